@@ -1,4 +1,5 @@
-// `npm run check`: what looks at the sources without running them. All at once; each one's output as it ends.
+// `npm run check`: what looks at the sources without running them. All at once; each one's output
+// as it ends.
 import { exec } from 'node:child_process';
 import './run.mjs';
 

@@ -1,5 +1,5 @@
-// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|calibrate|experiments|model|merging|emulators ...`. It says when Node.js is too old, and without a name does nothing
-// else. Older versions cannot parse TypeScript, so this file is JavaScript that all of them run, and imports the commands afterwards.
+// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|...`. Says when Node.js is too old.
+// Older versions cannot parse TypeScript, so this is JavaScript and imports commands afterwards.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
   console.error(

@@ -14,7 +14,6 @@ import type { Place } from '../../shared/lab/load/place.ts';
 import { CellError } from '../../shared/lab/load/run.ts';
 import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
-import { pathSegment, queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 import { openToPages } from './cross-origin.ts';
@@ -64,17 +63,13 @@ export function createCompareApp(options: CompareAppOptions): App {
         method: 'GET',
         path: '/v1/compare/place',
         role: 'compare',
-        handle: async ({ request }) => {
-          queryOf(request, []);
-          return replyJson(await options.place());
-        },
+        handle: async () => replyJson(await options.place()),
       },
       {
         method: 'GET',
         path: '/v1/compare',
         role: undefined,
         handle: async ({ request }) => {
-          queryOf(request, []);
           negotiated(request, ['text/html']);
           return page(request);
         },
@@ -135,7 +130,6 @@ async function postDataset(
 }
 
 async function bodyOf<Schema extends z.core.$ZodType>(call: Call, schema: Schema): Promise<z.output<Schema>> {
-  queryOf(call.request, []);
   codecOf(call.request.headers.get('Content-Type'), ['json']);
   return parsed(schema, parseJson(await call.body(CELL_BODY_BYTES_MAX)));
 }
@@ -149,10 +143,8 @@ async function deleteDataset(
   running: RunningCells,
   call: Call,
 ): Promise<Response> {
-  const { request, bounds } = call;
-  const { signal } = bounds;
-  queryOf(request, []);
-  const { dataset } = parsed(datasetPathSchema, { dataset: pathSegment(request, 3) });
+  const { signal } = call.bounds;
+  const { dataset } = parsed(datasetPathSchema, { dataset: call.param('dataset') });
   try {
     await running.ended(dataset, signal);
     await removeDataset(dataset, signal);

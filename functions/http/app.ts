@@ -1,5 +1,5 @@
-// The frame of both functions, Request -> Response: routes, deadlines, roles, problems and the log line. It knows no cloud and reads no
-// environment. Whatever happens inside, the answer is a response: an error becomes its problem in exactly one place, here.
+// The frame of both functions, Request -> Response: routes, deadlines, roles, problems, the log
+// line. It knows no cloud and no environment. Every error becomes its problem here.
 import { Hono } from 'hono';
 import { type AuthConfig, createAuthorize, type Role } from './auth.ts';
 import { BodyRoom, type BodyShare, readBody } from './body.ts';
@@ -7,37 +7,45 @@ import { conditionHeaders } from './conditions.ts';
 import { inGzip } from './gzip.ts';
 import { CACHING, refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
 import { causesOf, type Log, severityOf } from './log.ts';
-import { pathSegment, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
+import { decoded, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 import { type Names, namesOf } from './tracing.ts';
 
 /** A request on its way to a handler, with its bounds and the check of its caller's role. */
 export interface Call {
   readonly request: Request;
+  /** The query's parameters. */
+  readonly query: Partial<Record<string, string>>;
+  /** A parameter of the route's path, decoded; throws the Problem `malformed`. */
+  readonly param: (name: string) => string;
   /** Bounds for the store: the request's own deadline, or its caller's hanging up. */
   readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
   /** The body, of at most so many bytes, inflated; throws what `readBody` does. */
   body(bytesMax: number): Promise<Uint8Array>;
-  /** Throws unless the caller has at least this role; for handlers that learn only from the body what is asked. */
+  /**
+   * Throws unless the caller has at least this role; for handlers that learn only from the body
+   * what is asked.
+   */
   authorize(needed: Role): void;
   /** A streaming handler hands over here how its stream will end; the log line waits for it. */
   endsWith(outcome: Promise<Problem | undefined>): void;
 }
 
-/** One method of one path, and its handler. */
 export interface Route {
   /** GET answers HEAD too. */
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** As Hono spells it. Parameters are for matching only: handlers read the raw path. */
   readonly path: string;
   /** The least role, checked before anything else; undefined: open to everybody. */
-  readonly role: Role | undefined;
+  readonly role: Role | undefined | ((request: Request) => Role | undefined);
+  /** Parameters of the query that it takes; default: none. A refusal reads no query. */
+  readonly query?: readonly string[] | 'unread';
   /** Headers of this API that it takes, beside `Stowage-Timeout-Ms`. */
   readonly headers?: readonly string[];
   handle(call: Call): Promise<Response>;
 }
 
-/** What both functions' apps take. */
+/** The options of every function's app. */
 export interface FrameOptions {
   readonly auth: AuthConfig;
   readonly log: Log;
@@ -47,12 +55,15 @@ export interface FrameOptions {
   readonly timeoutMaxMs: number;
 }
 
-/** What a platform knows of one invocation; each member takes the place of the app's own. */
+/** The platform's knowledge of one invocation. Each member replaces the app's own. */
 export interface Invocation {
   readonly log?: Log;
   /** The platform's id of this invocation, for a caller that sends none in `X-Request-Id`. */
   readonly requestId?: string;
-  /** The request's target as it arrived, of which the Request's own URL has folded backslashes and dot segments. */
+  /**
+   * The request's target as it arrived, of which the Request's own URL has folded backslashes and
+   * dot segments.
+   */
   readonly target?: string;
 }
 
@@ -62,7 +73,10 @@ export interface App {
   fetch(request: Request, invocation?: Invocation): Promise<Response>;
 }
 
-/** An app of these routes, with `GET /v1/health` beside them; elsewhere `route_not_found`, and `method_not_allowed` on a known path. */
+/**
+ * An app of these routes, with `GET /v1/health` beside them; elsewhere `route_not_found`, and
+ * `method_not_allowed` on a known path.
+ */
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
   const authorize = createAuthorize(options.auth);
   const room = new BodyRoom();
@@ -98,7 +112,8 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     response.headers.set('X-Request-Id', names.requestId);
     if (names.traceparent !== undefined) response.headers.set('traceparent', names.traceparent);
     response.headers.set('X-Content-Type-Options', 'nosniff');
-    // Hono drops the body of an answer to HEAD unread: a stream behind it would never learn that it has ended.
+    // Hono drops the body of an answer to HEAD unread: a stream behind it would never learn that it
+    // has ended.
     if (request.method === 'HEAD') await response.body?.cancel();
     return response;
   }
@@ -106,12 +121,15 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
   async function settle({ route, request, target, names, share }: Arrived, endsWith: Call['endsWith']) {
     try {
       refuseAmbiguous(target);
-      if (route.role !== undefined) authorize(request, route.role);
+      const role = typeof route.role === 'function' ? route.role(request) : route.role;
+      if (role !== undefined) authorize(request, role);
       refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
         request,
         bounds,
+        query: route.query === 'unread' ? {} : queryOf(request, route.query ?? []),
+        param: (name) => paramOf(route, request, name),
         endsWith,
         body: (bytesMax) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take }),
         authorize: (needed) => authorize(request, needed),
@@ -150,10 +168,7 @@ const HEALTH: Route = {
   method: 'GET',
   path: '/v1/health',
   role: undefined,
-  handle: async ({ request }) => {
-    queryOf(request, []);
-    return reply('application/json', '{"status":"ok"}', { 'Cache-Control': 'no-store' });
-  },
+  handle: async () => reply('application/json', '{"status":"ok"}', { 'Cache-Control': 'no-store' }),
 };
 
 function notFound(routes: readonly Route[]): Route {
@@ -163,7 +178,7 @@ function notFound(routes: readonly Route[]): Route {
 }
 
 function refusing(path: string, problem: () => Problem): Route {
-  return { method: 'GET', path, role: undefined, handle: () => Promise.reject(problem()) };
+  return { method: 'GET', path, role: undefined, query: 'unread', handle: () => Promise.reject(problem()) };
 }
 
 function notAllowed(routes: readonly Route[]): Problem {
@@ -214,8 +229,12 @@ function lineOf(route: Route, request: Request, { names, status, problem, durati
 function tableOf(route: Route, request: Request): string | undefined {
   if (!route.path.startsWith('/v1/tables/:table')) return undefined;
   try {
-    return pathSegment(request, 2);
+    return paramOf(route, request, 'table');
   } catch {
     return undefined;
   }
+}
+
+function paramOf({ path }: Route, request: Request, name: string): string {
+  return decoded(rawPath(request.url).split('/')[path.split('/').indexOf(`:${name}`)]!, 'path');
 }

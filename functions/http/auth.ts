@@ -1,16 +1,16 @@
-// Who may do what: app keys in `Authorization: Bearer`, each with one role. No key configured means nobody gets in.
-// Keys are compared as SHA-256 digests in constant time, and every configured key is looked at, whichever matched.
+// App keys in `Authorization: Bearer`, each with one role. Without a configured key nobody gets in.
+// All keys are compared, as SHA-256 digests in constant time.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Problem } from './problem.ts';
 
 /**
- * `read` gets and scans, `write` also puts and deletes, `admin` also creates and drops tables. `compare` runs comparisons and does nothing else; no other
- * role runs them, so nobody has to hand out a key of users' data for one.
+ * `read` gets and scans, `write` also puts and deletes, `admin` also creates and drops tables.
+ * `compare` only runs comparisons, so its key opens no data of users.
  */
 export const ROLES = ['read', 'write', 'admin', 'compare'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What a key of each role opens. */
+/** The roles that a key of each role fulfils. */
 const OPENS: Readonly<Record<Role, readonly Role[]>> = {
   read: ['read'],
   write: ['read', 'write'],
@@ -18,7 +18,10 @@ const OPENS: Readonly<Record<Role, readonly Role[]>> = {
   compare: ['compare'],
 };
 
-/** `none` lets everybody do everything: for one's own machine. Up to two keys a role, so that a new one can be handed out before the old one goes. */
+/**
+ * `none` lets everybody do everything: for one's own machine. Up to two keys a role, so that a new
+ * one can be handed out before the old one goes.
+ */
 export type AuthConfig =
   { readonly mode: 'none' } | { readonly mode: 'keys'; readonly keys: Readonly<Record<Role, readonly string[]>> };
 

@@ -1,24 +1,33 @@
-// Reads a request's body whole, bounded in bytes as it is inflated, in time, and by what all bodies of the instance take together.
+// Reads a request's body whole, bounded in bytes as it is inflated, in time, and by what all bodies
+// of the instance take together.
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Problem, RETRY_AFTER_SECONDS } from './problem.ts';
 
-/** Bytes of all bodies that an instance holds at once. One that grows is there twice for a moment. */
+/**
+ * Bytes of all bodies that an instance holds at once. One that grows is there twice for a moment.
+ */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A body of no more, like that of a PUT, is a small one. */
 const SMALL_BYTES = 512 * 1024;
 
-/** That large bodies leave free, for 32 small ones: three large ones that never end take all they may. */
+/**
+ * Large bodies leave this room to 32 small ones: three large bodies that never end would fill the
+ * rest.
+ */
 const SMALL_ROOM_BYTES = 32 * SMALL_BYTES;
 
-/** Each costs some microseconds. The largest body in the smallest packets of a network has half as many. */
+/**
+ * A piece costs some microseconds. The largest body in the smallest network packets has half as
+ * many.
+ */
 const PIECES_MAX = 65_536;
 
 /** 16 MiB in the default's pieces of 16 KiB take more than twice the processor time. */
 const INFLATED_CHUNK_BYTES = 128 * 1024;
 
-/** What the bodies of an instance may take in memory, inflated. */
+/** Bounds the memory of an instance's bodies, inflated. */
 export class BodyRoom {
   #left = HELD_BYTES_MAX;
 
@@ -27,7 +36,8 @@ export class BodyRoom {
     let held = 0;
     return {
       take: (bytes) => {
-        // Who waited here would keep what it has, and all could wait for each other.
+        // Refuses at once: bodies that waited here would keep their memory, and all could wait for
+        // each other.
         const spare = held + bytes > SMALL_BYTES ? SMALL_ROOM_BYTES : 0;
         if (bytes > this.#left - spare) throw full();
         this.#left -= bytes;
@@ -44,22 +54,21 @@ export class BodyRoom {
 export interface BodyShare {
   /** Throws the Problem `unavailable` where the instance has no room for as many bytes more. */
   readonly take: (bytes: number) => void;
-  /** When the request is answered. */
+  /** Returns the memory when the request is answered. */
   readonly giveBack: () => void;
 }
 
-/** How a body is read. */
 export interface BodyBounds {
-  /** As it is, inflated. */
+  /** Bounds the body as sent, and inflated. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
-  /** Is told of memory before it is used, in bytes, and throws where it must not be. */
+  /** Takes memory, in bytes, before it is used; throws where there is none. */
   readonly take: BodyShare['take'];
 }
 
 /**
- * The body, at most `bytesMax` bytes. Throws the Problem `too_large`, `unavailable` (no room in memory), `body_timeout`, `malformed` (bad gzip) or
- * `unsupported_media_type` (another encoding).
+ * The body, at most `bytesMax` bytes. Throws the Problem `too_large`, `unavailable` (no room in
+ * memory), `body_timeout`, `malformed` (bad gzip) or `unsupported_media_type` (another encoding).
  */
 export async function readBody(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
   const encoding = (request.headers.get('Content-Encoding') ?? 'identity').trim().toLowerCase();
@@ -73,7 +82,10 @@ export async function readBody(request: Request, bounds: BodyBounds): Promise<Ui
   return encoding === 'gzip' ? await inflated(pieces, bounds) : await collected(pieces, bounds);
 }
 
-/** Into one buffer, which doubles when it is full: many small pieces take no more than a few large ones. */
+/**
+ * Collects into one buffer that doubles when full: many small pieces take no more memory than a few
+ * large ones.
+ */
 async function collected(pieces: AsyncIterable<Uint8Array>, { bytesMax, take }: BodyBounds): Promise<Uint8Array> {
   let body = Buffer.alloc(0);
   let size = 0;
@@ -102,9 +114,8 @@ async function inflated(pieces: AsyncIterable<Uint8Array>, bounds: BodyBounds): 
 }
 
 /**
- * What arrives, in at most `bytesMax` bytes: gzip can hold any number of members that inflate to nothing.
- * A body that is given up is left unread, not cancelled: cancelling would end the connection that the answer needs. Whoever owns the
- * connection takes off it what is left.
+ * Bounds the bytes as sent: gzip can hold any number of members that inflate to nothing. An
+ * abandoned body is not cancelled: that would end the connection the answer needs.
  */
 async function* piecesOf({ body }: Request, { bytesMax, signal }: BodyBounds): AsyncGenerator<Uint8Array, void> {
   if (body === null) return;

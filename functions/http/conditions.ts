@@ -1,11 +1,11 @@
-// If-Match and If-None-Match as in RFC 9110 (13.1, 13.2). The entity tag of a record is its version in quotes. A converted form has its name
-// behind the version, because a strong tag stands for one sequence of bytes. A write may send the tag of any form: all name the version.
+// If-Match and If-None-Match as in RFC 9110 (13.1, 13.2). An entity tag is the record's version in
+// quotes; a converted form appends its name. Writes may send either.
 import type { Codec } from './content.ts';
 import { Problem } from './problem.ts';
 
 interface Tag {
   readonly weak: boolean;
-  /** What stands between the quotes. */
+  /** The text between the quotes. */
   readonly text: string;
 }
 
@@ -22,12 +22,17 @@ export function conditionsOf(request: Request): Conditions {
   return { ifMatch: tagsOf(request, 'If-Match'), ifNoneMatch: tagsOf(request, 'If-None-Match') };
 }
 
-/** Whether If-Match lets a read pass that gives the bytes of this entity tag: not by the tag of another form. Weak tags never match. */
+/**
+ * Whether If-Match lets a read pass that gives the bytes of this entity tag: not by the tag of
+ * another form. Weak tags never match.
+ */
 export function isExpected({ ifMatch }: Conditions, tag: string): boolean {
   return ifMatch === undefined || ifMatch === '*' || ifMatch.some(({ weak, text }) => !weak && `"${text}"` === tag);
 }
 
-/** Whether If-Match lets a write pass at this version (undefined: no record). Weak tags never match. */
+/**
+ * Whether If-Match lets a write pass at this version (undefined: no record). Weak tags never match.
+ */
 export function passesIfMatch({ ifMatch }: Conditions, version: string | undefined): boolean {
   if (ifMatch === undefined) return true;
   if (version === undefined) return false;
@@ -40,15 +45,24 @@ export function passesIfNoneMatch({ ifNoneMatch }: Conditions, version: string |
   return ifNoneMatch !== '*' && !ifNoneMatch.some((tag) => versionOf(tag) === version);
 }
 
-/** Whether If-None-Match says that the caller has the bytes of this entity tag; another form of the record does not count. */
+/**
+ * Whether If-None-Match says that the caller has the bytes of this entity tag; another form of the
+ * record does not count.
+ */
 export function isKnown({ ifNoneMatch }: Conditions, tag: string): boolean {
   return ifNoneMatch === '*' || (ifNoneMatch ?? []).some(({ text }) => `"${text}"` === tag);
 }
 
-/** A condition that the store judges within the write: exactly this version, no record, or none at all. */
+/**
+ * A condition that the store judges within the write: exactly this version, no record, or none at
+ * all.
+ */
 export type Guard = { readonly ifVersion: string } | { readonly ifAbsent: true } | Record<string, never>;
 
-/** The guard that says the same as the conditions, so that no read is needed; undefined where there is none. */
+/**
+ * The guard that says the same as the conditions, so that no read is needed; undefined where there
+ * is none.
+ */
 export function guardOf({ ifMatch, ifNoneMatch }: Conditions): Guard | undefined {
   if (ifMatch === undefined && ifNoneMatch === undefined) return {};
   if (ifMatch === undefined && ifNoneMatch === '*') return { ifAbsent: true };

@@ -1,5 +1,5 @@
-// The media types of values: which of them a caller may send or accept, and which one an answer has. Bytes are stored as they came once they
-// are known to parse, so a caller that accepts the stored media type gets the very same bytes.
+// The media types of values: which a caller may send or accept, and which an answer has. Values are
+// stored as they came, once known to parse.
 import type { EncodedValue } from '../../shared/store/index.ts';
 import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './json-msgpack.ts';
 import { JsonReader } from './json-reader.ts';
@@ -7,7 +7,7 @@ import { MsgpackReader } from './msgpack.ts';
 import { Problem } from './problem.ts';
 import type { ValueReader } from './reader.ts';
 
-/** How stored bytes are encoded. */
+/** The encoding of stored bytes. */
 export type Codec = EncodedValue['codec'];
 
 /** The store's own limit for a record, so that one which can never fit is not read to its end. */
@@ -31,7 +31,10 @@ export function registered(type: string): string {
   return type.replace(OLD_NAMES, MEDIA_TYPE_OF.msgpack);
 }
 
-/** The codec a Content-Type names, if it is one of `allowed`; otherwise the Problem `unsupported_media_type`. */
+/**
+ * The codec a Content-Type names, if it is one of `allowed`; otherwise the Problem
+ * `unsupported_media_type`.
+ */
 export function codecOf<Allowed extends Codec>(contentType: string | null, allowed: readonly Allowed[]): Allowed {
   const [name = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
   const type = registered(name);
@@ -50,7 +53,10 @@ export function readerOf(codec: StructuredCodec, bytes: Uint8Array): ValueReader
   return codec === 'json' ? new JsonReader(bytes) : new MsgpackReader(bytes);
 }
 
-/** The bytes as a value to store, untouched. Throws the Problem `malformed` unless they are one value of this codec. */
+/**
+ * The bytes as a value to store, untouched. Throws the Problem `malformed` unless they are one
+ * value of this codec.
+ */
 export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   if (codec !== 'bytes') {
     const reader = readerOf(codec, bytes);
@@ -60,14 +66,17 @@ export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   return { codec, bytes };
 }
 
-/** JSON as RFC 8259 has it, of at most 100 levels: both are known before anything is built. Throws the Problem `malformed`. */
+/**
+ * JSON as RFC 8259 has it, of at most 100 levels: both are known before anything is built. Throws
+ * the Problem `malformed`.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   return JSON.parse(UTF8.decode(encodedValue('json', bytes).bytes));
 }
 
 /**
- * The offers that are accepted, the best first: by weight, then by how closely their range names them (the type itself before any wildcard),
- * then by the order of the ranges, then by their own.
+ * The accepted offers, best first: by weight, by how closely a range names them, by the order of
+ * ranges, then by their own.
  */
 function acceptable(accept: string | null, offers: readonly string[]): string[] {
   if (accept === null || accept.trim() === '') return [...offers];
@@ -79,7 +88,10 @@ function acceptable(accept: string | null, offers: readonly string[]): string[] 
     .map(({ offer }) => offer);
 }
 
-/** The best of the offers; the Problem `not_acceptable` where none is accepted, `malformed` for a weight that is none. */
+/**
+ * The best of the offers; the Problem `not_acceptable` where none is accepted, `malformed` for a
+ * weight that is none.
+ */
 export function negotiated(request: Request, offers: readonly string[]): string {
   const [chosen] = acceptable(request.headers.get('Accept'), offers);
   if (chosen === undefined) throw new Problem('not_acceptable', `it can be given as ${offers.join(' or ')}`);
@@ -93,8 +105,8 @@ export interface Presented extends EncodedValue {
 }
 
 /**
- * A stored value for this request: as stored, or turned from JSON to MessagePack or back, whichever is accepted more gladly and carries it
- * exactly; bytes have no other form. The Problem `not_acceptable` where that leaves nothing.
+ * The value as stored, or converted between JSON and MessagePack where the request prefers that and
+ * it is exact. Throws the Problem `not_acceptable` where nothing is left.
  */
 export function present(value: EncodedValue, request: Request): Presented {
   const others: readonly Codec[] = value.codec === 'json' ? ['msgpack'] : value.codec === 'msgpack' ? ['json'] : [];
@@ -113,13 +125,19 @@ export function present(value: EncodedValue, request: Request): Presented {
   throw new Problem('not_acceptable', `it can be given as ${list}${obstacle}`);
 }
 
-/** MessagePack as JSON text, or JSON as MessagePack. Values that nobody checked may lie in a store: a library's, a former release's. */
+/**
+ * MessagePack as JSON text, or JSON as MessagePack. Values that nobody checked may lie in a store:
+ * a library's, a former release's.
+ */
 function converted(value: EncodedValue): Uint8Array {
   const { codec, bytes } = encodedValue(value.codec, value.bytes);
   return codec === 'json' ? msgpackFromJson(bytes) : jsonFromMsgpack(bytes);
 }
 
-/** A stored value as JSON text, as it stands or converted; undefined where JSON cannot carry it, or would not be read everywhere. */
+/**
+ * A stored value as JSON text, as it stands or converted; undefined where JSON cannot carry it, or
+ * would not be read everywhere.
+ */
 export function jsonText(value: EncodedValue): string | undefined {
   if (value.codec === 'bytes') return undefined;
   try {
@@ -159,7 +177,10 @@ interface Match {
   readonly index: number;
 }
 
-/** The most specific range that covers the offer: how it weighs, how many wildcards it has, where it stands. */
+/**
+ * The most specific range that covers the offer: how it weighs, how many wildcards it has, where it
+ * stands.
+ */
 function matchOf(offer: string, ranges: readonly MediaRange[]): Match {
   const types = [offer, `${offer.split('/')[0]}/*`, '*/*'];
   for (const [wildcards, type] of types.entries()) {

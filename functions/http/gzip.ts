@@ -2,15 +2,17 @@
 import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 
-/** What is smaller goes in one packet either way. */
+/** A smaller answer fits one packet either way. */
 const BYTES_MIN = 1_400;
 
-/** Types that shrink. Bytes are stored as whatever they are, and most large ones are packed already. */
+/**
+ * Types that shrink. Bytes are stored as whatever they are, and most large ones are packed already.
+ */
 const SHRINKS = /^(?:text\/|application\/(?:json|x-ndjson|problem\+json|vnd\.msgpack)(?:;|$))/;
 
 /**
- * The answer, gzipped on its way if the caller takes that and it is worth it. Its whole form is never in memory; each piece of a stream is sent as
- * it comes. One with an entity tag goes as it is: the tag is of those bytes, and names the record's version.
+ * Gzips the answer piece by piece, if the caller takes that and it is worth it. Never one with an
+ * entity tag, which names the bytes as they are.
  */
 export function inGzip(response: Response, request: Request): Response {
   const { body, status, headers } = response;
@@ -19,7 +21,8 @@ export function inGzip(response: Response, request: Request): Response {
     headers.has('ETag') || headers.has('Content-Encoding') || !SHRINKS.test(headers.get('Content-Type') ?? '');
   if (body === null || size < BYTES_MIN || isOther || !takesGzip(request)) return response;
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH });
-  // An end of one side reaches the other by the pipeline itself: there is nothing to do in the callback.
+  // An end of one side reaches the other by the pipeline itself: there is nothing to do in the
+  // callback.
   pipeline(Readable.fromWeb(body), gzip, () => {});
   const sent = new Response(Readable.toWeb(gzip) as ReadableStream<Uint8Array>, { status, headers });
   sent.headers.delete('Content-Length');
@@ -27,7 +30,7 @@ export function inGzip(response: Response, request: Request): Response {
   return sent;
 }
 
-/** By name: who sends `*` alone may not know what gzip is. */
+/** Only the name counts: a caller that sends `*` alone may not know gzip. */
 function takesGzip({ headers }: Request): boolean {
   const codings = (headers.get('Accept-Encoding') ?? '').toLowerCase().split(',');
   return codings.some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?:0?\.0*[1-9]|1)[\d.]*\s*)?$/.test(coding));

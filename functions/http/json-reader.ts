@@ -18,9 +18,12 @@ const LETTER_E = 0x65;
 const LETTER_U = 0x75;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
-/** Of a text that is decoded: a record's bytes in base64 take 700 KB, and 16 MiB of escapes half as long again as to read them. */
+/**
+ * The longest text that is decoded. A record's bytes in base64 take 700 KB; 16 MiB of escapes would
+ * take half as long again as reading them.
+ */
 const SCALAR_BYTES_MAX = 4 * 1024 * 1024;
-/** Of a letter: the bit that tells small ones. */
+/** The bit that makes a letter a small one. */
 const SMALL = 0x20;
 
 const KINDS = new Map<number | undefined, ValueKind>([
@@ -28,21 +31,21 @@ const KINDS = new Map<number | undefined, ValueKind>([
   [OPEN_ARRAY, 'array'],
   [QUOTE, 'string'],
 ]);
-/** By their first bytes. */
+/** Literals by their first bytes. */
 const LITERALS = new Map(['true', 'false', 'null'].map((text) => [text.charCodeAt(0), Buffer.from(text)]));
 const BLANK = tableOf((char) => ' \t\n\r'.includes(char));
 const ESCAPED = tableOf((char) => '"\\/bfnrt'.includes(char));
 const DIGIT = tableOf((char) => char >= '0' && char <= '9');
 const HEX_DIGIT = tableOf((char) => /[\da-f]/i.test(char));
-/** What stands for itself within a string; of characters beyond ASCII each byte. */
+/** Characters that stand for themselves within a string; beyond ASCII each byte. */
 const PLAIN = tableOf((char) => char >= ' ' && char !== '"' && char !== '\\');
 
-/** Between calls it stands at the next value, past blanks. */
+/** Stands between calls at the next value, past blanks. */
 export class JsonReader implements ValueReader {
   readonly #bytes: Buffer;
   readonly #values = new ValueCount();
   #at = 0;
-  /** Behind the last token, before the blanks that follow it. */
+  /** The end of the last token, before the blanks that follow it. */
   #end = 0;
 
   constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
@@ -161,7 +164,7 @@ export class JsonReader implements ValueReader {
     this.#behind(at);
   }
 
-  /** Behind one digit or more. */
+  /** The end of one digit or more. */
   #digits(start: number): number {
     const at = behindAll(DIGIT, this.#bytes, start);
     if (at === start) throw this.#malformed(at);
@@ -194,15 +197,16 @@ export class JsonReader implements ValueReader {
   }
 }
 
-/** Behind the bytes of the table's kind that follow each other from `start` on. */
+/** The end of the run of the table's bytes that begins at `start`. */
 function behindAll(table: Uint8Array, bytes: Buffer, start: number): number {
   let at = start;
-  // A look behind the last byte would make all that follow slow: the engine takes the table for an object then.
+  // A look behind the last byte would make all that follow slow: the engine takes the table for an
+  // object then.
   while (at < bytes.length && table[bytes[at]!] === 1) at += 1;
   return at;
 }
 
-/** For each byte 1 or 0. */
+/** A 1 for each byte of the kind, 0 for others. */
 function tableOf(is: (char: string) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (is(String.fromCharCode(byte)) ? 1 : 0));
 }

@@ -1,16 +1,27 @@
-// MessagePack as it comes from outside, checked as it is read, since msgpackr reads leniently (0xc1, records and other extensions of its
-// own, broken UTF-8). What passes here reads the same in every decoder. Timestamps are the one extension carried.
+// MessagePack from outside, checked while it is read: msgpackr accepts 0xc1, extensions of its own and
+// broken UTF-8. Every decoder reads alike what passes here. Timestamps are the only extension carried.
 import { isUtf8 } from 'node:buffer';
 import { Packr } from 'msgpackr';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
+import {
+  endOfLeaf,
+  isArray,
+  isBinary,
+  isExtension,
+  isMap,
+  isText,
+  lengthAt,
+  plainAt,
+  startOf,
+  textOf,
+} from '../../shared/store/table/msgpack-tokens.ts';
 import { Problem } from './problem.ts';
 import { tooDeep, ValueCount, type ValueKind, type ValueReader } from './reader.ts';
 
+const UNUSED = 0xc1;
+const FLOATS: ReadonlySet<number> = new Set([0xca, 0xcb]);
 const TIMESTAMP = 0xff;
 const TIMESTAMP_SIZES: ReadonlySet<number> = new Set([4, 8, 12]);
-
-/** A byte order mark is a character like any other. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** 64-bit integers come as bigints, so that none is rounded. */
 const packr = new Packr({ useRecords: false });
@@ -28,33 +39,30 @@ export function msgpackHead(kind: 'array' | 'map', count: number): Uint8Array {
   return Uint8Array.of(long + 1, count >> 24, count >> 16, count >> 8, count);
 }
 
-/** What a token is. Arrays and maps are followed by the values in them; every other token is a value. */
+/** The kind of a token. The values of an array or a map follow it; every other token is a value. */
 export type TokenKind = 'scalar' | 'float' | 'string' | 'binary' | 'timestamp' | 'array' | 'map';
 
 /** Reads value by value, or token by token. */
 export class MsgpackReader implements ValueReader {
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
+  readonly #bytes: Buffer;
   readonly #values = new ValueCount();
+  /** Where the last token read begins, and where its text or bytes do. */
   #start = 0;
-  /** Where the bytes of the last string, or binary, begin. */
   #bodyStart = 0;
   /** Behind the last token read. */
   #at = 0;
-  /** Values that follow in the last token read: items of an array, names and values of a map, 0 for all other kinds. */
+  /** Values that follow the last token read: an array's items, a map's names and values, else 0. */
   count = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
+    this.#bytes = Buffer.from(buffer, byteOffset, byteLength);
   }
 
   get kind(): ValueKind {
-    const byte = this.#bytes[this.#at] ?? 0;
-    if (byte >= 0x80 && byte <= 0x8f) return 'map';
-    if (byte >= 0x90 && byte <= 0x9f) return 'array';
-    if ((byte >= 0xa0 && byte <= 0xbf) || (byte >= 0xd9 && byte <= 0xdb)) return 'string';
-    return byte >= 0xdc && byte <= 0xdf ? (byte <= 0xdd ? 'array' : 'map') : 'scalar';
+    const token = this.#bytes[this.#at] ?? 0;
+    if (isMap(token)) return 'map';
+    if (isArray(token)) return 'array';
+    return isText(token) ? 'string' : 'scalar';
   }
 
   items(read: () => void): void {
@@ -81,7 +89,7 @@ export class MsgpackReader implements ValueReader {
 
   value(): Uint8Array {
     const start = this.#at;
-    /** How many values are still to come, in each array and map around the next one. */
+    /** How many values each array and map around the next one still expects. */
     const open: number[] = [];
     do {
       const kind = this.next();
@@ -100,95 +108,56 @@ export class MsgpackReader implements ValueReader {
 
   next(): TokenKind {
     this.#values.add();
+    const bytes = this.#bytes;
     this.#start = this.#at;
     this.count = 0;
-    if (this.#at >= this.#bytes.length) throw malformed('the value ends too early', this.#at);
-    const byte = this.#bytes[this.#at]!;
-    this.#at += 1;
-    return byte >= 0xc0 && byte <= 0xdf ? this.#sized(byte) : this.#short(byte);
+    if (this.#start >= bytes.length) throw malformed('the value ends too early', this.#start);
+    const token = bytes[this.#start]!;
+    if (token === UNUSED) throw malformed('the byte c1 is never used', this.#start);
+    this.#bodyStart = startOf(bytes, this.#start);
+    const hasItems = isArray(token) || isMap(token);
+    this.#at = hasItems ? this.#bodyStart : endOfLeaf(bytes, this.#start);
+    if (this.#at > bytes.length) throw malformed('the value ends too early', this.#start);
+    return hasItems ? this.#container(token) : this.#leaf(token);
   }
 
   /** The last token read, if it is a scalar, a float or a string: 64-bit integers as bigints. */
   decoded(): unknown {
-    const byte = this.#bytes[this.#start]!;
-    if (byte <= 0x7f) return byte;
-    if (byte >= 0xe0) return byte - 0x100;
-    if (byte === 0xc0) return null;
-    if (byte === 0xc2 || byte === 0xc3) return byte === 0xc3;
-    if (byte >= 0xca && byte <= 0xd3) return NUMBERS[byte - 0xca]!(this.#view, this.#start + 1);
-    return UTF8.decode(this.#bytes.subarray(this.#bodyStart, this.#at));
+    const plain = plainAt(this.#bytes, this.#start);
+    return plain === undefined ? textOf(this.#bytes, this.#bodyStart, this.#at) : plain;
   }
 
-  /** Tokens that hold a small number, or size, themselves. */
-  #short(byte: number): TokenKind {
-    if (byte <= 0x7f || byte >= 0xe0) return 'scalar';
-    if (byte > 0x9f) return this.#string(byte & 0x1f);
-    this.count = byte <= 0x8f ? (byte & 0x0f) * 2 : byte & 0x0f;
-    return byte <= 0x8f ? 'map' : 'array';
+  #container(token: number): TokenKind {
+    const length = lengthAt(this.#bytes, this.#start);
+    this.count = isMap(token) ? length * 2 : length;
+    return isMap(token) ? 'map' : 'array';
   }
 
-  /** The others, with a size of their own, or none at all. */
-  #sized(byte: number): TokenKind {
-    if (byte === 0xc1) throw malformed('the byte c1 is never used', this.#start);
-    if (byte <= 0xc3) return 'scalar';
-    if (byte <= 0xc6) return this.#skip(this.#size(1 << (byte - 0xc4)), 'binary');
-    if (byte <= 0xc9) return this.#extension(this.#size(1 << (byte - 0xc7)));
-    if (byte <= 0xcb) return this.#skip(byte === 0xca ? 4 : 8, 'float');
-    if (byte <= 0xd3) return this.#skip(1 << ((byte - 0xcc) % 4), 'scalar');
-    if (byte <= 0xd8) return this.#extension(1 << (byte - 0xd4));
-    if (byte <= 0xdb) return this.#string(this.#size(1 << (byte - 0xd9)));
-    const size = this.#size(byte % 2 === 0 ? 2 : 4);
-    this.count = byte <= 0xdd ? size : size * 2;
-    return byte <= 0xdd ? 'array' : 'map';
+  #leaf(token: number): TokenKind {
+    if (isText(token)) return this.#string();
+    if (isBinary(token)) return 'binary';
+    if (isExtension(token)) return this.#extension();
+    return FLOATS.has(token) ? 'float' : 'scalar';
   }
 
-  #size(width: number): number {
-    const at = this.#at;
-    this.#skip(width, 'scalar');
-    return width === 1 ? this.#view.getUint8(at) : width === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at);
-  }
-
-  #skip(size: number, kind: TokenKind): TokenKind {
-    this.#bodyStart = this.#at;
-    if (this.#at + size > this.#bytes.length) throw malformed('the value ends too early', this.#at);
-    this.#at += size;
-    return kind;
-  }
-
-  #string(size: number): TokenKind {
-    this.#skip(size, 'string');
+  #string(): TokenKind {
     if (this.#isAscii() || isUtf8(this.#bytes.subarray(this.#bodyStart, this.#at))) return 'string';
     throw malformed('a string is not UTF-8', this.#bodyStart);
   }
 
-  /** Of a short string, for which a view of its bytes costs more than a look at each of them. */
+  /** Answers for short strings only: a loop over them costs less than a view of their bytes. */
   #isAscii(): boolean {
     if (this.#at - this.#bodyStart > 32) return false;
     for (let at = this.#bodyStart; at < this.#at; at += 1) if (this.#bytes[at]! > 0x7f) return false;
     return true;
   }
 
-  #extension(size: number): TokenKind {
-    const start = this.#at;
-    this.#skip(1 + size, 'timestamp');
-    if (this.#bytes[start] === TIMESTAMP && TIMESTAMP_SIZES.has(size)) return 'timestamp';
-    throw malformed('extension types other than the timestamp (-1) are not carried', start);
+  #extension(): TokenKind {
+    const type = this.#bodyStart;
+    if (this.#bytes[type] === TIMESTAMP && TIMESTAMP_SIZES.has(this.#at - type - 1)) return 'timestamp';
+    throw malformed('extension types other than the timestamp (-1) are not carried', type);
   }
 }
-
-/** Reads the numbers of the tokens ca to d3. */
-const NUMBERS: readonly ((view: DataView, at: number) => number | bigint)[] = [
-  (view, at) => view.getFloat32(at),
-  (view, at) => view.getFloat64(at),
-  (view, at) => view.getUint8(at),
-  (view, at) => view.getUint16(at),
-  (view, at) => view.getUint32(at),
-  (view, at) => view.getBigUint64(at),
-  (view, at) => view.getInt8(at),
-  (view, at) => view.getInt16(at),
-  (view, at) => view.getInt32(at),
-  (view, at) => view.getBigInt64(at),
-];
 
 function malformed(what: string, at: number): Problem {
   return new Problem('malformed', `not MessagePack: ${what}, at byte ${at}`);

@@ -1,17 +1,23 @@
-// Node's HTTP requests and responses as the Fetch API's, streamed both ways. A caller that hangs up aborts the request's signal.
+// Node's HTTP requests and responses as the Fetch API's, streamed both ways. A caller that hangs up
+// aborts the request's signal.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { originForm } from './paths.ts';
 
-/** A request as it arrived, where a framework in between has bent `incoming.url` or `incoming.headers`. */
+/**
+ * A request as it arrived, where a framework in between has bent `incoming.url` or
+ * `incoming.headers`.
+ */
 export interface Arrival {
   /** Path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Answers one request through `handle`, which never rejects. A caller that has gone is no error. */
+/**
+ * Answers one request through `handle`, which never rejects. A caller that has gone is no error.
+ */
 export async function serveNode(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -31,12 +37,16 @@ export async function serveNode(
   } catch (error) {
     if (!gone.signal.aborted) throw error;
   }
-  // What is left of a body that was refused must be taken off the connection, or the caller's next request on it waits for ever.
+  // The rest of a refused body must leave the connection, or the caller's next request waits for
+  // ever.
   await chunks.return?.();
   incoming.resume();
 }
 
-/** Methods that the constructor of Request refuses. They become OPTIONS, which no route takes either. */
+/**
+ * Methods that the constructor of Request refuses. They become OPTIONS, which no route takes
+ * either.
+ */
 const UNKNOWN_TO_REQUEST: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 function requestOf(

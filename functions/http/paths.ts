@@ -1,19 +1,25 @@
-// Reads paths and queries from the raw URL, strictly: two different URLs never mean one key by way of a lenient decoder.
-// A bad escape, or escapes that are not UTF-8, are `malformed`.
+// Reads paths and queries from the raw URL, strictly: two URLs never mean one key by a lenient
+// decoder. A wrong escape is `malformed`.
 import { Problem } from './problem.ts';
 
-/** Path and query of a request target: one to a proxy begins with scheme and host, and servers take it too (RFC 9112, 3.2.2). `/` for any other form. */
+/**
+ * Path and query of a request target: one to a proxy begins with scheme and host, and servers take
+ * it too (RFC 9112, 3.2.2). `/` for any other form.
+ */
 export function originForm(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#\\]*/i, '');
   return path.startsWith('/') ? path : '/';
 }
 
-/** The path as sent, without query; `.` and `..` segments, which `new Request` folds, have been refused where the raw target was known. */
+/**
+ * The path as sent, without query; `.` and `..` segments, which `new Request` folds, have been
+ * refused where the raw target was known.
+ */
 export function rawPath(url: string): string {
   return originForm(url).split(/[?#]/, 1)[0]!;
 }
 
-/** What follows the question mark, as sent. */
+/** The query as sent, without the question mark. */
 export function rawQuery(url: string): string {
   return /\?([^#]*)/.exec(url)?.[1] ?? '';
 }
@@ -21,9 +27,8 @@ export function rawQuery(url: string): string {
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
- * Refuses as `malformed` a request target that names another key once a URL parser has read it: the parser takes a backslash for a slash, folds
- * dot segments, and drops what follows a bare `#` (a target has no fragment: RFC 9112, 3.2). Bytes beyond ASCII never get here: Node's HTTP
- * parser refuses them.
+ * Refuses a target that URL parsers change: they turn backslashes, fold dot segments and drop a
+ * bare `#` (RFC 9112, 3.2). Node's HTTP parser refuses bytes beyond ASCII.
  */
 export function refuseAmbiguous(target: string): void {
   const [path = ''] = originForm(target).split('?', 1);
@@ -33,36 +38,28 @@ export function refuseAmbiguous(target: string): void {
     throw new Problem('malformed', 'a segment of the path is . or ..: write such a key in a batch, no path carries it');
 }
 
-/** The segment of the path at this index (`/v1/tables/a`: 0 is `v1`), decoded. */
-export function pathSegment(request: Request, index: number): string {
-  return decode(rawPath(request.url).split('/')[index + 1] ?? '', 'path');
-}
-
 /** The query's parameters; a name that is not allowed, or stands twice, is `invalid`. */
-export function queryOf<Name extends string>(
-  request: Request,
-  allowed: readonly Name[],
-): Partial<Record<Name, string>> {
-  const found: Partial<Record<Name, string>> = {};
+export function queryOf(request: Request, allowed: readonly string[]): Partial<Record<string, string>> {
+  const found: Partial<Record<string, string>> = {};
   for (const pair of rawQuery(request.url)
     .split('&')
     .filter((part) => part !== '')) {
     const equals = pair.indexOf('=');
     // Forms and URLSearchParams write a space as a plus sign.
     const [rawName, rawValue] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
-    const name = decode(rawName.replaceAll('+', ' '), 'query');
-    const known = allowed.find((candidate) => candidate === name);
-    if (known === undefined) {
+    const name = decoded(rawName.replaceAll('+', ' '), 'query');
+    if (!allowed.includes(name)) {
       const list = allowed.length === 0 ? 'this route takes none' : `known: ${allowed.join(', ')}`;
       throw new Problem('invalid', `unknown query parameter ${JSON.stringify(name)}; ${list}`);
     }
-    if (found[known] !== undefined) throw new Problem('invalid', `query parameter ${known} stands twice`);
-    found[known] = decode(rawValue.replaceAll('+', ' '), 'query');
+    if (found[name] !== undefined) throw new Problem('invalid', `query parameter ${name} stands twice`);
+    found[name] = decoded(rawValue.replaceAll('+', ' '), 'query');
   }
   return found;
 }
 
-function decode(text: string, where: 'path' | 'query'): string {
+/** The text without its escapes. Throws the Problem `malformed` where they are not UTF-8. */
+export function decoded(text: string, where: 'path' | 'query'): string {
   try {
     return decodeURIComponent(text);
   } catch {

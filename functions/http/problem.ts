@@ -1,5 +1,5 @@
-// The one table of errors over HTTP (RFC 9457). Every response that is not a success is made here, and says in `code` what to do;
-// the table of errors in functions/README.md is tested against PROBLEMS. Causes stay in the log: they never reach the caller.
+// The one table of errors over HTTP (RFC 9457); functions/README.md is tested against PROBLEMS.
+// Causes stay in the log and never reach the caller.
 import { StoreError, type StoreErrorCode } from '../../shared/store/index.ts';
 
 interface ProblemKind {
@@ -73,7 +73,7 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
-  /** As it is sent. */
+  /** The body of the response. */
   body(instance?: string): ProblemBody {
     const { status, title } = PROBLEMS[this.code];
     return {
@@ -88,7 +88,10 @@ export class Problem extends Error {
   }
 }
 
-/** How long a caller that met `throttled`, `unavailable` or `aborted` should wait, unless the provider asks for more. */
+/**
+ * A caller waits this long after `throttled`, `unavailable` or `aborted`, unless the provider asks
+ * for more.
+ */
 export const RETRY_AFTER_SECONDS = '1';
 
 const FROM_STORE: Readonly<Record<Exclude<StoreErrorCode, 'not_found'>, ProblemCode>> = {
@@ -103,8 +106,8 @@ const FROM_STORE: Readonly<Record<Exclude<StoreErrorCode, 'not_found'>, ProblemC
 };
 
 /**
- * Any thrown thing as a Problem. `conditional`: the request carried If-Match or If-None-Match (in a batch, ifVersion or ifAbsent),
- * so the store's `conflict` is its failed precondition.
+ * Any thrown thing as a Problem. `conditional`: the request carried If-Match or If-None-Match (in a
+ * batch, ifVersion or ifAbsent), so the store's `conflict` is its failed precondition.
  */
 export function toProblem(error: unknown, conditional = false): Problem {
   if (error instanceof Problem) return error;
@@ -130,7 +133,10 @@ export function tableNotFound(table = '', cause?: unknown): Problem {
   return new Problem('table_not_found', detail, { cause });
 }
 
-/** The response of a problem; `application/problem+json` whatever the request accepts, as errors must always be readable. */
+/**
+ * The response of a problem; `application/problem+json` whatever the request accepts, as errors
+ * must always be readable.
+ */
 export function problemResponse(problem: Problem, instance: string): Response {
   const body = Buffer.from(JSON.stringify(problem.body(instance)));
   return new Response(body, {

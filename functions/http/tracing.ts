@@ -1,4 +1,5 @@
-// The names under which a request is found again: in its answer, in the log, and in its caller's own.
+// The names under which a request is found again: in its answer, in the log, and in its caller's
+// own.
 import { randomUUID } from 'node:crypto';
 
 /** A request's names. */
@@ -11,15 +12,18 @@ export interface Names {
   readonly traceparent?: string;
 }
 
-/** What a header, a line of a log and a URL carry unchanged, in the length of four UUIDs. */
+/** A header, a log line and a URL carry these unchanged; four UUIDs long. */
 const REQUEST_ID = /^[\w.:/+=@-]{1,144}$/;
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Trace Context, 3.2: version 00 ends there, later ones may go on; ff, and ids of zeros alone, are invalid. */
+/**
+ * Trace Context, 3.2: version 00 ends there, later ones may go on; ff, and ids of zeros alone, are
+ * invalid.
+ */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|(?<!^00.*)-)/;
 
-/** More than a later version will need. */
+/** Bounds the header of later versions. */
 const TRACEPARENT_CHARS_MAX = 256;
 
 /** `platformId`: the invocation's. A header that is not well-formed counts as none. */

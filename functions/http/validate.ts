@@ -1,11 +1,13 @@
-// Checks what callers send against a schema, and says where it is wrong, and what is expected there, without quoting values. Schemas are zod's,
-// by `zod/mini` and as a namespace: a bundle then holds a tenth of the library, of which every cold start reads all it holds.
+// Checks a caller's values against a schema, and says where they are wrong without quoting them.
+// `zod/mini` as a namespace keeps a tenth of zod in the bundle.
 import * as z from 'zod/mini';
 import { Problem } from './problem.ts';
 
 /** Places named in one Problem, and unknown members named in one place. */
 const NAMED_MAX = 5;
-/** Characters of an unknown member's name that are given back: a name may be as long as the body. */
+/**
+ * Characters of an unknown member's name that are given back: a name may be as long as the body.
+ */
 const NAME_CHARS_MAX = 40;
 
 /** The parsed value, or the Problem `invalid` with up to five places and reasons. */
@@ -23,7 +25,7 @@ type Shaped = { readonly shape?: object };
 
 /** Undefined where the schema itself has a wording, or the library's must do. */
 export function reasonOf(issue: Issue): string | undefined {
-  // Of the library's full form and of its small one alike.
+  // Both forms of zod report this.
   if (issue.code === 'unrecognized_keys')
     return unknownMembers(issue.keys, (issue.inst as Shaped | undefined)?.shape ?? {});
   const expected = expectedOf(issue);
@@ -55,7 +57,7 @@ function expectedOf(issue: Issue): string | undefined {
   return undefined;
 }
 
-/** By the library's names of types, and of the class that bytes are. */
+/** Words for zod's names of types, and for the class of bytes. */
 const KINDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -73,7 +75,7 @@ function oneOf(values: readonly unknown[]): string {
   return values.map((value) => JSON.stringify(value)).join(' or ');
 }
 
-/** What is said of members whose names nothing has. */
+/** Names the unknown members, and the known ones. */
 export function unknownMembers(unknown: readonly string[], known: object): string {
   const names = unknown.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARS_MAX)));
   return `unknown member ${names.join(', ')}; known: ${Object.keys(known).join(', ')}`;

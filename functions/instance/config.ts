@@ -1,4 +1,5 @@
-// Reads the environment an entry hands over. Whatever is wrong is said at start, with the variable's name and never with its value.
+// Reads the environment an entry hands over. Whatever is wrong is said at start, with the
+// variable's name and never with its value.
 import * as z from 'zod/mini';
 import { type AuthConfig, ROLES } from '../http/auth.ts';
 import { reasonOf } from '../http/validate.ts';
@@ -6,7 +7,7 @@ import { reasonOf } from '../http/validate.ts';
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What both clouds' functions take from the environment. */
+/** The settings both clouds' functions share. */
 export interface FunctionConfig {
   readonly auth: AuthConfig;
   /** Default deadline of a request to `records`. */
@@ -18,7 +19,7 @@ export interface FunctionConfig {
 /** A variable is missing or wrong; the message names it. */
 export class ConfigError extends Error {}
 
-/** Enough randomness that guessing is hopeless: 16 characters of base64 are 96 bits. */
+/** Guessing is hopeless: 16 characters of base64 are 96 bits. */
 const KEY_CHARS_MIN = 16;
 
 const appKey = z.string().check(
@@ -44,14 +45,13 @@ const FUNCTION = z.object({
   STOWAGE_ADMIN_KEYS: appKeys,
   STOWAGE_COMPARE_KEYS: appKeys,
   STOWAGE_TIMEOUT_MS: z.prefault(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(60_000)), 25_000),
-  // What both clouds' entities take.
+  // An entity of either cloud takes the most.
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
 });
 
 /**
- * `STOWAGE_AUTH` (`keys`, or `none` for one's own machine), `STOWAGE_READ_KEYS`, `STOWAGE_WRITE_KEYS`, `STOWAGE_ADMIN_KEYS`,
- * `STOWAGE_COMPARE_KEYS` (one key, or two with a comma while they are being changed), `STOWAGE_TIMEOUT_MS` (default 25,000), `STOWAGE_CONTAINER_BYTES_MAX` (16,384 to 720,000; default
- * the store's). Throws a ConfigError.
+ * Reads the variables of `FUNCTION`; a role has one app key, or two with a comma while they change.
+ * Throws a ConfigError.
  */
 export function functionConfig(env: Environment): FunctionConfig {
   const given = parsedEnvironment(FUNCTION, env);
@@ -75,7 +75,10 @@ export function functionConfig(env: Environment): FunctionConfig {
   };
 }
 
-/** The environment through a schema whose names are variables; an empty variable counts as absent. Throws a ConfigError. */
+/**
+ * The environment through a schema whose names are variables; an empty variable counts as absent.
+ * Throws a ConfigError.
+ */
 export function parsedEnvironment<Schema extends z.core.$ZodType>(schema: Schema, env: Environment): z.output<Schema> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = z.safeParse(schema, present, { error: reasonOf });
@@ -90,5 +93,7 @@ export const RECORDS_TIMEOUT_MAX_MS = 60_000;
 /** A cell takes its window, warm-up and drain; Azure ends every HTTP request after 230 s. */
 export const COMPARE_DEADLINES = { timeoutMs: 220_000, timeoutMaxMs: 220_000 } as const;
 
-/** Cloud Scheduler waits half an hour at most, and the platforms end a function that takes longer. */
+/**
+ * Cloud Scheduler waits half an hour at most, and the platforms end a function that takes longer.
+ */
 export const VACUUM_DEADLINES = { timeoutMs: 1_790_000, timeoutMaxMs: 1_790_000 } as const;

@@ -1,6 +1,9 @@
-// What lives as long as the instance: made at its first use, closed when the platform asks the instance to go.
+// Things made at their first use, and closed when the platform ends the instance.
 
-/** Makes the thing once, at the first call; a failure is forgotten, so that the next call tries again. */
+/**
+ * Makes the thing once, at the first call; a failure is forgotten, so that the next call tries
+ * again.
+ */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -12,12 +15,15 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Platforms give some ten seconds between SIGTERM and SIGKILL; the store's close takes at most five. */
+/**
+ * Platforms give some ten seconds between SIGTERM and SIGKILL; the store's close takes at most
+ * five.
+ */
 const CLOSE_TIMEOUT_MS = 8_000;
 
 /**
- * On SIGTERM closes, then exits. Takes the place of the listeners that are there: the functions-framework's own exits at once, with
- * requests open. So it is to be called when the framework has registered its own: at the first request.
+ * On SIGTERM closes, then exits. Removes other listeners: the functions-framework's own exits at
+ * once, with requests open. Call it at the first request, after the framework registered its own.
  */
 export function closeOnSigterm(close: () => Promise<void>): void {
   process.removeAllListeners('SIGTERM');

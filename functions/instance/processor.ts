@@ -1,4 +1,5 @@
-// What Linux tells of processors: how long this process's first thread, on which a function runs, ran and waited, and what the hypervisor took.
+// Linux's times of processors: this process's first thread, on which a function runs, and the
+// hypervisor.
 import { readFileSync } from 'node:fs';
 import type { ProcessorTimes } from '../../shared/lab/load/processor-shares.ts';
 
@@ -17,8 +18,8 @@ export function processorTimes(): ProcessorTimes | undefined {
 }
 
 /**
- * `schedstat`: nanoseconds run, nanoseconds waited, slices (Documentation/scheduler/sched-stats.rst of Linux). `stat`, first line: `cpu`, then ticks
- * as user, nice, system, idle, iowait, irq, softirq, steal; guests' ticks after them are in user and nice already (proc_stat(5)).
+ * `schedstat`: nanoseconds run, nanoseconds waited, slices (Linux's sched-stats.rst). `stat`:
+ * `cpu`, then eight kinds of ticks with steal last; later ones count twice (proc_stat(5)).
  */
 export function timesOf(schedstat: string, stat: string): ProcessorTimes | undefined {
   const [ran, waited] = numbersOf(schedstat);

@@ -8,7 +8,7 @@ import { type StoreSource, tableRoutes, Tables } from './tables.ts';
 /** The frame's options, and the store. */
 export interface RecordsAppOptions extends FrameOptions {
   readonly store: StoreSource;
-  /** With which every table is opened; default: the store's. */
+  /** Every table is opened with it; default: the store's. */
   readonly containerBytesMax?: number;
 }
 

@@ -1,5 +1,5 @@
-// The answer to a batch: an outcome for each operation, in their order, in JSON or MessagePack. Its bytes are counted as they are written,
-// for a host refuses a larger answer as a whole, and its caller would learn nothing of what was written.
+// An outcome for each operation, in JSON or MessagePack. A host refuses a too large answer as a
+// whole, so its bytes are counted as they are written.
 import { setImmediate } from 'node:timers/promises';
 import type { DeleteOutcome, EncodedValue, GetOutcome, PutOutcome } from '../../shared/store/index.ts';
 import { MEDIA_TYPE_OF } from '../http/content.ts';
@@ -10,15 +10,18 @@ import { recordText } from './record-text.ts';
 import { isoTime } from './tables.ts';
 
 /**
- * Bytes of all outcomes. Where they would be more, found records become failures. Such a failure takes some 7 KB at the worst, where every byte
- * of a key of 1,024 has to be escaped; so with 1,000 of them the answer still stays under the 32 MB that hosts let pass.
+ * The most bytes of all outcomes; further found records fail. A failure takes at most 7 KB, so
+ * 1,000 stay under the 32 MB that hosts pass.
  */
 const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
 
-/** How one operation of a batch ended. */
+/** The end of one operation of a batch. */
 export type Outcome = GetOutcome<EncodedValue> | PutOutcome | DeleteOutcome | Refusal;
 
-/** An operation that the function refused: it never reached the store, or its record does not fit the answer. */
+/**
+ * An operation that the function refused: it never reached the store, or its record does not fit
+ * the answer.
+ */
 interface Refusal {
   readonly status: 'failed';
   readonly key: string;
@@ -28,12 +31,14 @@ interface Refusal {
 const FULL = `the answer exceeds ${OUTCOMES_BYTES_MAX} bytes: get this record in another batch`;
 const LATE = 'the deadline passed before this record was converted: get it in another batch';
 
-/** Bytes of records that are converted before other requests get a turn: some milliseconds of work. */
+/**
+ * Bytes of records that are converted before other requests get a turn: some milliseconds of work.
+ */
 const TURN_BYTES = 64 * 1024;
 
 /**
- * The body of the answer: `outcomes[i]` is that of `operations[i]`. From the first found record on that
- * does not fit, or that the signal comes before, all found ones fail; what was written is always told.
+ * The answer's body: `outcomes[i]` of `operations[i]`. From the first found record that does not
+ * fit or comes too late, found ones fail. Writes are always told.
  */
 export async function batchAnswer(
   mediaType: string,
@@ -122,11 +127,15 @@ function outcomeText(outcome: Outcome, operation: Operation): string {
   return `{"status":"found",${recordText(outcome).slice(1)}`;
 }
 
-/** In MessagePack a found record comes as `data`: the bytes that are stored, with their `contentType`. */
+/**
+ * In MessagePack a found record comes as `data`: the bytes that are stored, with their
+ * `contentType`.
+ */
 function outcomeObject(outcome: Outcome, operation: Operation): unknown {
   if (outcome.status === 'failed') {
     const { status, key, error } = outcome;
-    // A key with half a surrogate pair is refused, and would make the MessagePack of all outcomes unreadable.
+    // A key with half a surrogate pair is refused, and would make the MessagePack of all outcomes
+    // unreadable.
     return { status, key: key.toWellFormed(), problem: toProblem(error, isConditional(operation)).body() };
   }
   if (outcome.status !== 'found') return outcome;

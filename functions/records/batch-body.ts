@@ -1,5 +1,5 @@
-// The body of a batch: which operations it asks for, in JSON or MessagePack. A value is never decoded and encoded again, which would round
-// or reorder it: its bytes are cut out of the body as they stand, like those of a single PUT, and found well-formed on the way.
+// A batch's operations, from JSON or MessagePack. Decoding and encoding a value would round or
+// reorder it: its bytes are cut out of the body as they stand.
 import * as z from 'zod/mini';
 import type { EncodedValue, PutItem } from '../../shared/store/index.ts';
 import {
@@ -18,7 +18,10 @@ import { parsed, unknownMembers } from '../http/validate.ts';
 
 const OPERATIONS_MAX = 1_000;
 
-/** MessagePack's 64-bit integers are decoded as bigints; one beyond the safe integers is left for the schema to refuse. */
+/**
+ * MessagePack's 64-bit integers are decoded as bigints; one beyond the safe integers is left for
+ * the schema to refuse.
+ */
 function safeNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
@@ -29,13 +32,13 @@ function registeredName(value: unknown): unknown {
 
 const DATA_EXPECTED = 'data is bin in MessagePack, base64 text in JSON';
 
-/** One of more bytes fails alone; a longer one would fill the answer, which names it. */
+/** Too many bytes fail alone; too many characters fail the batch, whose answer names each key. */
 const KEY = z.string().check(z.maxLength(1_024));
 
 const PUT = z.strictObject({
   op: z.literal('put'),
   key: KEY,
-  /** As it was sent, byte for byte; stored so, in the batch's own encoding. */
+  /** The bytes as sent; stored so, in the batch's own encoding. */
   value: z.exactOptional(z.instanceof(Uint8Array)),
   /** Instead of `value`: the bytes to store, as base64 text in JSON, with their `contentType`. */
   data: z.exactOptional(z.union([z.string(), z.instanceof(Uint8Array)], DATA_EXPECTED)),
@@ -56,10 +59,13 @@ export type Put = z.output<typeof PUT>;
 export type Delete = z.output<typeof DELETE>;
 export type Operation = z.output<typeof BATCH>['operations'][number];
 
-/** More members no map of a batch has. */
+/** No map of a batch has more members. */
 const MEMBERS_MAX = 16;
 
-/** The operations of the body, at most 1,000. Throws the Problem `malformed`, `invalid` or `too_large` where it is no batch. */
+/**
+ * The operations of the body, at most 1,000. Throws the Problem `malformed`, `invalid` or
+ * `too_large` where it is no batch.
+ */
 export function operationsOf(body: Uint8Array, codec: StructuredCodec): readonly Operation[] {
   const reader = readerOf(codec, body);
   if (reader.kind === 'array') throw new Problem('invalid', 'body: expected an object');
@@ -80,7 +86,7 @@ function listOf(reader: ValueReader): unknown {
   return operations;
 }
 
-/** What is wrong with an operation says which one it is; the bound of all values is no operation's own. */
+/** Names the operation in its errors; the bound of all values belongs to no operation. */
 function operationAt(index: number, reader: ValueReader): unknown {
   try {
     return operationOf(reader);
@@ -95,7 +101,10 @@ function operationOf(reader: ValueReader): unknown {
   return membersOf(reader, (name) => (name === 'value' ? reader.value() : plainOf('operation', name, reader)));
 }
 
-/** The map that comes next as an object, each member as `read` gives it; a value without members as it is, for the schema to refuse. */
+/**
+ * The map that comes next as an object, each member as `read` gives it; a value without members as
+ * it is, for the schema to refuse.
+ */
 function membersOf(reader: ValueReader, read: (name: string) => unknown): unknown {
   if (reader.kind !== 'map') return reader.scalar();
   const found = new Map<string, unknown>();
@@ -110,7 +119,10 @@ function membersOf(reader: ValueReader, read: (name: string) => unknown): unknow
 
 const SHAPES = { body: BATCH.shape, operation: PUT.shape };
 
-/** A member that holds no others, for the schema to judge. A list or a map is refused before anything of it is read. */
+/**
+ * A member that holds no others, for the schema to judge. A list or a map is refused before
+ * anything of it is read.
+ */
 function plainOf(place: keyof typeof SHAPES, name: string, reader: ValueReader): unknown {
   if (reader.kind === 'string' || reader.kind === 'scalar') return reader.scalar();
   const prefix = place === 'body' ? 'body: ' : '';
@@ -118,7 +130,10 @@ function plainOf(place: keyof typeof SHAPES, name: string, reader: ValueReader):
   throw new Problem('invalid', `${prefix}${name} holds neither a list nor an object`);
 }
 
-/** The put as the store takes it. Throws the Problem that is its outcome where its value cannot be stored. */
+/**
+ * The put as the store takes it. Throws the Problem that is its outcome where its value cannot be
+ * stored.
+ */
 export function itemOf(put: Put, codec: StructuredCodec): PutItem<EncodedValue> {
   const { op: _, value: _value, data: _data, contentType: _contentType, ...item } = put;
   return { ...item, value: valueOf(put, codec) };

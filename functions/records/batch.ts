@@ -1,14 +1,13 @@
-// POST of a batch: puts, gets and deletes mixed, an outcome each, in JSON or MessagePack. Keys travel in the body, so every key can be
-// reached here. Operations on one key take effect in their order; those on different keys run together.
+// POST of a batch: puts, gets and deletes mixed. Its body carries any key. Operations on one key
+// take effect in their order; different keys run together.
 import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
-import { queryOf } from '../http/paths.ts';
 import { toProblem } from '../http/problem.ts';
 import { batchAnswer, type Outcome } from './batch-answer.ts';
 import { type Delete, itemOf, type Operation, operationsOf, type Put } from './batch-body.ts';
-import { type RecordTable, tableNameOf, type Tables } from './tables.ts';
+import { type RecordTable, type Tables } from './tables.ts';
 
 /** Bytes of a batch as it is sent, inflated. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
@@ -20,8 +19,7 @@ export function batchRoute(tables: Tables): Route {
 
 async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
-  queryOf(request, []);
-  const name = tableNameOf(request);
+  const name = call.param('table');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack']);
   const answerType = negotiated(
     request,
@@ -38,9 +36,9 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
 /** A batch as it was sent, and the bounds of its request. */
 interface Batch {
   readonly operations: readonly Operation[];
-  /** Of the values in it. */
+  /** The codec of the batch's values. */
   readonly codec: StructuredCodec;
-  /** How old what its gets find may be, in milliseconds. */
+  /** The greatest age of records that gets find, in milliseconds. */
   readonly maxAgeMs: number;
   readonly bounds: CallOptions;
 }
@@ -67,7 +65,10 @@ async function runOperations(table: RecordTable, batch: Batch): Promise<Outcome[
 /** Runs operations of one kind; their outcomes come in the same order. */
 type Run = (table: RecordTable, operations: readonly Operation[], batch: Batch) => Promise<readonly Outcome[]>;
 
-/** Indexes of operations, in groups to run one after the other: within a group all operations on one key are of one kind. */
+/**
+ * Indexes of operations, in groups to run one after the other: within a group all operations on one
+ * key are of one kind.
+ */
 function groupInOrder(operations: readonly Operation[]): number[][] {
   const groups: number[][] = [];
   const lastOf = new Map<string, { group: number; op: Operation['op'] }>();
@@ -103,7 +104,7 @@ async function runPuts(
   return outcomes;
 }
 
-/** Each record is read once, however often it is asked for: the store gives every asker a copy. */
+/** Reads each record once, however often it is asked for: the store gives every asker a copy. */
 async function runGets(
   table: RecordTable,
   operations: readonly Operation[],

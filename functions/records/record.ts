@@ -1,5 +1,5 @@
-// One record over HTTP: GET, HEAD, PUT, DELETE with conditions, ttl and bounded staleness. Conditions are handed to the store where it
-// can judge them within the write; only lists of tags and `If-Match: *` cost a read first.
+// GET, HEAD, PUT and DELETE of one record. The store judges conditions within the write; only lists
+// of tags and `If-Match: *` cost a read first.
 import { type EncodedValue, type Entry, StoreError } from '../../shared/store/index.ts';
 import { type Call, reply } from '../http/app.ts';
 import {
@@ -15,20 +15,18 @@ import {
 } from '../http/conditions.ts';
 import { codecOf, encodedValue, MEDIA_TYPE_OF, present, VALUE_BYTES_MAX } from '../http/content.ts';
 import { CACHING, maxAgeMsOf, ttlMsOf } from '../http/headers.ts';
-import { pathSegment, queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
-import { isoTime, type RecordTable, tableNameOf, type Tables } from './tables.ts';
+import { isoTime, type RecordTable, type Tables } from './tables.ts';
 
 /** Rounds of reading, judging and writing against other writers before giving up. */
 const ROUNDS_MAX = 8;
 
 /** GET and HEAD: the record, or 304 where the caller has it. One read. */
-export async function getRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
-  queryOf(request, []);
+export async function getRecord(tables: Tables, { request, bounds, param }: Call): Promise<Response> {
   const conditions = conditionsOf(request);
-  const key = keyOf(request);
+  const key = param('key');
   const maxAgeMs = maxAgeMsOf(request);
-  const entry = await tables.use(tableNameOf(request), bounds, (table) => table.get(key, { ...bounds, maxAgeMs }));
+  const entry = await tables.use(param('table'), bounds, (table) => table.get(key, { ...bounds, maxAgeMs }));
   if (entry === undefined) throw new Problem('record_not_found', 'there is no record under this key');
   // Before the conditions (RFC 9110, 13.2.1): the form decides which entity tag they are about.
   const { codec, bytes, isConverted } = present(entry.value, request);
@@ -42,8 +40,7 @@ export async function getRecord(tables: Tables, { request, bounds }: Call): Prom
 /** PUT: 201 where the conditions say that the record is new, otherwise 204. */
 export async function putRecord(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
-  queryOf(request, []);
-  const key = keyOf(request);
+  const key = call.param('key');
   const conditions = conditionsOf(request);
   const ttlMs = ttlMsOf(request);
   if (request.headers.has('Content-Range'))
@@ -51,7 +48,7 @@ export async function putRecord(tables: Tables, call: Call): Promise<Response> {
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack', 'bytes']);
   const value = encodedValue(codec, await call.body(VALUE_BYTES_MAX));
   const options = { ...bounds, ...(ttlMs === undefined ? {} : { ttlMs }) };
-  const { written, guard } = await tables.use(tableNameOf(request), bounds, (table) =>
+  const { written, guard } = await tables.use(call.param('table'), bounds, (table) =>
     writeUnder({ table, key, conditions, bounds }, (guard) => table.put(key, value, { ...options, ...guard })),
   );
   return new Response(null, {
@@ -61,11 +58,10 @@ export async function putRecord(tables: Tables, call: Call): Promise<Response> {
 }
 
 /** DELETE: 204, also where there is no record. */
-export async function deleteRecord(tables: Tables, { request, bounds }: Call): Promise<Response> {
-  queryOf(request, []);
-  const key = keyOf(request);
+export async function deleteRecord(tables: Tables, { request, bounds, param }: Call): Promise<Response> {
+  const key = param('key');
   const conditions = conditionsOf(request);
-  await tables.use(tableNameOf(request), bounds, (table) =>
+  await tables.use(param('table'), bounds, (table) =>
     writeUnder({ table, key, conditions, bounds }, async (guard) => {
       if (!('ifAbsent' in guard)) await table.delete(key, { ...bounds, ...guard });
       // The store knows no such delete; a record that must be absent has only to be looked for.
@@ -75,7 +71,7 @@ export async function deleteRecord(tables: Tables, { request, bounds }: Call): P
   return new Response(null, { status: 204, headers: CACHING });
 }
 
-/** What is written, and on which conditions. */
+/** The write, and its conditions. */
 interface ConditionalWrite {
   readonly table: RecordTable;
   readonly key: string;
@@ -84,8 +80,8 @@ interface ConditionalWrite {
 }
 
 /**
- * Writes under the request's conditions: at once where the store can judge them, otherwise after a read and on condition that the record is
- * still as it was read. Another writer in between costs another round, of at most eight.
+ * Writes under the request's conditions: at once where the store can judge them, else after a read.
+ * Another writer in between costs another round, at most eight.
  */
 async function writeUnder<T>(
   { table, key, conditions, bounds }: ConditionalWrite,
@@ -110,10 +106,6 @@ function failed(): Problem {
     'precondition_failed',
     'the record is not as If-Match or If-None-Match demands: read it, decide again',
   );
-}
-
-function keyOf(request: Request): string {
-  return pathSegment(request, 4);
 }
 
 function headersOf({ expiresAtMs }: Entry<EncodedValue>, tag: string): Record<string, string> {

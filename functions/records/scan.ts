@@ -1,22 +1,27 @@
-// GET of a table's records: a JSON page, bounded in records and bytes, or an NDJSON stream. A stream's last line always says how it
-// ended: `{"end":true}` (with a cursor if there is more), or `{"error":{...}}`; without such a line it was cut off.
+// GET of a table's records: a JSON page or an NDJSON stream. A stream's last line is `{"end":true}`
+// or `{"error":{...}}`; without it the stream was cut off.
 import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
 import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
 import { CACHING } from '../http/headers.ts';
-import { queryOf, rawPath, rawQuery } from '../http/paths.ts';
+import { rawPath, rawQuery } from '../http/paths.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import { recordText } from './record-text.ts';
-import { tableNameOf, type Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 const PAGE_RECORDS_DEFAULT = 100;
 const PAGE_RECORDS_MAX = 1_000;
-/** A page ends with the record that fills it. It stays under every host's 32 MB: one more record of 512 KiB is at most 3 MiB of JSON text. */
+/**
+ * A page ends with the record that fills it. It stays under every host's 32 MB: one more record of
+ * 512 KiB is at most 3 MiB of JSON text.
+ */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Lines of a stream are sent in chunks of about this size. */
 const CHUNK_BYTES = 64 * 1024;
 
 const NDJSON = 'application/x-ndjson';
+
+const QUERY = ['prefix', 'from', 'to', 'limit', 'cursor'] as const;
 
 /** The route of scans. */
 export function scanRoute(tables: Tables): Route {
@@ -24,19 +29,21 @@ export function scanRoute(tables: Tables): Route {
     method: 'GET',
     path: '/v1/tables/:table/records',
     role: 'read',
+    query: QUERY,
     handle: (call) => scanRecords(tables, call),
   };
 }
 
 async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
-  const { limit: limitText, ...range } = queryOf(request, ['prefix', 'from', 'to', 'limit', 'cursor']);
+  const { limit: limitText, ...range } = call.query as Partial<Record<(typeof QUERY)[number], string>>;
   const contentType = negotiated(request, [MEDIA_TYPE_OF.json, NDJSON]);
   const streamed = contentType === NDJSON;
   const limit = limitOf(limitText, streamed);
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
-  // The first record is fetched before anything is answered, so that what is wrong from the start gets its own status.
-  const reading = await tables.use(tableNameOf(request), bounds, (table) => Reading.start(table.scan(options)));
+  // The first record is fetched before anything is answered, so that what is wrong from the start
+  // gets its own status.
+  const reading = await tables.use(call.param('table'), bounds, (table) => Reading.start(table.scan(options)));
   if (!streamed) {
     const text = await pageText(reading);
     return reply(contentType, text, linkOf(request, reading.cursor));
@@ -141,7 +148,8 @@ async function chunkText(reading: Reading): Promise<{ text: string; last: boolea
     while (text.length < CHUNK_BYTES) {
       const record = await reading.next();
       if (record === undefined) return { text: `${text}${lineOf({ end: true, cursor: reading.cursor })}`, last: true };
-      // Outside its strings JSON's line breaks are mere white space, and inside them there are none.
+      // Outside its strings JSON's line breaks are mere white space, and inside them there are
+      // none.
       text += `${record.replaceAll(/[\r\n]+/g, ' ')}\n`;
     }
     return { text, last: false };

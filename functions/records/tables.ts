@@ -1,4 +1,5 @@
-// Tables over HTTP, and the handles that requests share. A record is never the reason to create a table: that takes an admin's PUT.
+// Tables over HTTP, and the handles that requests share. A record is never the reason to create a
+// table: that takes an admin's PUT.
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod/mini';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../../shared/store/index.ts';
 import { type Call, replyJson, type Route } from '../http/app.ts';
 import { codecOf, parseJson } from '../http/content.ts';
-import { pathSegment, queryOf } from '../http/paths.ts';
 import { tableNotFound } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 
@@ -37,7 +37,10 @@ export class Tables {
     this.#options = { codec: 'encoded', ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   }
 
-  /** Runs `use` on the table's handle. A handle outlives a drop and a recreation of its table; one of a table that is gone is forgotten. */
+  /**
+   * Runs `use` on the table's handle. A handle outlives a drop and a recreation of its table; one
+   * of a table that is gone is forgotten.
+   */
   async use<T>(name: string, bounds: CallOptions, use: (table: RecordTable) => Promise<T>): Promise<T> {
     const table = this.#handles.get(name) ?? (await this.#open(name, bounds));
     try {
@@ -77,11 +80,6 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The table that the request's path names. */
-export function tableNameOf(request: Request): string {
-  return pathSegment(request, 2);
-}
-
 const TABLE_OPTIONS = z
   .strictObject({
     order: z.exactOptional(z.enum(['hash', 'key'])),
@@ -105,14 +103,12 @@ export function tableRoutes(tables: Tables): Route[] {
   ];
 }
 
-async function listTables(tables: Tables, { request, bounds }: Call): Promise<Response> {
-  queryOf(request, []);
+async function listTables(tables: Tables, { bounds }: Call): Promise<Response> {
   return replyJson({ tables: await tables.list(bounds) });
 }
 
-async function getTable(tables: Tables, { request, bounds }: Call): Promise<Response> {
-  queryOf(request, []);
-  const name = tableNameOf(request);
+async function getTable(tables: Tables, { bounds, param }: Call): Promise<Response> {
+  const name = param('table');
   const stats = await tables.use(name, bounds, async (table) => table.stats());
   // The time of creation stands in the root alone, which only the listing shows.
   const info = (await tables.list(bounds)).find((candidate) => candidate.name === name);
@@ -122,11 +118,10 @@ async function getTable(tables: Tables, { request, bounds }: Call): Promise<Resp
 
 async function putTable(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
-  queryOf(request, []);
   const bytes = await call.body(TABLE_BODY_BYTES_MAX);
   if (bytes.length > 0) codecOf(request.headers.get('Content-Type'), ['json']);
   const options = bytes.length === 0 ? {} : parsed(TABLE_OPTIONS, parseJson(bytes));
-  const { name, order, isNew } = await tables.create(tableNameOf(request), options, bounds);
+  const { name, order, isNew } = await tables.create(call.param('table'), options, bounds);
   const isIgnored = !isNew && options.containers !== undefined;
   return replyJson({ name, order, ...(isIgnored ? { warnings: [CONTAINERS_IGNORED] } : {}) }, isNew ? 201 : 200);
 }
@@ -135,9 +130,8 @@ async function putTable(tables: Tables, call: Call): Promise<Response> {
 const CONTAINERS_IGNORED =
   'containers applies when the table is created: it existed already, perhaps by this request sent before, and stays as it is';
 
-async function deleteTable(tables: Tables, { request, bounds }: Call): Promise<Response> {
-  queryOf(request, []);
-  const name = tableNameOf(request);
+async function deleteTable(tables: Tables, { bounds, param }: Call): Promise<Response> {
+  const name = param('table');
   if (!(await tables.drop(name, bounds))) throw tableNotFound(name);
   return new Response(null, { status: 204 });
 }

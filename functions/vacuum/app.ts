@@ -1,11 +1,14 @@
-// The function `vacuum` as a route: one run over all tables. A platform's scheduler asks for it, or whoever has an admin's key.
+// The function `vacuum` as a route: one run over all tables. A platform's scheduler asks for it, or
+// whoever has an admin's key.
 import type { Store } from '../../shared/store/index.ts';
 import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
-import { queryOf } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { type RunOptions, runLine, vacuumAll } from './run.ts';
 
-/** The frame's options, the store and the size of its containers, and what the platform knows of its scheduler. */
+/**
+ * The frame's options, the store and the size of its containers, and what the platform knows of its
+ * scheduler.
+ */
 export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'containerBytesMax'> {
   readonly store: () => Promise<Store>;
   /** Whether the platform's gate let this request in as its scheduler's. Default: never. */
@@ -16,19 +19,19 @@ export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'contai
 
 /** The app of the function `vacuum`: `POST /v1/vacuum?quietMs=N`. */
 export function createVacuumApp(options: VacuumAppOptions): App {
+  const { isScheduler = () => false } = options;
+  const role = (request: Request) => (isScheduler(request) ? undefined : 'admin');
   return createApp(
-    [{ method: 'POST', path: '/v1/vacuum', role: undefined, handle: (call) => postVacuum(options, call) }],
+    [{ method: 'POST', path: '/v1/vacuum', role, query: ['quietMs'], handle: (call) => postVacuum(options, call) }],
     options,
   );
 }
 
 async function postVacuum(options: VacuumAppOptions, call: Call): Promise<Response> {
-  const { store, isScheduler = () => false, print, containerBytesMax } = options;
-  const { request, bounds } = call;
-  if (!isScheduler(request)) call.authorize('admin');
+  const { store, print, containerBytesMax } = options;
   const quietTime = quietTimeOf(call);
   const run = await vacuumAll(await store(), {
-    ...bounds,
+    ...call.bounds,
     ...quietTime,
     ...(containerBytesMax === undefined ? {} : { containerBytesMax }),
   });
@@ -39,8 +42,8 @@ async function postVacuum(options: VacuumAppOptions, call: Call): Promise<Respon
 }
 
 /** The query's `quietMs`, at most half of the call's time: the other half is for the work. */
-function quietTimeOf({ request, bounds }: Call): Pick<RunOptions, 'quietMs'> {
-  const { quietMs: given } = queryOf(request, ['quietMs']);
+function quietTimeOf({ query, bounds }: Call): Pick<RunOptions, 'quietMs'> {
+  const given = query['quietMs'];
   if (given === undefined) return {};
   const max = Math.floor(bounds.timeoutMs / 2);
   const quietMs = /^\d{1,10}$/.test(given) ? Number(given) : Infinity;

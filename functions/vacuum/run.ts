@@ -1,21 +1,26 @@
-// One vacuum of every table: what a schedule asks for. Each table waits to fall quiet, so several go side by side.
+// One vacuum of every table, as a schedule asks for it. Tables wait to fall quiet, so several go
+// side by side.
 import { type Store, StoreError, type VacuumReport } from '../../shared/store/index.ts';
 
-/** How a run goes about it. */
 export interface RunOptions {
   /** The run's end, in milliseconds from now; `signal` aborts then at the latest. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** As `VacuumOptions` has it; default two minutes, and a quarter of the run's time at most. */
+  /**
+   * The `quietMs` of `VacuumOptions`; default two minutes, and at most a quarter of the run's time.
+   */
   readonly quietMs?: number;
-  /** With which tables are opened; default: the store's. */
+  /** Tables are opened with it; default: the store's. */
   readonly containerBytesMax?: number;
 }
 
 /** Totals over all tables. */
 export interface VacuumRun extends VacuumReport {
   readonly tables: number;
-  /** Tables that were not begun, as too little time was left for them. Each run begins at another table: a later one reaches them. */
+  /**
+   * Tables that were not begun, as too little time was left for them. Each run begins at another
+   * table: a later one reaches them.
+   */
   readonly unreached: number;
   /** Tables that were not finished, each with the error's code. */
   readonly failed: readonly { readonly table: string; readonly code: string }[];
@@ -35,15 +40,18 @@ const NOTHING = {
 } satisfies VacuumReport;
 const COUNTED = Object.keys(NOTHING) as (keyof VacuumReport)[];
 
-/** Each has one request under way at a time, and waits most of the time: callers keep the store's throughput. */
+/**
+ * A table has one request under way at a time, and mostly waits: callers keep the store's
+ * throughput.
+ */
 const TABLES_AT_A_TIME = 8;
 
-/** As long as the store waits by default. */
+/** The store's own default. */
 const QUIET_MS_MOST = 120_000;
 
 /**
- * Vacuums all tables, eight at a time, beginning at any of them. A table is begun while twice `quietMs` is left, for the wait and for the work. A table
- * that fails does not stop the others; throws only if the tables cannot be listed.
+ * Vacuums all tables, eight at a time, from any on. A table is begun while twice `quietMs` is left.
+ * Throws only if the tables cannot be listed.
  */
 export async function vacuumAll(store: Store, options: RunOptions): Promise<VacuumRun> {
   const { timeoutMs, signal, containerBytesMax } = options;
@@ -54,7 +62,7 @@ export async function vacuumAll(store: Store, options: RunOptions): Promise<Vacu
   const total = { ...NOTHING };
   const failed: { table: string; code: string }[] = [];
   let unreached = 0;
-  // One iterator for all who work: each table is taken once.
+  // All workers share one iterator: each table is taken once.
   const waiting = fromAnywhere(names).values();
   const work = async (): Promise<void> => {
     for (const table of waiting) {
@@ -82,7 +90,10 @@ export function runLine({ tables, unreached, removed, merged, failed, ...rest }:
   return JSON.stringify({ severity, message, tables, unreached, removed, merged, ...rest, failed });
 }
 
-/** The list from a random place on, and then its beginning: what a run does not reach is not the same each time. */
+/**
+ * The list from a random place on, and then its beginning: what a run does not reach is not the
+ * same each time.
+ */
 function fromAnywhere(names: readonly string[]): string[] {
   const start = Math.floor(Math.random() * names.length);
   return [...names.slice(start), ...names.slice(0, start)];

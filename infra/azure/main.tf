@@ -1,8 +1,9 @@
-# Azure: the store's data, and its functions in ./functions, in resource groups of their own, so that data_only = true removes the functions
-# and keeps the data, in the cloud and in Terraform's state.
-#
-# By itself:  npx serverless package && terraform -chdir=infra/azure init && terraform -chdir=infra/azure apply
-# and then, for each function app, the upload that stands in the output `upload`: this provider cannot upload to Flex Consumption.
+# Azure: the store's data, and its functions in ./functions, in resource groups of their own: so
+# data_only = true removes the functions and keeps the data. By itself:
+
+# npx serverless package
+# terraform -chdir=infra/azure init && terraform -chdir=infra/azure apply
+# Then run the output `upload`: this provider cannot upload to Flex Consumption.
 
 terraform {
   # Write-only attributes, which keep the app keys out of plan and state.
@@ -39,7 +40,8 @@ provider "azurerm" {
       permanently_delete_on_destroy = true
     }
     storage {
-      # Accounts without shared keys: their data plane is for the functions' identities, not for this provider.
+      # Accounts without shared keys: their data plane is for the functions' identities, not for
+      # this provider.
       data_plane_available = false
     }
   }
@@ -48,7 +50,8 @@ provider "azurerm" {
 locals {
   name = "${var.service}-${var.stage}"
   tags = { service = var.service, stage = var.stage }
-  # Names of accounts and apps are the whole world's: the same subscription, service and stage always make the same ones.
+  # Names of accounts and apps are the whole world's: the same subscription, service and stage
+  # always make the same ones.
   suffix = substr(sha256("${var.subscription_id}/${local.name}"), 0, 8)
 }
 
@@ -78,7 +81,8 @@ resource "azurerm_storage_account" "data" {
   cross_tenant_replication_enabled = false
 }
 
-# The account cannot be deleted while this is there. The store makes its table itself, through its own role.
+# The account cannot be deleted while this is there. The store makes its table itself, through its
+# own role.
 resource "azurerm_management_lock" "data" {
   count = var.allow_data_deletion ? 0 : 1
 

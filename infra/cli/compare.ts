@@ -1,14 +1,13 @@
 // `stowage compare` and `serverless compare`: the comparison across deployed clouds, run from here: every cell runs inside a function,
 // next to its store; this side only asks for cells, one after the other, and writes the report.
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import * as z from 'zod';
 import type { Endpoint } from '../../shared/lab/plan/coordinator.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
-import { type AskTool, type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
+import { type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
 import { FreshHeaders } from './fresh-headers.ts';
+import type { AskTool } from './tools.ts';
 
 export interface CompareDeployedOptions extends Pick<
   ComparisonOptions,
@@ -69,18 +68,3 @@ async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSch
     );
   }
 }
-
-const TOOL_TIMEOUT_MS = 120_000;
-
-/** gcloud and az of this machine. */
-export const askTool: AskTool = async (tool, args) => {
-  try {
-    const { stdout } = await promisify(execFile)(tool, [...args], { timeout: TOOL_TIMEOUT_MS });
-    return stdout.trim();
-  } catch (error) {
-    const said = (error as { stderr?: string }).stderr?.trim() ?? '';
-    throw new Error(`${tool} ${args.slice(0, 3).join(' ')} failed: ${said === '' ? String(error) : said}`, {
-      cause: error,
-    });
-  }
-};

@@ -1,6 +1,7 @@
 // Addresses and credentials of deployed functions. Addresses come from a file without secrets, which a deployment writes; tokens and keys
 // are asked for when they are needed, with the caller's own login, and kept nowhere.
 import * as z from 'zod';
+import type { AskTool } from './tools.ts';
 
 const names = z.record(z.string(), z.string());
 /** Tokens and keys go there: in clear text to this machine alone. */
@@ -44,9 +45,6 @@ export class EndpointError extends Error {}
 export type CloudEndpoint = z.infer<typeof endpointsSchema>['endpoints'][number];
 type GcpEndpoint = z.infer<typeof gcpEndpoint>;
 type AzureEndpoint = z.infer<typeof azureEndpoint>;
-
-/** Runs `gcloud` or `az` and gives what it printed, trimmed; rejects, with what the tool said, if it fails. */
-export type AskTool = (tool: 'gcloud' | 'az', args: readonly string[]) => Promise<string>;
 
 export type KeyRole = 'read' | 'write' | 'admin' | 'compare';
 

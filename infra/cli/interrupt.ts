@@ -28,14 +28,14 @@ export function interrupted(warn: (line: string) => void): AbortSignal {
 }
 
 /**
- * For a command that has nothing to write when it is ended: SIGINT, SIGTERM or SIGHUP aborts, and when `work` has closed what it opened a line says why
- * it ended. Gives the exit code, 130 then. A second signal ends the process at once. Other errors of `work` are thrown.
+ * SIGINT, SIGTERM or SIGHUP aborts; when `work` has rejected a line says why it ended, and the exit
+ * code is 130, else that of `work`. A second signal ends the process at once. Other errors are thrown.
  */
-export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number | void> {
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<number | void>): Promise<number | void> {
   const controller = new AbortController();
   onSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], (name) => controller.abort(new Error(`ended by ${name}`)));
   try {
-    await work(controller.signal);
+    return await work(controller.signal);
   } catch (error) {
     if (!controller.signal.aborted) throw error;
     console.error(`\n${(controller.signal.reason as Error).message}`);

@@ -1,20 +1,27 @@
 #!/usr/bin/env node
-// The package's command line: the comparison, for somebody who calls deployed functions and did not deploy them, and what a table costs.
+// The package's command line: tables (verify, export, import, copy), the comparison of deployed
+// functions, and what a table costs.
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
+import { DATA_COMMANDS } from './data/commands.ts';
 import { EXIT, EXIT_HELP } from './exit.ts';
 import { makeFolder } from './folder.ts';
 import { interrupted } from './interrupt.ts';
 import { choice, command, type CommandLine, runCommand, UsageError } from './options.ts';
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from './plan-options.ts';
+import { askTool } from './tools.ts';
 
 const STOWAGE = command({
   name: 'stowage',
-  operands: ['compare|cost'],
-  about: `Has two commands; each says with --help what it takes.
+  operands: ['COMMAND'],
+  about: `Its commands; each says with --help what it takes.
+  verify   reads everything that is stored of a table, and says what is wrong
+  export   writes a table into a folder, as NDJSON
+  import   puts such records into a table
+  copy     copies a table into another store, on either cloud
   compare  compares three ways to store small records, inside deployed functions
   cost     estimates a table's monthly bill on both clouds, without running anything`,
   options: {},
-  examples: ['stowage compare --help', COST.examples[0]!, 'stowage compare --endpoints FILE --cloud gcp'],
+  examples: ['stowage copy --help', COST.examples[0]!, 'stowage compare --endpoints FILE --cloud gcp'],
 });
 
 const COMPARE = command({
@@ -44,9 +51,13 @@ if (name === 'compare') {
     const question = costQuestionOf(given);
     console.log(given.values.json ? JSON.stringify(costJson(question), null, 2) : costText(question));
   });
+} else if (name !== undefined && Object.hasOwn(DATA_COMMANDS, name)) {
+  await DATA_COMMANDS[name]!(args);
 } else {
-  await runCommand(STOWAGE, process.argv.slice(2), async ({ operands }) => {
-    throw new UsageError(`there is no command ${operands[0]}; there are compare and cost`);
+  await runCommand(STOWAGE, process.argv.slice(2, 3), async ({ operands }) => {
+    throw new UsageError(
+      `there is no command ${operands[0]}; there are compare, cost, ${Object.keys(DATA_COMMANDS).join(', ')}`,
+    );
   });
 }
 
@@ -59,7 +70,7 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
   await makeFolder('--out', values.out);
   const signal = interrupted(console.error);
   // Its charts take a while to load, for which the other command need not wait.
-  const { askTool, compareDeployed } = await import('./compare.ts');
+  const { compareDeployed } = await import('./compare.ts');
   const { sourceFacts } = await import('./machine.ts');
   try {
     return await compareDeployed({

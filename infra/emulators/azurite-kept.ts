@@ -1,5 +1,5 @@
-// Azurite's tables, kept in a file as they are written. Azurite itself would write its file every five seconds: a process that is killed
-// loses what came since. So it runs in memory here, and a request's changes are written down before its answer begins.
+// Azurite in memory, with its tables written to a file before each answer. Azurite itself writes
+// every five seconds; a killed process would lose what came since.
 import type { Server, ServerResponse } from 'node:http';
 import { type Change, type Journal, openJournal } from './datastore/storage/journal.ts';
 
@@ -14,7 +14,10 @@ interface Collection {
   on(events: readonly string[], listener: (doc: Doc) => void): void;
 }
 
-/** The part of Azurite's own store that is used here: a collection of the tables' entries, and one of each table's entities. */
+/**
+ * The part of Azurite's own store that is used here: a collection of the tables' entries, and one
+ * of each table's entities.
+ */
 export interface TableStore {
   readonly db: {
     readonly collections: readonly Collection[];
@@ -31,7 +34,10 @@ interface Kept {
   readonly doc: Doc;
 }
 
-/** Puts back what the file holds, and writes to it from now on. Throws if the file holds something else. */
+/**
+ * Puts back what the file holds, and writes to it from now on. Throws if the file holds something
+ * else.
+ */
 export function keepTables(store: TableStore, server: Server, file: string): Journal {
   const { db } = store;
   const journal = openJournal(file, {

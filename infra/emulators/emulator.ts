@@ -2,12 +2,14 @@
 
 /** An emulator that is ready, on 127.0.0.1. */
 export interface Emulator {
-  /** For people: name and kind. */
+  /** Name and kind, for people. */
   readonly name: string;
   /** `http://127.0.0.1:port` of the service, for Azurite with the account's path. */
   readonly endpoint: string;
-  /** Of one in a process of its own: resolves when that process has ended, however it did. */
+  /** Resolves when the emulator's own process, if it has one, has ended. */
   readonly exited?: Promise<unknown>;
-  /** Ends the emulator and waits for its end. Idempotent. An emulator that was running before stays. */
+  /**
+   * Ends the emulator and waits for its end. Idempotent. An emulator that was running before stays.
+   */
   close(): Promise<void>;
 }

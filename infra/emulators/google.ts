@@ -1,12 +1,16 @@
-// Finds and starts Google's two Datastore emulators, which come with the Google Cloud SDK and need Java. The jars are started
-// directly: the SDK's own commands put shells in between, which survive their parents.
-import { access, constants, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+// Starts Google's two Datastore emulators of the Cloud SDK, which need Java. The jars start
+// directly: the SDK's commands add shells that survive their parents.
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { exists, onPath } from '../processes/on-path.ts';
 import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
 import type { Emulator } from './emulator.ts';
 
-/** `firestore`: the Firestore emulator in Datastore mode, which behaves like the service. `datastore`: the older one, which ignores masks. */
+/**
+ * `firestore`: the Firestore emulator in Datastore mode, which behaves like the service.
+ * `datastore`: the older one, which ignores masks.
+ */
 export type GoogleEmulatorKind = 'firestore' | 'datastore';
 
 export type FoundEmulator =
@@ -58,7 +62,10 @@ export async function findGoogleEmulator(
   return { found: true, kind, java, jar: jarPath };
 }
 
-/** Starts the emulator on a free port and waits until it answers. Throws, with its output, after 60 s. */
+/**
+ * Starts the emulator on a free port and waits until it answers. Throws, with its output, after 60
+ * s.
+ */
 export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emulator> {
   const { name, mainClass } = EMULATORS[emulator.kind];
   if ('endpoint' in emulator)
@@ -90,28 +97,13 @@ export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emul
   return { name, endpoint, exited: child.exited, close };
 }
 
-/** Full path of an executable on PATH. */
-export async function onPath(command: string, env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
-  for (const folder of (env['PATH'] ?? '').split(path.delimiter)) {
-    const candidate = path.join(folder, command);
-    if (folder !== '' && (await exists(candidate, constants.X_OK))) return candidate;
-  }
-  return undefined;
-}
-
-/** The legacy emulator insists on a project folder even when it keeps nothing on disk; this is what its `create` makes. */
+/**
+ * The legacy emulator insists on a project folder even when it keeps nothing on disk; this is what
+ * its `create` makes.
+ */
 async function emptyProject(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-datastore-'));
   await mkdir(path.join(folder, 'WEB-INF'));
   await writeFile(path.join(folder, 'WEB-INF', 'index.yaml'), 'indexes:\n');
   return folder;
-}
-
-async function exists(file: string, mode: number = constants.R_OK): Promise<boolean> {
-  try {
-    await access(file, mode);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,5 @@
-// Starts both emulators and prints what to export. Both are strict about their services' limits, hold their data in memory, and end with Ctrl-C.
+// Starts both emulators and prints what to export. Both are strict about their services' limits,
+// hold their data in memory, and end with Ctrl-C.
 import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 import { freePort } from '../processes/supervised.ts';
@@ -37,7 +38,7 @@ async function portOf(option: string, text: string): Promise<number> {
 
 async function startBoth(datastorePort: number, tablePort: number): Promise<void> {
   const opened: Emulator[] = [];
-  // From the beginning: npm may be gone before the emulators are up.
+  // Set up before the emulators: npm may be gone before they are up.
   const end = async (): Promise<void> => {
     await Promise.all(opened.map((emulator) => emulator.close()));
     process.exit();

@@ -1,7 +1,8 @@
-# Google Cloud: the store's data, and its functions in ./functions. They are separate modules, so that data_only = true removes the functions
-# and keeps the data, in the cloud and in Terraform's state.
-#
-# By itself:  npx serverless package && terraform -chdir=infra/gcp init && terraform -chdir=infra/gcp apply
+# Google Cloud: the store's data, and its functions in ./functions. As separate modules,
+# data_only = true removes the functions and keeps the data. By itself:
+
+# npx serverless package
+# terraform -chdir=infra/gcp init && terraform -chdir=infra/gcp apply
 
 terraform {
   # Write-only attributes, which keep the app keys out of plan and state.
@@ -58,7 +59,8 @@ resource "google_firestore_database" "store" {
   type        = "DATASTORE_MODE"
 
   delete_protection_state = var.allow_data_deletion ? "DELETE_PROTECTION_DISABLED" : "DELETE_PROTECTION_ENABLED"
-  # Once the protection is off, destroying means deleting: the default would leave the database behind, and billed.
+  # Once the protection is off, destroying means deleting: the default would leave the database
+  # behind, and billed.
   deletion_policy = "DELETE"
 
   point_in_time_recovery_enablement = var.point_in_time_recovery ? "POINT_IN_TIME_RECOVERY_ENABLED" : "POINT_IN_TIME_RECOVERY_DISABLED"

@@ -1,5 +1,5 @@
-// The stand-in for the Functions host: loads a bundle, and sends every request through @azure/functions' own invocation path, never to a
-// handler directly. Enforces what the bundle registered: routes, methods, authLevel. Started by azure.ts: `azure-process.ts <bundle>`.
+// Stands in for the Functions host: `azure-process.ts <bundle>`. Requests take @azure/functions'
+// own invocation path. Enforces the registered routes, methods and authLevel.
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
@@ -111,7 +111,10 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Runs one invocation as the worker does: the HTTP request goes through the library's proxy, its metadata through the invocation. */
+/**
+ * Runs one invocation as the worker does: the HTTP request goes through the library's proxy, its
+ * metadata through the invocation.
+ */
 async function invoke(found: HttpFunction, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const invocationId = randomUUID();
   const forwarding = forward(invocationId, incoming, outgoing);
@@ -174,7 +177,8 @@ function forward(invocationId: string, incoming: IncomingMessage, outgoing: Serv
     answer.pipe(outgoing);
   });
   outgoing.once('finish', () => {
-    // The function left the body unread: it is drained from the caller's connection, and no longer sent to the proxy.
+    // The function left the body unread: it is drained from the caller's connection, and no longer
+    // sent to the proxy.
     incoming.unpipe(upstream).resume();
     if (!upstream.writableFinished) upstream.destroy();
     resolve();

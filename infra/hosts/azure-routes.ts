@@ -1,5 +1,5 @@
-// Routes as Azure Functions understands them, as far as HTTP functions here use them: literal segments, `{name}`, and a catch-all `{*name}`
-// at the end. Literals win over parameters, parameters over the catch-all.
+// Azure Functions' routes, as far as they are used: literal segments, `{name}`, and a last
+// `{*name}`. Literals win over parameters, parameters over the catch-all.
 
 export interface AzureRoute {
   readonly segments: readonly string[];

@@ -1,5 +1,5 @@
-// Functions with a timer, as the platform lets them be run by hand: `POST /admin/functions/{name}` with the key answers 202 at once, and how the
-// run went stands in the log (https://learn.microsoft.com/azure/azure-functions/functions-manually-run-non-http). No clock runs them here.
+// Runs a timer's function by hand, as the platform does: `POST /admin/functions/{name}` with the
+// key answers 202 at once; the log tells how it went. No clock runs here.
 import { randomUUID } from 'node:crypto';
 import { type FunctionCallback, type FunctionMetadata, type ProgrammingModel, writeLog } from './azure-core.ts';
 
@@ -7,7 +7,7 @@ import { type FunctionCallback, type FunctionMetadata, type ProgrammingModel, wr
 export interface TimerFunction {
   readonly metadata: FunctionMetadata;
   readonly callback: FunctionCallback;
-  /** Of the binding. */
+  /** The binding's name. */
   readonly triggerName: string;
 }
 

@@ -1,5 +1,5 @@
-// What both local hosts share: a host is a child process that cannot outlive this one, listens on 127.0.0.1, and is ready when its
-// health answers.
+// A local host is a child process that cannot outlive this one. It listens on 127.0.0.1, and is
+// ready when its health answers.
 import { fileURLToPath } from 'node:url';
 import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
 
@@ -12,14 +12,17 @@ export interface FunctionHost {
   close(): Promise<void>;
 }
 
-/** The function's environment. Of this process's own it gets only the variables that Node and a proxy need. */
+/** The function's environment; of this process's own it gets only what Node and a proxy need. */
 export type HostEnv = Readonly<Record<string, string>>;
 
 const READY_TIMEOUT_MS = 30_000;
 const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
 
-/** Starts `node args` with the port in PORT, and waits until it is healthy. Throws, with its output, after 30 s, or if the port is taken. */
+/**
+ * Starts `node args` with the port in PORT, and waits until it is healthy. Throws, with its output,
+ * after 30 s, or if the port is taken.
+ */
 export async function startHost(
   name: string,
   args: readonly string[],

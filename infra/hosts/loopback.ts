@@ -1,5 +1,5 @@
-// Preloaded into the hosts' processes: a server that names no address listens on 127.0.0.1 only. The functions-framework and
-// @azure/functions would otherwise serve every network this machine is on.
+// Preloaded into the hosts: a server without an address listens on 127.0.0.1. The
+// functions-framework and @azure/functions would serve every network.
 import { type ListenOptions, Server } from 'node:net';
 
 type Listen = (this: Server, options: ListenOptions, callback: (() => void) | undefined) => Server;

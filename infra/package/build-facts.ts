@@ -1,16 +1,16 @@
-// What a package says of its own making: the commit, and the versions of what moves the figures of a comparison.
+// A package's making: the commit, and the versions that affect a comparison's figures.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
 export interface BuildFacts {
-  /** With `+` behind it where files differ from the commit; null outside of a repository. */
+  /** Ends in `+` where files differ from the commit; null outside a repository. */
   readonly commit: string | null;
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** By cloud, beside the store itself. */
+/** The packages whose versions affect a comparison, by cloud. */
 const PACKAGES = {
   gcp: ['@google-cloud/datastore', 'google-gax', '@grpc/grpc-js', 'msgpackr'],
   azure: ['@azure/data-tables', '@azure/core-rest-pipeline', 'msgpackr'],
@@ -23,7 +23,7 @@ export async function buildFacts(root: string, cloud: keyof typeof PACKAGES): Pr
   return { commit: await commitOf(root), versions: await versionsOf(root, PACKAGES[cloud]) };
 }
 
-/** Of the project in `root` and of these packages that it has installed. */
+/** Versions of the project in `root` and of these installed packages. */
 export async function versionsOf(root: string, packages: readonly string[]): Promise<Record<string, string>> {
   const folders = [root, ...packages.map((name) => path.join(root, 'node_modules', name))];
   const versions = folders.map(async (folder) => {

@@ -1,5 +1,5 @@
-// Bundles one function of one cloud into the files of its zip: code, package.json, and the platform's own files.
-// A bundle may hold its own cloud's SDK only, which is checked here against esbuild's list of inputs.
+// Bundles one function of one cloud: code, package.json, and the platform's files. Esbuild's list
+// of inputs is checked for another cloud's SDK.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -93,7 +93,10 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
 
-/** Leaves out the static code of APIs that Google's SDK re-exports and the comparison's baseline never calls. */
+/**
+ * Leaves out the static code of APIs that Google's SDK re-exports and the comparison's baseline
+ * never calls.
+ */
 const WITHOUT_UNUSED_PROTOS: Plugin = {
   name: 'without-unused-protos',
   setup: (build) =>
@@ -103,8 +106,8 @@ const WITHOUT_UNUSED_PROTOS: Plugin = {
 };
 
 /**
- * Who imports `node:http` as a module has Node load all that it could ever give, its `fetch` and sockets of the web too: a quarter of a function's
- * load. Who requires it loads what is used. And an import stands at the top of a bundle, even that of a package which is loaded later or never.
+ * Requires `node:http` where a package imports it. An import loads all of it at start, `fetch` and
+ * web sockets too: a quarter of a function's load.
  */
 const HTTP_REQUIRED: Plugin = {
   name: 'http-required',
@@ -118,7 +121,10 @@ const HTTP_REQUIRED: Plugin = {
   },
 };
 
-/** No bundle holds the native part of msgpackr, for which each start looked: a tenth of a function's load. Without it msgpackr reads by itself. */
+/**
+ * No bundle holds the native part of msgpackr, for which each start looked: a tenth of a function's
+ * load. Without it msgpackr reads by itself.
+ */
 const WITHOUT_NATIVE_PARTS: Plugin = {
   name: 'without-native-parts',
   setup: (build) =>
@@ -141,7 +147,8 @@ function assertOwnSdkOnly(metafile: Metafile, name: string, foreign: RegExp): vo
 async function packageFilesOf(cloud: Cloud, { name }: FunctionSource): Promise<[string, Uint8Array][]> {
   const common = { name: `stowage-${name}-${cloud}`, private: true, type: 'module', main: MAIN };
   if (cloud === 'azure') return [['package.json', json(common)]];
-  // Google's build installs the functions-framework, and all that it needs, in the versions that the function was tested under.
+  // Google's build installs the functions-framework, and all that it needs, in the versions that
+  // the function was tested under.
   const { devDependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
@@ -155,7 +162,8 @@ async function packageFilesOf(cloud: Cloud, { name }: FunctionSource): Promise<[
 /** Without the empty prefix every route would lie under /api. */
 function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
   const functionTimeout = new Date(timeoutSeconds * 1_000).toISOString().slice(11, 19);
-  // Under load the host would send a part only: alerts and percentiles would be of samples, and a line of the log might be missing.
+  // Under load the host would send a part only: alerts and percentiles would be of samples, and a
+  // line of the log might be missing.
   const samplingSettings = { isEnabled: true, excludedTypes: 'Request;Trace;Exception' };
   return {
     version: '2.0',

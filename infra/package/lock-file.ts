@@ -1,9 +1,12 @@
-// The lock file of a package that the platform installs: the part of this project's own that one dependency needs. Its entries stay where they
-// are in the tree, so that every package finds the version that it was tested with.
+// Cuts a package's lock file out of the project's: one dependency's part. Entries keep their
+// places, so that every package finds its tested version.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** An entry of package-lock.json, version 3 (https://docs.npmjs.com/cli/configuring-npm/package-lock-json). */
+/**
+ * An entry of package-lock.json, version 3
+ * (https://docs.npmjs.com/cli/configuring-npm/package-lock-json).
+ */
 interface LockEntry {
   readonly version?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -14,7 +17,7 @@ interface LockEntry {
 
 type Entries = Record<string, LockEntry>;
 
-/** How the entry stood in this project's tree, which says nothing about the package's own. */
+/** Members about the entry's place in this project's tree, not in the package's. */
 const OF_THIS_TREE = ['dev', 'devOptional', 'peer'];
 
 /** A package.json's own part of its lock file. */
@@ -23,7 +26,10 @@ export interface LockedPackage {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** The lock file for `locked`, whose dependencies have to stand in `root`'s. Throws, with its name, if one does not. */
+/**
+ * The lock file for `locked`, whose dependencies have to stand in `root`'s. Throws, with its name,
+ * if one does not.
+ */
 export async function lockFileOf(root: string, locked: LockedPackage): Promise<object> {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
     packages: Entries;
@@ -36,7 +42,7 @@ export async function lockFileOf(root: string, locked: LockedPackage): Promise<o
     found[place] = Object.fromEntries(Object.entries(entry).filter(([member]) => !OF_THIS_TREE.includes(member)));
     const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = entry;
     for (const name of Object.keys(dependencies)) waiting.push(placeOf(packages, place, name));
-    // What may be missing is taken where it is there.
+    // Optional dependencies count if installed.
     for (const name of Object.keys({ ...optionalDependencies, ...peerDependencies })) {
       const optional = nearest(packages, place, name);
       if (optional !== undefined) waiting.push(optional);
@@ -52,7 +58,7 @@ function placeOf(packages: Entries, from: string, name: string): string {
   return place;
 }
 
-/** Where Node would find `name` from the package at `from`: in its own node_modules, or in those above it. */
+/** Finds `name` as Node does: in the node_modules of `from`, then in those above. */
 function nearest(packages: Entries, from: string, name: string): string | undefined {
   const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
   if (packages[place] !== undefined) return place;

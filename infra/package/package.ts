@@ -1,4 +1,5 @@
-// Packages functions: one zip for each function of each cloud, and its source map apart. The local hosts run these very zips, unpacked.
+// Packages functions: one zip for each function of each cloud, and its source map apart. The local
+// hosts run these very zips, unpacked.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,9 +11,9 @@ export interface PackagedFunction {
   readonly cloud: Cloud;
   readonly name: string;
   readonly zipFile: string;
-  /** Of the zip. */
+  /** The zip's size. */
   readonly sizeBytes: number;
-  /** Of the zip, in hexadecimal. */
+  /** The zip's digest, in hexadecimal. */
   readonly sha256: string;
   /** Source map of the code, for reading stack traces. */
   readonly sourceMapFile: string;
@@ -23,17 +24,26 @@ export interface UnpackedFunction extends PackagedFunction {
   readonly dir: string;
 }
 
-/** This project's functions, with the same limits as in serverless.yml, for hosts that do not go through the framework. */
+/**
+ * This project's functions, with the same limits as in serverless.yml, for hosts that do not go
+ * through the framework.
+ */
 export const FUNCTIONS: readonly FunctionSource[] = [
   { name: 'records', handler: 'functions/{cloud}/records.ts', timeoutSeconds: 60 },
   { name: 'compare', handler: 'functions/{cloud}/compare.ts', timeoutSeconds: 230 },
   { name: 'vacuum', handler: 'functions/{cloud}/vacuum.ts', timeoutSeconds: 1_800 },
 ];
 
-/** A larger package would start slowly; the bound also notices a dependency that slips into a bundle. */
+/**
+ * A larger package would start slowly; the bound also notices a dependency that slips into a
+ * bundle.
+ */
 export const ZIP_BYTES_MAX = 5 * 1024 * 1024;
 
-/** Writes `<cloud>-<name>.zip`, and `maps/<cloud>-<name>.main.js.map.gz`, into `outDir`. Throws if a zip is larger than 5 MiB. */
+/**
+ * Writes `<cloud>-<name>.zip`, and `maps/<cloud>-<name>.main.js.map.gz`, into `outDir`. Throws if a
+ * zip is larger than 5 MiB.
+ */
 export async function packageFunctions(
   outDir: string,
   sources: readonly FunctionSource[] = FUNCTIONS,

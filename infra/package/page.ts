@@ -1,11 +1,11 @@
-// Builds the live page of the comparison into one HTML file: the template with its style and its bundled script inline. It runs the same coordinator and
-// draws the same report as the command line.
+// Builds the live page into one HTML file, with style and script inline. It runs the command line's
+// coordinator and draws its report.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
-import { COMPARISON_STYLE } from '../../shared/lab/report/style.ts';
+import { REPORT_STYLE } from '../../shared/lab/report/style.ts';
 
 const STYLESHEET = '<link rel="stylesheet" href="page/page.css" />';
 const SCRIPT = '<script src="page/main.ts"></script>';
@@ -18,7 +18,10 @@ export interface PageFiles {
   readonly gzip: Uint8Array;
 }
 
-/** The page as the function on this provider serves it. `folder` has page.html and page/. Throws if the script does not build. */
+/**
+ * The page as the function on this provider serves it. `folder` has page.html and page/. Throws if
+ * the script does not build.
+ */
 export async function buildPage(folder: string, provider: Provider): Promise<PageFiles> {
   const html = Buffer.from(await pageText(folder, provider));
   return { html, br: brotliCompressSync(html), gzip: gzipSync(html, { level: 9 }) };
@@ -31,7 +34,7 @@ async function pageText(folder: string, provider: Provider): Promise<string> {
     bundled(path.join(folder, 'page/main.ts')),
   ]);
   const parts: readonly (readonly [mark: string, text: string])[] = [
-    [STYLESHEET, `<style>${COMPARISON_STYLE}${style}</style>`],
+    [STYLESHEET, `<style>${REPORT_STYLE}${style}</style>`],
     [SCRIPT, `<script>${script}</script>`],
     [PROVIDER, `data-provider="${provider}"`],
   ];

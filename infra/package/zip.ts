@@ -1,5 +1,5 @@
-// Zip archives whose bytes depend on their contents alone: entries sorted, one fixed time, a compressor that is part of the lock file and
-// not of the Node.js at hand. So the same code is the same archive, and a deployment of it changes nothing.
+// Zip archives whose bytes depend on their contents alone: sorted entries, one time, the lock
+// file's compressor. The same code changes nothing when deployed again.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { unzipSync, type Zippable, zipSync } from 'fflate';
@@ -9,7 +9,8 @@ const UNIX = 3;
 const MODE = (0o100644 << 16) >>> 0;
 
 export function zip(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  // The first moment a zip can hold; from local parts, because zips keep local time and fflate reads it as such.
+  // The first moment a zip can hold; from local parts, because zips keep local time and fflate
+  // reads it as such.
   const mtime = new Date(1980, 0, 1);
   const entries: Zippable = {};
   for (const name of [...files.keys()].sort())

@@ -1,13 +1,13 @@
-// Notices when the npm that started this process is gone. SIGKILL of npm ends neither its shell nor this process, which would then run on
-// for ever.
+// Notices when the npm that started this process is gone. SIGKILL of npm ends neither its shell nor
+// this process, which would then run on for ever.
 import { readFileSync } from 'node:fs';
 
 const ASK_EVERY_MS = 1_000;
 const SHELLS = new Set(['sh', 'dash', 'bash']);
 
 /**
- * Calls `end` once when npm is gone, at most a second later. Does nothing for what was not started by an npm script. Where there is no
- * /proc, an npm behind a shell that stays in between is not seen.
+ * Calls `end` once npm is gone, within a second. Does nothing outside npm scripts; without /proc,
+ * an npm behind a shell is not seen.
  */
 export function onLauncherEnd(end: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;
@@ -20,7 +20,10 @@ export function onLauncherEnd(end: () => void): void {
   timer.unref();
 }
 
-/** Identifies npm by the parents of this process and of the shell in between. They change when npm ends: orphans get another parent. */
+/**
+ * Identifies npm by the parents of this process and of the shell in between. They change when npm
+ * ends: orphans get another parent.
+ */
 function launcher(): string {
   const [name, parent] = statusOf(process.ppid);
   return SHELLS.has(name) ? `${process.ppid} ${parent}` : String(process.ppid);

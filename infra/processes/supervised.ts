@@ -1,5 +1,5 @@
-// Child processes that cannot outlive this one. Each runs under a supervisor process that holds the reading end of a pipe from here:
-// the system closes the pipe however this process ends, SIGKILL included, and the supervisor then kills the child's process group.
+// Child processes that cannot outlive this one. The system closes the supervisor's pipe however
+// this process ends; the supervisor then kills the child's process group.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -32,7 +32,8 @@ export interface SupervisedOptions {
 /** Starts `command`, looked up on PATH. A command that cannot be started exits with 127. */
 export function startSupervised(command: string, args: readonly string[], options: SupervisedOptions = {}): Supervised {
   const child = spawn(process.execPath, [SUPERVISOR, command, ...args], {
-    // Its own group: Ctrl-C in a terminal reaches this process alone, which may then close in order.
+    // Its own group: Ctrl-C in a terminal reaches this process alone, which may then close in
+    // order.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     ...options,
@@ -59,8 +60,8 @@ export function startSupervised(command: string, args: readonly string[], option
 }
 
 /**
- * Asks `probe` every 20 ms until it says true. Throws, with the child's output, if the child exits or `timeoutMs` passes first; the child is
- * then closed.
+ * Asks `probe` every 20 ms until it says true. Throws, with the child's output, if the child exits
+ * or `timeoutMs` passes first; the child is then closed.
  */
 export async function untilReady(
   name: string,
@@ -93,7 +94,10 @@ export async function answersOk(url: string): Promise<boolean> {
   }
 }
 
-/** A port of 127.0.0.1 that nobody listens on now: the one that is wanted, or any. Rejects if somebody does. */
+/**
+ * A port of 127.0.0.1 that nobody listens on now: the one that is wanted, or any. Rejects if
+ * somebody does.
+ */
 export async function freePort(wanted = 0): Promise<number> {
   const server = createServer().listen(wanted, '127.0.0.1');
   await once(server, 'listening').catch((error: unknown) => {

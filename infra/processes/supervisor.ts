@@ -1,5 +1,5 @@
-// Runs one command and outlives whoever asked for it by a moment: when its standard input closes, for whatever reason (an orderly
-// close, Ctrl-C, SIGKILL of the parent), the command's whole process group is killed. Started by supervised.ts, never imported.
+// Runs one command, and kills its process group when standard input closes, also by SIGKILL of the
+// parent. Started by supervised.ts, never imported.
 import { spawn } from 'node:child_process';
 
 const [command = '', ...args] = process.argv.slice(2);
@@ -23,5 +23,6 @@ child.once('exit', (code) => {
 });
 process.stdin.once('close', killGroup);
 process.stdin.resume();
-// These signals may be meant for the parent; they end the child too, and its exit then ends this process.
+// These signals may be meant for the parent; they end the child too, and its exit then ends this
+// process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, killGroup);

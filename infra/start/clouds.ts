@@ -1,5 +1,5 @@
-// Both clouds on this machine: emulators in processes of their own, and the hosts that serve the bundled functions from them.
-// npm brings all of it; Google's own emulator replaces the embedded one on request.
+// Both clouds on this machine: emulators in their own processes, and the hosts of the bundled
+// functions. Google's own emulator replaces the embedded one on request.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,9 +25,15 @@ export interface RunningCloud {
   readonly recordsUrl: string;
   /** One for each instance of the function `compare`. */
   readonly compareUrls: readonly [string, ...string[]];
-  /** Of a request to the function: an app key of an admin, or of comparisons, and the platform's key. */
+  /**
+   * A request's headers for the function: an app key of an admin or of comparisons, and the
+   * platform's key.
+   */
   readonly headers: (name: FunctionName) => Readonly<Record<string, string>>;
-  /** Aborts when its emulator ends by itself: its functions would try for long, one request after the other. */
+  /**
+   * Aborts when its emulator ends by itself: its functions would try for long, one request after
+   * the other.
+   */
   readonly ended: AbortSignal;
   /** The last lines its hosts printed. */
   output(): string;
@@ -50,17 +56,25 @@ export interface Clouds {
 }
 
 export interface CloudsOptions {
-  /** Which clouds. Default: both. */
+  /** The clouds to start. Default: both. */
   readonly providers?: readonly Provider[];
-  /** Which Datastore emulator. */
+  /** The Datastore emulator to start. */
   readonly datastore: 'embedded' | 'google';
-  /** Processes of the function `compare` on each cloud, which generate a load together. Default: 1. */
+  /**
+   * Processes of the function `compare` on each cloud, which generate a load together. Default: 1.
+   */
   readonly instances?: number;
   /** Default: random ones, for this run alone. */
   readonly keys?: Partial<LocalKeys>;
-  /** The first of four ports in a row: records and compare of Google Cloud, then of Azure. Default: free ones. */
+  /**
+   * The first of four ports in a row: records and compare of Google Cloud, then of Azure. Default:
+   * free ones.
+   */
   readonly firstPort?: number | undefined;
-  /** A folder that keeps the data; the emulators then run in this process. Default: the data is in memory alone. */
+  /**
+   * A folder that keeps the data; the emulators then run in this process. Default: the data is in
+   * memory alone.
+   */
   readonly dataDir?: string | undefined;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
@@ -108,7 +122,7 @@ export async function startFunction(
   return { running: started, close };
 }
 
-/** What every start on this machine is told. */
+/** The options of every start on this machine. */
 type GroundOptions = Omit<CloudsOptions, 'log' | 'instances' | 'firstPort'>;
 
 /** A cloud's emulator, and its functions' host. */
@@ -119,7 +133,10 @@ interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
   start(name: FunctionName, port?: number): Promise<FunctionHost>;
 }
 
-/** Packages the functions, and starts on each cloud what is wanted. If one fails, throws with everything closed again. */
+/**
+ * Packages the functions, and starts on each cloud what is wanted. If one fails, throws with
+ * everything closed again.
+ */
 async function startOnEach<Started>(
   { providers = PROVIDERS, signal, ...options }: GroundOptions,
   functions: readonly FunctionName[],
@@ -198,7 +215,9 @@ const layGoogle: LayGround = async (options, packages) => {
   };
 };
 
-/** Google's emulator is used on request only; if it is missing, the error says how to install it. */
+/**
+ * Google's emulator is used on request only; if it is missing, the error says how to install it.
+ */
 async function startDatastore({ datastore, dataDir }: Pick<CloudsOptions, 'datastore' | 'dataDir'>): Promise<Emulator> {
   if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore'));
   const found = await findGoogleEmulator('firestore');

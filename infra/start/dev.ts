@@ -1,4 +1,5 @@
-// Both clouds on this machine for somebody who writes against them: addresses and keys as lines to paste into a shell, until Ctrl-C.
+// Both clouds on this machine for somebody who writes against them: addresses and keys as lines to
+// paste into a shell, until Ctrl-C.
 import path from 'node:path';
 import { makeFolder } from '../cli/folder.ts';
 import { runCommand, UsageError } from '../cli/options.ts';
@@ -34,7 +35,10 @@ async function checkPorts(firstPort: number | undefined): Promise<void> {
   }
 }
 
-/** Whether fetch calls no such port, as browsers do not, for other services are known by it: 1 is one of some 80. */
+/**
+ * Whether fetch calls no such port, as browsers do not, for other services are known by it: 1 is
+ * one of some 80.
+ */
 async function isRefused(freePort: number): Promise<boolean> {
   const error = await fetch(`http://127.0.0.1:${freePort}`).catch((thrown: unknown) => thrown);
   return error instanceof TypeError && (error.cause as Error).message === 'bad port';

@@ -1,17 +1,24 @@
-// Runs a job that a signal or the end of npm may interrupt; the job then closes in order the processes it started.
+// Runs a job that a signal or the end of npm may interrupt; the job then closes in order the
+// processes it started.
 import { SAME_INTERRUPT_MS } from '../cli/interrupt.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 
-/** What shells expect after Ctrl-C. */
+/** Shells expect this after Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
 
-/** After this time the process exits, and the supervisors kill the children that were not closed in order. */
+/**
+ * After this time the process exits, and the supervisors kill the children that were not closed in
+ * order.
+ */
 const CLOSE_TIMEOUT_MS = 3_000;
 
 /** The reason of an abort that is no failure. */
 class Interruption extends Error {}
 
-/** A second Ctrl-C ends the process at once. Returns the exit code: the job's own, 130 if it was interrupted, 1 if it threw, which is printed. To be called once a process. */
+/**
+ * Returns the exit code: the job's own, 130 if interrupted, 1 if it threw, which is printed. A
+ * second Ctrl-C ends the process at once. Call it once.
+ */
 export async function runJob(
   job: (signal: AbortSignal) => Promise<number>,
   closeTimeoutMs: number = CLOSE_TIMEOUT_MS,

@@ -6,8 +6,8 @@ import { UsageError } from '../cli/options.ts';
 const LOCK_FILE = 'in-use-by-process';
 
 /**
- * Takes the folder for this process alone, until the function that it resolves to is called; the lock of a process that has ended does not
- * count. Throws a UsageError while another process has it: the one that ended last would overwrite what the other kept.
+ * Takes the folder for this process until the returned function is called. A dead process's lock
+ * does not count. Throws a UsageError while another holds it.
  */
 export async function lockFolder(option: string, folder: string): Promise<() => Promise<void>> {
   const file = path.join(folder, LOCK_FILE);

@@ -18,11 +18,11 @@ export interface StartOptions {
   readonly plan: Plan;
   /** An earlier report, and conditions on what changed since. */
   readonly baseline: Baseline;
-  /** What repeats the comparison. */
+  /** The command that repeats the comparison. */
   readonly command: string;
   readonly providers: readonly Provider[];
   readonly datastore: CloudsOptions['datastore'];
-  /** Where the report goes. */
+  /** The report's folder. */
   readonly outDir: string;
 }
 

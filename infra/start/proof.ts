@@ -1,4 +1,5 @@
-// Proves that a cloud works before it is compared: writes one real record through its function and reads it back, byte for byte.
+// Proves that a cloud works before it is compared: writes one real record through its function and
+// reads it back, byte for byte.
 import type { RunningCloud } from './clouds.ts';
 
 export interface Proof {

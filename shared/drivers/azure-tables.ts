@@ -1,6 +1,6 @@
 // Opens the driver of Azure Table Storage; azure-tables/driver.ts is the driver itself.
 import type { Driver } from '../store/contract/driver.ts';
-import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf } from '../store/contract/options.ts';
+import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf } from '../store/contract/check-options.ts';
 import { type ClientOptions, tableCalls } from './azure-tables/client.ts';
 import { driverOn } from './azure-tables/driver.ts';
 import { addressLike, checkSecure, disposable, textLike } from './common/factory.ts';

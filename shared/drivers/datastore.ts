@@ -1,6 +1,6 @@
 // Opens the driver of Google Cloud Datastore (Firestore in Datastore mode); datastore/driver.ts is the driver itself.
 import type { Driver } from '../store/contract/driver.ts';
-import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/contract/options.ts';
+import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/contract/check-options.ts';
 import { addressLike, checkSecure, disposable, isAddress, textLike } from './common/factory.ts';
 import { type ClientOptions, datastoreCalls } from './datastore/client.ts';
 import { driverOn } from './datastore/driver.ts';

@@ -12,7 +12,7 @@ import type {
   Write,
 } from '../store/contract/driver.ts';
 import { StoreError } from '../store/contract/errors.ts';
-import { FUNCTION, OBJECT, optionsOf } from '../store/contract/options.ts';
+import { FUNCTION, OBJECT, optionsOf } from '../store/contract/check-options.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from './common/contract-checks.ts';
 import { disposable } from './common/factory.ts';
 import { refused, unknown } from './common/outcomes.ts';

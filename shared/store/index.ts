@@ -1,11 +1,49 @@
 // The public surface of the store.
-export type * from './contract/api.ts';
+export type { Scan, Store, Table } from './contract/api.ts';
+export type {
+  CallOptions,
+  CodecName,
+  DeleteItem,
+  DeleteOptions,
+  EncodedValue,
+  GetOptions,
+  JsonOf,
+  Order,
+  PutItem,
+  PutOptions,
+  ScanOptions,
+  StoreOptions,
+  TableOptions,
+  UpdateOptions,
+  VacuumOptions,
+  VerifyOptions,
+} from './contract/options.ts';
+export type { DeleteOutcome, Entry, GetOutcome, PutOutcome, TableInfo, VacuumReport } from './contract/results.ts';
+export type { Finding, FindingKind, VerifyReport } from './contract/verify.ts';
 export type { TableStats } from './contract/stats.ts';
-export type { Compression } from './contract/runtime.ts';
-export { VALUE_DEPTH_MAX } from './table/carried.ts';
-export type * from './contract/driver.ts';
+export type { Compression, Runtime } from './contract/runtime.ts';
 export { StoreError } from './contract/errors.ts';
 export type { StoreErrorCode, StoreErrorDetails } from './contract/errors.ts';
-export { systemRuntime } from './system/system-runtime.ts';
-export type { Runtime } from './contract/runtime.ts';
+export type {
+  Driver,
+  DriverCallOptions,
+  DriverLimits,
+  Entity,
+  EntityId,
+  EntityVersion,
+  ListCursor,
+  ListPage,
+  Part,
+  PartName,
+  ReadRequest,
+  Refused,
+  Removal,
+  RemoveOutcome,
+  Unknown,
+  Write,
+  WriteOutcome,
+} from './contract/driver.ts';
 export { openStore } from './store.ts';
+export { systemRuntime } from './system/system-runtime.ts';
+export { decode, encode } from './table/codec.ts';
+export { VALUE_DEPTH_MAX } from './table/check-value.ts';

@@ -1,21 +1,18 @@
-// The store: one driver, one cache, one set of bounds, and an engine for each table in use.
+// The store: one driver, one cache, one set of limits, and an engine for each open table.
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
-import type {
-  CallOptions,
-  Store,
-  StoreOptions,
-  Table,
-  TableInfo,
-  TableOptions,
-  VacuumOptions,
-  VacuumReport,
-} from './contract/api.ts';
+import { verifyTable } from './admin/verify.ts';
+import type { Store, Table } from './contract/api.ts';
+import type { CallOptions, StoreOptions, TableOptions, VacuumOptions, VerifyOptions } from './contract/options.ts';
+import type { TableInfo, VacuumReport } from './contract/results.ts';
 import { StoreError } from './contract/errors.ts';
-import { CHECK } from './contract/options.ts';
+import { CHECK } from './contract/check-options.ts';
+import type { VerifyReport } from './contract/verify.ts';
 import type { StoreShared } from './engine/core.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';
+import { decodeKey } from './format/position.ts';
+import type { StoredRecord } from './format/record.ts';
 import { AdaptiveLimit } from './io/adaptive-limit.ts';
 import { CallDriver } from './io/call-driver.ts';
 import { Clock, drawId } from './io/clock.ts';
@@ -27,23 +24,28 @@ import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
+import { decodeValue } from './table/values.ts';
 import { TAG_DIGITS } from './traffic/writer-order.ts';
 
 const CACHE_BYTES_DEFAULT = 64 * 1024 * 1024;
+/** A smaller cache would not hold one header. */
 const CACHE_BYTES_LEAST = 16 * 1024;
 const TIMEOUT_MS_DEFAULT = 30_000;
-/** Bound on what waits to be written: memory, and how long the last in line waits. */
+/** Bounds the changes that wait to be written: their memory, and the last one's wait. */
 const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_CHANGES_MAX = 100_000;
 const COMMITS_AT_A_TIME = 256;
-const CONTAINERS_MAX = 256;
+/** Leaves at creation. A growing table splits by itself. */
+const INITIAL_CONTAINERS_MAX = 256;
+/** `close` waits as long for work under way. */
 const CLOSE_MS = 5_000;
 const QUIET_MS_DEFAULT = 120_000;
+const VERIFY_MS_DEFAULT = 24 * 3_600_000;
 const QUIET_MS_MOST = 24 * 3_600_000;
 
 /**
- * Opens a store on a driver. No I/O. The store owns the driver from now on: `close` closes it.
- * Throws `invalid` for options that make no sense, a TypeError for those that do not exist or are of the wrong type.
+ * Opens a store on a driver, which its `close` closes. No I/O. Throws `invalid` for senseless
+ * options, a TypeError for unknown or mistyped ones.
  */
 export function openStore(options: StoreOptions): Store {
   return new ContainerStore(options);
@@ -56,7 +58,7 @@ class ContainerStore implements Store {
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
   readonly #engines = new Map<string, Engine>();
   readonly #timeoutMs: number;
-  /** Drawn when it is first used, as all ids are: processes that begin as copies of one must not share it. */
+  /** Drawn at its first use: processes restored from one snapshot must not share it. */
   #tag: string | undefined;
   #closing: Promise<void> | undefined;
 
@@ -86,8 +88,10 @@ class ContainerStore implements Store {
     checkTableName(name);
     CHECK.table(options);
     const { order, containers = 1, codec = 'msgpack', create = true, containerBytesMax } = options;
-    if (!Number.isInteger(containers) || containers < 1 || containers > CONTAINERS_MAX) {
-      throw new StoreError('invalid', `containers must be a whole number from 1 to ${CONTAINERS_MAX}`, { table: name });
+    if (!Number.isInteger(containers) || containers < 1 || containers > INITIAL_CONTAINERS_MAX) {
+      throw new StoreError('invalid', `containers must be a whole number from 1 to ${INITIAL_CONTAINERS_MAX}`, {
+        table: name,
+      });
     }
     if (order === 'key' && containers > 1)
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
@@ -100,7 +104,7 @@ class ContainerStore implements Store {
     );
     // Another call may have opened the table meanwhile.
     this.#checkSharedSize(name, containerBytesMax);
-    // Only tables that exist have an engine that stays: calls with other names must not fill the memory.
+    // Engines of existing tables only are kept: calls with other names must not fill the memory.
     const subject = { table: name, driver: this.#driver, containerBytesMax };
     const engine = this.#engines.get(name) ?? this.#newEngine(subject);
     this.#engines.set(name, engine);
@@ -138,6 +142,17 @@ class ContainerStore implements Store {
     );
   }
 
+  async verify(name: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+    checkTableName(name);
+    CHECK.verify(options);
+    const { onFinding, timeoutMs = VERIFY_MS_DEFAULT } = options;
+    const checkValue = ({ key, codec, value }: StoredRecord): void =>
+      void decodeValue('msgpack', { tag: codec, bytes: value }, { table: name, key: decodeKey(key) });
+    return this.#administer(name, { ...options, timeoutMs }, (engine) =>
+      verifyTable({ engine, checkValue, onFinding }),
+    );
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -169,7 +184,7 @@ class ContainerStore implements Store {
     return createEngine({ ...this.#shared, tag: this.#tag }, subject);
   }
 
-  /** Does work on a whole table. It ends when its call ends, with `unknown` if it had written anything by then. */
+  /** Does work on a whole table. If the call ends after a write, it fails with `unknown`. */
   #administer<T>(
     table: string,
     options: CallOptions | undefined,

@@ -325,7 +325,6 @@ describe('Azure, by status and code', () => {
     };
     await opened();
     azurite.faults.add({
-      kind: 'fail',
       operation: 'insert',
       status: 403,
       code: 'AuthorizationFailure',
@@ -442,7 +441,7 @@ describe('Datastore, over gRPC', () => {
       const version = await written(driver, insert(entityId('a'), [part('h', 'x')]));
       // Lets the probe pass.
       await written(driver, patch(entityId('a'), version, [part('h', 'y', 1)]));
-      const fault = emulator.faults.add({ kind: 'fail', code, when: 'before' });
+      const fault = emulator.faults.add({ code, when: 'before' });
       await expect(driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).rejects.toMatchObject({
         code: 'unavailable',
       });

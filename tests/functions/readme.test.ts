@@ -1,4 +1,5 @@
-// functions/README.md tells the truth about errors: its table is the one that answers are made from.
+// functions/README.md tells the truth about errors: its table is the one that answers are made
+// from.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { PROBLEMS } from '../../functions/http/problem.ts';

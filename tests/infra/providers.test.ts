@@ -1,4 +1,5 @@
-// .ci/providers with a stand-in for Terraform: what is not to be had is said and harms nobody; what is wrong fails.
+// .ci/providers with a stand-in for Terraform: what is not to be had is said and harms nobody; what
+// is wrong fails.
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(bin, { recursive: true }));
 
-/** Runs the script with a `terraform` of these cases, by its subcommand; undefined: with none that works. */
+/**
+ * Runs the script with a `terraform` of these cases, by its subcommand; undefined: with none that
+ * works.
+ */
 async function providers(cases: string | undefined): Promise<{ code: number; output: string }> {
   const version = `*version*) echo 'Terraform v1.12.0'; echo '+ provider a/b v9.9.9' ;;`;
   await install('terraform', cases === undefined ? '*) exit 127 ;;' : `${version}\n${cases}`);

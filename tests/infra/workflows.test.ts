@@ -1,4 +1,5 @@
-// The workflows of .github: where the clouds' credentials can be had, no package's install script runs, and nothing is packaged.
+// The workflows of .github: where the clouds' credentials can be had, no package's install script
+// runs, and nothing is packaged.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +21,7 @@ interface Workflow {
 const GITHUB = fileURLToPath(new URL('../../.github/', import.meta.url));
 const read = (...names: string[]): unknown => load(readFileSync(path.join(GITHUB, ...names), 'utf8'));
 
-/** What a step runs, also as one of our own actions. */
+/** The commands of a step, also of an action of our own. */
 function commandsOf({ run, uses = '' }: Step): string[] {
   const [, own] = /^\.\/\.github\/(.+)$/.exec(uses) ?? [];
   if (own === undefined) return run === undefined ? [] : [run];

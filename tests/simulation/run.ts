@@ -173,6 +173,8 @@ class Run {
         ({ merged } = await last.vacuum(TABLE, { timeoutMs: HOUR_MS, quietMs: 0 }));
       }
       await this.#readAll(process, table, 'a day later');
+      for (const { message, container } of (await last.verify(TABLE)).findings)
+        this.#recorder.complain(`verification of ${container}: ${message}`);
       if (this.#hasNeighbour && (await (await store.table(NEIGHBOUR)).get('k')) === undefined)
         this.#recorder.complain('the table beside lost its record');
     };

@@ -60,11 +60,15 @@ const BAD_TABLE_CALLS: [call: string, args: unknown[], told: string][] = [
   ['put', ['k', 'new', { ifVersion: null }], 'table.put: ifVersion must be a string, not null'],
   ['put', ['k', 'new', { ifAbsent: 'yes' }], 'table.put: ifAbsent must be true or false, not a string'],
   ['put', ['k', 'new', { constructor: 5 }], 'table.put has no option "constructor"'],
-  ['put', ['k', 'new', 5], 'table.put takes an object of ifVersion, ifAbsent, ttlMs, timeoutMs, signal, not a number'],
+  [
+    'put',
+    ['k', 'new', 5],
+    'table.put takes an object of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not a number',
+  ],
   [
     'put',
     ['k', 'new', ['ttlMs']],
-    'table.put takes an object of ifVersion, ifAbsent, ttlMs, timeoutMs, signal, not an array',
+    'table.put takes an object of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not an array',
   ],
   ['put', [5, 'new'], 'a key is a string, not number'],
   ['putMany', [{ key: 'k', value: 'new' }], 'table.putMany: items must be an array, not an object'],

@@ -3,12 +3,8 @@
 import type { TestProject } from 'vitest/node';
 import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
 import type { Emulator } from '../../infra/emulators/emulator.ts';
-import {
-  findGoogleEmulator,
-  type GoogleEmulatorKind,
-  onPath,
-  startGoogleEmulator,
-} from '../../infra/emulators/google.ts';
+import { findGoogleEmulator, type GoogleEmulatorKind, startGoogleEmulator } from '../../infra/emulators/google.ts';
+import { onPath } from '../../infra/processes/on-path.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,9 +1,8 @@
-# What the workflows of a GitHub repository need to deploy to an Azure subscription without a password: an identity that trusts GitHub's tokens, and
-# an account for Terraform's state, should it not lie on Google Cloud. An owner of the subscription applies it once, by hand; the outputs say
-# what goes into the repository's variables.
-#
-#   terraform -chdir=infra/azure/ci init
-#   terraform -chdir=infra/azure/ci apply -var subscription_id=ID -var repository=OWNER/NAME
+# An identity that trusts GitHub's tokens, so that workflows deploy without a password, and an
+# account for Terraform's state. An owner of the subscription applies this once, by hand:
+
+# terraform -chdir=infra/azure/ci init
+# terraform -chdir=infra/azure/ci apply -var subscription_id=ID -var repository=OWNER/NAME
 
 terraform {
   required_version = ">= 1.11"
@@ -34,8 +33,8 @@ locals {
   tags = { service = var.service, stage = "ci" }
   # Names of storage accounts are the whole world's.
   suffix = substr(sha256("${var.subscription_id}/${var.service}-ci"), 0, 8)
-  # What the deployment itself gives away, and all that its identity may give to anybody: the numbers are the same in every directory
-  # (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles).
+  # The roles that a deployment grants; its identity may grant no others. Their numbers are the same
+  # in every directory (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles).
   granted = join(", ", [
     "3913510d-42f4-4e42-8a64-420c390055eb", # Monitoring Metrics Publisher
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b", # Storage Blob Data Owner
@@ -49,7 +48,7 @@ resource "azurerm_resource_group" "ci" {
   tags     = local.tags
 }
 
-# --- who is trusted ---------------------------------------------------------------------------------------------------------------
+# --- who is trusted
 
 resource "azurerm_user_assigned_identity" "deployer" {
   name                = "${var.service}-ci"
@@ -69,9 +68,10 @@ resource "azurerm_federated_identity_credential" "github" {
   audience                  = ["api://AzureADTokenExchange"]
 }
 
-# --- what it may do ---------------------------------------------------------------------------------------------------------------
+# --- what it may do
 
-# The second role is for the lock on the data: the first one leaves all of Microsoft.Authorization out.
+# The second role is for the lock on the data: the first one leaves all of Microsoft.Authorization
+# out.
 resource "azurerm_role_assignment" "deployer" {
   for_each = toset(["Contributor", "Locks Contributor"])
 
@@ -94,7 +94,7 @@ resource "azurerm_role_assignment" "granting" {
   ])
 }
 
-# --- state ------------------------------------------------------------------------------------------------------------------------
+# --- state
 
 resource "azurerm_storage_account" "state" {
   # At most 24 characters.

@@ -38,7 +38,8 @@ resource "azurerm_monitor_action_group" "mail" {
 }
 
 locals {
-  # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers nobody else.
+  # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers
+  # nobody else.
   timed = { for name, app in azurerm_function_app_flex_consumption.this : name => app if name != "compare" && var.functions[name].schedule == "" }
   scheduled = join(", ", [
     for name, app in azurerm_function_app_flex_consumption.this : "\"${app.name}\"" if var.functions[name].schedule != ""
@@ -69,7 +70,8 @@ locals {
         window = "PT5M"
       }
     },
-    # A timer's invocation has no status of HTTP: its line says how it went, and the platform whether it ended.
+    # A timer's invocation has no status of HTTP: its line says how it went, and the platform
+    # whether it ended.
     local.scheduled == "" ? {} : { vacuum = {
       text   = "What runs on a schedule fails."
       query  = "union (${local.lines} | where line.severity == \"ERROR\"), (requests | where success == false) | where cloud_RoleName in~ (${local.scheduled})"

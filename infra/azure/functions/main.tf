@@ -8,9 +8,9 @@ resource "azurerm_resource_group" "functions" {
   tags     = var.tags
 }
 
-# --- code -------------------------------------------------------------------------------------------------------------------------
+# --- code
 
-# What the platform needs of a storage account, apart from the data: packages, and the host's own keys and locks.
+# The platform's own account, apart from the data: packages, and the host's keys and locks.
 resource "azurerm_storage_account" "host" {
   # At most 24 characters.
   name                = "${substr(replace(var.name, "-", ""), 0, 12)}host${var.suffix}"
@@ -38,7 +38,7 @@ resource "azurerm_storage_container" "package" {
   container_access_type = "private"
 }
 
-# --- keys -------------------------------------------------------------------------------------------------------------------------
+# --- keys
 
 resource "azurerm_key_vault" "keys" {
   # At most 24 characters.
@@ -50,7 +50,8 @@ resource "azurerm_key_vault" "keys" {
   tenant_id                  = data.azurerm_client_config.deployer.tenant_id
   sku_name                   = "standard"
   soft_delete_retention_days = 7
-  # Access policies act at once; a role takes minutes to arrive, and the keys are written in the same run.
+  # Access policies act at once; a role takes minutes to arrive, and the keys are written in the
+  # same run.
   rbac_authorization_enabled = false
 }
 
@@ -58,7 +59,7 @@ locals {
   deployers = toset(length(var.deployers) > 0 ? var.deployers : [data.azurerm_client_config.deployer.object_id])
 }
 
-# Of each deployer: Terraform reads and writes the keys with the right of whoever applies.
+# Terraform reads and writes the keys with the rights of each deployer.
 resource "azurerm_key_vault_access_policy" "deployer" {
   for_each = local.deployers
 
@@ -71,7 +72,8 @@ resource "azurerm_key_vault_access_policy" "deployer" {
 resource "azurerm_key_vault_secret" "keys" {
   for_each = toset(["read", "write", "admin", "compare"])
 
-  # The version is in the name, so that a new one is a new secret: of a changed secret the apps would learn one run too late.
+  # The version is in the name, so that a new one is a new secret: of a changed secret the apps
+  # would learn one run too late.
   name             = "keys-${each.key}-${var.keys_version}"
   key_vault_id     = azurerm_key_vault.keys.id
   content_type     = "text/plain"
@@ -95,9 +97,10 @@ resource "azurerm_key_vault_access_policy" "function" {
   secret_permissions = ["Get"]
 }
 
-# --- functions --------------------------------------------------------------------------------------------------------------------
+# --- functions
 
-# A plan holds one app, and an app has one memory and one concurrency for all that it serves by HTTP: so each function has both.
+# A plan holds one app, and an app has one memory and one concurrency for all that it serves by
+# HTTP: so each function has both.
 resource "azurerm_service_plan" "this" {
   for_each = var.functions
 
@@ -154,8 +157,8 @@ resource "azurerm_function_app_flex_consumption" "this" {
 
   app_settings = merge(
     {
-      # By identity: both belong together. The provider adds a connection string without a key, which has to go before the host starts: see
-      # the output `upload`.
+      # By identity: both belong together. The provider adds a connection string without a key,
+      # which has to go before the host starts: see the output `upload`.
       AzureWebJobsStorage__accountName = azurerm_storage_account.host.name
       AzureWebJobsStorage__credential  = "managedidentity"
       # The connection string is only an address then: what is sent needs the identity's role.
@@ -175,34 +178,26 @@ resource "azurerm_function_app_flex_consumption" "this" {
   depends_on = [azurerm_key_vault_secret.keys]
 }
 
-# --- identity ---------------------------------------------------------------------------------------------------------------------
+# --- identity
 
-# The tables of the data account, which its group holds alone. Not in the account's own scope: the lock would keep the assignment too, and
-# with it every removal of the functions.
-resource "azurerm_role_assignment" "store" {
-  for_each = azurerm_function_app_flex_consumption.this
-
-  scope                = var.data_group
-  role_definition_name = "Storage Table Data Contributor"
-  principal_id         = each.value.identity[0].principal_id
-  principal_type       = "ServicePrincipal"
+locals {
+  roles = {
+    # On the data's resource group: in the account's own scope the lock would keep the assignment,
+    # and block every removal of the functions.
+    store = { scope = var.data_group, role = "Storage Table Data Contributor" }
+    # The platform reads the package there, and the host keeps its keys and locks.
+    host      = { scope = azurerm_storage_account.host.id, role = "Storage Blob Data Owner" }
+    telemetry = { scope = azurerm_application_insights.this.id, role = "Monitoring Metrics Publisher" }
+  }
 }
 
-# The host's own account: the platform reads the package there, and the host keeps its keys and locks.
-resource "azurerm_role_assignment" "host" {
-  for_each = azurerm_function_app_flex_consumption.this
+resource "azurerm_role_assignment" "function" {
+  for_each = {
+    for pair in setproduct(keys(local.roles), keys(var.functions)) : "${pair[0]} ${pair[1]}" => { grant = pair[0], function = pair[1] }
+  }
 
-  scope                = azurerm_storage_account.host.id
-  role_definition_name = "Storage Blob Data Owner"
-  principal_id         = each.value.identity[0].principal_id
-  principal_type       = "ServicePrincipal"
-}
-
-resource "azurerm_role_assignment" "telemetry" {
-  for_each = azurerm_function_app_flex_consumption.this
-
-  scope                = azurerm_application_insights.this.id
-  role_definition_name = "Monitoring Metrics Publisher"
-  principal_id         = each.value.identity[0].principal_id
+  scope                = local.roles[each.value.grant].scope
+  role_definition_name = local.roles[each.value.grant].role
+  principal_id         = azurerm_function_app_flex_consumption.this[each.value.function].identity[0].principal_id
   principal_type       = "ServicePrincipal"
 }

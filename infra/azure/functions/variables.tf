@@ -1,32 +1,12 @@
 # ../variables.tf describes each variable.
 
-variable "name" {
-  type = string
-}
-
-variable "suffix" {
-  type = string
-}
-
-variable "tags" {
-  type = map(string)
-}
-
-variable "region" {
-  type = string
-}
-
-variable "data_group" {
-  type = string
-}
-
-variable "data_endpoint" {
-  type = string
-}
-
-variable "table" {
-  type = string
-}
+variable "name" { type = string }
+variable "suffix" { type = string }
+variable "tags" { type = map(string) }
+variable "region" { type = string }
+variable "data_group" { type = string }
+variable "data_endpoint" { type = string }
+variable "table" { type = string }
 
 variable "functions" {
   type = map(object({
@@ -40,17 +20,9 @@ variable "functions" {
   }))
 }
 
-variable "timeout_ms" {
-  type = number
-}
-
-variable "container_bytes_max" {
-  type = number
-}
-
-variable "deployers" {
-  type = list(string)
-}
+variable "timeout_ms" { type = number }
+variable "container_bytes_max" { type = number }
+variable "deployers" { type = list(string) }
 
 variable "keys" {
   type      = map(string)
@@ -58,14 +30,6 @@ variable "keys" {
   sensitive = true
 }
 
-variable "keys_version" {
-  type = number
-}
-
-variable "alerts" {
-  type = object({ email = string, error_percent = number, latency_ms = number })
-}
-
-variable "budget" {
-  type = object({ email = string, amount = number })
-}
+variable "keys_version" { type = number }
+variable "alerts" { type = object({ email = string, error_percent = number, latency_ms = number }) }
+variable "budget" { type = object({ email = string, amount = number }) }

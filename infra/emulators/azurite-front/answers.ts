@@ -1,4 +1,5 @@
-// Refusals as the service words them: a JSON error, inside a multipart answer if a transaction was refused.
+// Refusals as the service words them: a JSON error, inside a multipart answer if a transaction was
+// refused.
 import { randomUUID } from 'node:crypto';
 
 export interface Refusal {
@@ -37,7 +38,9 @@ function single({ status, code, message }: Refusal): Answer {
   };
 }
 
-/** The service answers a refused transaction with 202 and one inner answer, which holds the refusal. */
+/**
+ * The service answers a refused transaction with 202 and one inner answer, which holds the refusal.
+ */
 function batchAnswer({ status, code, message, place }: Refusal): Answer {
   const batch = `batchresponse_${randomUUID()}`;
   const changeset = `changesetresponse_${randomUUID()}`;

@@ -1,13 +1,11 @@
-// A server before Azurite's table service that is strict where Azurite is not: it refuses entities that Azure would refuse for their size
-// or their number of properties, what a merge results in included, throttles partitions, and fails on demand. All else Azurite answers.
+// A server before Azurite that is strict where Azurite is not: it refuses entities over Azure's
+// limits, also as results of a merge, throttles partitions, and fails on demand.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, answerOf, type Refusal, Refused } from './answers.ts';
-import { createTableFaults, createThrottle, ENTITIES_PER_SECOND, type TableFaults } from './faults.ts';
-import { type Change, createKnownSizes, type KnownSizes } from './known-sizes.ts';
+import { createTableFaults, createThrottle, ENTITIES_PER_SECOND, type TableFault, type TableFaults } from './faults.ts';
 import { type IncomingRequest, isBatch, type Operation, operationsOf } from './operations.ts';
 import {
   type Body,
@@ -20,7 +18,10 @@ import {
 } from './size.ts';
 
 export interface FrontOptions {
-  /** Azurite's table service: `http://host:port`, without the account. Nobody else may write there: their writes would not be counted. */
+  /**
+   * Azurite's table service: `http://host:port`, without the account. Nobody else may write there:
+   * their writes would not be counted.
+   */
   readonly target: string;
   /** Signs the reads of entities that a merge changes. */
   readonly accountName: string;
@@ -39,12 +40,15 @@ export interface TableFront {
   close(): Promise<void>;
 }
 
-/** Where requests are passed on to, over connections that are kept. */
+/** Azurite, and the connections to it that are kept. */
 interface Azurite extends Pick<FrontOptions, 'target' | 'accountName' | 'accountKey'> {
   readonly agent: http.Agent;
 }
 
-/** Azurite itself refuses a transaction above 4 MiB; this bound keeps a larger body out of memory here. */
+/**
+ * Azurite itself refuses a transaction above 4 MiB; this bound keeps a larger body out of memory
+ * here.
+ */
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
 const TARGET_TIMEOUT_MS = 30_000;
 
@@ -56,35 +60,24 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
   const azurite: Azurite = { ...options, agent };
   const inTurn = createTurns();
 
-  let known = createKnownSizes();
-
   const answer = async (request: IncomingRequest, operations: readonly Operation[]): Promise<Answer> => {
     const writes = operations.filter(({ kind }) => kind !== 'read');
     const [first] = writes;
-    // Another write of the partition in between would make the sizes wrong that this one is checked by.
-    if (first !== undefined) return await inTurn(placeOf(first), () => checkedWrite(request, writes, known, azurite));
-    if (operations.length > 0 || request.method === 'GET') return await forward(request, azurite);
-    try {
-      return await forward(request, azurite);
-    } finally {
-      // The request may have dropped a table, whose entities' sizes count no more.
-      known = createKnownSizes();
-    }
+    // Another write of the partition in between would make the sizes wrong that this one is checked
+    // by.
+    if (first === undefined) return await forward(request, azurite);
+    return await inTurn(placeOf(first), () => checkedWrite(request, writes, azurite));
   };
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const request = await readRequest(incoming);
     const operations = operationsOf(request);
-    const met = faults.take(operations);
-    const delayMs = met.reduce((sum, fault) => sum + (fault.kind === 'latency' ? fault.delayMs : 0), 0);
-    if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
-    const failure = met.find((fault) => fault.kind !== 'latency');
-    if (failure?.when === 'before') return failWith(failure, outgoing);
+    const fault = faults.take(operations);
+    if (fault?.when === 'before') return send(outgoing, injected(fault));
     const [first] = operations;
     if (first !== undefined && isThrottled(placeOf(first), operations.length)) return send(outgoing, single(BUSY));
     const given = await answer(request, operations);
-    if (failure === undefined) send(outgoing, given);
-    else failWith(failure, outgoing);
+    send(outgoing, fault === undefined ? given : injected(fault));
   };
 
   const server = http.createServer((incoming, outgoing) => {
@@ -122,12 +115,8 @@ function single(refusal: Refusal): Answer {
   return answerOf(refusal, false);
 }
 
-function failWith(
-  fault: { kind: 'fail'; status: number; code: string } | { kind: 'cut' },
-  outgoing: ServerResponse,
-): void {
-  if (fault.kind === 'cut') outgoing.destroy();
-  else send(outgoing, single({ status: fault.status, code: fault.code, message: 'injected', place: 0 }));
+function injected({ status, code }: TableFault): Answer {
+  return single({ status, code, message: 'injected', place: 0 });
 }
 
 function send(outgoing: ServerResponse, { status, headers, body }: Answer): void {
@@ -164,39 +153,26 @@ async function forward({ method, url, headers, body }: IncomingRequest, { target
   return { status: response.statusCode ?? 502, headers: kept as Record<string, string>, body: content };
 }
 
-/** Passes a write on unless the service would refuse it. Sizes go into the given `known`, which a drop of a table replaces as a whole. */
-async function checkedWrite(
-  request: IncomingRequest,
-  writes: readonly Operation[],
-  known: KnownSizes,
-  azurite: Azurite,
-): Promise<Answer> {
-  const present = async (operation: Operation): Promise<PropertySizes> => {
-    const sizes = known.get(operation) ?? propertySizes(await presentEntity(operation, azurite));
-    known.set(operation, sizes);
-    return sizes;
-  };
+/** A write, and the sizes of its entity's properties afterwards; undefined for a deletion. */
+interface Change {
+  readonly operation: Operation;
+  readonly after: PropertySizes | undefined;
+}
+
+/** Passes a write on unless the service would refuse it. */
+async function checkedWrite(request: IncomingRequest, writes: readonly Operation[], azurite: Azurite): Promise<Answer> {
   const changes: Change[] = [];
-  for (const operation of writes) changes.push({ operation, after: await sizesAfter(operation, present) });
+  for (const operation of writes) changes.push({ operation, after: await sizesAfter(operation, azurite) });
   const refusal = refusalOf(changes);
-  if (refusal !== undefined) return answerOf(refusal, isBatch(request));
-  let given: Answer | undefined;
-  try {
-    given = await forward(request, azurite);
-    return given;
-  } finally {
-    known.learn(changes, given);
-  }
+  return refusal === undefined ? await forward(request, azurite) : answerOf(refusal, isBatch(request));
 }
 
 /** Sizes of the entity after the operation; undefined for a deletion. */
-async function sizesAfter(
-  operation: Operation,
-  present: (operation: Operation) => Promise<PropertySizes>,
-): Promise<PropertySizes | undefined> {
+async function sizesAfter(operation: Operation, azurite: Azurite): Promise<PropertySizes | undefined> {
   const { kind, body } = operation;
   if (kind === 'delete') return undefined;
-  return kind === 'merge' ? mergedSizes(await present(operation), body) : propertySizes(body);
+  if (kind !== 'merge') return propertySizes(body);
+  return mergedSizes(propertySizes(await presentEntity(operation, azurite)), body);
 }
 
 /** The refusal of the first change that the service would refuse; undefined if it takes all. */
@@ -222,7 +198,10 @@ function refusalOf(changes: readonly Change[]): Refusal | undefined {
   return undefined;
 }
 
-/** The stored entity with the types of all properties; empty if it is absent, which Azurite then reports itself. */
+/**
+ * The stored entity with the types of all properties; empty if it is absent, which Azurite then
+ * reports itself.
+ */
 async function presentEntity(operation: Operation, azurite: Azurite): Promise<Body> {
   const { accountName, accountKey } = azurite;
   const { table, partitionKey, rowKey } = operation;

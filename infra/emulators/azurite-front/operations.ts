@@ -1,4 +1,5 @@
-// The operations of a request to a table service: one, or those of a transaction. Requests that touch no entity have none.
+// The operations of a request to a table service: one, or those of a transaction. Requests that
+// touch no entity have none.
 import { Refused } from './answers.ts';
 import type { Body } from './size.ts';
 

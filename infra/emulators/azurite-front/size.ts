@@ -1,5 +1,5 @@
-// How many bytes Azure's table service counts for an entity, by the formula it publishes: 4, two for each character of both keys, and for
-// each property 8, two for each character of its name, and its value.
+// An entity's bytes by Azure's published formula: 4, two a character of both keys, and for each
+// property 8, two a character of its name, and its value.
 
 /** A property of the JSON that travels: a scalar, with its type beside it where JSON has none. */
 export type Body = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
-// The emulator as a command: `node main.ts [--host 127.0.0.1] [--port 0]`. Prints what to export and serves until it is ended.
+// The emulator as a command: `node main.ts [--host 127.0.0.1] [--port 0]`. Prints what to export
+// and serves until it is ended.
 import { parseArgs } from 'node:util';
 import { startDatastoreEmulator } from './index.ts';
 

@@ -1,4 +1,5 @@
-// The server: google.datastore.v1 over gRPC on a port of this machine, with its data in memory, and in a file too if one is named.
+// The server: google.datastore.v1 over gRPC on a port of this machine, with its data in memory, and
+// in a file too if one is named.
 import {
   type sendUnaryData,
   Server,
@@ -6,7 +7,7 @@ import {
   type ServerUnaryCall,
   type ServiceDefinition,
 } from '@grpc/grpc-js';
-import { type Call, prepareCall, type Rpc, RPCS } from './calls.ts';
+import { CALLS, type Rpc, RPCS } from './calls.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createIds } from './storage/ids.ts';
 import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
@@ -20,9 +21,15 @@ export interface EmulatorOptions {
   readonly host?: string;
   /** Default: 0, a free one. */
   readonly port?: number;
-  /** Milliseconds since 1970, for versions and for the expiry of transactions. Default: the system's clock. */
+  /**
+   * Milliseconds since 1970, for versions and for the expiry of transactions. Default: the system's
+   * clock.
+   */
   readonly nowMs?: () => number;
-  /** A file that keeps the entities, as they are written. Default: they are gone when the server closes. */
+  /**
+   * A file that keeps the entities, as they are written. Default: they are gone when the server
+   * closes.
+   */
   readonly dataFile?: string;
 }
 
@@ -37,16 +44,22 @@ export interface DatastoreEmulator {
   close(): Promise<void>;
 }
 
-/** gRPC refuses larger messages unread. The service's own limit, which is lower, is checked afterwards, with a message that names it. */
+/**
+ * gRPC refuses larger messages unread. The service's own limit, which is lower, is checked
+ * afterwards, with a message that names it.
+ */
 const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
 
-/** Starts a server and waits until it listens. Rejects if the port is taken, or if the file holds something else. */
+/**
+ * Starts a server and waits until it listens. Rejects if the port is taken, or if the file holds
+ * something else.
+ */
 export async function startDatastoreEmulator(options: EmulatorOptions = {}): Promise<DatastoreEmulator> {
   const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile } = options;
   const kept = createKeptStorage(nowMs, dataFile);
   const { storage } = kept;
   const services: Services = { storage, transactions: createTransactions(storage, nowMs), ids: createIds(storage) };
-  const faults = createFaults(nowMs);
+  const faults = createFaults();
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
@@ -83,7 +96,9 @@ function listen(server: Server, address: string): Promise<number> {
 
 const asIs = (bytes: Buffer) => bytes;
 
-/** Messages pass through as bytes, so that each call reports itself what is wrong with its request. */
+/**
+ * Messages pass through as bytes, so that each call reports itself what is wrong with its request.
+ */
 function definition(): ServiceDefinition {
   const methods = RPCS.map((rpc) => [
     rpc,
@@ -103,42 +118,32 @@ function definition(): ServiceDefinition {
 type Handler = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => void;
 
 function handler(rpc: Rpc, services: Services, faults: Faults, kept: KeptStorage): Handler {
-  const prepare = (request: Buffer) => {
+  const run = (request: Buffer): Buffer => {
     if (request.length > REQUEST_BYTES_MAX)
       throw invalid('request', `has ${request.length} bytes; it must not be larger than ${REQUEST_BYTES_MAX} bytes`);
-    return keeping(prepareCall(rpc, request, services), kept);
-  };
-  const withFaults = async (call: Call, callback: sendUnaryData<Buffer>) => {
     try {
-      callback(null, await faults.run(rpc, call));
-    } catch (error) {
-      callback(errorOf(error));
+      return CALLS[rpc](request, services);
+    } finally {
+      // Before the answer, also if the call failed in the middle.
+      kept.keep();
     }
   };
   return ({ request }, callback) => {
     try {
-      const call = prepare(request);
-      if (faults.isEmpty) callback(null, call.run());
-      else void withFaults(call, callback);
+      callback(
+        null,
+        faults.run(rpc, () => run(request)),
+      );
     } catch (error) {
       callback(errorOf(error));
     }
   };
 }
 
-/** What a call wrote is kept before it is answered, also where it failed in the middle. */
-function keeping(call: Call, kept: KeptStorage): Call {
-  const run: Call['run'] = (only) => {
-    try {
-      return call.run(only);
-    } finally {
-      kept.keep();
-    }
-  };
-  return { ...call, run };
-}
-
-/** Error messages travel in a header, of which clients accept 8 KiB; a character takes up to nine bytes there. */
+/**
+ * Error messages travel in a header, of which clients accept 8 KiB; a character takes up to nine
+ * bytes there.
+ */
 const MESSAGE_CHARS_MAX = 800;
 
 /** Any error that is no StatusError is a bug of the emulator, and INTERNAL to the client. */
@@ -148,7 +153,10 @@ function errorOf(error: unknown): { code: status; details: string } {
   return { code: status.INTERNAL, details: cut(`a bug of this emulator: ${details}`) };
 }
 
-/** Leaves out the middle of a long message: the beginning names the field, the end says what is wrong. */
+/**
+ * Leaves out the middle of a long message: the beginning names the field, the end says what is
+ * wrong.
+ */
 function cut(message: string): string {
   if (message.length <= MESSAGE_CHARS_MAX) return message;
   const half = MESSAGE_CHARS_MAX / 2;

@@ -1,9 +1,9 @@
-# What the workflows of a GitHub repository need to deploy to a Google Cloud project without a key: a pool that trusts GitHub's tokens, an account
-# to impersonate, and a bucket for Terraform's state. An owner of the project applies it once, by hand; the outputs say what goes into the
-# repository's variables.
-#
-#   terraform -chdir=infra/gcp/ci init
-#   terraform -chdir=infra/gcp/ci apply -var project=PROJECT_ID -var repository_id="$(gh api repos/OWNER/NAME --jq .id)"
+# A pool that trusts GitHub's tokens, so that workflows deploy without a key, its account, and a
+# bucket for Terraform's state. A project's owner applies this once, by hand:
+
+# ID="$(gh api repos/OWNER/NAME --jq .id)"
+# terraform -chdir=infra/gcp/ci init
+# terraform -chdir=infra/gcp/ci apply -var project=PROJECT_ID -var repository_id="$ID"
 
 terraform {
   required_version = ">= 1.11"
@@ -21,7 +21,7 @@ provider "google" {
 }
 
 locals {
-  # What the deployment itself gives away, and all that its account may give to anybody.
+  # The roles that a deployment grants; its account may grant no others.
   granted = ["roles/datastore.user", "roles/logging.logWriter", "roles/storage.objectViewer"]
   # As ../functions names the accounts of a stage.
   accounts = toset([for pair in setproduct(var.environments, ["build", "run", "cron"]) : "${var.service}-${pair[0]}-${pair[1]}"])
@@ -41,7 +41,7 @@ resource "google_project_service" "needed" {
   disable_on_destroy = false
 }
 
-# --- who is trusted ---------------------------------------------------------------------------------------------------------------
+# --- who is trusted
 
 resource "google_iam_workload_identity_pool" "ci" {
   workload_identity_pool_id = "${var.service}-ci"
@@ -58,7 +58,8 @@ resource "google_iam_workload_identity_pool_provider" "github" {
     "google.subject"          = "assertion.sub"
     "attribute.repository_id" = "assertion.repository_id"
   }
-  # By number: a name can be given up, and taken by somebody else. Only jobs of these environments, which GitHub can be told to guard.
+  # By number: a name can be given up, and taken by somebody else. Only jobs of these environments,
+  # which GitHub can be told to guard.
   attribute_condition = "assertion.repository_id == '${var.repository_id}' && assertion.environment in ${jsonencode(var.environments)}"
 
   oidc {
@@ -79,14 +80,15 @@ resource "google_service_account_iam_member" "workflows" {
   member             = "principalSet://iam.googleapis.com/${google_iam_workload_identity_pool.ci.name}/attribute.repository_id/${var.repository_id}"
 }
 
-# A federated login has no ID token of its own, and the functions' gate wants one: the account makes it for itself.
+# A federated login has no ID token of its own, and the functions' gate wants one: the account makes
+# it for itself.
 resource "google_service_account_iam_member" "own_tokens" {
   service_account_id = google_service_account.deployer.name
   role               = "roles/iam.serviceAccountTokenCreator"
   member             = google_service_account.deployer.member
 }
 
-# --- what it may do ---------------------------------------------------------------------------------------------------------------
+# --- what it may do
 
 resource "google_project_iam_member" "deployer" {
   for_each = toset([
@@ -108,8 +110,8 @@ resource "google_project_iam_member" "deployer" {
   member  = google_service_account.deployer.member
 }
 
-# A function runs as an account, and whoever deploys it has to be allowed to act as that one. So the stages' accounts are made here: it may act
-# as these and no others, and say of none who may.
+# Whoever deploys a function must be allowed to act as its account. Made here, the stages' accounts
+# are the only ones the deployer may act as.
 resource "google_service_account" "acting" {
   for_each = local.accounts
 
@@ -139,7 +141,7 @@ resource "google_project_iam_member" "granting" {
   }
 }
 
-# --- state ------------------------------------------------------------------------------------------------------------------------
+# --- state
 
 resource "google_storage_bucket" "state" {
   name     = "${var.project}-${var.service}-state"

@@ -2,18 +2,42 @@
 
 locals {
   service_filters = { for name, function in google_cloudfunctions2_function.this : name => "resource.labels.service_name=\"${function.name}\"" }
-  # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers nobody else.
+  # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers
+  # nobody else.
   timed    = { for name in keys(local.called) : name => local.service_filters[name] if name != "compare" }
-  requests = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))}) AND metric.type=\"run.googleapis.com/request_count\""
+  services = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))})"
+  requests = "${local.services} AND metric.type=\"run.googleapis.com/request_count\""
   latency  = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.timed))}) AND metric.type=\"run.googleapis.com/request_latencies\""
+
+  thresholds = var.alerts == null ? {} : {
+    errors = {
+      text        = "requests fail"
+      condition   = "5xx above ${var.alerts.error_percent} %"
+      filter      = "${local.requests} AND metric.labels.response_code_class=\"5xx\""
+      denominator = local.requests
+      threshold   = var.alerts.error_percent / 100
+      aligner     = "ALIGN_RATE"
+      reducer     = "REDUCE_SUM"
+    }
+    latency = {
+      text        = "requests are slow"
+      condition   = "1 % above ${var.alerts.latency_ms} ms"
+      filter      = local.latency
+      denominator = null
+      threshold   = var.alerts.latency_ms
+      aligner     = "ALIGN_PERCENTILE_99"
+      reducer     = "REDUCE_MAX"
+    }
+  }
 
   # A line of a log that is an alert by itself.
   lines = var.alerts == null ? {} : merge(
     {
       # Its status was sent before it failed, so no count of 5xx has it.
-      late = { text = "answers break off", filter = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))}) AND severity=ERROR AND jsonPayload.status<500" }
+      late = { text = "answers break off", filter = "${local.services} AND severity=ERROR AND jsonPayload.status<500" }
     },
-    # The line of a run that did not finish all tables, what ended without a line, and the scheduler's own attempts that reached nobody.
+    # The line of a run that did not finish all tables, what ended without a line, and the
+    # scheduler's own attempts that reached nobody.
     { for name in keys(local.scheduled) : name => {
       text   = "${name} fails"
       filter = "severity>=ERROR AND ((resource.type=\"cloud_run_revision\" AND ${local.service_filters[name]}) OR (resource.type=\"cloud_scheduler_job\" AND resource.labels.job_id=\"${var.name}-${name}\"))"
@@ -31,61 +55,41 @@ resource "google_monitoring_notification_channel" "mail" {
   labels       = { email_address = var.alerts.email }
 }
 
-resource "google_monitoring_alert_policy" "errors" {
-  count = var.alerts == null ? 0 : 1
+resource "google_monitoring_alert_policy" "requests" {
+  for_each = local.thresholds
 
-  display_name          = "${var.name}: requests fail"
+  display_name          = "${var.name}: ${each.value.text}"
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
   conditions {
-    display_name = "5xx above ${var.alerts.error_percent} %"
+    display_name = each.value.condition
     condition_threshold {
-      filter             = "${local.requests} AND metric.labels.response_code_class=\"5xx\""
-      denominator_filter = local.requests
+      filter             = each.value.filter
+      denominator_filter = each.value.denominator
       comparison         = "COMPARISON_GT"
-      threshold_value    = var.alerts.error_percent / 100
+      threshold_value    = each.value.threshold
       duration           = "300s"
 
       aggregations {
         alignment_period     = "60s"
-        per_series_aligner   = "ALIGN_RATE"
-        cross_series_reducer = "REDUCE_SUM"
+        per_series_aligner   = each.value.aligner
+        cross_series_reducer = each.value.reducer
       }
-      denominator_aggregations {
-        alignment_period     = "60s"
-        per_series_aligner   = "ALIGN_RATE"
-        cross_series_reducer = "REDUCE_SUM"
-      }
-    }
-  }
-}
-
-resource "google_monitoring_alert_policy" "latency" {
-  count = var.alerts == null ? 0 : 1
-
-  display_name          = "${var.name}: requests are slow"
-  combiner              = "OR"
-  notification_channels = google_monitoring_notification_channel.mail[*].id
-
-  conditions {
-    display_name = "1 % above ${var.alerts.latency_ms} ms"
-    condition_threshold {
-      filter          = local.latency
-      comparison      = "COMPARISON_GT"
-      threshold_value = var.alerts.latency_ms
-      duration        = "300s"
-
-      aggregations {
-        alignment_period     = "60s"
-        per_series_aligner   = "ALIGN_PERCENTILE_99"
-        cross_series_reducer = "REDUCE_MAX"
+      dynamic "denominator_aggregations" {
+        for_each = each.value.denominator == null ? [] : [each.value]
+        content {
+          alignment_period     = "60s"
+          per_series_aligner   = denominator_aggregations.value.aligner
+          cross_series_reducer = denominator_aggregations.value.reducer
+        }
       }
     }
   }
 }
 
-# Asks for the health as Monitoring's own account, which the functions' gate lets in: also while nobody else calls.
+# Asks for the health as Monitoring's own account, which the functions' gate lets in: also while
+# nobody else calls.
 resource "google_monitoring_uptime_check_config" "health" {
   for_each = var.alerts == null ? {} : local.timed
 
@@ -144,7 +148,8 @@ resource "google_monitoring_alert_policy" "down" {
       }
     }
   }
-  # Google deletes no check that a policy names: the policy goes first, and comes back with the new one.
+  # Google deletes no check that a policy names: the policy goes first, and comes back with the new
+  # one.
   lifecycle {
     replace_triggered_by = [google_monitoring_uptime_check_config.health[each.key]]
   }
@@ -184,7 +189,7 @@ resource "google_monitoring_alert_policy" "absent" {
       filter   = "resource.type=\"cloud_run_revision\" AND ${local.service_filters[each.key]} AND metric.type=\"run.googleapis.com/request_count\" AND metric.labels.response_code_class=\"2xx\""
       duration = "3600s"
 
-      # With the duration 25 hours: Google takes no longer sum.
+      # The sum and the duration make 25 hours; Google takes no longer sum.
       aggregations {
         alignment_period     = "86400s"
         per_series_aligner   = "ALIGN_SUM"

@@ -10,7 +10,7 @@ locals {
   called    = { for name, function in var.functions : name => function if function.schedule == "" }
 }
 
-# --- code -------------------------------------------------------------------------------------------------------------------------
+# --- code
 
 resource "google_storage_bucket" "code" {
   name     = "${var.project}-${var.name}-code"
@@ -68,7 +68,8 @@ resource "google_artifact_registry_repository" "images" {
   }
 }
 
-# Builds run as nobody who can reach the data. The three accounts may be there: ../ci makes them for workflows, which may act as them alone.
+# Builds run as nobody who can reach the data. The three accounts may be there: ../ci makes them for
+# workflows, which may act as them alone.
 resource "google_service_account" "build" {
   account_id                   = "${var.name}-build"
   create_ignore_already_exists = true
@@ -80,8 +81,8 @@ resource "google_project_iam_member" "build_logs" {
   member  = google_service_account.build.member
 }
 
-# The packages, and the bucket into which the service copies them before it builds: it makes that one itself, at a project's first function
-# in the region, so no role can be given on it beforehand.
+# The packages and the build's own bucket. The service makes that bucket at a project's first
+# function in the region, so no role can be given on it beforehand.
 resource "google_project_iam_member" "build_sources" {
   project = var.project
   role    = "roles/storage.objectViewer"
@@ -103,7 +104,7 @@ resource "google_artifact_registry_repository_iam_member" "build" {
   member     = google_service_account.build.member
 }
 
-# --- identity ---------------------------------------------------------------------------------------------------------------------
+# --- identity
 
 resource "google_service_account" "run" {
   account_id                   = "${var.name}-run"
@@ -122,7 +123,7 @@ resource "google_project_iam_member" "store" {
   }
 }
 
-# --- keys -------------------------------------------------------------------------------------------------------------------------
+# --- keys
 
 resource "google_secret_manager_secret" "keys" {
   for_each = toset(["read", "write", "admin", "compare"])
@@ -146,7 +147,8 @@ resource "google_secret_manager_secret_version" "keys" {
   secret_data_wo         = var.keys[each.key]
   secret_data_wo_version = var.keys_version
 
-  # Instances of the former revision go on with the former version until the new one serves; it is disabled, not destroyed.
+  # Instances of the former revision go on with the former version until the new one serves; it is
+  # disabled, not destroyed.
   deletion_policy = "DISABLE"
   lifecycle {
     create_before_destroy = true
@@ -173,7 +175,7 @@ resource "google_secret_manager_secret_iam_member" "deployer" {
   member    = each.value.member
 }
 
-# --- functions --------------------------------------------------------------------------------------------------------------------
+# --- functions
 
 resource "google_cloudfunctions2_function" "this" {
   for_each = var.functions
@@ -252,15 +254,16 @@ resource "google_cloud_run_service_iam_member" "invoker" {
   member   = each.value.member
 }
 
-# --- schedule ---------------------------------------------------------------------------------------------------------------------
+# --- schedule
 
-# There without a schedule too: workflows may not delete accounts.
+# Exists without a schedule too: workflows may not delete accounts.
 resource "google_service_account" "scheduler" {
   account_id                   = "${var.name}-cron"
   create_ignore_already_exists = true
 }
 
-# The scheduler alone: what it calls asks for no app key, as it could only keep one where anybody who may read a job could see it.
+# The scheduler alone: what it calls asks for no app key, as it could only keep one where anybody
+# who may read a job could see it.
 resource "google_cloud_run_service_iam_member" "scheduler" {
   for_each = local.scheduled
 
@@ -277,7 +280,7 @@ resource "google_cloud_scheduler_job" "this" {
   region    = var.region
   schedule  = each.value.schedule
   time_zone = "Etc/UTC"
-  # As long as the function may take; half an hour is the most.
+  # The function's own time limit; half an hour is the most.
   attempt_deadline = "${each.value.timeout_seconds}s"
 
   http_target {

@@ -1,28 +1,11 @@
 # ../variables.tf describes each variable.
 
-variable "name" {
-  type = string
-}
-
-variable "labels" {
-  type = map(string)
-}
-
-variable "project" {
-  type = string
-}
-
-variable "region" {
-  type = string
-}
-
-variable "database" {
-  type = string
-}
-
-variable "namespace" {
-  type = string
-}
+variable "name" { type = string }
+variable "labels" { type = map(string) }
+variable "project" { type = string }
+variable "region" { type = string }
+variable "database" { type = string }
+variable "namespace" { type = string }
 
 variable "functions" {
   type = map(object({
@@ -36,21 +19,10 @@ variable "functions" {
   }))
 }
 
-variable "timeout_ms" {
-  type = number
-}
-
-variable "container_bytes_max" {
-  type = number
-}
-
-variable "deployers" {
-  type = list(string)
-}
-
-variable "invokers" {
-  type = list(string)
-}
+variable "timeout_ms" { type = number }
+variable "container_bytes_max" { type = number }
+variable "deployers" { type = list(string) }
+variable "invokers" { type = list(string) }
 
 variable "keys" {
   type      = map(string)
@@ -58,14 +30,6 @@ variable "keys" {
   sensitive = true
 }
 
-variable "keys_version" {
-  type = number
-}
-
-variable "alerts" {
-  type = object({ email = string, error_percent = number, latency_ms = number })
-}
-
-variable "budget" {
-  type = object({ billing_account = string, amount = number })
-}
+variable "keys_version" { type = number }
+variable "alerts" { type = object({ email = string, error_percent = number, latency_ms = number }) }
+variable "budget" { type = object({ billing_account = string, amount = number }) }

@@ -3,7 +3,9 @@
 import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { median } from '../../../shared/lab/kit/median.ts';
+import { whole } from '../../../shared/lab/kit/format.ts';
+import { goalFinding } from '../../../shared/lab/report/chapters/goal.ts';
+import { type Chapter, type FigureTable, type Row, typicalOf } from '../../../shared/lab/report/chapters/schema.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../../emulators/embedded.ts';
 import type { Emulator } from '../../emulators/emulator.ts';
@@ -11,8 +13,12 @@ import { startAzureHost } from '../../hosts/azure.ts';
 import { startGcpHost } from '../../hosts/gcp.ts';
 import type { FunctionHost } from '../../hosts/host.ts';
 import type { Cloud } from '../../package/bundle.ts';
+import type { Experiment } from '../experiments/experiment.ts';
+import { alternatingRuns, type Variant } from '../experiments/rounds.ts';
 import { folderOf, FUNCTIONS, packageAndUnpack } from '../../package/package.ts';
+import { COLD_START_GOALS_MS } from './contest/goals.ts';
 
+const CLOUDS = ['gcp', 'azure'] as const;
 const KEY = 'measure-cold-start-key';
 /** A package's code. */
 const MAIN = 'lib/main.js';
@@ -27,17 +33,39 @@ app.http('all', { authLevel: 'anonymous', methods: ['GET', 'PUT'], route: '{*pat
 `,
 };
 
-/** How long one cloud's function takes to its first record, and the empty one to the same answers. Medians. */
-export interface ColdStart {
-  readonly cloud: Cloud;
-  /** Of our function's code, which the platform loads whole. */
-  readonly bundleBytes: number;
-  readonly ownMs: number;
-  readonly emptyMs: number;
+/** Own and empty functions from the start of their hosts to the same answers. */
+export function coldStarts(rounds: number): Experiment {
+  return {
+    id: 'cold',
+    title: 'Cold functions',
+    question: 'How much longer than an empty function does ours take to its first record?',
+    source: null,
+    run: ({ signal }) => chapter(rounds, signal),
+  };
 }
 
-/** Packages both functions as for a deployment, and starts them in turn, so that the machine's other load meets both, against emulators. */
-export async function coldStarts(rounds: number, signal: AbortSignal): Promise<ColdStart[]> {
+async function chapter(rounds: number, signal: AbortSignal): Promise<Chapter> {
+  const rows = await measuredRows(rounds, signal);
+  const where = 'this machine';
+  const table: FigureTable = {
+    id: 'cold',
+    title: 'A cold function',
+    about: `Each packaged as for a deployment, from the start of its host to the first record in a table that it makes. Medians of ${rounds} rounds in turn.`,
+    hasMedians: true,
+    columns: [{ id: 'ms', era: 'now', measure: 'time to a record', where, unit: 'ms', better: 'lower' }],
+    rows,
+  };
+  const findings = CLOUDS.map((cloud) => {
+    const [own, empty] = [cloud, `${cloud}-empty`].map((id) =>
+      typicalOf(table, rows.find((row) => row.id === id)?.figures['ms']),
+    );
+    const overMs = own === undefined || empty === undefined ? null : own - empty;
+    return goalFinding(`${cloud}: milliseconds over the empty one`, overMs, { atMost: COLD_START_GOALS_MS[cloud] });
+  });
+  return { tables: [table], wordTables: [], cannotShow: [], findings };
+}
+
+async function measuredRows(rounds: number, signal: AbortSignal): Promise<Row[]> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stowage-cold-'));
   const azurite = await startAzurite({ inProcess: false });
   const datastore = await startEmbeddedDatastore({ inProcess: false });
@@ -46,23 +74,26 @@ export async function coldStarts(rounds: number, signal: AbortSignal): Promise<C
       dir,
       FUNCTIONS.filter(({ name }) => name === 'records'),
     );
-    const measured: ColdStart[] = [];
-    for (const cloud of ['gcp', 'azure'] as const) {
+    const rows: Row[] = [];
+    for (const cloud of CLOUDS) {
       const folder = folderOf(packages, cloud, 'records');
       const emptyFolder = path.join(dir, `${cloud}-empty`);
       await cp(folder, emptyFolder, { recursive: true });
       await writeFile(path.join(emptyFolder, MAIN), EMPTY[cloud]);
-      const own: number[] = [];
-      const empty: number[] = [];
-      for (let round = 0; round < rounds; round++) {
-        signal.throwIfAborted();
-        empty.push(await once(cloud, emptyFolder, cloud === 'gcp' ? datastore : azurite));
-        own.push(await once(cloud, folder, cloud === 'gcp' ? datastore : azurite));
-      }
+      const emulator = cloud === 'gcp' ? datastore : azurite;
+      const variant = (row: string, code: string): Variant => ({
+        row,
+        columns: ['ms'],
+        run: async () => ({ ms: await once(cloud, code, emulator) }),
+      });
+      const empty = `${cloud}-empty`;
+      const variants = [variant(empty, emptyFolder), variant(cloud, folder)];
+      const cells = await alternatingRuns({ signal }, { rounds, warmUps: 0 }, variants);
       const { size } = await stat(path.join(folder, MAIN));
-      measured.push({ cloud, bundleBytes: size, ownMs: median(own), emptyMs: median(empty) });
+      const row = (id: string, name: string): Row => ({ id, name, against: empty, figures: cells.get(id) ?? {} });
+      rows.push(row(empty, `${cloud}: empty`), row(cloud, `${cloud}: Stowage, ${whole(size / 1_024)} KiB of code`));
     }
-    return measured;
+    return rows;
   } finally {
     await Promise.all([azurite.close(), datastore.close()]);
     await rm(dir, { recursive: true, force: true });

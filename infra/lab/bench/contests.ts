@@ -1,53 +1,153 @@
-// All contests of one provider: the emulator, the proxy that makes it look far, and the two sides each run in a place of their own.
-import { factor } from '../../../shared/lab/kit/format.ts';
+// The contests of one provider: this store against the plain SDK at one kind of work after another,
+// each side in a process of its own, in alternating rounds.
+import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
+import { goalFinding } from '../../../shared/lab/report/chapters/goal.ts';
+import {
+  type Chapter,
+  type FigureTable,
+  type Finding,
+  ratioOf,
+  type Row,
+} from '../../../shared/lab/report/chapters/schema.ts';
 import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
-import { type ContestResult, type Rounds, runContest } from './contest/contest.ts';
-import { CONTESTS, FAR_RTT_MS } from './contest/goals.ts';
+import type { Experiment, ExperimentContext } from '../experiments/experiment.ts';
+import { alternatingRuns, type Numbers, type Variant } from '../experiments/rounds.ts';
+import type { BenchProvider } from '../providers.ts';
+import { type Contest, CONTESTS, FAR_RTT_MS, STORED_GOAL } from './contest/goals.ts';
+import type { Turn } from './contest/turn.ts';
 import { startLatencyProxy } from './latency-proxy.ts';
-import type { BenchProvider } from './providers.ts';
 import { type SideProcess, startSide } from './side-process.ts';
+import { storedTable } from './stored.ts';
 
 const DATASET = 'bench';
 
 export interface ContestOptions {
-  readonly rounds: Rounds;
+  readonly rounds: number;
+  /** Length of one side's turn. */
+  readonly turnMs: number;
   /** Of each side before the first contest: so many puts and gets alone, and as many in company. */
   readonly warmUpOperations: number;
-  readonly signal: AbortSignal;
-  readonly log: (line: string) => void;
 }
 
-/** Runs the contests one after the other. Rejects if a side fails, and with the signal's reason. */
-export async function contestsOf(
-  { provider, backend, endpoint }: BenchProvider,
-  { rounds, warmUpOperations, signal, log }: ContestOptions,
-): Promise<ContestResult[]> {
+export function contestsOf(provider: Provider, options: ContestOptions): Experiment {
+  return {
+    id: provider,
+    title: PROVIDER_NAMES[provider],
+    question: 'What does whoever replaces the plain SDK by this store gain, and lose?',
+    source: null,
+    run: (context) => chapter(provider, options, context),
+  };
+}
+
+async function chapter(provider: Provider, options: ContestOptions, context: ExperimentContext): Promise<Chapter> {
+  const bench = await context.emulator(provider);
+  const contests = await contestTable(bench, options, context);
+  const stored = await storedTable(bench);
+  const saved = ratioOf(stored, 'theirs', 'bytes') ?? null;
+  return {
+    tables: [contests, stored],
+    wordTables: [],
+    cannotShow: [],
+    findings: [
+      ...CONTESTS.flatMap((contest) => goalsOf(contest, contests, provider)),
+      goalFinding("stored bytes, the plain SDK's to ours", saved, { atLeast: STORED_GOAL }),
+    ],
+  };
+}
+
+/** Of records a second the ratio is to be at least its goal, of processor time at most. */
+export function goalsOf(contest: Contest, table: FigureTable, provider: Provider): Finding[] {
+  const ratio = (column: string): number | null => ratioOf(table, rowOf(contest, 'ours'), column) ?? null;
+  const { rate, processor } = contest;
+  return [
+    goalFinding(`${nameOf(contest)}: rate`, ratio('rate'), { atLeast: rate[provider] }),
+    ...(processor === undefined
+      ? []
+      : [goalFinding(`${nameOf(contest)}: processor time`, ratio('processor'), { atMost: processor[provider] })]),
+  ];
+}
+
+type Which = 'theirs' | 'ours';
+type Sides = Readonly<Record<Which, Pick<SideProcess, 'turn'>>>;
+
+const WHICH: Readonly<Record<Which, string>> = { theirs: 'plain SDK', ours: 'Stowage' };
+
+function nameOf({ name, inFlight, isFar }: Contest): string {
+  return `${name}, ${inFlight} in flight${isFar ? `, ${FAR_RTT_MS} ms away` : ''}`;
+}
+
+function rowOf(contest: Contest, which: Which): string {
+  return `${nameOf(contest)}: ${which}`;
+}
+
+async function contestTable(
+  bench: BenchProvider,
+  options: ContestOptions,
+  context: ExperimentContext,
+): Promise<FigureTable> {
+  const { provider, backend, endpoint } = bench;
+  const { signal } = context;
   const opened: { close(): Promise<void> }[] = [];
   const opening = <T extends { close(): Promise<void> }>(one: T): T => (opened.push(one), one);
-  const sidesAt = async (address: string, operations: number): Promise<Record<'ours' | 'theirs', SideProcess>> => {
-    const setup = { provider, endpoint: address, dataset: DATASET, warmUpOperations: operations };
+  const sidesAt = async (address: string, warmUpOperations: number): Promise<Sides> => {
+    const setup = { provider, endpoint: address, dataset: DATASET, warmUpOperations };
     const theirs = opening(await startSide({ side: 'theirs', ...setup }, signal));
     return { theirs, ours: opening(await startSide({ side: 'ours', ...setup }, signal)) };
   };
   try {
-    log(`${PROVIDER_NAMES[provider]} on ${backend}: warming up ...`);
-    const near = await sidesAt(endpoint, warmUpOperations);
+    context.log('warming up ...');
+    const near = await sidesAt(endpoint, options.warmUpOperations);
     const { port } = new URL(endpoint);
     const proxy = opening(await startLatencyProxy(Number(port), FAR_RTT_MS));
     const far = await sidesAt(endpoint.replace(`:${port}`, `:${proxy.port}`), 0);
-    const results: ContestResult[] = [];
+    const rows: Row[] = [];
     for (const contest of CONTESTS) {
-      const result = await runContest(contest, provider, contest.isFar ? far : near, rounds);
-      results.push(result);
-      log(`  ${lineOf(result)}`);
+      context.log(nameOf(contest));
+      rows.push(...(await rowsOf(contest, contest.isFar ? far : near, options, signal)));
     }
-    return results;
+    return tableOf(rows, backend, options.rounds);
   } finally {
     for (const one of opened.toReversed()) await one.close();
   }
 }
 
-function lineOf({ name, inFlight, isFar, rate, processor }: ContestResult): string {
-  const far = isFar ? `, ${FAR_RTT_MS} ms away` : '';
-  return `${name}, ${inFlight} in flight${far}: rate ${factor(rate.ratio)}, processor ${factor(processor.ratio)}`;
+/** A turn of each side to warm up, then the rounds, each side going first in turn. */
+export async function rowsOf(
+  contest: Contest,
+  sides: Sides,
+  { rounds, turnMs }: Pick<ContestOptions, 'rounds' | 'turnMs'>,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const { name, inFlight } = contest;
+  const whiches = ['theirs', 'ours'] as const;
+  const variants = whiches.map((which): Variant => ({
+    row: rowOf(contest, which),
+    columns: ['rate', 'processor'],
+    run: async () => numbersOf(await sides[which].turn(name, { inFlight, turnMs })),
+  }));
+  const cells = await alternatingRuns({ signal }, { rounds }, variants);
+  return whiches.map((which) => ({
+    id: rowOf(contest, which),
+    name: `${nameOf(contest)}: ${WHICH[which]}`,
+    against: rowOf(contest, 'theirs'),
+    figures: cells.get(rowOf(contest, which)) ?? {},
+  }));
+}
+
+function numbersOf({ records, wallMs, processorUs }: Turn): Numbers {
+  return { rate: (records / wallMs) * 1_000, processor: processorUs / records };
+}
+
+export function tableOf(rows: readonly Row[], where: string, rounds: number): FigureTable {
+  return {
+    id: 'contests',
+    title: 'Contests',
+    about: `Medians of ${rounds} rounds, the sides in turn. Processor time is that of the client's process, all threads.`,
+    hasMedians: true,
+    columns: [
+      { id: 'rate', era: 'now', measure: 'records a second', where, unit: 'records/s', better: 'higher' },
+      { id: 'processor', era: 'now', measure: 'processor time a record', where, unit: 'µs', better: 'lower' },
+    ],
+    rows,
+  };
 }

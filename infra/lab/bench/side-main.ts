@@ -5,7 +5,7 @@ import { PROCESS_CLOCKS } from '../../../shared/lab/load/spent.ts';
 import type { ContestName } from './contest/goals.ts';
 import { takeTurn, type Turn } from './contest/turn.ts';
 import { Contestant, ownParty, plainParty, SMALL_CACHE_BYTES } from './contest/works.ts';
-import { providerOn } from './providers.ts';
+import { providerOn } from '../providers.ts';
 import type { SideOrder, SideReply, SideSetup } from './side-process.ts';
 
 const { side, provider, endpoint, dataset, warmUpOperations } = JSON.parse(process.argv[2] ?? '{}') as SideSetup;

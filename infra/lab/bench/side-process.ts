@@ -3,9 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import type { Side, TurnSize } from './contest/contest.ts';
 import type { ContestName } from './contest/goals.ts';
-import type { Turn } from './contest/turn.ts';
+import type { Turn, TurnSize } from './contest/turn.ts';
 
 const ENTRY = fileURLToPath(new URL('side-main.ts', import.meta.url));
 /** Filling a dataset on a busy machine is the longest. */
@@ -33,7 +32,8 @@ export interface SideOrder {
 export type SideReply = { readonly turn: Turn | undefined } | { readonly failed: string };
 
 /** Takes one turn at a time. Each rejects with what went wrong there, when the process ends, and with the signal's reason. */
-export interface SideProcess extends Side {
+export interface SideProcess {
+  turn(contest: ContestName, size: TurnSize): Promise<Turn>;
   /** Ends the process. Idempotent. */
   close(): Promise<void>;
 }

@@ -75,7 +75,7 @@ function today(): string {
 
 /** The benchmark's emulators tell Google's library to look for no credentials, so they are loaded for this alone. */
 async function measureProcessor(processorMs: number, signal: AbortSignal): Promise<void> {
-  const { startAzure, startDatastore } = await import('../bench/providers.ts');
+  const { startAzure, startDatastore } = await import('../providers.ts');
   const { calibrate } = await import('./processor/calibrate.ts');
   const { loadsText, writeProcessorTable } = await import('./processor/table.ts');
   const { cpu, cores, platform, node } = machine();

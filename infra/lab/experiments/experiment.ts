@@ -1,7 +1,7 @@
 // An experiment, and what it is given.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import type { BenchProvider } from '../bench/providers.ts';
-import type { Chapter, Result } from './results.ts';
+import type { BenchProvider } from '../providers.ts';
+import type { Chapter, Result } from '../../../shared/lab/report/chapters/schema.ts';
 
 export interface Experiment extends Pick<Result, 'id' | 'title' | 'question' | 'source'> {
   /**

@@ -22,7 +22,7 @@ import { memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { messageOf } from './experiment.ts';
 import { type DocumentPlan, modelColumn, type PlannedRow, tableOf, timesOf, wayOf } from './plan.ts';
-import { type Figure, figureOf } from './results.ts';
+import { type Figure, figureOf } from '../../../shared/lab/report/chapters/schema.ts';
 import type { Cells } from './rounds.ts';
 import { loadRecords, tableOptions } from './sites.ts';
 import { storeTable } from './text-table.ts';

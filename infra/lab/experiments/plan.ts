@@ -6,7 +6,13 @@ import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
 import { PROVIDER_SHORT_NAMES } from '../../../shared/lab/report/names.ts';
 import type { ExperimentContext } from './experiment.ts';
-import { type Column, type Figure, figureOf, type FigureTable, type Row } from './results.ts';
+import {
+  type Column,
+  type Figure,
+  figureOf,
+  type FigureTable,
+  type Row,
+} from '../../../shared/lab/report/chapters/schema.ts';
 import { alternatingRuns, type Cells, type Numbers, type Variant } from './rounds.ts';
 import { type Cost, Site, type TableSize } from './sites.ts';
 import type { Way } from './ways.ts';

@@ -2,7 +2,7 @@
 // others go on.
 import { setImmediate as turn } from 'node:timers/promises';
 import { type ExperimentContext, messageOf } from './experiment.ts';
-import { type Figure, figureOf } from './results.ts';
+import { type Figure, figureOf } from '../../../shared/lab/report/chapters/schema.ts';
 
 /** One figure of each column, from one run. */
 export type Numbers = Readonly<Record<string, number>>;

@@ -1,9 +1,9 @@
 // Runs experiments one after the other, each with emulators of its own, until their work is done. What fails stands in the result, and the rest goes on.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import type { BenchProvider } from '../bench/providers.ts';
+import type { BenchProvider } from '../providers.ts';
 import { type Experiment, messageOf } from './experiment.ts';
-import type { Result } from './results.ts';
+import type { Result } from '../../../shared/lab/report/chapters/schema.ts';
 
 /** Many times what the longest takes: whoever is not done by then hangs, and the others have their turn. */
 const EXPERIMENT_MAX_MS = 3_600_000;
@@ -33,7 +33,6 @@ export async function runExperiments(experiments: readonly Experiment[], options
 
 async function runOne(experiment: Experiment, options: RunnerOptions): Promise<Result> {
   const { experimentMaxMs = EXPERIMENT_MAX_MS, graceMs = GRACE_MS, signal } = options;
-  const startedMs = performance.now();
   const emulators = new Map<Provider, Promise<BenchProvider>>();
   const emulator = (provider: Provider): Promise<BenchProvider> => {
     const started = emulators.get(provider) ?? options.start[provider]();
@@ -47,7 +46,7 @@ async function runOne(experiment: Experiment, options: RunnerOptions): Promise<R
   const closing = [...emulators.values()].map(async (started) => (await started).close());
   await Promise.race([Promise.allSettled(closing), delay(graceMs, undefined, { ref: false })]);
   const { id, title, question, source } = experiment;
-  return { id, title, question, source, durationMs: performance.now() - startedMs, ...ended };
+  return { id, title, question, source, ...ended };
 }
 
 type Bounds = Required<Pick<RunnerOptions, 'signal' | 'experimentMaxMs' | 'graceMs'>>;

@@ -1,6 +1,6 @@
 // Figures as words, for findings.
 import { factor, threeDigits } from '../../../shared/lab/kit/format.ts';
-import { type FigureTable, type Finding, meanOf, ratioOf } from './results.ts';
+import { type FigureTable, type Finding, meanOf, ratioOf } from '../../../shared/lab/report/chapters/schema.ts';
 
 /** The ratio to the row's baseline in one column. */
 export function ratioText(table: FigureTable, rowId: string, columnId: string): string {

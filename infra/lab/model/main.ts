@@ -4,13 +4,13 @@ import path from 'node:path';
 import type { ModelCell } from '../../../shared/lab/cloud/run/cell.ts';
 import type { PlayedRow } from '../../../shared/lab/report/modelled/goals.ts';
 import { type PlannedRow, rowsOf } from '../../../shared/lab/plan/modelled/plan.ts';
-import { playedText } from '../../../shared/lab/report/modelled/text.ts';
-import { modelHtml } from '../../../shared/lab/report/modelled/html.ts';
+import { chaptersHtml } from '../../../shared/lab/report/chapters/html.ts';
+import { chaptersText } from '../../../shared/lab/report/chapters/text.ts';
 import { makeFolder } from '../../cli/folder.ts';
 import { untilInterrupted } from '../../cli/interrupt.ts';
 import { command, type CommandLine, runCommand, UsageError, wholeNumber } from '../../cli/options.ts';
 import { writeFiles } from '../../cli/report-files.ts';
-import { modelReport, MODEL_WORDS } from '../../../shared/lab/report/modelled/report.ts';
+import { modelReport } from '../../../shared/lab/report/modelled/report.ts';
 import { acceptGuard, checkGuard } from './guard.ts';
 import { readPlan, settingsOf } from './options.ts';
 import { runCells } from './workers.ts';
@@ -23,7 +23,7 @@ const MODEL = command({
   about: `A MODEL of the clouds, no measurement: this store's engine and the plain layouts on modelled providers, in virtual time. The same seed
 gives the same figures on any machine.`,
   options: {
-    plan: { value: 'NAME|FILE', default: 'default', help: 'default, goals, scale, guard, or a JSON file' },
+    plan: { value: 'NAME|FILE', default: 'default', help: 'default, goals, guard, or a JSON file' },
     seed: { value: 'N', default: '1', help: 'everything random follows from it' },
     set: {
       value: 'NAME=VALUE,...',
@@ -64,12 +64,12 @@ async function model({ values }: CommandLine<typeof MODEL.options>, signal: Abor
   const wanted = rows.filter((row) => isWanted(row, values.only));
   if (wanted.length === 0) throw new UsageError(`no row of the plan has all of ${JSON.stringify(values.only)}`);
   await makeFolder('--out', values.out);
-  console.log(MODEL_WORDS);
   const played = await play(wanted, workers, signal);
   const report = modelReport(played, { plan, seed });
-  const files = await writeFiles(report, path.join(values.out, 'model'), modelHtml);
+  const cells = played.flatMap(({ results }) => results);
+  const files = await writeFiles({ ...report, cells }, path.join(values.out, 'model'), chaptersHtml);
   console.log(
-    `\n${playedText(played)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`,
+    `\n${chaptersText(report)}\n${files.map((file) => `wrote ${path.relative(process.cwd(), file)}`).join('\n')}`,
   );
 }
 

@@ -1,7 +1,6 @@
 // `npm run merging`: the stories of merging on modelled clouds, in virtual time, against their goals.
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
-import { decimal } from '../../../shared/lab/kit/format.ts';
-import type { MergingFigure } from '../../../shared/lab/plan/merging/stage.ts';
+import { goalFinding } from '../../../shared/lab/report/chapters/goal.ts';
 import { mergingStories } from '../../../shared/lab/plan/merging/stories.ts';
 import { command, runCommand, wholeNumber } from '../../cli/options.ts';
 
@@ -30,20 +29,12 @@ await runCommand(MERGING, process.argv.slice(2), async ({ values }) => {
   const cycles = wholeNumber('--cycles', values.cycles, CYCLES_MIN, CYCLES_MAX);
   let missed = 0;
   for (const provider of PROVIDERS) {
-    for await (const figure of mergingStories(provider, seed, cycles)) {
-      const verdict = verdictOf(figure);
-      if (verdict.startsWith('MISSED')) missed += 1;
-      const value = Number.isInteger(figure.value) ? String(figure.value) : decimal(figure.value);
-      console.log(`${provider}, ${figure.story}, ${figure.figure}: ${value} ${verdict}`.trimEnd());
+    for await (const { story, figure, value, goal } of mergingStories(provider, seed, cycles)) {
+      const { verdict, text } = goalFinding(`${provider}, ${story}, ${figure}`, value, goal ?? {});
+      if (verdict === 'does not hold') missed += 1;
+      console.log(goal === undefined ? text : `${verdict}: ${text}`);
     }
   }
-  console.log(missed === 0 ? '\nall goals are met' : `\n${missed} goals are missed`);
+  console.log(missed === 0 ? '\nall goals hold' : `\n${missed} goals do not hold`);
   if (missed > 0) process.exitCode = 1;
 });
-
-function verdictOf({ value, goal }: MergingFigure): string {
-  if (goal === undefined) return '';
-  if ('atLeast' in goal)
-    return value >= goal.atLeast ? `met (at least ${goal.atLeast})` : `MISSED (at least ${goal.atLeast})`;
-  return value <= goal.atMost ? `met (at most ${goal.atMost})` : `MISSED (at most ${goal.atMost})`;
-}

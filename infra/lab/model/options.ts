@@ -6,12 +6,11 @@ import { nearestOf } from '../../../shared/lab/cloud/data/nearest.ts';
 import { DEFAULT_PLAN } from '../../../shared/lab/plan/modelled/plan-default.ts';
 import { GUARD_PLAN } from '../../../shared/lab/plan/modelled/plan-guard.ts';
 import { GOALS_PLAN } from '../../../shared/lab/plan/modelled/plan-goals.ts';
-import { SCALE_PLAN } from '../../../shared/lab/plan/modelled/plan-scale.ts';
 import { type ModelPlan, planOf, planSchema } from '../../../shared/lab/plan/modelled/plan.ts';
 import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
 import { UsageError } from '../../cli/options.ts';
 
-const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, scale: SCALE_PLAN, guard: GUARD_PLAN };
+const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, guard: GUARD_PLAN };
 
 /** The built-in plan of this name, or the plan in this file. Throws a UsageError. */
 export async function readPlan(name: string): Promise<ModelPlan> {

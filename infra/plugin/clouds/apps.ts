@@ -1,11 +1,4 @@
-// What has to be put right in Azure's function apps after every apply.
-//
-// Settings: the provider sends AzureWebJobsStorage with an empty key, and DEPLOYMENT_STORAGE_CONNECTION_STRING from the first update on, also to
-// apps that reach their storage by identity. The host prefers them to the identity, and does not start. The provider does not read them
-// back, so that the next plan is the same without them (https://github.com/hashicorp/terraform-provider-azurerm/issues/29693).
-//
-// References: an app asks its key vault when it is created, and its right to is younger than itself. The platform keeps the refusal for up to a
-// day, or until it is told to ask again (https://learn.microsoft.com/azure/app-service/app-service-key-vault-references).
+// Puts right Azure's function apps after every apply: stray settings, and references to secrets.
 import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { DeployError } from '../context/settings.ts';
@@ -13,7 +6,10 @@ import { outputOf, type Run } from '../context/tools.ts';
 
 type AzureEndpoint = Extract<CloudEndpoint, { cloud: 'azure' }>;
 
-/** Settings of the provider's own that stand in the identity's way. */
+/**
+ * azurerm writes these, though apps reach their storage by identity; with them the host does not
+ * start (https://github.com/hashicorp/terraform-provider-azurerm/issues/29693).
+ */
 const STRAY_SETTINGS = ['AzureWebJobsStorage', 'DEPLOYMENT_STORAGE_CONNECTION_STRING'] as const;
 
 /** The first version that has references in a list of their own. */
@@ -33,11 +29,14 @@ const REFERENCES = z.object({
   ),
 });
 
-/** Throws a DeployError that names a secret which an app does not get. */
+/**
+ * Asks again for secrets that were refused while the app's right was new: Azure keeps a refusal for
+ * up to a day. Throws a DeployError that names a missing secret.
+ */
 export async function settleApps(run: Run, endpoint: AzureEndpoint): Promise<void> {
   for (const [name, app] of Object.entries(endpoint.apps)) {
     await deleteStraySettings(run, endpoint, app);
-    // What nobody calls has no app keys.
+    // A function without a caller has no app keys.
     if (!(name in endpoint.urls)) continue;
     if ((await unresolved(run, endpoint, app)).length === 0) continue;
     await rest(run, 'post', `${referencesOf(endpoint, app)}/refresh`);
@@ -46,7 +45,7 @@ export async function settleApps(run: Run, endpoint: AzureEndpoint): Promise<voi
   }
 }
 
-/** What az wants to know of an app. */
+/** The options by which az finds an app. */
 export function placeOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string[] {
   return ['--subscription', subscription, '--resource-group', resourceGroup, '--name', app];
 }

@@ -1,4 +1,5 @@
-// Azure: az finds the values for Terraform's variables, and uploads the code: Terraform's provider cannot, on Flex Consumption.
+// Azure: az finds the values for Terraform's variables, and uploads the code: Terraform's provider
+// cannot, on Flex Consumption.
 import path from 'node:path';
 import * as z from 'zod';
 import { DeployError, type Settings } from '../context/settings.ts';
@@ -13,7 +14,7 @@ const OUTPUTS = z.object({
   keys: z.object({ vault: z.string(), secrets: z.record(z.string(), z.string()) }),
 });
 
-/** What the subscription has to be registered for: as in infra/azure/variables.tf. */
+/** The subscription must be registered for these: as in infra/azure/variables.tf. */
 export const RESOURCE_PROVIDERS = [
   'Microsoft.AlertsManagement',
   'Microsoft.App',
@@ -93,7 +94,7 @@ export const azure: CloudSide = {
     const each = Object.entries(functions);
     return {
       cloud: 'azure',
-      // What runs on a schedule has an app, and no address.
+      // A scheduled function has an app and no address.
       urls: Object.fromEntries(each.flatMap(([name, { url }]) => (url === null ? [] : [[name, url]]))),
       apps: Object.fromEntries(each.map(([name, { app }]) => [name, app])),
       subscription: place,
@@ -164,12 +165,15 @@ async function checkSubscription(
   return objectIdIn(token);
 }
 
-/** What az answers, as plain text. */
+/** The answer of az, as plain text. */
 async function queried(run: Run, args: readonly string[], query: string): Promise<string | undefined> {
   return await asked(run, 'az', [...args, '--query', query, '--output', 'tsv']);
 }
 
-/** The claim by which Azure's own roles and policies know the caller; people, and principals that may not read the directory, have it too. */
+/**
+ * The claim by which Azure's own roles and policies know the caller; people, and principals that
+ * may not read the directory, have it too.
+ */
 function objectIdIn(token: string): string | undefined {
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { oid?: unknown };

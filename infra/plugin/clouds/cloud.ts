@@ -10,7 +10,10 @@ export interface Account {
   readonly place: string;
   /** For people. */
   readonly who: string;
-  /** As Terraform grants rights to it: an IAM member, or an object id. Undefined if that is not known. */
+  /**
+   * As Terraform grants rights to it: an IAM member, or an object id. Undefined if that is not
+   * known.
+   */
   readonly principal?: string;
 }
 
@@ -18,22 +21,28 @@ export interface Account {
 export interface Missing {
   readonly what: string;
   readonly fix: string;
-  /** The fix as a command that is free and deletes nothing, so that a deployment may run it by itself. */
+  /**
+   * The fix as a command that is free and deletes nothing, so that a deployment may run it by
+   * itself.
+   */
   readonly mend?: readonly [tool: string, ...args: string[]];
-  /** A plan does without it: it is mended right before the apply. Default: it is missing for the plan too. */
+  /**
+   * A plan does without it: it is mended right before the apply. Default: it is missing for the
+   * plan too.
+   */
   readonly isForApply?: boolean;
 }
 
 /** Something that a plan deletes or replaces. */
 export interface Loss {
-  /** In Terraform, such as `google_firestore_database.store`. */
+  /** The Terraform address, such as `google_firestore_database.store`. */
   readonly address: string;
   readonly type: string;
   /** Made again, empty. */
   readonly isReplaced: boolean;
-  /** What it is now. */
+  /** The resource's present values. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Why it is replaced: attributes that cannot change in place. */
+  /** Attributes that cannot change in place, and so replace the resource. */
   readonly reasons: readonly Reason[];
 }
 
@@ -49,7 +58,7 @@ export interface StateResource {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What of a cloud's resources holds the records, and what serves. */
+/** The types of a cloud's resources that hold records, and those that serve. */
 export interface Holdings {
   /** Addresses of what is gone with the records in it. */
   readonly data: readonly string[];
@@ -57,22 +66,33 @@ export interface Holdings {
   readonly functionType: string;
   /** The setting in serverless.yml behind an attribute that cannot change in place. */
   readonly settings: Readonly<Record<string, string>>;
-  /** How to get what the changed setting asks for and keep the data. */
+  /** The way to the changed setting that keeps the data. */
   advice(loss: Loss, account: Account): string;
 }
 
 export interface CloudSide {
   readonly cloud: Cloud;
   readonly holdings: Holdings;
-  /** Checks everything at once, and pushes all that is missing onto `missing` instead of throwing. */
+  /**
+   * Checks everything at once, and pushes all that is missing onto `missing` instead of throwing.
+   */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf, without the keys. */
   variables(settings: Settings, account: Account, deployers: readonly string[]): Record<string, unknown>;
-  /** From Terraform's outputs; undefined if there are no functions. Throws if the outputs are not what they should be. */
+  /**
+   * Reads Terraform's outputs; undefined if there are no functions. Throws on outputs of another
+   * shape.
+   */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
-  /** Whether a failed apply may succeed some minutes later, by what Terraform said: new roles are not known everywhere at once. */
+  /**
+   * Whether a failed apply may succeed some minutes later, by what Terraform said: new roles are
+   * not known everywhere at once.
+   */
   isPassing(said: string): boolean;
-  /** Puts right what Terraform leaves wrong at every apply. Can be repeated; throws a DeployError while it is not right yet. */
+  /**
+   * Puts right what Terraform leaves wrong at every apply. Can be repeated; throws a DeployError
+   * while it is not right yet.
+   */
   settle(run: Run, endpoint: CloudEndpoint): Promise<void>;
   /** The command that shows what a function printed in the last hour. */
   logsCommand(settings: Settings, account: Account, name: string): string;

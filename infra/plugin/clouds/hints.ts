@@ -1,4 +1,5 @@
-// The next step after a refusal of a cloud's, by what it said. Terraform shows the refusal itself; this says what a user does about it.
+// The next step after a refusal of a cloud's, by what it said. Terraform shows the refusal itself;
+// this says what a user does about it.
 import type { Cloud } from '../../package/bundle.ts';
 
 type Hint = readonly [said: RegExp, next: string];
@@ -65,7 +66,7 @@ const HINTS: Readonly<Record<Cloud, readonly Hint[]>> = {
   ],
 };
 
-/** What to do about the first refusal that is known; undefined if none is. */
+/** Advice on the first refusal that is known; undefined if none is. */
 export function hintFor(cloud: Cloud, said: string): string | undefined {
   return [...HINTS[cloud], ...EVERYWHERE].find(([pattern]) => pattern.test(said))?.[1];
 }

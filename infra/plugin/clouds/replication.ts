@@ -1,14 +1,14 @@
-// How the replication of an Azure storage account changes without a new account.
-// Source: https://learn.microsoft.com/azure/storage/common/redundancy-migration
+// Changes the replication of an Azure storage account without a new account. Source:
+// https://learn.microsoft.com/azure/storage/common/redundancy-migration
 import type { Loss } from './cloud.ts';
 
-/** What each replication is with a copy in a second region, and without. */
+/** Each replication with a copy in a second region, and without one. */
 const WITH_REGION: Readonly<Record<string, string>> = { LRS: 'GRS', ZRS: 'GZRS', GRS: 'GRS', GZRS: 'GZRS' };
 const WITHOUT_REGION: Readonly<Record<string, string>> = { LRS: 'LRS', ZRS: 'ZRS', GRS: 'LRS', GZRS: 'ZRS' };
 
 /**
- * The way from one replication to another, where Terraform would make a new account. The second region comes and goes in place, with a
- * deployment; the zones come and go by Azure's conversion, which is asked for and done in the background while the data is in use.
+ * The way to another replication without a new account. A second region comes and goes with a
+ * deployment; zones by Azure's conversion, in the background, on request.
  */
 export function conversionText({ values }: Loss, from: string, to: string, subscription: string): string {
   const between = (to in WITH_REGION && WITH_REGION[to] === to ? WITH_REGION : WITHOUT_REGION)[from] ?? from;

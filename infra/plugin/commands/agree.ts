@@ -1,4 +1,4 @@
-// What is asked before anything is taken away. Data is only deleted by its own option; functions go after a yes.
+// Asks before anything is taken away. Data goes only by its own option, functions after a yes.
 import { createInterface } from 'node:readline/promises';
 import type { Loss } from '../clouds/cloud.ts';
 import type { Context } from '../context/context.ts';
@@ -6,12 +6,15 @@ import { DeployError } from '../context/settings.ts';
 import type { Stack } from '../stack/stack.ts';
 import type { Planned } from '../stack/terraform.ts';
 
-/** What a plan of this stack deletes of the data. */
+/** The data that a plan of this stack deletes. */
 export function dataLosses({ side: { holdings } }: Stack, { losses }: Planned): Loss[] {
   return losses.filter(({ address }) => holdings.data.includes(address));
 }
 
-/** Throws a DeployError if the plan would delete data: with the setting that is the reason, and what to do instead. */
+/**
+ * Throws a DeployError if the plan would delete data: with the setting that is the reason, and what
+ * to do instead.
+ */
 export function refuseDataLoss(stack: Stack, planned: Planned): void {
   const losses = dataLosses(stack, planned);
   if (losses.length === 0) return;
@@ -23,7 +26,10 @@ Set it back. ${[...advice].join('\n')}
 To give the data up: npx serverless deploy --delete-data`);
 }
 
-/** Asks, if plans take functions or data away: with what goes, a line each. Throws a DeployError if nobody agrees. */
+/**
+ * Asks, if plans take functions or data away: with what goes, a line each. Throws a DeployError if
+ * nobody agrees.
+ */
 export async function agreeToLosses(
   context: Context,
   plans: readonly { readonly stack: Stack; readonly planned: Planned }[],
@@ -44,7 +50,10 @@ function functionsText(stack: Stack, { losses }: Planned): string {
   );
 }
 
-/** Asks for the name of what is at stake. Throws a DeployError if it is not given, or nobody can be asked. */
+/**
+ * Asks for the name of the stage at stake. Throws a DeployError if it is not given, or nobody can
+ * be asked.
+ */
 export async function confirm({ settings }: Context, isConfirmed: boolean): Promise<void> {
   if (isConfirmed) return;
   const name = `${settings.service}-${settings.stage}`;

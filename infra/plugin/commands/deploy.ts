@@ -1,5 +1,5 @@
-// `serverless deploy`: check what is needed, package, plan both clouds and show the plans; refuse if data would go, ask if functions would; then apply, upload, try out.
-// Interrupted anywhere, or failed, the same command goes on from there: Terraform knows what exists, an upload replaces, the keys stay.
+// `serverless deploy`: check, package, show both plans, refuse if data would go, ask if functions
+// would; apply, upload, try out. After an interruption the same command goes on.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
@@ -15,11 +15,16 @@ import { infoText } from './info.ts';
 import { smoke } from './smoke.ts';
 
 export interface DeployOptions extends Patience {
-  /** Makes the packages, once nothing is missing that a deployment needs. Default: they are there. */
+  /**
+   * Makes the packages, once nothing is missing that a deployment needs. Default: they are there.
+   */
   readonly pack?: () => Promise<void>;
   /** Stop after showing the plans. */
   readonly isPlanOnly: boolean;
-  /** Give up the data, where a changed setting asks for another place of it. Default: such a plan is refused. */
+  /**
+   * Give up the data, where a changed setting asks for another place of it. Default: such a plan is
+   * refused.
+   */
   readonly isDataDeleted?: boolean;
   /** Does not ask before functions are taken away. */
   readonly isConfirmed?: boolean;

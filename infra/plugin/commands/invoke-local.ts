@@ -1,5 +1,5 @@
-// `serverless invoke local`: a function's package in its cloud's host on this machine, against an emulator, on each cloud the command is for.
-// What runs on a schedule is called as its platform's scheduler calls it, unless the data says otherwise.
+// `serverless invoke local`: a function's package in its cloud's local host, against an emulator. A
+// scheduled function is called as its scheduler does, unless the data says otherwise.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { untilInterrupted } from '../../cli/interrupt.ts';
@@ -12,7 +12,10 @@ import { type Invocation, invocationOf, type InvokeOptions, send } from './invok
 
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
 
-/** As Cloud Scheduler does it, and as Azure lets its timer be set off by hand, which answers before the run has ended. */
+/**
+ * As Cloud Scheduler does it, and as Azure lets its timer be set off by hand, which answers before
+ * the run has ended.
+ */
 const SCHEDULER: Readonly<Record<Provider, Invocation>> = {
   datastore: { path: '/v1/vacuum', method: 'POST', headers: {} },
   'azure-tables': { path: '/admin/functions/vacuum', method: 'POST', headers: {} },
@@ -21,7 +24,10 @@ const SCHEDULER: Readonly<Record<Provider, Invocation>> = {
 const RUN_TIMEOUT_MS = 240_000;
 const POLL_MS = 100;
 
-/** Host and emulator end with the command. Throws a DeployError if an answer is an error, or if the command is interrupted. */
+/**
+ * Host and emulator end with the command. Throws a DeployError if an answer is an error, or if the
+ * command is interrupted.
+ */
 export async function invokeLocal({ settings, log }: Context, options: InvokeOptions): Promise<void> {
   const names = FUNCTIONS.map(({ name }) => name);
   const given = await invocationOf(names, options);
@@ -50,7 +56,7 @@ export async function invokeLocal({ settings, log }: Context, options: InvokeOpt
   if (code !== undefined) throw new Interrupted('interrupted');
 }
 
-/** What a run that was begun by hand says at its end. */
+/** The last line of a run begun by hand. */
 async function lineOf(running: RunningFunction, signal: AbortSignal): Promise<string> {
   const deadlineMs = performance.now() + RUN_TIMEOUT_MS;
   while (performance.now() < deadlineMs) {

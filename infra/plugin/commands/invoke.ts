@@ -1,5 +1,6 @@
-// `serverless invoke`: one HTTP request to a function, on each cloud the command is for. The input is JSON:
-// {"path": "/v1/health", "method": "GET", "headers": {}, "body": ...}; a body that is no string is sent as JSON.
+// `serverless invoke`: one HTTP request to a function on each cloud. The input is {"path":
+// "/v1/health", "method": "GET", "headers": {}, "body": ...}; a body other than a string is sent as
+// JSON.
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { headersFor, urlOf } from '../../cli/endpoints.ts';
@@ -64,7 +65,7 @@ export async function invocationOf(
 
 /** One cloud's function. */
 interface Invoked {
-  /** Of the cloud, for people. */
+  /** The cloud's name for people. */
   readonly name: string;
   readonly url: string;
   readonly credentials: Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
-// `serverless keys`: app keys change in two steps, without a moment in which a caller's key is refused. `--add` puts a new key of each role
-// before the present one: both are valid, callers change over. `--retire` takes the older one away. Interrupted, or failed on one cloud, the same
-// command goes on: it leaves alone what has been done.
+// `serverless keys`: `--add` puts a new key before each role's present one, callers change over,
+// `--retire` removes the older. Run again, it leaves finished work alone.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
@@ -26,7 +25,10 @@ interface Keyed {
   readonly present: PresentKeys;
 }
 
-/** Throws a DeployError if a cloud has no functions, or if the step has been done on every cloud already. */
+/**
+ * Throws a DeployError if a cloud has no functions, or if the step has been done on every cloud
+ * already.
+ */
 export async function changeKeys(context: Context, { step, ...options }: KeysOptions): Promise<void> {
   const all: Keyed[] = [];
   for (const stack of await openStacks(context)) all.push(await keyed(stack, context));
@@ -39,7 +41,7 @@ export async function changeKeys(context: Context, { step, ...options }: KeysOpt
   await writeEndpoints(context.settings, endpoints);
 }
 
-/** How many keys of a role are valid after a step. */
+/** The number of a role's keys that are valid after a step. */
 const WANTED = { add: 2, retire: 1 } as const;
 const DONE = {
   add: 'two keys of each role are valid already: `--retire` the older ones first',

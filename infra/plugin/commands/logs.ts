@@ -1,4 +1,5 @@
-// `serverless logs`: the commands that show what a function printed. They are the clouds' own, to be changed and given again.
+// `serverless logs`: the commands that show what a function printed. They are the clouds' own, to
+// be changed and given again.
 import type { Context } from '../context/context.ts';
 import { openStacks } from '../stack/stack.ts';
 import { checkName } from './invoke.ts';

@@ -1,5 +1,5 @@
-// `serverless remove`: takes down what serves, and keeps the data, in the cloud and in Terraform's state, so that a deployment finds it
-// again. Only --delete-data deletes it, after lifting its protection.
+// `serverless remove`: takes down the functions. The data stays, also in Terraform's state for a
+// later deployment; only --delete-data deletes it, after lifting its protection.
 import type { Context } from '../context/context.ts';
 import { newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';

@@ -1,4 +1,5 @@
-// Whether what was deployed works: each function's health, and a record through `records`, with the credentials that callers have.
+// Whether what was deployed works: each function's health, and a record through `records`, with the
+// credentials that callers have.
 import { randomUUID } from 'node:crypto';
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';

@@ -1,6 +1,7 @@
-// The context of every command of the plugin: the settings, the machine's tools, the clock, and the log.
+// The context of every command of the plugin: the settings, the machine's tools, the clock, and the
+// log.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AskTool } from '../../cli/endpoints.ts';
+import type { AskTool } from '../../cli/tools.ts';
 import type { Settings } from './settings.ts';
 import { outputOf, type Run } from './tools.ts';
 

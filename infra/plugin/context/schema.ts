@@ -1,4 +1,5 @@
-// The schema of serverless.yml. The framework checks it before any hook runs, and names each error with its path.
+// The schema of serverless.yml. The framework checks it before any hook runs, and names each error
+// with its path.
 
 /** Regions where Cloud Run functions run and Firestore has a location, as of 2026-11. */
 const GCP_REGIONS = words(`
@@ -10,7 +11,10 @@ const GCP_REGIONS = words(`
   us-east4 us-east5 us-south1 us-west1 us-west2 us-west3 us-west4
 `);
 
-/** Azure's public regions, as of 2026-11. Which of them offer Flex Consumption is asked at deployment. */
+/**
+ * Azure's public regions, as of 2026-11. Which of them offer Flex Consumption is asked at
+ * deployment.
+ */
 const AZURE_REGIONS = words(`
   australiacentral australiaeast australiasoutheast austriaeast belgiumcentral brazilsouth canadacentral
   canadaeast centralindia centralus chilecentral eastasia eastus eastus2 francecentral germanywestcentral
@@ -125,7 +129,7 @@ export const PROVIDER_SCHEMA = {
         pattern: String.raw`^[\w./-]*\{cloud\}[\w./-]*\.ts$`,
         description: 'the path of a .ts file, with {cloud} for gcp and azure',
       },
-      // What callers reach has 230 s at most on Azure, which Terraform's own check says; what runs on a schedule has more.
+      // Azure ends a caller's request after 230 s, which Terraform checks; a schedule has more.
       timeoutSeconds: { type: 'integer', minimum: 1, maximum: 1_800 },
       memoryMb: { enum: [512, 2_048, 4_096] },
       concurrency: INSTANCES,
@@ -136,10 +140,13 @@ export const PROVIDER_SCHEMA = {
   },
 } as const;
 
-/** Where a function is called; for readers, as each function has an address of its own. */
+/** A function's path; for readers, as each function has an address of its own. */
 export const HTTP_EVENT_SCHEMA = { type: 'string', pattern: '^/v1/[a-z]+$' } as const;
 
-/** When a function runs by itself: five fields of cron, which both clouds read alike as long as nothing but numbers stands in them. */
+/**
+ * Five fields of cron, by which a function runs. Both clouds read them alike while they hold
+ * numbers alone.
+ */
 export const SCHEDULE_EVENT_SCHEMA = {
   type: 'string',
   pattern: String.raw`^([\d*,/-]+( [\d*,/-]+){4})?$`,

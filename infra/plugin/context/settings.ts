@@ -12,7 +12,7 @@ export interface FunctionSettings {
   readonly events: readonly FunctionEvent[];
 }
 
-/** What a function is called by: a path, or, unless it is empty, a schedule. */
+/** A path, or a schedule that is empty while the function is off. */
 export type FunctionEvent = { readonly http: string } | { readonly schedule: string };
 
 /** `provider` in serverless.yml; infra/plugin/context/schema.ts has checked it. */
@@ -46,7 +46,7 @@ export interface ProviderSettings {
   };
   readonly store: {
     readonly timeoutMs: number;
-    /** Of all tables; 0: the library's default. */
+    /** The size of all tables' containers; 0: the library's default. */
     readonly containerBytesMax: number;
   };
   readonly peers: readonly Cloud[];
@@ -62,16 +62,19 @@ export interface Settings extends ProviderSettings {
   readonly service: string;
   /** The clouds that the command works on. */
   readonly clouds: readonly Cloud[];
-  /** Those that are deployed: without one whose schedule is empty. */
+  /** The deployed functions: without one whose schedule is empty. */
   readonly functions: readonly FunctionSettings[];
-  /** Where packages, plans and endpoints are. */
+  /** The folder of packages, plans and endpoints. */
   readonly outDir: string;
 }
 
 /** The same as in Terraform's variables; the framework's own schema lets more through. */
 const SERVICE = /^[a-z][a-z0-9-]{1,11}$/;
 
-/** Resolves the settings of a command. Throws a DeployError on a service's name that the clouds would refuse. */
+/**
+ * Resolves the settings of a command. Throws a DeployError on a service's name that the clouds
+ * would refuse.
+ */
 export function settingsOf(
   service: string,
   provider: ProviderSettings,
@@ -95,7 +98,10 @@ export function settingsOf(
   };
 }
 
-/** Five fields of cron in UTC; empty if it has an event with none; undefined for a function that callers call. */
+/**
+ * Five fields of cron in UTC; empty if it has an event with none; undefined for a function that
+ * callers call.
+ */
 export function scheduleOf({ events }: Pick<FunctionSettings, 'events'>): string | undefined {
   for (const event of events) if ('schedule' in event) return event.schedule;
   return undefined;

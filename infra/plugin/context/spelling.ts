@@ -1,4 +1,4 @@
-// What was meant by a name that is not known: added to the framework's errors about serverless.yml, and to those about --param.
+// Suggests the meant name in errors about serverless.yml and --param.
 import { PROVIDER_SCHEMA } from './schema.ts';
 
 /** The part of a JSON schema that is read here. */
@@ -13,7 +13,10 @@ const UNKNOWN = /^at '([^']+)': unrecognized property '([^']+)'$/;
 const NOT_ALLOWED = /^at '([^']+)': must be equal to one of the allowed values$/;
 const NO_MATCH = /^at '([^']+)': must match pattern /;
 
-/** An error of the framework's, with what was meant, what is allowed, or what the form is in words, where it says neither. */
+/**
+ * An error of the framework's, with what was meant, what is allowed, or what the form is in words,
+ * where it says neither.
+ */
 export function withMeaning(message: string): string {
   const [, parent, name] = UNKNOWN.exec(message) ?? [];
   if (parent !== undefined) return `${message}; ${meantText(name!, Object.keys(schemaAt(parent)?.properties ?? {}))}`;
@@ -24,7 +27,10 @@ export function withMeaning(message: string): string {
   return description === undefined ? message : `at '${formed!}': has to be ${description}`;
 }
 
-/** What is wrong with a `name=value` that serverless.yml declares for no stage, so that nobody reads it; undefined if all are declared. */
+/**
+ * The error about a `name=value` that serverless.yml declares for no stage, as nothing reads it;
+ * undefined if all are declared.
+ */
 export function unknownParamText(
   given: readonly string[],
   declared: Readonly<Record<string, object>>,
@@ -44,7 +50,7 @@ function meantText(name: string, known: readonly string[]): string {
   return nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest.one}?`;
 }
 
-/** By its path: `provider.gcp.region`, or `functions.NAME.memoryMb`. */
+/** Finds a setting by its path: `provider.gcp.region`, or `functions.NAME.memoryMb`. */
 function schemaAt(path: string): Schema | undefined {
   const [root, ...rest] = path.split('.');
   const within = root === 'functions' ? rest.slice(1) : rest;
@@ -52,7 +58,7 @@ function schemaAt(path: string): Schema | undefined {
   return within.reduce<Schema | undefined>((schema, name) => schema?.properties?.[name], start);
 }
 
-/** How many letters have to be put in, taken out or changed (Levenshtein). */
+/** Counts letters to insert, delete or change (Levenshtein). */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (const [at, letter] of from.split('').entries()) {

@@ -1,8 +1,7 @@
-// Runs the tools that deployment is made of: terraform or tofu, gcloud, az. Every run has a deadline, and ends in order when the user
-// interrupts: the tool is told once, and gets the time to write down what it did.
+// Runs terraform or tofu, gcloud, az. Each run has a deadline. An interruption is passed on once,
+// with time for the tool to write down its work.
 import { spawn } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
-import path from 'node:path';
+import { onPath } from '../../processes/on-path.ts';
 import { DeployError } from './settings.ts';
 
 export interface RunOptions {
@@ -23,7 +22,7 @@ export interface Ended {
 /** A tool was ended early. It must not be retried automatically. */
 export class Stopped extends DeployError {}
 
-/** By a signal to this process. */
+/** Ended by a signal to this process. */
 export class Interrupted extends Stopped {}
 
 /** Whether an interruption is behind an error. */
@@ -31,7 +30,10 @@ export function isInterruption(error: unknown): boolean {
   return error instanceof Interrupted || (error instanceof Error && isInterruption(error.cause));
 }
 
-/** Runs a tool to its end. Throws only if it cannot be started, exceeds its time, or the user interrupts. */
+/**
+ * Runs a tool to its end. Throws only if it cannot be started, exceeds its time, or the user
+ * interrupts.
+ */
 export type Run = (tool: string, args: readonly string[], options?: RunOptions) => Promise<Ended>;
 
 const TIMEOUT_MS = 120_000;
@@ -41,7 +43,8 @@ const OUTPUT_CHARS_MAX = 10_000_000;
 
 export const run: Run = (tool, args, { env = {}, isShown = false, timeoutMs = TIMEOUT_MS } = {}) =>
   new Promise((resolve, reject) => {
-    // A group of its own: Ctrl-C in a terminal reaches every process of a group, and Terraform takes a second one for an order to drop all.
+    // A group of its own: Ctrl-C in a terminal reaches every process of a group, and Terraform
+    // takes a second one for an order to drop all.
     const child = spawn(tool, args, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -72,7 +75,7 @@ export const run: Run = (tool, args, { env = {}, isShown = false, timeoutMs = TI
     );
   });
 
-/** What a tool printed on standard output, trimmed. Throws with what it said on standard error. */
+/** A tool's standard output, trimmed. Throws with its standard error. */
 export async function outputOf(run: Run, tool: string, args: readonly string[], options?: RunOptions): Promise<string> {
   const { code, stdout, stderr } = await run(tool, args, options);
   if (code !== 0) throw new DeployError(`${tool} ${args.slice(0, 3).join(' ')} failed: ${lastLines(stderr || stdout)}`);
@@ -81,16 +84,7 @@ export async function outputOf(run: Run, tool: string, args: readonly string[], 
 
 /** The first of these tools that is on PATH. */
 export async function firstOnPath(...tools: string[]): Promise<string | undefined> {
-  for (const tool of tools) {
-    for (const folder of (process.env['PATH'] ?? '').split(path.delimiter)) {
-      try {
-        await access(path.join(folder, tool), constants.X_OK);
-        return tool;
-      } catch {
-        // Not there.
-      }
-    }
-  }
+  for (const tool of tools) if ((await onPath(tool)) !== undefined) return tool;
   return undefined;
 }
 

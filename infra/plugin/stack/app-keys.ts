@@ -1,4 +1,5 @@
-// App keys: made here, kept in each cloud's own store of secrets, read from there with the user's login, and stored nowhere else.
+// App keys: made here, kept in each cloud's own store of secrets, read from there with the user's
+// login, and stored nowhere else.
 import { randomBytes } from 'node:crypto';
 import { appKeysOf, type CloudEndpoint, type KeyRole } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';
@@ -15,7 +16,10 @@ export const ROLES = ['read', 'write', 'admin', 'compare'] as const satisfies re
 /** 32 characters of base64: 192 bits. */
 const KEY_BYTES = 24;
 
-/** A new key for each role. Terraform takes them only where there are none, or when the version of the keys changes. */
+/**
+ * A new key for each role. Terraform takes them only where there are none, or when the version of
+ * the keys changes.
+ */
 export function newKeys(): AppKeys {
   return byRole(() => randomBytes(KEY_BYTES).toString('base64url'));
 }
@@ -28,8 +32,8 @@ export async function presentKeys({ run }: Context, endpoint: CloudEndpoint): Pr
 }
 
 /**
- * The keys for a deployment: those that callers have, so that nobody is refused if an interrupted change of keys left Terraform some to write.
- * New ones if nothing is deployed, or if the present ones cannot be read, which is logged.
+ * The callers' present keys, so that an interrupted change of keys refuses nobody. New ones if
+ * nothing is deployed, or if they cannot be read, which is logged.
  */
 export async function keysToKeep(context: Context, endpoint: CloudEndpoint | undefined): Promise<AppKeys> {
   if (endpoint === undefined) return newKeys();
@@ -44,7 +48,7 @@ export async function keysToKeep(context: Context, endpoint: CloudEndpoint | und
   }
 }
 
-/** One of what is made for each role; `at` counts roles from 0. */
+/** Makes one value for each role; `at` counts roles from 0. */
 export function byRole<Value>(valueOf: (role: KeyRole, at: number) => Value): Record<KeyRole, Value> {
   return Object.fromEntries(ROLES.map((role, at) => [role, valueOf(role, at)])) as Record<KeyRole, Value>;
 }

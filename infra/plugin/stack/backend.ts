@@ -1,5 +1,5 @@
-// Where Terraform keeps the state: on this machine, or in a bucket or container that everybody who deploys can reach. Terraform reads it from a
-// file in its folder, which the setting `state` makes.
+// Terraform's state: on this machine, or in a shared bucket or container. The setting `state`
+// writes the file that says where.
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Cloud } from '../../package/bundle.ts';
@@ -21,8 +21,8 @@ export async function writeBackend(
 }
 
 /**
- * Terraform's own description of the place; undefined for `local`. Stages are workspaces in it. Both stores encrypt what they hold and lock it
- * during a change; logins are those that deploy, never an account's key.
+ * Terraform's description of the place; undefined for `local`. Stages are its workspaces. Both
+ * stores encrypt and lock; logins are those of deployments, never an account's key.
  */
 export function backendOf(state: string, prefix: string): object | undefined {
   const [, bucket] = /^gs:\/\/(.+)$/.exec(state) ?? [];
@@ -39,7 +39,7 @@ export function backendOf(state: string, prefix: string): object | undefined {
   };
 }
 
-/** What to do if Terraform finds the state where another setting has put it; undefined if that is not what it says. */
+/** Advice if Terraform finds the state in another setting's place; undefined for other errors. */
 export function stateAdvice(said: string, tool: string, dir: string): string | undefined {
   if (!/-migrate-state|state migration/.test(said)) return undefined;
   const init = `${tool} -chdir=${path.relative(process.cwd(), dir) || '.'} init`;

@@ -1,5 +1,5 @@
-// From a plan to functions that have what they need: applies, repeats what only failed because a role was new, and puts right what Terraform
-// leaves wrong. Deployments and changes of keys both do it.
+// From a plan to working functions, for deployments and changes of keys: applies, repeats failures
+// of new roles, and puts right what Terraform leaves wrong.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
@@ -14,7 +14,7 @@ export interface BringUp extends Patience {
   readonly replan: () => Promise<Planned>;
 }
 
-/** As the example of Google's provider waits for the roles of a build account. */
+/** Google's provider waits this long in its example for a build account's roles. */
 const REPEAT_AFTER_MS = 60_000;
 /** Three repetitions. */
 const REPEAT_FOR_MS = 3 * REPEAT_AFTER_MS;

@@ -1,12 +1,13 @@
-// The endpoints file: addresses of a deployment's functions, for `stowage compare` and other callers.
+// The endpoints file: addresses of a deployment's functions, for `stowage compare` and other
+// callers.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type CloudEndpoint, endpointsSchema } from '../../cli/endpoints.ts';
 import type { Settings } from '../context/settings.ts';
 
 /**
- * Writes the functions' addresses, without any secret. Entries of a cloud that the command does not work on stay. Returns the file's path;
- * undefined if there is no address to write.
+ * Writes the functions' addresses, without secrets; entries of other clouds stay. Returns the
+ * file's path, or undefined if there is no address.
  */
 export async function writeEndpoints(
   settings: Settings,

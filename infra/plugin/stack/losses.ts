@@ -1,4 +1,4 @@
-// What a plan would take away, and which settings are the reason: read before anything is applied.
+// The losses in a plan, and the settings that cause them: read before anything is applied.
 import * as z from 'zod';
 import type { Loss, Reason } from '../clouds/cloud.ts';
 
@@ -18,7 +18,10 @@ const PLAN = z.object({ resource_changes: z.array(CHANGE).default([]) });
 
 type Change = z.infer<typeof CHANGE>;
 
-/** Every resource that a plan deletes or replaces. `json` is what `terraform show -json` prints of the plan. */
+/**
+ * Every resource that a plan deletes or replaces. `json` is what `terraform show -json` prints of
+ * the plan.
+ */
 export function lossesOf(json: string): Loss[] {
   const { resource_changes: changes } = PLAN.parse(JSON.parse(json));
   return changes.filter(isTakenAway).map(({ address, type, change }) => ({
@@ -30,7 +33,7 @@ export function lossesOf(json: string): Loss[] {
   }));
 }
 
-/** What failed halfway when it was made serves nobody: it is no loss that it is made anew. */
+/** A resource that failed halfway serves nobody: making it anew is no loss. */
 function isTakenAway({ change: { actions }, action_reason: reason }: Change): boolean {
   return actions.includes('delete') && reason !== 'replace_because_tainted';
 }

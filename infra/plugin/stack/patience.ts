@@ -1,4 +1,5 @@
-// Retries for minutes: new functions, roles and keys take that long to take effect everywhere in a cloud.
+// Retries for minutes: new functions, roles and keys take that long to take effect everywhere in a
+// cloud.
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { Stopped } from '../context/tools.ts';
@@ -9,9 +10,11 @@ export interface Patience {
 }
 
 export interface Retries extends Patience {
-  /** Between two attempts. Default 10 seconds. */
+  /** The pause between two attempts. Default 10 seconds. */
   readonly pauseMs?: number;
-  /** Whether an error may be gone some time later; others are thrown as they are. Default: all are. */
+  /**
+   * Whether an error may be gone some time later; others are thrown as they are. Default: all are.
+   */
   readonly isPassing?: (error: unknown) => boolean;
 }
 
@@ -19,7 +22,10 @@ export interface Retries extends Patience {
 const PATIENCE_MS = 10 * 60_000;
 const PAUSE_MS = 10_000;
 
-/** Retries until `attempt` succeeds. When the time is up, throws a DeployError with `failed` and the last error. */
+/**
+ * Retries until `attempt` succeeds. When the time is up, throws a DeployError with `failed` and the
+ * last error.
+ */
 export async function patiently<Result>(
   { log, clock }: Context,
   failed: string,
@@ -34,7 +40,7 @@ export async function patiently<Result>(
       if (error instanceof Stopped || !isPassing(error)) throw error;
       const message = error instanceof Error ? error.message : String(error);
       if (clock.nowMs() + pauseMs > deadlineMs) throw new DeployError(`${failed}: ${message}`, { cause: error });
-      // What to do about it follows in further lines, and is not to be done yet.
+      // Further lines advise on an error that needs no advice yet.
       if (round === 1)
         log(`not there yet (${message.split('\n')[0]!}); trying again for up to ${patienceMs / 60_000} minutes`);
       await clock.sleep(pauseMs);

@@ -1,4 +1,5 @@
-// Checks everything that a command needs before it changes anything, and reports all that is missing at once, each with its fix.
+// Checks everything that a command needs before it changes anything, and reports all that is
+// missing at once, each with its fix.
 import type { Cloud } from '../../package/bundle.ts';
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import type { Context } from '../context/context.ts';
@@ -9,7 +10,7 @@ export interface Ready {
   /** `terraform` or `tofu`. */
   readonly terraform: string;
   readonly accounts: Readonly<Partial<Record<Cloud, Account>>>;
-  /** What is to be mended before an apply. */
+  /** Problems to mend before an apply. */
   readonly unready: Readonly<Partial<Record<Cloud, readonly Missing[]>>>;
 }
 
@@ -41,7 +42,10 @@ export async function prerequisites(
   return { terraform, accounts: Object.fromEntries(accounts), unready: Object.fromEntries(unready) };
 }
 
-/** Runs the fixes, one after the other. Throws a DeployError with the command, for somebody who may give it. */
+/**
+ * Runs the fixes, one after the other. Throws a DeployError with the command, for somebody who may
+ * give it.
+ */
 export async function mendAll({ run, log }: Pick<Context, 'run' | 'log'>, missing: readonly Missing[]): Promise<void> {
   for (const { what, fix, mend } of missing) {
     log(fix);

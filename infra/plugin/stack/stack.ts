@@ -1,4 +1,5 @@
-// One cloud of one stage: its side, the account it is deployed with, its Terraform. Every command begins by opening the stacks it is for.
+// One cloud of one stage: its side, the account it is deployed with, its Terraform. Every command
+// begins by opening the stacks it is for.
 import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure.ts';
@@ -13,7 +14,7 @@ export interface Stack {
   readonly side: CloudSide;
   readonly account: Account;
   readonly terraform: Terraform;
-  /** What an apply needs and a plan does not; its fixes are commands. */
+  /** Problems for an apply, not for a plan; their fixes are commands. */
   readonly unready: readonly Missing[];
 }
 
@@ -51,7 +52,7 @@ export interface Present {
   readonly endpoint: CloudEndpoint | undefined;
   /** 1 before the first deployment. */
   readonly keysVersion: number;
-  /** Who has deployed so far. */
+  /** Everybody who has deployed so far. */
   readonly deployers: readonly string[];
 }
 
@@ -72,7 +73,7 @@ export function variablesOf({ side, account }: Stack, settings: Settings, presen
   return { ...side.variables(settings, account, deployers), keys_version: present.keysVersion };
 }
 
-/** Those who are named, and nobody else; or, while nobody is, those who have deployed and whoever does. */
+/** The named deployers alone; while none is named, all who have deployed and the present one. */
 function deployersOf(named: readonly string[], present: readonly string[], own: string | undefined): readonly string[] {
   if (named.length > 0) return named;
   return [...new Set(own === undefined ? present : [...present, own])].sort();

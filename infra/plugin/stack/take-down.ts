@@ -1,5 +1,5 @@
-// Deletes everything of a stage in one cloud, data too. The protection of the data is lifted in a step of its own, by the cloud's tool: Terraform would
-// first apply whatever else has changed in the settings, and the clouds refuse to delete while the protection stands.
+// Deletes everything of a stage in one cloud, data too. The cloud's tool lifts the protection
+// first: Terraform would apply all other changes along with it.
 import type { Context } from '../context/context.ts';
 import { newKeys } from './app-keys.ts';
 import { patiently } from './patience.ts';

@@ -1,5 +1,5 @@
-// One cloud's infra folder under Terraform: the stage is a workspace, the settings are a file of variables, the app keys are in the
-// environment of plan and apply and nowhere else.
+// One cloud's infra folder under Terraform: the stage is a workspace, the settings a file of
+// variables. App keys are in the environment of plan and apply alone.
 import * as z from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,13 +15,13 @@ import { lossesOf } from './losses.ts';
 export interface Planned {
   readonly planFile: string;
   readonly keys: AppKeys;
-  /** What applying it takes away. */
+  /** Resources that applying it takes away. */
   readonly losses: readonly Loss[];
 }
 
 /** Terraform, or a provider, refused. */
 export class TerraformError extends DeployError {
-  /** What it said, at its end. */
+  /** The end of Terraform's output. */
   readonly said: string;
 
   constructor(message: string, said: string) {
@@ -62,7 +62,10 @@ export class Terraform {
     this.#outDir = settings.outDir;
   }
 
-  /** Downloads the providers, and selects the stage's workspace where the settings say that the state lies. */
+  /**
+   * Downloads the providers, and selects the stage's workspace where the settings say that the
+   * state lies.
+   */
   async open(): Promise<void> {
     await writeBackend(this.#dir, this.#cloud, this.#settings);
     await this.#do(['init', '-input=false', '-no-color']);

@@ -1,6 +1,6 @@
 // The options of all drivers' factories. A wrong option is a TypeError at once: later it would look like a provider that does not answer.
 import type { Driver } from '../../store/contract/driver.ts';
-import { isText, type Kind } from '../../store/contract/options.ts';
+import { isText, type Kind } from '../../store/contract/check-options.ts';
 
 /** A driver that `await using` closes where no store owns it. */
 export function disposable(driver: Driver): Driver & AsyncDisposable {

@@ -1,16 +1,20 @@
-// Figures with intervals. A median of a few runs moves from comparison to comparison; the interval says how far, with no assumption on how runs scatter.
+// Figures with intervals. A median of a few runs moves from comparison to comparison; the interval
+// says how far, with no assumption on how runs scatter.
 import * as z from 'zod';
 import { median } from './median.ts';
 
 const finite = z.number();
 
 export const figureSchema = z.strictObject({
-  /** Of the values; of an even number the mean of the two in the middle. */
+  /** An even number of values has the mean of the two in the middle. */
   median: finite,
-  /** The interval's ends: two of the values. Of one value, itself. */
+  /** The interval's ends: two of the values. One value is both. */
   low: finite,
   high: finite,
-  /** How likely such an interval holds the true median: 0 of one value, 0.75 of three, above 0.95 from six on. */
+  /**
+   * How likely such an interval holds the true median: 0 of one value, 0.75 of three, above 0.95
+   * from six on.
+   */
   confidence: z.number().min(0).max(1),
   /** One for each repetition, in the order they ran. */
   values: z.array(finite).min(1),
@@ -18,18 +22,15 @@ export const figureSchema = z.strictObject({
 
 export type Figure = z.infer<typeof figureSchema>;
 
-/** What arises by chance more rarely than this counts as a difference. */
+/** A difference counts if chance makes it more rarely than this. */
 export const SIGNIFICANCE = 0.05;
 
-/** What is wanted of an interval; with fewer than six values the widest one has less. */
+/** Fewer than six values have no interval of this confidence. */
 export const CONFIDENCE_WANTED = 1 - SIGNIFICANCE;
 
 /**
- * The median and the narrowest interval of order statistics around it with 95 % confidence; where the values are too few for that, their whole range with
- * the confidence it has. Throws a RangeError without values.
- *
- * Between the j-th smallest and the j-th largest of n independent values lies the true median with 1 - 2 (C(n,0) + ... + C(n,j-1)) / 2^n, whatever their
- * distribution (David and Nagaraja, "Order Statistics", 3rd edition, section 7.1).
+ * The median and its narrowest interval of order statistics with 95 % confidence, else the whole
+ * range (David and Nagaraja, section 7.1). Throws a RangeError without values.
  */
 export function figureOf(values: readonly number[]): Figure {
   if (values.length === 0) throw new RangeError('a figure needs a value');
@@ -45,7 +46,7 @@ export function figureOf(values: readonly number[]): Figure {
   };
 }
 
-/** Of the interval from the j-th smallest to the j-th largest of `count` values. */
+/** Confidence of the interval from the j-th smallest to the j-th largest of `count` values. */
 function confidenceOf(count: number, j: number): number {
   let ways = 1;
   let below = 0;

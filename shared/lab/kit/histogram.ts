@@ -1,4 +1,5 @@
-// Latency histograms: recorded in microseconds where the cell ran, merged and read by whoever shows them. Three significant digits.
+// Latency histograms: recorded in microseconds where the cell ran, merged and read by whoever shows
+// them. Three significant digits.
 import * as hdr from 'hdr-histogram-js';
 
 /** One minute: no operation of the comparison may take longer. */
@@ -6,10 +7,7 @@ const HIGHEST_MICROSECONDS = 60_000_000;
 
 export type Histogram = hdr.Histogram;
 
-/**
- * So many operations must have been slower than a percentile for it to be given. How many are, is chance: 10 give or take 3 by the binomial
- * distribution, and with fewer of them one slow operation more or less moves the percentile by a multiple.
- */
+/** A percentile stands on so many slower operations; with fewer, one moves it by a multiple. */
 const SLOWER_MIN = 10;
 
 /** How many operations a percentile needs: p50 20, p90 100, p95 200, p99 1,000, p99.9 10,000. */

@@ -1,4 +1,5 @@
-// Tables of a page. Screen readers get a caption, a header for each column and one for each row; on a narrow screen they scroll sideways.
+// Tables of a page. Screen readers get a caption, a header for each column and one for each row; on
+// a narrow screen they scroll sideways.
 import { escape } from './html.ts';
 
 export interface Column {
@@ -12,7 +13,9 @@ export interface Table {
   readonly columns: readonly Column[];
   /** HTML, a cell for each column; the first is the row's header. */
   readonly rows: readonly (readonly string[])[];
-  /** On a phone each row is a card of lines, each after its column's title: for tables of few rows. */
+  /**
+   * On a phone each row is a card of lines, each after its column's title: for tables of few rows.
+   */
   readonly isCards?: boolean;
 }
 

@@ -1,6 +1,6 @@
 // The median, which one slow run does not move.
 
-/** Of an even number of values the mean of the two in the middle; NaN without values. */
+/** The mean of the two in the middle of an even number of values; NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;

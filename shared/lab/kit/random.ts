@@ -1,9 +1,13 @@
-// Seeded randomness of the comparison, so that a cell can be run again with the very same records and keys.
+// Seeded randomness of the comparison, so that a cell can be run again with the very same records
+// and keys.
 
 /** Numbers in [0, 1). */
 export type Random = () => number;
 
-/** The Mulberry32 generator (Tommy Ettinger, public domain: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c). */
+/**
+ * The Mulberry32 generator (Tommy Ettinger, public domain:
+ * https://gist.github.com/tommyettinger/46a874533244883189143505d203312c).
+ */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -19,7 +23,10 @@ export function randomInt(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
 
-/** MurmurHash3's 32-bit finalizer (Austin Appleby, public domain): a bijection on 32-bit numbers, so distinct numbers stay distinct. */
+/**
+ * MurmurHash3's 32-bit finalizer (Austin Appleby, public domain): a bijection on 32-bit numbers, so
+ * distinct numbers stay distinct.
+ */
 export function scramble32(value: number): number {
   let mixed = value >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

@@ -1,5 +1,5 @@
-// How much higher one thing is than another, judged block by block: each repetition plays both next to each other, so what disturbs a block disturbs both,
-// and leaves their ratio alone. The verdict is read off the interval, so the two never contradict each other.
+// How much higher one thing is than another, block by block: a disturbance hits both, and leaves
+// their ratio alone. The verdict is read off the interval.
 import * as z from 'zod';
 import { median } from './median.ts';
 import { SIGNIFICANCE } from './figure.ts';
@@ -7,16 +7,25 @@ import { SIGNIFICANCE } from './figure.ts';
 const positive = z.number().min(0);
 
 export const ratioSchema = z.strictObject({
-  /** The middle of the pairs' ratios: the median of all means of two of their logarithms (Hodges and Lehmann). */
+  /**
+   * The middle of the pairs' ratios: the median of all means of two of their logarithms (Hodges and
+   * Lehmann).
+   */
   ratio: positive,
   /** Ends of its interval, which inverts Wilcoxon's signed-rank test. */
   low: positive,
   high: positive,
-  /** How likely such an interval holds the true ratio: 0 of one pair, 0.94 of five, above 0.95 from six on. */
+  /**
+   * How likely such an interval holds the true ratio: 0 of one pair, 0.94 of five, above 0.95 from
+   * six on.
+   */
   confidence: z.number().min(0).max(1),
-  /** What it stands on: pairs of sound runs, or of all runs where fewer than six are sound. */
+  /** Pairs of sound runs, or of all runs where fewer than six are sound. */
   pairs: z.int().min(1),
-  /** `undecided`: the interval holds 1. The last two: there are fewer than six pairs, or fewer than six of sound runs. */
+  /**
+   * `undecided`: the interval holds 1. The last two: there are fewer than six pairs, or fewer than
+   * six of sound runs.
+   */
   verdict: z.enum(['higher', 'lower', 'undecided', 'too-few-runs', 'too-few-sound-runs']),
 });
 
@@ -30,18 +39,18 @@ export interface Pair {
   readonly isSound: boolean;
 }
 
-/** Six pairs of the same thing lie on one side by chance once in 32 times, five once in 16: too often to tell two things apart. */
+/**
+ * Six pairs of the same thing lie on one side by chance once in 32 times, five once in 16: too
+ * often to tell two things apart.
+ */
 export const PAIRS_TO_TELL_APART = 6;
 
 /** Equal prices differ by less, as sums of them are rounded. */
 const ROUNDING = 1e-9;
 
 /**
- * How much higher the numerators are. Null without pairs, and where a denominator is not above 0.
- *
- * Of n logarithms of ratios there are n(n + 1)/2 means of two (each with itself, too). As many of them lie above 0 as Wilcoxon's signed-rank statistic says,
- * whose distribution is counted out here: so the interval leaves out as many at each end as chance does (Hollander and Wolfe, "Nonparametric Statistical
- * Methods", 3rd edition, section 3.3). It assumes that a block disturbs a ratio upwards as often as downwards, and no more.
+ * The numerators over the denominators: the middle ratio and its interval, from Wilcoxon's signed
+ * ranks (Hollander and Wolfe, section 3.3). Null without pairs, or where a denominator is 0.
  */
 export function ratioOf(pairs: readonly Pair[]): Ratio | null {
   const sound = pairs.filter(({ isSound }) => isSound);
@@ -68,7 +77,10 @@ function isEnough(pairs: readonly Pair[], sound: readonly Pair[]): Ratio['verdic
   return sound.length < PAIRS_TO_TELL_APART ? 'too-few-sound-runs' : undefined;
 }
 
-/** How many means of two lie outside the interval at each end, and its confidence; of few pairs it is the whole range. */
+/**
+ * How many means of two lie outside the interval at each end, and its confidence; of few pairs it
+ * is the whole range.
+ */
 function ends(pairs: number): { readonly leftOut: number; readonly confidence: number } {
   const ways = waysToRankSums(pairs);
   const chanceUpTo = (sum: number): number =>

@@ -1,4 +1,4 @@
-// What a piece of work consumed, as both clouds bill it: counts and bytes, by provider operation.
+// The cost of a piece of work, as both clouds bill it: counts and bytes, by provider operation.
 import * as z from 'zod';
 
 const count = z.number().min(0);
@@ -8,13 +8,13 @@ export const countsSchema = z.record(z.string(), z.int().min(1));
 
 export type Counts = z.infer<typeof countsSchema>;
 
-/** What the later one counts more than the earlier one. */
+/** The increase of each code. */
 export function countsBetween(earlier: Counts, later: Counts): Counts {
   const differences = Object.entries(later).map(([code, times]) => [code, times - (earlier[code] ?? 0)] as const);
   return Object.fromEntries(differences.filter(([, times]) => times > 0));
 }
 
-/** What each counter, or each within it, counts more than before. Both have the same shape. */
+/** The increase of each counter, nested ones too. Both have the same shape. */
 export function increase<Counters extends object>(before: Counters, after: Counters): Counters {
   const entries = Object.entries(after).map(([name, count]) => {
     const earlier: unknown = before[name as keyof Counters];
@@ -33,14 +33,17 @@ export function sumOfCounts(many: readonly Counts[]): Counts {
   return sums;
 }
 
-/** What was spent at the provider, as running totals. */
+/** Running totals of a provider's client. */
 export const usageSchema = z.strictObject({
   requests: count,
-  /** Requests that the SDK, or the store, sent again, by the code that they were refused with; null where the SDK does not show them. */
+  /**
+   * Requests that the SDK, or the store, sent again, by the code that they were refused with; null
+   * where the SDK does not show them.
+   */
   retries: countsSchema.nullable(),
   /** Conditional writes that met another's: they wrote nothing, and were done again. */
   conflicts: count,
-  /** What the provider bills: entities on Datastore, requests on Azure Table Storage (a group transaction is one). */
+  /** Operations as the provider bills them: on Azure a group transaction is one. */
   billable: z.strictObject({ reads: count, writes: count, deletes: count }),
   /** Keys and property values handed to the SDK, without the protocol's own bytes. */
   bytesWritten: count,

@@ -1,7 +1,7 @@
 // What the charts of all reports are drawn with: axes, lines, symbols and labels, as the text of SVG. Colours are the page's CSS variables.
 import { short } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
-import type { ReportLayout } from './names.ts';
+import type { Layout } from '../kit/dimensions.ts';
 
 /** Without quotes: it ends up inside a quoted attribute. */
 const FONT = 'system-ui, sans-serif';
@@ -73,9 +73,8 @@ export function rect(from: Spot, to: Spot, paint: string): string {
 /** Half of a symbol's width. */
 const SYMBOL_PX = 4.5;
 
-const SYMBOLS: Readonly<Record<ReportLayout, string>> = {
+const SYMBOLS: Readonly<Record<Layout, string>> = {
   record: `m-${SYMBOL_PX} 0a${SYMBOL_PX} ${SYMBOL_PX} 0 1 0 9 0a${SYMBOL_PX} ${SYMBOL_PX} 0 1 0 -9 0`,
-  conditional: 'm0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z',
   batch: 'm-4 -4h8v8h-8z',
   driver: 'm0 5l5 -9h-10z',
   container: 'm0 -5l5 9h-10z',
@@ -83,13 +82,13 @@ const SYMBOLS: Readonly<Record<ReportLayout, string>> = {
 };
 
 /** Layouts differ by more than colour. */
-export function symbol(layout: ReportLayout, { x, y }: Spot, colour: string): string {
+export function symbol(layout: Layout, { x, y }: Spot, colour: string): string {
   return `<path d="M${px(x)} ${px(y)}${SYMBOLS[layout]}" fill="var(--paper)" stroke="${colour}" stroke-width="2"/>`;
 }
 
 export interface Axes {
   readonly title: string;
-  readonly x: Scale & { readonly name: string; readonly text?: (tick: number) => string; readonly isPlain?: boolean };
+  readonly x: Scale & { readonly name: string; readonly isPlain?: boolean };
   readonly y: Scale;
 }
 
@@ -99,7 +98,6 @@ const LABEL_GAP_PX = 34;
 export function axes({ left, top, width, height }: Panel, { title, x, y }: Axes): string {
   const [right, bottom] = [left + width, top + height];
   const faint = { colour: FAINT, widthPx: 1 };
-  const xText = x.text ?? short;
   let lastPx = -Infinity;
   const named = x.ticks.filter((tick) => {
     const isFree = x.at(tick) - lastPx >= LABEL_GAP_PX;
@@ -117,7 +115,7 @@ export function axes({ left, top, width, height }: Panel, { title, x, y }: Axes)
     ),
     ...y.ticks.map((tick) => text(short(tick), { x: left - 8, y: y.at(tick) + 4 }, { anchor: 'end' })),
     ...across.map((tick) => vertical(x.at(tick), [top, bottom], faint)),
-    ...named.map((tick) => text(xText(tick), { x: x.at(tick), y: bottom + 17 }, { anchor: 'middle' })),
+    ...named.map((tick) => text(short(tick), { x: x.at(tick), y: bottom + 17 }, { anchor: 'middle' })),
     text(x.name, { x: left + width / 2, y: bottom + 37 }, { anchor: 'middle' }),
   ].join('');
 }

@@ -1,8 +1,8 @@
 // What the pages of all reports are made of: the page, charts in their captions, legends.
 import { escape } from '../kit/html.ts';
-import type { Provider } from '../kit/dimensions.ts';
+import type { Layout, Provider } from '../kit/dimensions.ts';
 import { type Shape, SHAPES } from './chart-parts.ts';
-import { colourOf, PROVIDER_SHORT_NAMES, type ReportLayout, SYMBOL_CHARACTERS } from './names.ts';
+import { colourOf, PROVIDER_SHORT_NAMES, SYMBOL_CHARACTERS } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
 import { type Chart, chartWords, layoutsIn, providersIn } from './charts.ts';
 import { courseChart, coursesOf, courseWords } from './courses.ts';
@@ -10,18 +10,12 @@ import type { ReportCell } from './schema.ts';
 import { xyChart } from './xy-chart.ts';
 
 /** The series' colour and symbol, as in the charts. */
-export function mark(provider: Provider, layout: ReportLayout): string {
+export function mark(provider: Provider, layout: Layout): string {
   return `<i class="mark" style="color:${colourOf(provider, layout)}" aria-hidden="true">${SYMBOL_CHARACTERS[layout]}</i>`;
 }
 
-/** The chart in each of its shapes; the style shows the one that fits. */
-export function figure(draw: (shape: Shape) => string, description: string): string {
-  const drawn = SHAPES.map((shape) => `<div class="${shape.name}">${draw(shape)}</div>`);
-  return `<figure role="img" aria-label="${escape(description)}">${drawn.join('')}</figure>`;
-}
-
-/** A whole page around its body. */
-export function page(title: string, body: string, style: string = REPORT_STYLE): string {
+/** A whole page around its body; `style` is the page's own, beside that of all reports. */
+export function page(title: string, body: string, style = ''): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -29,7 +23,7 @@ export function page(title: string, body: string, style: string = REPORT_STYLE):
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escape(title)}</title>
-<style>${style}</style>
+<style>${REPORT_STYLE}${style}</style>
 </head>
 <body><main>
 ${body}

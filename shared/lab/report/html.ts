@@ -7,11 +7,10 @@ import { page } from './html-parts.ts';
 import { againstHtml, searchesHtml, summaryHtml } from './html-summary.ts';
 import { workloadHtml } from './html-workload.ts';
 import type { Report } from './schema.ts';
-import { COMPARISON_STYLE } from './style.ts';
 
 /** The whole document. */
 export function reportHtml(report: Report): string {
-  return page(`Stowage: comparison of ${report.startedAt.slice(0, 10)}`, reportBody(report), COMPARISON_STYLE);
+  return page(`Stowage: comparison of ${report.startedAt.slice(0, 10)}`, reportBody(report));
 }
 
 /** What stands in its body. */

@@ -4,9 +4,6 @@ import type { Coordinates } from '../load/coordinates.ts';
 import { whole } from '../kit/format.ts';
 import type { Plan } from '../plan/plan.ts';
 
-/** A model has one layout more: records that are read first, and written if nobody else wrote them. */
-export type ReportLayout = Layout | 'conditional';
-
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',
   'azure-tables': 'Azure Table Storage',
@@ -17,7 +14,7 @@ export const PROVIDER_SHORT_NAMES: Readonly<Record<Provider, string>> = {
   'azure-tables': 'Azure',
 };
 
-type Palette = Readonly<Record<Provider, Readonly<Record<ReportLayout, string>>>>;
+type Palette = Readonly<Record<Provider, Readonly<Record<Layout, string>>>>;
 
 /**
  * Warm for Google, blue for Azure; the more records an entity or a request holds, the further from the paper's own
@@ -27,7 +24,6 @@ export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
   light: {
     datastore: {
       record: '#d27a1e',
-      conditional: '#c86a2a',
       batch: '#b5500f',
       driver: '#a8730c',
       container: '#6e2508',
@@ -35,7 +31,6 @@ export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
     },
     'azure-tables': {
       record: '#4a95d6',
-      conditional: '#3a86c8',
       batch: '#1f6cb0',
       driver: '#3d7f9c',
       container: '#0b3763',
@@ -45,7 +40,6 @@ export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
   dark: {
     datastore: {
       record: '#b5682e',
-      conditional: '#c9762f',
       batch: '#e8944a',
       driver: '#c79a3a',
       container: '#ffd2ab',
@@ -53,7 +47,6 @@ export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
     },
     'azure-tables': {
       record: '#4580b8',
-      conditional: '#4f8fcb',
       batch: '#6fb0ea',
       driver: '#6fa3b8',
       container: '#c4e3fb',
@@ -63,9 +56,8 @@ export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
 };
 
 /** The charts' symbols as characters, for legends: layouts differ by more than colour. */
-export const SYMBOL_CHARACTERS: Readonly<Record<ReportLayout, string>> = {
+export const SYMBOL_CHARACTERS: Readonly<Record<Layout, string>> = {
   record: '●',
-  conditional: '◆',
   batch: '■',
   driver: '▼',
   container: '▲',
@@ -73,7 +65,7 @@ export const SYMBOL_CHARACTERS: Readonly<Record<ReportLayout, string>> = {
 };
 
 /** A series' colour as CSS: a variable that `paletteCss` sets. */
-export function colourOf(provider: Provider, layout: ReportLayout): string {
+export function colourOf(provider: Provider, layout: Layout): string {
   return `var(--${provider}-${layout})`;
 }
 

@@ -208,7 +208,7 @@ export const circumstancesSchema = z.strictObject({
 export type Circumstances = z.infer<typeof circumstancesSchema>;
 
 /** What operations are billed by. */
-export const pricesSchema = z.strictObject({
+const pricesSchema = z.strictObject({
   date: z.string(),
   providers: z.record(
     z.enum(PROVIDERS),

@@ -1,4 +1,4 @@
-// The styles of all reports, and of the comparison: readable on a phone, on a screen, in the dark and on paper.
+// The style of all reports: readable on a phone, on a screen, in the dark and on paper.
 import { paletteCss, PALETTES } from './names.ts';
 
 const LIGHT = `--ink: #1f2933; --soft: #52606d; --paper: #fff; --ground: #f6f8fa; --line: #dde3e9; --amber: #d9a400; --amber-ground: #fff8e1;
@@ -23,8 +23,8 @@ ul { padding-left: 20px; } li { margin: 4px 0; } a { color: inherit; }
 .failed { border-color: var(--red); } .words { color: var(--soft); margin: 6px 0; }
 .legend { margin: 10px 0; } .legend > span { display: inline-block; margin-right: 20px; } .key { white-space: nowrap; } i.mark { font-style: normal; font-size: 13px; }
 table { overflow-wrap: normal; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } th, td { text-align: left; padding: 5px 8px; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { color: var(--soft); font-size: 13px; } .spread { display: block; }
-.scroll { overflow-x: auto; } .all { font-size: 13px; } .all th, .all td { padding: 5px; } .all th { font-size: 12px; } .all td:first-child, .all th:first-child { position: sticky; left: 0; background: var(--paper); }
+th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { color: var(--soft); font-size: 13px; }
+.scroll { overflow-x: auto; }
 @media ${PHONE} {
   main { padding: 12px; } section { padding: 14px 12px; margin: 14px 0; } h1 { font-size: 22px; }
   .wide { display: none; } .narrow { display: block; }
@@ -34,12 +34,8 @@ th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { co
   body { background: none; font-size: 12px; } main { max-width: none; padding: 0; } section { border: 0; padding: 0; margin: 16px 0; }
   .wide { display: block; } .narrow { display: none; }
   h2, h2 + .words, h3, .legend { break-after: avoid; } figure, tr, .caveat { break-inside: avoid; } thead { display: table-header-group; }
-  .scroll { overflow: visible; } .all { font-size: 9.5px; } .all th { font-size: 9.5px; white-space: normal; vertical-align: bottom; } .all th, .all td { padding: 2px 3px; }
-  .all td:first-child, .all th:first-child { position: static; } small { font-size: 10px; }
+  .scroll { overflow: visible; }  small { font-size: 10px; }
 }
-`;
-
-export const COMPARISON_STYLE = `${REPORT_STYLE}
 a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
 h1 + .lead { font-size: 17px; margin: 8px 0; }
 main > details { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 8px 24px; margin: 20px 0; }

@@ -1,7 +1,7 @@
 // A chart of lines over two logarithmic axes, with the interval of every point as a bar: what all charts of the comparison are. Pure SVG text.
-import type { Provider } from '../kit/dimensions.ts';
+import type { Layout, Provider } from '../kit/dimensions.ts';
 import { axes, decades, labels, line, logScale, panelsOf, type Shape, type Spot, svg, symbol } from './chart-parts.ts';
-import { colourOf, type ReportLayout } from './names.ts';
+import { colourOf } from './names.ts';
 
 export interface Point {
   readonly x: number;
@@ -14,7 +14,7 @@ export interface Point {
 
 export interface Line {
   readonly provider: Provider;
-  readonly layout: ReportLayout;
+  readonly layout: Layout;
   readonly dash: 'solid' | 'dashed' | 'dotted';
   /** In the order in which they are joined. */
   readonly points: readonly Point[];

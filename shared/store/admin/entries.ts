@@ -1,5 +1,5 @@
-// Dropping the routing entries that merges left over (rule 29): those whose separator is no leaf's low any more. The first entry of a branch stays, as the branch
-// begins with it.
+// Drops routing entries that merges left over (rule 29): their separator is no leaf's low any more.
+// The first entry of a branch stays, as the branch begins with it.
 import { childrenOf } from '../container/branch.ts';
 import { type Action, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -8,17 +8,17 @@ import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 
-/** So long the answers are waited for: a hint that meets others' commits may pause for seconds, several times. */
+/** The longest wait for the answers: a hint that meets others' commits pauses for seconds. */
 const ANSWERED_MS_MAX = 60_000;
 
 /** Entries of the branches right above the leaves. */
 export interface Entries {
   readonly incarnation: Id64;
-  /** Their separators, but for the first of each branch. */
+  /** In order, without the first of each branch. */
   readonly separators: readonly Position[];
 }
 
-/** Reads the branches above the leaves, past every cache; undefined if the table has none, or one is missing. */
+/** Reads the branches above the leaves, past every cache; undefined if there is none, or a gap. */
 export async function readEntries(engine: Engine): Promise<Entries | undefined> {
   let branch = await engine.reader.readWhole(rootId(engine.table));
   if (branch?.header.state !== 'live' || branch.header.level === 0) return undefined;
@@ -39,8 +39,8 @@ export async function readEntries(engine: Engine): Promise<Entries | undefined> 
 }
 
 /**
- * Drops those of the entries whose separator is not among `lows`, which are in order, as are they. The entries were read before the lows: what a split added
- * since is not among them. The number dropped; none of them is owed, so what meets trouble is left to the next vacuum.
+ * Drops entries whose separator is not among `lows`, and counts them. They were read before the
+ * lows, so none is of a later split. The next vacuum retries failures.
  */
 export async function dropEntries(engine: Engine, entries: Entries, lows: readonly Position[]): Promise<number> {
   const stale = withoutSorted(entries.separators, lows);
@@ -62,12 +62,12 @@ export async function dropEntries(engine: Engine, entries: Entries, lows: readon
   });
   const changes = stale.map((separator, index) => entryChange({ separator, level: 1, begunTick, action, sink, index }));
   await engine.router.route(changes);
-  // Hints wait by timers that do not keep the process alive.
+  // Unlike the hints' own timers, this wait keeps the process alive.
   await engine.runtime.sleep(ANSWERED_MS_MAX, answered.signal);
   return dropped;
 }
 
-/** Those of `positions` that are not among `others`; both are in order. */
+/** The `positions` that are not among `others`; both are in order. */
 function withoutSorted(positions: readonly Position[], others: readonly Position[]): Position[] {
   let next = 0;
   return positions.filter((position) => {

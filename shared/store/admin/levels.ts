@@ -1,4 +1,4 @@
-// Vacuum's first look at a table: along the links of every level, past every cache.
+// Walks the links of every level of a table, past every cache: vacuum's first look.
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -8,19 +8,18 @@ import { nodeId, rootId } from '../format/ids.ts';
 import { finishPair, unlessDamaged } from './merge-pair.ts';
 import type { Tally } from './tally.ts';
 
-/** What links lead to. */
 export interface Levels {
   readonly incarnation: Id64;
-  /** Nodes of every level, the root excepted: a first sieve, so that not every living node needs a proof of its own. */
+  /** Nodes of every level, the root excepted: only the others need a proof. */
   readonly linked: ReadonlySet<EntityId>;
   readonly leftmostLeaf: EntityId;
-  /** The commit count of every leaf, as it was seen. */
+  /** By leaf: a later look compares them to tell which are quiet. */
   readonly commitCounts: Map<EntityId, number>;
-  /** When the last of them was seen, on the monotonic clock. */
+  /** When the last leaf was seen, on the monotonic clock. */
   readonly sinceMs: number;
 }
 
-/** Undefined if the table does not exist. Finishes the merges that it meets. Cost: a read of each node. */
+/** Undefined if there is no table. Finishes the merges that it meets. Cost: a read a node. */
 export async function walkLevels(engine: Engine, tally: Tally): Promise<Levels | undefined> {
   const linked = new Set<EntityId>();
   const commitCounts = new Map<EntityId, number>();
@@ -43,15 +42,15 @@ export async function walkLevels(engine: Engine, tally: Tally): Promise<Levels |
   return { incarnation: root.header.incarnation, linked, leftmostLeaf: leftmost.id, ...seen };
 }
 
-/** Two nodes, the left one as it links the right one; no right one at the end of a level, or if it is missing. */
+/** `right` is undefined at the end of a level, or if it is missing. */
 export interface Neighbours {
   readonly left: Snapshot;
   readonly right: Snapshot | undefined;
 }
 
 /**
- * The node and its right neighbour, as `look` sees it, by default its header alone. One that is retired is taken in first: the next one is then another, unless
- * that failed, or one of them is damaged.
+ * The node and its right neighbour, which `look` reads (default: the header). A retired neighbour
+ * is absorbed first, unless that fails or one of both is damaged.
  */
 export async function nextAfter(
   engine: Engine,

@@ -1,11 +1,13 @@
-// Tables are their roots (rules 16 and 17): there is no catalogue that could contradict them. Creating inserts an empty root; dropping
-// replaces it by a tombstone, removes the nodes, and only then says that they are removed. A root is never removed.
+// Tables are their roots (rules 16 and 17), as a catalogue could contradict them. Creating inserts
+// an empty root. Dropping replaces it by a tombstone, then removes the nodes. A root is never
+// removed.
 import type { Snapshot } from '../container/snapshot.ts';
 import { evenSplitPoints } from '../container/split-points.ts';
 import { planSplit } from '../container/split.ts';
 import { successor } from '../container/successor.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
-import type { Order, TableInfo } from '../contract/api.ts';
+import type { Order } from '../contract/options.ts';
+import type { TableInfo } from '../contract/results.ts';
 import type { Driver, EntityId, RemoveOutcome, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -17,12 +19,25 @@ import { drawAttempt, drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
 import { originInPlaceOf } from './dropped.ts';
 
-/** After so many conflicts a root is left to its other writers. What is turned away as too much is tried until the call ends. */
+/** Conflicts on a root before giving up. Throttled tries do not count: the deadline ends them. */
 const TRIES_MAX = 20;
+/** The pause after a throttled or unknown write, unless the provider asks for a longer one. */
 const PAUSE_LEAST_MS = 100;
 
-/** What became of a write of a root, or of the last step of several. */
+/** The outcome of a write of a root, or of the last step of several. */
 type Sent = 'written' | 'turned away' | 'other';
+
+/** A root without records, nodes below it or neighbours. */
+const NO_CONTENT = {
+  level: 0,
+  high: undefined,
+  right: undefined,
+  deadSlots: [],
+  layers: [],
+  holdForMs: 0,
+  lastSplit: undefined,
+  pages: [],
+};
 
 export interface CreateOptions {
   readonly order: Order | undefined;
@@ -36,14 +51,14 @@ export interface OpenedRoot {
   readonly isNew: boolean;
 }
 
-/** The live root, created if need be. Throws `not_found`, or `conflict` for another order. The loser of a race takes the winner's root. */
+/** Opens or creates the root. Throws `not_found`, or `conflict` for another order. */
 export async function openRoot(engine: Engine, options: CreateOptions): Promise<OpenedRoot> {
   const { table } = engine;
   const drawn = new Set<Id64>();
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const root = await engine.reader.readWhole(rootId(table));
     if (root?.header.state === 'live') {
-      // An incarnation is drawn once: it also tells what became of an insert whose outcome was unknown.
+      // An incarnation is drawn once, so it also settles an insert whose outcome was unknown.
       return { root: checkedOrder(root, options.order, table), isNew: drawn.has(root.header.incarnation) };
     }
     if (!options.create) throw tableNotFound(table);
@@ -68,31 +83,24 @@ function checkedOrder(root: Snapshot, order: Order | undefined, table: string): 
   throw new StoreError('conflict', `the table exists with order "${root.header.order}", not "${order}"`, { table });
 }
 
-/** An empty root that no commit has written yet: it counts on from the tombstone `before`. */
+/** An unwritten empty root. It counts on from the tombstone `before`. */
 function freshRoot(engine: Engine, order: Order, before: Header | undefined): Header {
   return {
     order,
     state: 'live',
     incarnation: drawId(engine.runtime),
     container: ROOT_CONTAINER,
-    level: 0,
     low: EMPTY_BYTES,
-    high: undefined,
-    right: undefined,
+    ...NO_CONTENT,
     nextNumber: before?.nextNumber ?? 1,
     commitCount: before?.commitCount ?? 0,
     commitIds: before?.commitIds ?? EMPTY_BYTES,
     createdAtMs: engine.runtime.wallMs(),
     origin: before && originInPlaceOf(before, rootId(engine.table)),
-    deadSlots: [],
-    layers: [],
-    holdForMs: 0,
-    lastSplit: undefined,
-    pages: [],
   };
 }
 
-/** Sends one write of a root. Only "written" is certain; otherwise the caller reads the root to learn what became of it. */
+/** Sends one write of a root. Unless it is `written`, the caller must read the root. */
 async function send(engine: Engine, write: Write): Promise<Sent> {
   const [outcome] = await sendWrites(engine, [write]);
   if (await pauseIfTurnedAway(engine, outcome)) return 'turned away';
@@ -102,7 +110,7 @@ async function send(engine: Engine, write: Write): Promise<Sent> {
   return outcome?.kind === 'written' ? 'written' : 'other';
 }
 
-/** After a refusal as too much, waits for as long as the provider asks. It may have been applied all the same. */
+/** Waits as long as the provider asks after throttling. The write may still have been applied. */
 async function pauseIfTurnedAway(engine: Engine, outcome: WriteOutcome | RemoveOutcome | undefined): Promise<boolean> {
   if (outcome?.kind !== 'refused' || outcome.reason !== 'throttled') return false;
   const { cause } = outcome;
@@ -111,7 +119,7 @@ async function pauseIfTurnedAway(engine: Engine, outcome: WriteOutcome | RemoveO
   return true;
 }
 
-/** An ordinary split of the empty root. A table that could not be pre-split works as well: it splits when it grows. */
+/** Splits the empty root. A failure does no harm: the table splits when it grows. */
 async function preSplit(engine: Engine, containers: number): Promise<void> {
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root === undefined || root.header.level > 0 || root.header.pages.length > 0 || root.header.state !== 'live')
@@ -123,7 +131,7 @@ async function preSplit(engine: Engine, containers: number): Promise<void> {
   await send(engine, replaceOf(root, plan.left, attempt));
 }
 
-/** Drops the table, bound to the incarnation met first. False if there was none. */
+/** Drops the incarnation that it meets first. False if there is none. */
 export async function dropTable(engine: Engine): Promise<boolean> {
   const { table } = engine;
   const first = await engine.reader.readPages(rootId(table), []);
@@ -147,19 +155,12 @@ function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<Sen
   const tombstone: Header = {
     ...successor(root.header, attempt),
     state,
-    level: 0,
-    high: undefined,
-    right: undefined,
-    deadSlots: [],
-    layers: [],
-    holdForMs: 0,
-    lastSplit: undefined,
-    pages: [],
+    ...NO_CONTENT,
   };
   return send(engine, replaceOf(root, tombstone, attempt));
 }
 
-/** Removes every node of a dropped incarnation; says so in the tombstone once a listing begun after the last removal found none. */
+/** Removes a dropped incarnation's nodes. An empty listing makes the tombstone `removed`. */
 async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
   const prefix = incarnationPrefix(engine.table, tombstone.header.incarnation);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -175,13 +176,13 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
   });
 }
 
-/** Removes a node at the version it has now; a refusal or doubt is met by the next listing. */
+/** Removes a node at its present version. The next listing shows a failure. */
 async function removeNode(engine: Engine, id: EntityId): Promise<RemoveOutcome | undefined> {
   const version = await engine.reader.versionOf(id);
   return version === undefined ? undefined : sendRemoval(engine, { id, version });
 }
 
-/** The live tables, by name. */
+/** The live tables, in order of their names. */
 export async function listTables(driver: Driver, engineOf: (table: string) => Engine): Promise<TableInfo[]> {
   const names: string[] = [];
   for await (const id of listIds(driver, ROOT_PREFIX)) names.push(tableOfRoot(id));

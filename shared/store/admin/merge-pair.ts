@@ -1,4 +1,5 @@
-// Making one leaf of two (rules 26, 27 and 30): the right one retires, the left one takes it in, and what is left of the right one is a header that says so.
+// Makes one leaf of two (rules 26, 27 and 30): the right one retires, the left one absorbs it, and
+// a header stays of the right one that says so.
 import { retiredHeader, strippedHeader } from '../container/absorb.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
@@ -13,8 +14,8 @@ import { sendWrites } from '../io/requests.ts';
 import type { Tally } from './tally.ts';
 
 /**
- * Retires `right`, which must be whole, not the leftmost, and live, if it still has this version. The leaf as it is then; undefined if it is not retired,
- * as somebody wrote it meanwhile. A write, and a read where that was not acknowledged.
+ * Retires `right`, which is whole, live and not the leftmost. Undefined if somebody wrote it
+ * meanwhile. Cost: a write, and a read unless it is acknowledged.
  */
 export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
   const attempt = drawAttempt(engine);
@@ -22,7 +23,7 @@ export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot 
   const seen = engine.clock.now();
   const write = patchOf(right, encodeHeader(header, right.header), { written: [], dropped: [] }, attempt);
   const [outcome] = await sendWrites(engine, [write]);
-  // Where it was not acknowledged, what the leaf is now decides.
+  // Without an acknowledgement the leaf's present state decides.
   const now =
     outcome?.kind === 'written'
       ? engine.cache.offer({ id: right.id, version: outcome.version, header, lastCommit: attempt, seen })
@@ -30,7 +31,7 @@ export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot 
   return now?.header.state === 'retired' ? now : undefined;
 }
 
-/** The result of `work`, unless it met a damaged container: that one is counted, and vacuum goes on elsewhere. */
+/** Counts a damaged container that `work` meets, so that vacuum goes on elsewhere. */
 export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Promise<T | 'damaged'> {
   try {
     return await work();
@@ -41,10 +42,10 @@ export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Pr
   }
 }
 
-/** Pause after an attempt that the provider made fail. */
+/** The pause after an attempt that failed at the provider. */
 const RETRY_MS = 100;
 
-/** Has `left` take its retired right neighbour in, and strips that. The left leaf as it is then; undefined if it is missing. */
+/** Lets `left` absorb its retired right neighbour. Gives `left`; undefined if it is missing. */
 export async function finishPair(
   engine: Engine,
   left: Snapshot,
@@ -70,8 +71,8 @@ export async function finishPair(
 }
 
 /**
- * Empties a retired leaf to a header of state `merged`, if another, live leaf is shown to own its low: `owner`, as it was seen after it absorbed the leaf, or the
- * end of a search past every cache. False if that could not be shown, or the write did not certainly land: the next vacuum tries again.
+ * Empties a retired leaf to a `merged` header, once `owner`, or a search past every cache, shows
+ * another live leaf that owns its low. False otherwise: the next vacuum retries.
  */
 export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot): Promise<boolean> {
   if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
@@ -91,7 +92,7 @@ async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot |
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
     return found?.retired === undefined ? found?.live : undefined;
   } catch (error) {
-    // Entries that lead astray must not keep vacuum from dropping them.
+    // Stale entries mislead the search: vacuum goes on, to drop them.
     if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'unavailable')) return undefined;
     throw error;
   }

@@ -1,6 +1,7 @@
-// Judging a node that no link leads to (rules 14, 17, 18 and 30). An orphan of a split is removed only after its origin was shown to have moved on, so that
-// no split can link it any more, and a walk along its level, past every cache, has shown that nothing does. A leaf that was absorbed is
-// emptied, not removed: who remembers it must find what became of it. Age is no argument: instances sleep for hours.
+// Judges a node that no link leads to (rules 14, 17, 18 and 30). An orphan is removed once (a) its
+// origin moved on, so that no split can link it, and (b) no node of its level does. Age proves
+// nothing: instances sleep for hours. An absorbed leaf is emptied first: caches may still lead to
+// it.
 import { childFor } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { successor } from '../container/successor.ts';
@@ -17,17 +18,17 @@ import { sendRemoval, sendWrites } from '../io/requests.ts';
 import { wasDropped } from './dropped.ts';
 import { strip } from './merge-pair.ts';
 
-/** No level has as many nodes: a walk that takes more steps goes in a circle. */
+/** No level has as many nodes: a longer walk goes in a circle. */
 const STEPS_MAX = 10_000_000;
 
-/** So long the header of an absorbed leaf is kept: no copy of an old request is on its way for so long, and hardly anyone remembers the leaf. */
+/** An absorbed leaf's header stays a day: no request is on its way for as long. */
 const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
 
 export type Fate = 'lives' | 'removed' | 'stripped' | 'left' | 'foreign';
 
 /**
- * What becomes of a node that the walk along the links did not meet; `incarnation`: the table's, as that walk saw it. One request for what is left of a leaf that
- * was merged lately, some eight for an orphan.
+ * Decides about a node that the walk did not meet. `incarnation`: as the walk saw it. Cost: one
+ * request for a leaf merged lately, some eight for an orphan.
  */
 export async function judge(engine: Engine, id: EntityId, incarnation: Id64 | undefined): Promise<Fate> {
   const node = await engine.reader.readPages(id, []);
@@ -46,7 +47,8 @@ export async function judge(engine: Engine, id: EntityId, incarnation: Id64 | un
 
 async function judgeOrphan(engine: Engine, node: Snapshot): Promise<Fate> {
   if (!(await originHasMovedOn(engine, node.header))) return 'left';
-  // Read again: what moved the origin on may have linked the node, from a root that grew, after the root was read above.
+  // Read again: the commit that moved the origin on may have linked the node, from a root that
+  // grew.
   const start = await engine.reader.readWhole(rootId(engine.table));
   if (start?.header.state !== 'live' || start.header.incarnation !== node.header.incarnation) return 'left';
   const reached = node.header.level === 0 ? await isLeafReached(engine, node) : await isReached(engine, start, node);
@@ -54,14 +56,14 @@ async function judgeOrphan(engine: Engine, node: Snapshot): Promise<Fate> {
   return remove(engine, node);
 }
 
-/** A wall clock that was set back keeps it for longer. */
+/** A wall clock that was set back keeps the header for longer. */
 function isOld(engine: Engine, { header }: Snapshot): boolean {
   return engine.runtime.wallMs() - header.createdAtMs > STRIPPED_KEPT_MS;
 }
 
 /**
- * (a) What made the node can no longer link it: its base is not the origin's version any more. Fences the origin if need be. A retired origin cannot
- * be fenced, and need not be: the node is a copy of it, and the walk tells whether its left neighbour may still link that.
+ * (a) The split that made the node can no longer link it, as the origin has another version. If
+ * not, fences the origin. A retired origin never changes: the walk judges its copy (rule 14).
  */
 async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boolean> {
   if (origin === undefined) return false;
@@ -73,7 +75,7 @@ async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boo
   return after !== origin.version;
 }
 
-/** A commit that changes nothing but the count and the ids. Whether it landed, the next read tells. */
+/** Commits nothing but a count and an id. The next read tells whether it landed. */
 async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
   const attempt = drawAttempt(engine);
   const encoded = encodeHeader(successor(snapshot.header, attempt));
@@ -82,7 +84,7 @@ async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
 
 type Reached = 'yes' | 'no' | 'unclear';
 
-/** (b) Looks for the live leaf that owns the node's low, past every cache, from the left. Only another live one proves that nothing links the node. */
+/** (b) Only another live leaf that owns the node's low proves that nothing links the node. */
 async function isLeafReached(engine: Engine, { id, header }: Snapshot): Promise<Reached> {
   try {
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
@@ -94,7 +96,7 @@ async function isLeafReached(engine: Engine, { id, header }: Snapshot): Promise<
   }
 }
 
-/** (b) for a branch: walks its level, past every cache, to its low. A node missing on the way means: stop, never "unreachable". */
+/** (b) for a branch: walks its level to its low, past caches. A missing node proves nothing. */
 async function isReached(engine: Engine, root: Snapshot, target: Snapshot): Promise<Reached> {
   const { low, level, incarnation } = target.header;
   let at: Snapshot = root;
@@ -113,7 +115,7 @@ async function isReached(engine: Engine, root: Snapshot, target: Snapshot): Prom
   return 'unclear';
 }
 
-/** (c) Removes the node if it still has the version that was judged. */
+/** Removes the node at the version that was judged. */
 async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
   const outcome = await sendRemoval(engine, { id: node.id, version: node.version });
   if (outcome?.kind !== 'removed') return 'left';

@@ -1,22 +1,13 @@
-// What a vacuum has done so far.
-import type { VacuumReport } from '../contract/api.ts';
+// Counts a vacuum's work.
+import type { VacuumReport } from '../contract/results.ts';
 
-/** As `VacuumReport` has it; of damaged containers the ids, as several looks meet the same. */
+/** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */
 export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged'>]: number } & {
   readonly damaged: Set<string>;
 };
 
 export function newTally(): Tally {
-  const counts = {
-    listed: 0,
-    removed: 0,
-    left: 0,
-    foreign: 0,
-    merged: 0,
-    stripped: 0,
-    purged: 0,
-    busy: 0,
-    entriesDropped: 0,
-  };
-  return { ...counts, damaged: new Set() };
+  const found = { listed: 0, removed: 0, left: 0, foreign: 0 };
+  const merging = { merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
+  return { ...found, ...merging, damaged: new Set() };
 }

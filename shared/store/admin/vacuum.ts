@@ -1,6 +1,6 @@
-// One vacuum of a table: removing what interrupted splits and drops left behind, finishing merges that were begun, and making one
-// of neighbours that fell quiet or empty. Everything is done one container at a time: a vacuum that ends early left nothing half done.
-import type { VacuumReport } from '../contract/api.ts';
+// One vacuum of a table: removes garbage of interrupted splits and drops, finishes begun merges,
+// and merges quiet neighbours. It may end after any container.
+import type { VacuumReport } from '../contract/results.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { nodesPrefix } from '../format/ids.ts';
@@ -11,13 +11,13 @@ import { LeafMerger } from './merge-leaves.ts';
 import { judge } from './orphans.ts';
 import { newTally, type Tally } from './tally.ts';
 
-/** How a vacuum merges: leaves that nobody wrote for `quietMs`. `ended` aborts when the call has ended: the wait for them ends with it. */
+/** Merges leaves that nobody wrote for `quietMs`. `ended` aborts when the call ends. */
 export interface Merging {
   readonly quietMs: number;
   readonly ended: AbortSignal;
 }
 
-/** Looks at every node of the table twice: for what was left behind, and, after the quiet time, for what may be merged. */
+/** Looks at every node twice: for garbage, and after the quiet time for neighbours to merge. */
 export async function vacuumTable(engine: Engine, merging: Merging): Promise<VacuumReport> {
   const tally = newTally();
   const ids: EntityId[] = [];
@@ -29,13 +29,13 @@ export async function vacuumTable(engine: Engine, merging: Merging): Promise<Vac
     const fate = await judge(engine, id, levels?.incarnation);
     if (fate !== 'lives') tally[fate] += 1;
   }
-  if (levels !== undefined) await merge(engine, levels, merging, tally);
+  if (levels !== undefined) await mergeLeaves(engine, levels, merging, tally);
   tally.merged = engine.counters.merges;
   await clearProbes(engine);
   return { ...tally, damaged: tally.damaged.size };
 }
 
-async function merge(engine: Engine, levels: Levels, { quietMs, ended }: Merging, tally: Tally): Promise<void> {
+async function mergeLeaves(engine: Engine, levels: Levels, { quietMs, ended }: Merging, tally: Tally): Promise<void> {
   const waitMs = levels.sinceMs + quietMs - engine.runtime.monotonicMs();
   if (waitMs > 0) await engine.runtime.sleep(waitMs, ended);
   const entries = await readEntries(engine);
@@ -43,7 +43,7 @@ async function merge(engine: Engine, levels: Levels, { quietMs, ended }: Merging
   if (entries !== undefined && lows !== undefined) tally.entriesDropped = await dropEntries(engine, entries, lows);
 }
 
-/** Removes the probes that drivers wrote to try their provider out. */
+/** Removes entities that drivers wrote to probe their provider. */
 async function clearProbes(engine: Engine): Promise<void> {
   for await (const id of listIds(engine.driver, PROBE_PREFIX)) {
     const version = await engine.reader.versionOf(id);

@@ -1,6 +1,6 @@
 // A change: one put, delete or update of one record (or one routing entry of a branch), from the
 // call to its verdict.
-import type { Order } from '../contract/api.ts';
+import type { Order } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';

@@ -21,9 +21,7 @@ const SAMPLED_MAX = 32;
 /** Expired records stay this long: clocks a little apart must agree about a purge. */
 export const PURGE_AFTER_MS = 5 * 60_000;
 
-/**
- * With a greater share of dead records writing all anew is worth it: much of the container goes.
- */
+/** A leaf with a larger share of dead records is written anew without them. */
 export const DEAD_SHARE_MAX = 0.25;
 
 /**

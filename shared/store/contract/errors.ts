@@ -1,38 +1,41 @@
-// The one error class of the store. A code says what the caller must do next, so there are few of them;
-// `retryable` says whether the very same call may simply be made again.
+// The error class of the store. Its code tells the caller what to do next.
 import type { EntityId, Refused } from './driver.ts';
 
-/**
- * What the caller has to do:
- * - `conflict`: the state is not what the call assumed (ifVersion, ifAbsent, a table of another order, a table dropped meanwhile): read again, decide again.
- * - `not_found`: the table does not exist: create it, or mend its name.
- * - `too_large`: the record exceeds a limit: make it smaller.
- * - `invalid`: the call itself is wrong: change the program.
- * - `throttled`: too much at once, for the provider or for the store's own queues; nothing was written: slow down, then try again.
- * - `unavailable`: the provider cannot be reached, or denies access (`retryable` is false then, and the message says what to grant); nothing was written.
- * - `unknown`: the write was sent and its fate could not be learned in time: read the record before deciding anything.
- * - `corrupt`: stored bytes are damaged or of a newer format: stop, and look at the named container.
- * - `aborted`: the caller's signal or deadline ended the call before anything was written.
- */
 export type StoreErrorCode =
-  'conflict' | 'not_found' | 'too_large' | 'invalid' | 'throttled' | 'unavailable' | 'unknown' | 'corrupt' | 'aborted';
+  /** A condition, or the table's order or incarnation, did not match: read again, decide again. */
+  | 'conflict'
+  /** The table does not exist: create it, or correct its name. */
+  | 'not_found'
+  /** The record exceeds a limit: make it smaller. */
+  | 'too_large'
+  /** The call is wrong: change the program. */
+  | 'invalid'
+  /** Too much at once for the provider or the store; nothing was written: slow down, try again. */
+  | 'throttled'
+  /** The provider is unreachable, or denies access (not `retryable`); nothing was written. */
+  | 'unavailable'
+  /** The write was sent and its outcome is not known: read the record before deciding anything. */
+  | 'unknown'
+  /** Stored bytes are damaged or of a newer format: stop, and look at the named container. */
+  | 'corrupt'
+  /** The caller's signal or deadline ended the call before anything was written. */
+  | 'aborted';
 
-/** Where the error happened, and its cause. */
 export interface StoreErrorDetails {
   readonly table?: string | undefined;
   readonly key?: string | undefined;
   /** Id of the container (the provider's entity). */
   readonly container?: EntityId | undefined;
-  /** Overrides the default of the code: `throttled`, `unavailable` and `aborted` are retryable. */
+  /** Whether to repeat the call. Default: true for `throttled`, `unavailable`, `aborted`. */
   readonly retryable?: boolean | undefined;
-  /** Of `throttled`: for so long the provider asks not to be asked again. */
+  /** With `throttled`: the provider asks to wait as long. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
 const RETRYABLE_BY_DEFAULT: ReadonlySet<StoreErrorCode> = new Set(['throttled', 'unavailable', 'aborted']);
 
-/** Every failure the store reports, except misuse (of its calls' options and arguments, of the driver contract), which is a TypeError. */
+/** Every failure of the store but misuse, which is a TypeError. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly retryable: boolean;
@@ -41,7 +44,7 @@ export class StoreError extends Error {
   readonly key: string | undefined;
   readonly container: string | undefined;
 
-  /** `message` is lower case and tells the caller what to do; the details are appended as `name=value`. */
+  /** `message` is lower case and says what to do; the details follow as `name=value`. */
   constructor(code: StoreErrorCode, message: string, details: StoreErrorDetails = {}) {
     super(message + whereText(details), details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'StoreError';
@@ -53,7 +56,7 @@ export class StoreError extends Error {
     this.container = details.container;
   }
 
-  /** For logs, as JSON.stringify leaves out an Error's message. Of the cause it gives the message alone. */
+  /** For logs, as JSON.stringify omits an Error's message. Gives only the cause's message. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, retryable, table, key, container, cause } = this;
     const why = cause instanceof Error ? cause.message : undefined;
@@ -75,14 +78,14 @@ export function tableNotFound(table: string): StoreError {
   return new StoreError('not_found', 'the table does not exist: create it first', { table });
 }
 
-/** The positions that a handle computed mean nothing in a table of another order. */
+/** A handle's positions mean nothing in a table of another order. */
 export function orderChanged(table: string): StoreError {
   return new StoreError('conflict', 'the table was dropped and created again with another order: open it again', {
     table,
   });
 }
 
-/** A write of a container that the provider refused, for another reason than its condition: nothing was written. */
+/** The provider refused a write, though its condition held: nothing was written. */
 export function refusedError({ reason, cause }: Refused, table: string, container: EntityId): StoreError {
   const details = { table, container, cause };
   if (reason === 'limit') return new StoreError('too_large', 'the provider refused a container as too large', details);
@@ -92,7 +95,6 @@ export function refusedError({ reason, cause }: Refused, table: string, containe
   return new StoreError(code, `nothing was written: ${message}`, { ...details, retryable, retryAfterMs });
 }
 
-/** A write was sent, and nothing tells whether it was applied. */
 export function unknownOutcome(
   table: string,
   container: EntityId | undefined,
@@ -103,7 +105,7 @@ export function unknownOutcome(
   return new StoreError('unknown', message, { table, key, container, cause });
 }
 
-/** A failed operation's error as batches report it. A TypeError, which is misuse, is thrown on; what nobody foresaw becomes `unavailable`, not retryable. */
+/** Rethrows a TypeError: misuse. An unforeseen error becomes `unavailable`, not retryable. */
 export function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (error instanceof TypeError) throw error;

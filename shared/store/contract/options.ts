@@ -1,190 +1,150 @@
-// The options and arguments of every call, as tables. Misuse (an option that does not exist, a value of the wrong type, something else where
-// an object belongs) is a TypeError that says what would be right. A value of the right type that makes no sense is refused where it is used.
-import type {
-  CallOptions,
-  DeleteItem,
-  DeleteOptions,
-  GetOptions,
-  PutItem,
-  PutOptions,
-  ScanOptions,
-  StoreOptions,
-  TableOptions,
-  UpdateOptions,
-  VacuumOptions,
-} from './api.ts';
+// The options that callers give, and the items of batches.
+import type { Driver } from './driver.ts';
+import type { Compression, Runtime } from './runtime.ts';
+import type { Finding } from './verify.ts';
 
-/** The values that an option or argument takes. */
-export interface Kind {
-  /** In words that follow "must be". */
-  readonly name: string;
-  /** A message may repeat a wrong string, up to a question mark: behind one an address may hold a secret. */
-  readonly isShown?: true;
-  accepts(value: unknown): boolean;
+export interface CallOptions {
+  /**
+   * Ends the call after as many milliseconds: with `aborted` if nothing was written, with `unknown`
+   * if a write is undecided. Default: the store's `timeoutMs`.
+   */
+  readonly timeoutMs?: number;
+  /** Ends the call early, with the same two codes. */
+  readonly signal?: AbortSignal;
 }
 
-/** Throws a TypeError unless `given` has the options of a call, or is undefined where none is required. `index`: of an item in a batch. */
-type CheckOptions = (given: unknown, index?: number) => void;
-
-const ANYTHING: Kind = { name: 'anything', accepts: () => true };
-const NUMBER: Kind = { name: 'a number', accepts: (value) => typeof value === 'number' };
-const SIGNAL = objectWith('an AbortSignal', 'addEventListener', 'removeEventListener');
-export const STRING: Kind = { name: 'a string', accepts: isText };
-export const BOOLEAN: Kind = { name: 'true or false', accepts: (value) => typeof value === 'boolean' };
-export const FUNCTION: Kind = { name: 'a function', accepts: (value) => typeof value === 'function' };
-export const ARRAY: Kind = { name: 'an array', accepts: (value) => Array.isArray(value) };
-export const OBJECT: Kind = { name: 'an object', accepts: isObject };
-
-/** An object with these methods. */
-export function objectWith(name: string, ...methods: readonly string[]): Kind {
-  return {
-    name,
-    accepts: (value) => isObject(value) && methods.every((method) => typeof value[method] === 'function'),
-  };
+export interface StoreOptions {
+  readonly driver: Driver;
+  /** Bytes for cached containers. Default 64 MiB. Headers of evicted ones take 1/16 more. */
+  readonly cacheBytesMax?: number;
+  /** Default deadline of every call, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Compression of pages written from now on. Every page stays readable. Default `zstd`. */
+  readonly compression?: Compression;
+  /** Clock, timer and randomness. Default: the system's. */
+  readonly runtime?: Runtime;
 }
 
-function oneOf(...words: readonly string[]): Kind {
-  return { name: `one of ${words.join(', ')}`, isShown: true, accepts: (value) => words.includes(value as string) };
+/** Options of a verification. `timeoutMs` bounds the whole walk: a day by default. */
+export interface VerifyOptions extends CallOptions {
+  /** Hears each finding as it is met, also those that the report leaves out. Must not throw. */
+  readonly onFinding?: (finding: Finding) => void;
 }
 
-const CALL = { timeoutMs: NUMBER, signal: SIGNAL };
-const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'write', 'remove', 'list', 'close');
-const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random'];
-const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
+/**
+ * `hash` spreads load, for whole scans. `key` keeps byte order, for range and prefix scans; growing
+ * keys then all meet in one container.
+ */
+export type Order = 'hash' | 'key';
 
-/** The options of each call, and the items of batches. */
-export const CHECK = {
-  openStore: optionsOf<StoreOptions>(
-    'openStore',
-    {
-      driver: DRIVER,
-      cacheBytesMax: NUMBER,
-      timeoutMs: NUMBER,
-      compression: oneOf('zstd', 'none'),
-      runtime: objectWith('a Runtime, such as systemRuntime', ...CLOCKS),
-    },
-    ['driver'],
-  ),
-  table: optionsOf<TableOptions>('store.table', {
-    order: oneOf('hash', 'key'),
-    containers: NUMBER,
-    codec: oneOf('msgpack', 'json', 'bytes', 'encoded'),
-    containerBytesMax: NUMBER,
-    create: BOOLEAN,
-    ...CALL,
-  }),
-  tables: optionsOf<CallOptions>('store.tables', CALL),
-  drop: optionsOf<CallOptions>('store.drop', CALL),
-  vacuum: optionsOf<VacuumOptions>('store.vacuum', {
-    quietMs: NUMBER,
-    containerBytesMax: NUMBER,
-    ...CALL,
-  }),
-  get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
-  getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
-  put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ttlMs: NUMBER, ...CALL }),
-  putMany: optionsOf<CallOptions>('table.putMany', CALL),
-  putItem: optionsOf<PutItem<unknown>>(
-    'table.putMany',
-    { key: STRING, value: ANYTHING, ...CONDITIONS, ttlMs: NUMBER },
-    ['key'],
-  ),
-  update: optionsOf<UpdateOptions>('table.update', { ttlMs: NUMBER, ...CALL }),
-  delete: optionsOf<DeleteOptions>('table.delete', { ifVersion: STRING, ...CALL }),
-  deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
-  deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),
-  scan: optionsOf<ScanOptions>('table.scan', {
-    prefix: STRING,
-    from: STRING,
-    to: STRING,
-    limit: NUMBER,
-    cursor: STRING,
-    ...CALL,
-  }),
-};
+/**
+ * The encoding of written values. A record is read by the codec stored with it.
+ *
+ * - `msgpack` (default): JSON's values, undefined inside them, every number, bigints, Maps, Sets,
+ *   Dates, ArrayBuffers, DataViews and typed arrays except Float16Array.
+ * - `json`: null, booleans, finite numbers, strings, arrays and plain objects.
+ * - `bytes`: a Uint8Array.
+ * - `encoded`: an EncodedValue.
+ *
+ * A value of at most VALUE_DEPTH_MAX levels comes back the same (an object without a prototype with
+ * the usual one), or the put fails with `invalid`.
+ */
+export type CodecName = 'msgpack' | 'json' | 'bytes' | 'encoded';
 
-/** The check of a call's options; messages name the call. An option that is undefined counts as left out. */
-export function optionsOf<Options extends object>(
-  call: string,
-  kinds: Readonly<Record<keyof Options & string, Kind>>,
-  required: readonly (keyof Options & string)[] = [],
-): CheckOptions {
-  const kindOf = new Map<string, Kind>(Object.entries(kinds));
-  return (given, index) => {
-    if (given === undefined && required.length === 0) return;
-    const where = (): string => (index === undefined ? call : `item ${index} of ${call}`);
-    if (!isObject(given))
-      throw new TypeError(`${where()} takes an object of ${[...kindOf.keys()].join(', ')}, not ${described(given)}`);
-    for (const name of Object.keys(given)) {
-      const kind = kindOf.get(name);
-      if (kind === undefined) throw unknownOption(where(), name, [...kindOf.keys()]);
-      const value = given[name];
-      if (value !== undefined && !kind.accepts(value)) throw wrongKind(where(), name, kind, value);
-    }
-    for (const name of required) {
-      if (given[name] === undefined)
-        throw new TypeError(`${where()} needs ${name}: it must be ${kindOf.get(name)?.name}`);
-    }
-  };
+/** A value with its encoding, as stored. Tables of codec `encoded` take and give it. */
+export interface EncodedValue {
+  readonly codec: 'msgpack' | 'json' | 'bytes';
+  readonly bytes: Uint8Array;
 }
 
-/** Throws a TypeError unless `items` is an array and each of its items passes `check`. */
-export function checkItems(call: string, items: unknown, check: CheckOptions): void {
-  checkArgument(call, 'items', ARRAY, items);
-  const all = items as unknown[];
-  for (let index = 0; index < all.length; index += 1) check(all[index], index);
+/** `V` as JSON gives it back. Types that JSON lacks become `never`. */
+export type JsonOf<V> = unknown extends V
+  ? V
+  : V extends string | number | boolean | null
+    ? V
+    : V extends ((...args: never) => unknown) | bigint | symbol | undefined
+      ? never
+      : { [Name in keyof V]: JsonOf<V[Name]> };
+
+export interface TableOptions extends CallOptions {
+  /** Default `hash`, or the existing table's. `conflict` if an existing table has another. */
+  readonly order?: Order;
+  /** Leaves at creation, 1 to 256, order `hash` only. Default 1. Ignored if the table exists. */
+  readonly containers?: number;
+  /** Default `msgpack`. */
+  readonly codec?: CodecName;
+  /**
+   * A container's size in bytes; a commit splits above 70 % of it. From 16,384 to the provider's
+   * limit, the default: 1,000,000 on Datastore, 720,000 on Azure Tables. Smaller containers let
+   * many callers wait less; at 131,072 loads cost 4 to 5 times as much and scans 6 times.
+   *
+   * Not stored: processes may differ, and the smallest one splits. All handles in one store share
+   * the first one's value (`invalid` otherwise). A larger record has a container to itself.
+   */
+  readonly containerBytesMax?: number;
+  /** Creates a missing table (default true); otherwise `not_found`. */
+  readonly create?: boolean;
 }
 
-/** Throws a TypeError unless the argument `name` is of this kind. */
-export function checkArgument(call: string, name: string, kind: Kind, value: unknown): void {
-  if (!kind.accepts(value)) throw wrongKind(call, name, kind, value);
+export interface VacuumOptions extends CallOptions {
+  /**
+   * Merges containers that nobody wrote for as many milliseconds, from 0 to a day. Default 120,000.
+   * The call takes at least as long: its default deadline is the store's `timeoutMs` plus this.
+   */
+  readonly quietMs?: number;
+  /** Merges up to 0.6 of it. Default: the open handles' value, else that of TableOptions. */
+  readonly containerBytesMax?: number;
 }
 
-function orString(check: CheckOptions): CheckOptions {
-  return (given, index) => {
-    if (typeof given !== 'string') check(given, index);
-  };
+export interface GetOptions extends CallOptions {
+  /** Answers without I/O from a read at most as many milliseconds old. Default 0: linearizable. */
+  readonly maxAgeMs?: number;
 }
 
-function wrongKind(where: string, name: string, kind: Kind, value: unknown): TypeError {
-  const given = kind.isShown === true && isText(value) ? JSON.stringify(value.split('?', 1)[0]) : described(value);
-  return new TypeError(`${where}: ${name} must be ${kind.name}, not ${given}`);
+export interface PutOptions extends CallOptions {
+  /** Writes only a record at this version; else `conflict`. */
+  readonly ifVersion?: string;
+  /** Writes only if there is no record; else `conflict`. Not together with `ifVersion`. */
+  readonly ifAbsent?: boolean;
+  /** The record expires in as many milliseconds, a positive integer. Default: never. */
+  readonly ttlMs?: number;
+  /** The record expires then, in milliseconds since 1970, be it past. Not together with `ttlMs`. */
+  readonly expiresAtMs?: number;
 }
 
-function unknownOption(where: string, name: string, names: readonly string[]): TypeError {
-  const near = nearest(name, names);
-  const hint = near === undefined ? '' : ` did you mean ${near}?`;
-  return new TypeError(`${where} has no option ${JSON.stringify(name)}:${hint} it takes ${names.join(', ')}`);
+export interface UpdateOptions extends CallOptions {
+  /** The record expires in as many milliseconds, a positive integer. Default: as before. */
+  readonly ttlMs?: number;
 }
 
-/** The name that agrees with a mistyped one for the most letters from the first, two at least. */
-function nearest(mistyped: string, names: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let most = 1;
-  for (const name of names) {
-    const agreeing = commonLetters(name.toLowerCase(), mistyped.toLowerCase());
-    if (agreeing > most) [best, most] = [name, agreeing];
-  }
-  return best;
+export interface DeleteOptions extends CallOptions {
+  /** Deletes only a record at this version; else `conflict`. */
+  readonly ifVersion?: string;
 }
 
-function commonLetters(a: string, b: string): number {
-  let count = 0;
-  while (count < a.length && a[count] === b[count]) count += 1;
-  return count;
+export interface PutItem<V> extends Omit<PutOptions, keyof CallOptions> {
+  readonly key: string;
+  readonly value: V;
 }
 
-/** The type of a value. Its content may be a secret and is not shown. */
-function described(value: unknown): string {
-  if (value === undefined || value === null) return String(value);
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+export interface DeleteItem extends Omit<DeleteOptions, keyof CallOptions> {
+  readonly key: string;
 }
 
-export function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** `timeoutMs` bounds the reading of each leaf, not the whole scan. */
+export interface ScanOptions extends CallOptions {
+  /** Keys that begin with this, order `key` only. Not together with `from` and `to`. */
+  readonly prefix?: string;
+  /** First key, inclusive, order `key` only. */
+  readonly from?: string;
+  /** Last key, exclusive, order `key` only. */
+  readonly to?: string;
+  /** The most records to give. Default: all. */
+  readonly limit?: number;
+  /**
+   * Continues the scan that gave it, with that scan's bounds. Other bounds beside it, or a cursor
+   * of another table, are `invalid`. It is neither secret nor signed: to confine a caller to some
+   * keys, pass the bounds again with the caller's cursor.
+   */
+  readonly cursor?: string;
 }

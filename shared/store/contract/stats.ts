@@ -1,42 +1,41 @@
-// What a table tells of its work.
-
-/** What a table has done, in numbers that only grow, except where one says "now" or "in use". */
+/** Counters that only grow, unless they say "now" or "in use". */
 export interface TableStats {
   /** Requests sent to the provider: reads, writes, removals and lists. */
   readonly requests: number;
   readonly readRequests: number;
   readonly writeRequests: number;
-  /** Commits that met another's. */
+  /** Commits refused, as another came first. */
   readonly conflicts: number;
-  /** Commits acknowledged. */
+  /** Acknowledged commits. */
   readonly commits: number;
   /** Commits whose outcome had to be settled by reading. */
   readonly unknownOutcomes: number;
-  /** Operations whose page was served from memory. */
+  /** Operations answered from a page in memory. */
   readonly cacheHits: number;
   readonly cacheMisses: number;
-  /** Containers that were split, for their size or for their traffic. */
+  /** Splits of containers, for size or traffic. */
   readonly splits: number;
-  /** Those of them that were split for their traffic. */
+  /** Splits for traffic alone. */
   readonly splitsByTraffic: number;
-  /** Splits for traffic that others' commits prevented, or whose outcome is unknown: what they inserted is for vacuum to remove. */
+  /** Splits for traffic that failed or are unknown. Vacuum removes their new nodes. */
   readonly lostSplits: number;
-  /** Commits of other processes that reads have shown. */
+  /** Other processes' commits that reads showed. */
   readonly foreignCommits: number;
-  /** Reads sent before a commit, because others had probably written to the container. */
+  /** Reads before a commit, as others had probably written to the container. */
   readonly readsFirst: number;
-  /** Pauses before a commit, because another process was splitting the container. */
+  /** Pauses before a commit, as another process was splitting the container. */
   readonly rests: number;
-  /** Steps from a node that was split to a part of it, because a branch did not know of the split yet. */
+  /** Steps to the right of a split node, as a branch did not know the split yet. */
   readonly rightWalks: number;
-  /** Searches for a leaf's content to the left of it, because it had been merged into its left neighbour. */
+  /** Searches to the left of a leaf that was merged into its left neighbour. */
   readonly leftSearches: number;
   /** Merges of a leaf into its left neighbour that this process finished. */
   readonly merges: number;
   /** Changes waiting for their commit, now. */
   readonly queueDepth: number;
-  /** Reads, and commits, that the store may have in flight, now: from 2 to the driver's `inFlightMax`, adapted to the throughput, halved after a throttled reply. */
+  /** Reads in flight, now at most: 2 to the driver's `inFlightMax`. Throttling halves it. */
   readonly readsInFlightMax: number;
+  /** The same for commits. */
   readonly commitsInFlightMax: number;
   /** The container size in use: `TableOptions.containerBytesMax`, or its default. */
   readonly containerBytesMax: number;

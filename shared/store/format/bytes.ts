@@ -1,8 +1,10 @@
-// Reading and writing the primitives of FORMAT.md: big-endian integers, varints, length-prefixed bytes.
-// A reader never runs past its end: damage surfaces as a RangeError, which the decoders turn into `corrupt`.
+// Reads and writes the primitives of FORMAT.md: big-endian integers, varints, length-prefixed
+// bytes. A reader never runs past its end: damage is a RangeError, which callers turn into
+// `corrupt`.
+import { crc32 } from 'node:zlib';
 import type { Branded } from '../contract/brand.ts';
 
-/** Eight random bytes in hexadecimal: the form in which incarnations, container ids and attempt ids are held in memory. */
+/** An incarnation, container id or attempt id in memory: eight random bytes in hexadecimal. */
 export type Id64 = Branded<'Id64'>;
 
 export const ID64_BYTES = 8;
@@ -13,22 +15,22 @@ export const ROOT_CONTAINER: Id64 = '0000000000000000' as Id64;
 /** The version byte of headers and page envelopes. */
 export const FORMAT_VERSION = 1;
 
-/** The id that the first eight bytes are. */
+/** The id in the first eight bytes. */
 export function id64(bytes: Uint8Array): Id64 {
   return asBuffer(bytes).toString('hex', 0, ID64_BYTES) as Id64;
 }
 
-/** A Buffer over the same memory. */
+/** A view of the same memory. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Order of unsigned bytes; a prefix comes before what it begins. */
+/** Orders unsigned bytes; a prefix comes first. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return compareRange(a, 0, a.length, b);
 }
 
-/** Order of the bytes of `a` from `start` to `end`, and all of `b`. A loop, for positions are short: Buffer.compare costs more to call than to do. */
+/** Orders `a` from `start` to `end`, and `b`. For positions a loop beats Buffer.compare. */
 export function compareRange(a: Uint8Array, start: number, end: number, b: Uint8Array): number {
   const length = end - start;
   const shared = Math.min(length, b.length);
@@ -39,22 +41,22 @@ export function compareRange(a: Uint8Array, start: number, end: number, b: Uint8
   return length - b.length;
 }
 
-/** No bytes; the empty position. */
+/** Also the empty position. */
 export const EMPTY_BYTES: Uint8Array = Buffer.alloc(0);
 
-/** Bytes of a varint: unsigned LEB128, up to 2^53 - 1. */
+/** The size of a varint: unsigned LEB128, up to 2^53 - 1. */
 export function varintBytes(value: number): number {
   let bytes = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes += 1;
   return bytes;
 }
 
-/** Writes one primitive behind the other into memory that grows as needed; `view` gives what was written. */
+/** Appends primitives to memory that grows as needed. */
 export class ByteWriter {
   #buffer: Buffer;
   #length = 0;
 
-  /** Into this memory, or so many bytes. */
+  /** Takes memory to write into, or a number of bytes to allocate. */
   constructor(memory: Buffer | number) {
     this.#buffer = typeof memory === 'number' ? Buffer.allocUnsafe(memory) : memory;
   }
@@ -105,7 +107,7 @@ export class ByteWriter {
     this.raw(bytes);
   }
 
-  /** The bytes written so far: a view, good until more is written. */
+  /** A view of the bytes written so far, valid until the next write. */
   view(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -119,7 +121,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads one primitive behind the other. Throws a RangeError instead of reading past the end, and for a varint above 2^53 - 1. */
+/** Reads primitives in a row. Throws a RangeError at the end, and for a varint above 2^53 - 1. */
 export class ByteReader {
   readonly #buffer: Buffer;
   position: number;
@@ -176,7 +178,7 @@ export class ByteReader {
     return this.raw(this.varint());
   }
 
-  /** As `bytes`, with the first `shared` bytes of `before` in front: in memory of its own. */
+  /** As `bytes`, behind the first `shared` bytes of `before`. A copy. */
   bytesAfter(before: Uint8Array, shared: number): Uint8Array {
     const count = this.varint();
     const start = this.#advance(count);
@@ -187,7 +189,6 @@ export class ByteReader {
     return whole;
   }
 
-  /** Past what `bytes` would give. */
   skipBytes(): void {
     this.#advance(this.varint());
   }
@@ -200,18 +201,27 @@ export class ByteReader {
   }
 }
 
-/** A `u8`: 0, or 1 and then the value. */
+export const CRC_BYTES = 4;
+
+/** Checks the CRC-32 in the last four bytes, and gives it. `seed`: that of bytes before. */
+export function checkCrc(bytes: Buffer, what: string, seed = 0): number {
+  if (bytes.length <= CRC_BYTES) throw new RangeError(`${what} is cut short`);
+  const crc = bytes.readUInt32BE(bytes.length - CRC_BYTES);
+  if (crc32(bytes.subarray(0, -CRC_BYTES), seed) !== crc) throw new RangeError(`${what} checksum does not match`);
+  return crc;
+}
+
+/** Writes a `u8`: 0, or 1 and then the value. */
 export function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (value: T) => void): void {
   writer.u8(value === undefined ? 0 : 1);
   if (value !== undefined) write(value);
 }
 
-/** The counterpart of `writeOptional`. */
 export function readOptional<T>(reader: ByteReader, read: () => T): T | undefined {
   return reader.u8() === 0 ? undefined : read();
 }
 
-/** A varint count, then so many values. */
+/** Reads a varint, and as many values as it says. */
 export function readMany<T>(reader: ByteReader, read: () => T): T[] {
   const values: T[] = [];
   for (let left = reader.varint(); left > 0; left -= 1) values.push(read());

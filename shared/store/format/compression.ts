@@ -1,33 +1,34 @@
-// Compression of pages; bounded when it expands.
+// Compresses pages, and expands them to no more than their stated size.
 import { constants, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Compressed, Compression } from '../contract/runtime.ts';
 
-/** The tags of FORMAT.md. Deflate is read, and written by nothing. */
+/** The tags of FORMAT.md. Nothing writes deflate. */
 const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
 
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** The least that zlib takes as the size of its output buffer. */
+/** zlib's minimum for `chunkSize`, its output buffer. */
 const CHUNK_BYTES_LEAST = 64;
 
-/** zlib goes on to another buffer when one is full, even if nothing follows. */
+/** zlib allocates a second buffer when the first is full, even if nothing follows. */
 const SPARE_BYTES = 1;
 
-/** Compresses, or returns the bytes as they are where that is not smaller. */
+/** Returns the bytes themselves where compression saves nothing. */
 export function compress(raw: Uint8Array, compression: Compression): Compressed {
   if (compression === 'zstd') {
-    // An output buffer as large as the input: by default each call would allocate many times that.
+    // By default each call would allocate many times the input's size.
     const bytes = zstdCompressSync(raw, { ...ZSTD, chunkSize: Math.max(CHUNK_BYTES_LEAST, raw.length) });
     if (bytes.length < raw.length) return { tag: COMPRESSION_TAGS.zstd, bytes };
   }
   return { tag: COMPRESSION_TAGS.none, bytes: raw };
 }
 
-/** Expands to exactly `rawBytes` bytes, in memory of their own; throws a RangeError otherwise, having allocated little more than that. */
+/** Expands to `rawBytes` bytes of own memory. Throws a RangeError for another size. */
 export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   const raw = expand(bytes, tag, rawBytes);
   if (raw.length !== rawBytes) throw new RangeError(`expanded to ${raw.length} bytes instead of ${rawBytes}`);
-  // A cached page must not keep alive the reply that it came in, nor the pool of which Node.js cuts small buffers.
+  // A cached page must not keep alive its reply, nor the pool from which Node.js cuts small
+  // buffers.
   if (raw.buffer.byteLength <= rawBytes + SPARE_BYTES) return raw;
   const own = Buffer.allocUnsafeSlow(rawBytes);
   own.set(raw);

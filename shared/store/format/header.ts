@@ -1,15 +1,14 @@
-// The header of a container, part `h`: the positions it owns, its right sibling, its commits, and the page table. FORMAT.md, "Header":
-//   magic u16 | version u8 | order u8 | state u8 | level u8 | incarnation 8 | container 8 | low bytes | high optional bytes
-//   right optional 8 | next number varint | commit count varint | commit ids bytes | created varint | origin optional (id bytes, version bytes)
-//   dead slots many (slot varint, chunks varint) | page rows many (page-table.ts) | layers many varint
-//   [hold varint [parts many (low bytes, container 8) | since varint]] | crc32 u32
+// The header of a container, part `h` (FORMAT.md, "Header"): the positions it owns, its right
+// sibling, its commits, and the page table.
 import { crc32 } from 'node:zlib';
-import type { Order } from '../contract/api.ts';
+import type { Order } from '../contract/options.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
 import {
   asBuffer,
   ByteReader,
   ByteWriter,
+  checkCrc,
+  CRC_BYTES,
   FORMAT_VERSION,
   id64,
   type Id64,
@@ -21,34 +20,29 @@ import {
 import { type DeadSlot, type PageRef, readPageTable, tableBytesExpected, writePageTable } from './page-table.ts';
 import type { Position, UpperBound } from './position.ts';
 
-/** A header beyond this splits its container: it travels with every commit. */
+/** Every commit sends the header: a larger one splits its container. */
 export const HEADER_BYTES_MAX = 16 * 1024;
 
-/** How many of the last commits' ids a header keeps: an attempt older than that can no longer be settled. */
+/** Ids of the last commits in a header. An older attempt can no longer be settled. */
 const COMMIT_IDS_KEPT = 128;
 
-/** What a header takes beside its page table: commit ids at their most, short bounds. */
+/** A header without its page table: all commit ids, and short bounds. */
 export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
 
-/** What it mostly takes beside commit ids and page table: an estimate, so that its memory rarely grows. */
-const HEAD_BYTES = 192;
+/** A guess at all but commit ids and page table, so that the writer's memory rarely grows. */
+const OTHER_FIELDS_BYTES = 192;
 
 const MAGIC = 0x5357;
-const CRC_BYTES = 4;
 const ORDERS: readonly Order[] = ['hash', 'key'];
 const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
 
 /**
- * What a node is to its table.
- *
- * - `live`: it owns what lies between its bounds.
- * - `removing`, `removed`: the tombstone of a dropped table, a root.
- * - `retired`: a leaf, never the leftmost, that never changes again but to become `merged`. Its records count until its left neighbour absorbs it.
- * - `merged`: a leaf that was absorbed, without its pages.
+ * A root is `removing` or `removed` once its table is dropped. A leaf is `retired` until its left
+ * neighbour absorbs it, then `merged` (rule 26). All other nodes are `live`.
  */
 export type NodeState = (typeof STATES)[number];
 
-/** The node whose split made this one, and the version it had then; of a root see admin/dropped.ts. */
+/** The node whose split made this one, and its version then. A root's is in admin/dropped.ts. */
 interface Origin {
   readonly id: EntityId;
   readonly version: EntityVersion;
@@ -60,9 +54,9 @@ export interface Part {
   readonly container: Id64;
 }
 
-/** Where a node's content went lately: links lead there too, but one after the other. */
+/** The nodes that the last split made: a reader jumps there instead of following links. */
 export interface LastSplit {
-  /** In order of their lows, from the node's high on. */
+  /** In order of their lows. */
   readonly parts: readonly Part[];
   /** The number of the commit that made them. */
   readonly commit: number;
@@ -78,26 +72,26 @@ export interface Header {
   readonly low: Position;
   readonly high: UpperBound;
   readonly right: Id64 | undefined;
-  /** The next number for a record change or a page: above all that were used in this container, or handed on to it. */
+  /** The next number for a record change or a page: above all used here, or handed on to here. */
   readonly nextNumber: number;
   readonly commitCount: number;
   /** The ids of the last commits, oldest first, 8 bytes each. */
   readonly commitIds: Uint8Array;
   readonly createdAtMs: number;
   readonly origin: Origin | undefined;
-  /** Slots without a page, whose emptied chunks still count. */
+  /** Slots without a page. Their emptied chunks still count. */
   readonly deadSlots: readonly DeadSlot[];
-  /** The rows of the base, in order of their lows, then those of each layer above it, oldest first. */
+  /** The base's rows in order of their lows, then those of each layer above, oldest first. */
   readonly pages: readonly PageRef[];
   /** How many of the rows each layer above the base has. */
   readonly layers: readonly number[];
-  /** For so long the writer of the last commit asks others not to write, as it splits the container; 0: it asks for nothing. Nobody trusts it. */
+  /** The last writer splits the container and asks others to wait as long; 0: it does not. */
   readonly holdForMs: number;
   /** Undefined if it was not split lately. */
   readonly lastSplit: LastSplit | undefined;
 }
 
-/** The ids with one more at the end, the oldest beyond the kept number dropped. */
+/** Appends an id, and drops the oldest one too many. */
 export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
   const kept =
     ids.length >= COMMIT_IDS_KEPT * ID64_BYTES ? ids.subarray(ids.length - (COMMIT_IDS_KEPT - 1) * ID64_BYTES) : ids;
@@ -107,7 +101,7 @@ export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
   return appended;
 }
 
-/** The id of commit number `count`, or undefined if the list no longer, or not yet, holds it. */
+/** The id of commit number `count`; undefined if it is too old, or did not happen yet. */
 export function commitIdAt(header: Header, count: number): Id64 | undefined {
   const fromEnd = header.commitCount - count + 1;
   const start = header.commitIds.length - fromEnd * ID64_BYTES;
@@ -115,9 +109,9 @@ export function commitIdAt(header: Header, count: number): Id64 | undefined {
   return id64(header.commitIds.subarray(start, start + ID64_BYTES));
 }
 
-/** `before` is the header that this one was made from, if any: rows of the page table that stayed are copied from its encoded form. */
+/** `before`: the header that this one replaces. Unchanged rows are copied from its bytes. */
 export function encodeHeader(header: Header, before?: Header): Uint8Array {
-  const writer = new ByteWriter(HEAD_BYTES + header.commitIds.length + tableBytesExpected(header, before));
+  const writer = new ByteWriter(OTHER_FIELDS_BYTES + header.commitIds.length + tableBytesExpected(header, before));
   writer.u16(MAGIC);
   writer.u8(FORMAT_VERSION);
   writer.u8(ORDERS.indexOf(header.order));
@@ -149,15 +143,14 @@ export function encodeHeader(header: Header, before?: Header): Uint8Array {
   return writer.view();
 }
 
-/** Decodes a header; throws a RangeError that says what is wrong (damage, or a newer format). Pages come without content. */
+/** Throws a RangeError for damage or a newer format. Pages come without content. */
 export function decodeHeader(stored: Uint8Array): Header {
   const bytes = asBuffer(stored);
   const reader = new ByteReader(bytes);
   if (reader.u16() !== MAGIC) throw new RangeError('header does not begin as one');
   const version = reader.u8();
   if (version !== FORMAT_VERSION) throw new RangeError(`header format ${version} is not known to this release`);
-  if (crc32(bytes.subarray(0, -4)) !== bytes.readUInt32BE(bytes.length - 4))
-    throw new RangeError('header checksum does not match');
+  checkCrc(bytes, 'header');
   const order = oneOf(ORDERS, reader.u8());
   const state = oneOf(STATES, reader.u8());
   const level = reader.u8();
@@ -191,7 +184,7 @@ export function decodeHeader(stored: Uint8Array): Header {
   return header;
 }
 
-/** Nothing depends on these, and releases that do not know them pass over them. */
+/** Hints to other processes. No promise depends on them. */
 type Courtesies = Pick<Header, 'holdForMs' | 'lastSplit'>;
 
 function writeCourtesies(writer: ByteWriter, { holdForMs, lastSplit }: Courtesies): void {

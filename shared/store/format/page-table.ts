@@ -1,17 +1,16 @@
-// The page table of a header, a row for each page. FORMAT.md, "Header":
-//   shared varint | rest bytes | slot varint | records varint | sealed bytes varint | number varint | crc32 u32 | compression u8 | chunks varint
-// A row's low is the first `shared` bytes of the low before it, and `rest`.
+// The page table of a header, a row for each page (FORMAT.md, "Header"). A row's low is stored as
+// what it shares with the low before it, and the rest.
 import { type ByteReader, type ByteWriter, readMany } from './bytes.ts';
 import { PageContent } from './page-content.ts';
 import type { Position } from './position.ts';
 
-/** A slot without a page. Its emptied chunks, `chunksMost` since the last insert or replace, still count against the entity's size. */
+/** A slot without a page. `chunksMost` emptied chunks still count against the entity. */
 export interface DeadSlot {
   readonly slot: number;
   readonly chunksMost: number;
 }
 
-/** A row of the page table. The page owns the positions from `low` to the next page's low. */
+/** The page owns the positions from `low` to the next row's. */
 export interface PageRef {
   readonly low: Position;
   readonly slot: number;
@@ -21,38 +20,38 @@ export interface PageRef {
   readonly crc: number;
   readonly compression: number;
   readonly chunksMost: number;
-  /** Shared by the snapshots of all versions in which the page is the same. */
+  /** Shared by all versions' snapshots with this page. */
   content: PageContent;
 }
 
-/** The rows, and their container's low, which stands before the first row's. */
+/** The rows, and their container's low: the first row is stored relative to it. */
 export interface PageTable {
   readonly low: Position;
   readonly pages: readonly PageRef[];
 }
 
-/** An encoded page table, and the offset at which each row begins; the last offset is the end. */
+/** An encoded page table, and the offset of each row; the last offset is the end. */
 interface EncodedTable {
   readonly bytes: Uint8Array;
   readonly starts: readonly number[];
 }
 
-/** A row's bytes, mostly fewer. */
-const ROW_BYTES = 32;
-/** Most commits write so many rows anew at most, each of which takes a few bytes more or less than the one before. */
-const NEW_ROWS = 8;
+/** A guess above most rows, so that the writer's memory rarely grows. */
+const ROW_BYTES_EXPECTED = 32;
+/** Most commits write fewer rows anew. */
+const NEW_ROWS_EXPECTED = 8;
 
-/** By the array of rows: a commit changes few rows of a hundred, and the next version's table copies the others from here. */
+/** By the array of rows, of which a commit changes few: the next version copies the others. */
 const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
 
-/** About how many bytes the rows will take: headers stay in memory, and what they would take at most is twice as much. */
+/** Estimates the rows' bytes. Headers stay in memory; an upper bound would take twice as much. */
 export function tableBytesExpected({ pages }: PageTable, before: PageTable | undefined): number {
   const old = before === undefined ? undefined : encodedTables.get(before.pages);
-  if (before === undefined || old === undefined) return pages.length * ROW_BYTES;
-  return old.bytes.length + Math.max(NEW_ROWS, pages.length - before.pages.length) * ROW_BYTES;
+  if (before === undefined || old === undefined) return pages.length * ROW_BYTES_EXPECTED;
+  return old.bytes.length + Math.max(NEW_ROWS_EXPECTED, pages.length - before.pages.length) * ROW_BYTES_EXPECTED;
 }
 
-/** Writes the rows; those that stand in `before` too, after the same low, are copied from its encoded form. */
+/** Rows that follow the same low in `before` are copied from its encoded form. */
 export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, before: PageTable | undefined): void {
   writer.varint(pages.length);
   const begin = writer.length;
@@ -72,7 +71,7 @@ export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, be
     writer.raw(old.bytes.subarray(old.starts[first]));
     for (let row = first; row < oldPages.length; row += 1) starts.push(old.starts[row + 1]! + shift);
   }
-  // A view of what is written: the whole header, which it keeps in memory, is hardly more.
+  // A view keeps the whole header in memory, which is hardly more than its table.
   encodedTables.set(pages, { bytes: writer.view().subarray(begin), starts });
 }
 
@@ -82,7 +81,7 @@ function sameRows(pages: readonly PageRef[], old: readonly PageRef[]): number {
   return same;
 }
 
-/** How many of the last rows are the same and stand after the same low: a row's bytes depend on both. */
+/** Counts the last rows that are the same and follow the same low: a row's bytes depend on both. */
 function sameRowsAtEnd(pages: readonly PageRef[], old: readonly PageRef[], head: number): number {
   const most = Math.min(pages.length, old.length) - head;
   let same = 0;
@@ -111,7 +110,7 @@ function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
   return shared;
 }
 
-/** The rows, their contents unknown. `low` is that of the container. */
+/** `low`: the container's. */
 export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
   let previous = low;
   return readMany(reader, () => {
@@ -130,7 +129,6 @@ export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
   });
 }
 
-/** A row's slot once its page is gone. */
 export function asDeadSlot({ slot, chunksMost }: DeadSlot): DeadSlot {
   return { slot, chunksMost };
 }

@@ -1,6 +1,5 @@
-// The body of a page: records in order of their positions, one behind the other (record.ts, and FORMAT.md, "Page"):
-//   key bytes | flags u8 | version varint | [expiry varint] | value bytes
-// Pages are cut and joined by copying bytes, never by decoding values.
+// The body of a page: records in order of their positions (FORMAT.md, "Page"). Pages are cut and
+// joined by copying bytes, never by decoding values.
 import { ByteReader, ByteWriter, compareRange } from './bytes.ts';
 import { compareWithPosition, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
 import {
@@ -13,23 +12,23 @@ import {
   writeRecord,
 } from './record.ts';
 
-/** An expanded page: its body, and the offset at which each record begins. The last offset, behind the last record, is the body's length. */
+/** An expanded page: its body and the offsets of its records. The last offset is its length. */
 export interface Page {
   readonly body: Uint8Array;
   readonly starts: readonly number[];
-  /** False if no record is a tombstone or has an expiry time: a compaction then finds nothing to drop in it. */
+  /** False if no record is a tombstone or expires: a compaction finds nothing to drop. */
   readonly mayHoldDead: boolean;
-  /** Of a page that was built and is not sealed yet: memory that holds its body alone, `ROOM_BEFORE_BYTES` from its begin and `ROOM_BEHIND_BYTES` from its end. */
+  /** The memory of a page not sealed yet: its body, with room for the envelope around it. */
   room?: Buffer | undefined;
 }
 
-/** Room around a body for the envelope (envelope.ts): a page that is stored as it is need not be copied into one. */
+/** Room for the envelope around a body, so that an uncompressed page is sealed without a copy. */
 export const ROOM_BEFORE_BYTES = 32;
 export const ROOM_BEHIND_BYTES = 8;
 
 export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mayHoldDead: false, room: undefined };
 
-/** A page of a body that is built in `room`, where it takes `bytes`. */
+/** The page of a body that takes `bytes` in `room`. */
 function builtPage(room: Buffer, bytes: number, starts: readonly number[], mayHoldDead: boolean): Page {
   return { body: room.subarray(ROOM_BEFORE_BYTES, ROOM_BEFORE_BYTES + bytes), starts, mayHoldDead, room };
 }
@@ -38,19 +37,18 @@ function roomFor(bytes: number): Buffer {
   return Buffer.allocUnsafe(ROOM_BEFORE_BYTES + bytes + ROOM_BEHIND_BYTES);
 }
 
-/** The page's room, which is the caller's from then on; undefined if it has none any more. */
+/** Hands the page's room to the caller; undefined if it has none any more. */
 export function takeRoom(page: Page): Buffer | undefined {
   const { room } = page;
   page.room = undefined;
   return room;
 }
 
-/** How many records a page holds. */
 export function recordCount(page: Page): number {
   return page.starts.length - 1;
 }
 
-/** Finds where the records of a body begin. Throws a RangeError if it is damaged. */
+/** Finds the records of a body. Throws a RangeError if it is damaged. */
 export function parsePage(body: Uint8Array): Page {
   const reader = new ByteReader(body);
   const starts: number[] = [];
@@ -78,28 +76,28 @@ export function recordAt({ body, starts }: Page, index: number): StoredRecord {
   return { key, version, expiresAtMs, codec: flags & CODEC_MASK, value: reader.bytes() };
 }
 
-/** The key of the record at `index`, a view. Keys are short: their length takes one byte or two. */
+/** A view of the key at `index`. */
 export function keyAt(page: Page, index: number): Uint8Array {
-  const { body } = page;
-  const start = page.starts[index]!;
-  const first = body[start]!;
-  if (first < 0x80) return body.subarray(start + 1, start + 1 + first);
-  const length = (first & 0x7f) | (body[start + 1]! << 7);
-  return body.subarray(start + 2, start + 2 + length);
+  return page.body.subarray(keyStart(page, index), keyEnd(page, index));
 }
 
-/** Order of the key at `index` and `key`, as bytes. Allocates nothing. */
+/** Keys are short: their length takes one byte or two. */
+function keyStart({ body, starts }: Page, index: number): number {
+  return starts[index]! + (body[starts[index]!]! < 0x80 ? 1 : 2);
+}
+
+function keyEnd({ body, starts }: Page, index: number): number {
+  const start = starts[index]!;
+  const first = body[start]!;
+  return first < 0x80 ? start + 1 + first : start + 2 + ((first & 0x7f) | (body[start + 1]! << 7));
+}
+
+/** Orders the key at `index` and `key`, as bytes. Allocates nothing. */
 export function compareKeyAt(page: Page, index: number, key: Uint8Array): number {
-  const { body } = page;
-  const start = page.starts[index]!;
-  const first = body[start]!;
-  const isShort = first < 0x80;
-  const length = isShort ? first : (first & 0x7f) | (body[start + 1]! << 7);
-  const from = start + (isShort ? 1 : 2);
-  return compareRange(body, from, from + length, key);
+  return compareRange(page.body, keyStart(page, index), keyEnd(page, index), key);
 }
 
-/** Index of the record with this key, or -1. Compares keys only: no position is computed. */
+/** The index of the record with this key, or -1. Computes no position. */
 export function indexOfKey(page: Page, key: Uint8Array): number {
   for (let index = 0; index < recordCount(page); index += 1) {
     if (isKeyAt(page, index, key)) return index;
@@ -107,26 +105,22 @@ export function indexOfKey(page: Page, key: Uint8Array): number {
   return -1;
 }
 
-/** Compares from the end: keys that are neighbours begin alike. */
-function isKeyAt({ body, starts }: Page, index: number, key: Uint8Array): boolean {
-  const start = starts[index]!;
-  const first = body[start]!;
-  const isShort = first < 0x80;
-  const length = isShort ? first : (first & 0x7f) | (body[start + 1]! << 7);
-  if (length !== key.length) return false;
-  const from = start + (isShort ? 1 : 2);
-  for (let at = length - 1; at >= 0; at -= 1) {
-    if (body[from + at] !== key[at]) return false;
-  }
+/** Compares from the end, as neighbours' keys begin alike. */
+function isKeyAt(page: Page, index: number, key: Uint8Array): boolean {
+  const { body } = page;
+  const start = keyStart(page, index);
+  const { length } = key;
+  if (keyEnd(page, index) - start !== length) return false;
+  for (let at = length - 1; at >= 0; at -= 1) if (body[start + at] !== key[at]) return false;
   return true;
 }
 
-/** First index, from `from` on, whose position is not below `position`; the record count if there is none. */
+/** The first index from `from` whose position is not below; the record count if none. */
 export function lowerBound(page: Page, position: Position, positionOf: PositionOf, from = 0): number {
   return lowerBoundWithin(page, position, positionOf, { low: from, high: recordCount(page) });
 }
 
-/** As `lowerBound`, where it is probably among the `near` records from `from` on: each look at one hashes its key. Searches these, then twice as many. */
+/** As `lowerBound`, for a near result: searches `near` records, then twice as many. */
 export function lowerBoundNear(
   page: Page,
   position: Position,
@@ -143,7 +137,7 @@ export function lowerBoundNear(
   return lowerBoundWithin(page, position, positionOf, { low, high });
 }
 
-/** `high` if all from `low` to `high` (exclusive) are below. */
+/** `high` if all records from `low` to `high` (exclusive) are below. */
 function lowerBoundWithin(
   page: Page,
   position: Position,
@@ -164,7 +158,7 @@ function comparePositionAt(page: Page, index: number, position: Position, positi
   return compareWithPosition(keyAt(page, index), position, positionOf);
 }
 
-/** A page of these records, which are given in order of their positions. */
+/** The records must be in order of their positions. */
 export function pageFrom(records: readonly StoredRecord[]): Page {
   let bytes = 0;
   let mayHoldDead = false;
@@ -183,7 +177,7 @@ export function pageFrom(records: readonly StoredRecord[]): Page {
   return builtPage(room, bytes, starts, mayHoldDead);
 }
 
-/** Where `cutPage` would cut a page of these records: for each piece the index of the record behind it. */
+/** The index behind each piece that `cutPage` would make of a page of these records. */
 export function pageEnds(records: readonly StoredRecord[], targetBytes: number): number[] {
   const starts: number[] = [];
   let bytes = 0;
@@ -195,27 +189,18 @@ export function pageEnds(records: readonly StoredRecord[], targetBytes: number):
   return cutsOf(starts, targetBytes);
 }
 
-/** As `pageFrom`, a page for each of these `pageEnds`. */
+/** Makes a page up to each of these `pageEnds`. */
 export function pagesFrom(records: readonly StoredRecord[], ends: readonly number[]): Page[] {
-  let first = 0;
-  return ends.map((end) => {
-    const page = pageFrom(records.slice(first, end));
-    first = end;
-    return page;
-  });
+  return ends.map((end, index) => pageFrom(records.slice(ends[index - 1] ?? 0, end)));
 }
 
-/** Cuts a page into copies of about `targetBytes`, each cut between two records, at the boundary nearest to an even share. */
+/** Copies a page into pieces of about `targetBytes`, cut at the record nearest to an even share. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
-  let first = 0;
-  return cutsOf(page.starts, targetBytes).map((end) => {
-    const piece = slicePage(page, first, end);
-    first = end;
-    return piece;
-  });
+  const ends = cutsOf(page.starts, targetBytes);
+  return ends.map((end, index) => slicePage(page, ends[index - 1] ?? 0, end));
 }
 
-/** Where each piece of a page that begins its records at `starts` ends, as the index of the record behind it. */
+/** The index behind each piece. `starts`: the offsets of the records. */
 function cutsOf(starts: readonly number[], targetBytes: number): number[] {
   const count = starts.length - 1;
   const bytes = starts[count]!;
@@ -231,22 +216,19 @@ function cutsOf(starts: readonly number[], targetBytes: number): number[] {
   return cuts;
 }
 
-/** The records from `first` to `end` (exclusive), as a page of its own. */
+/** Copies the records from `first` to `end` (exclusive). */
 export function slicePage(page: Page, first: number, end: number): Page {
   const from = page.starts[first]!;
   const to = page.starts[end]!;
   const starts: number[] = [];
   for (let index = first; index <= end; index += 1) starts.push(page.starts[index]! - from);
-  // A copy: one small page in the cache must not keep the whole of a bulk write in memory.
+  // One small page in the cache must not keep a whole bulk write in memory.
   const room = roomFor(to - from);
   room.set(page.body.subarray(from, to), ROOM_BEFORE_BYTES);
   return builtPage(room, to - from, starts, page.mayHoldDead);
 }
 
-/**
- * The low of the right one of two neighbouring pages. In a leaf the shortest position that separates them; in a branch exactly its first
- * entry, because a branch that is split there must know the child that owns its low.
- */
+/** The right page's low. In a branch its first entry: a split must know the child that owns it. */
 export function lowBetween(left: Page, right: Page, level: number, positionOf: PositionOf): Position {
   const first = positionOf(keyAt(right, 0));
   return level > 0 ? Buffer.from(first) : separatorBetween(positionOf(keyAt(left, recordCount(left) - 1)), first);

@@ -1,23 +1,20 @@
-// Positions: where a key stands in its table. They compare as unsigned bytes. FORMAT.md, "Positions":
-//   order `hash`: XXH64 of the key (seed 0), 8 bytes big-endian | key
-//   order `key`:  key
-// The empty position is before all others; infinity is no position (undefined).
-import type { Order } from '../contract/api.ts';
+// Positions of keys in their table (FORMAT.md, "Positions"): the key, or its hash and the key. They
+// compare as unsigned bytes; the empty one comes first.
+import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, compareRange } from './bytes.ts';
 
 const KEY_BYTES_MAX = 1_024;
 const HASH_BYTES = 8;
-/** Longer keys are encoded by Node, which takes longer to begin. */
+/** Node encodes longer keys faster than a loop. */
 const SHORT_KEY_CHARS = 64;
 
-/** Bytes that say where a key stands; never changed once made. */
+/** Never changed once made. */
 export type Position = Uint8Array;
 
 /** Exclusive upper bound; undefined stands for infinity. */
 export type UpperBound = Position | undefined;
 
-/** Gives the position of a key's bytes. */
 export type PositionOf = (key: Uint8Array) => Position;
 
 /** XXH64 with seed 0. */
@@ -27,7 +24,7 @@ let hashKey: KeyHash = () => {
   throw new Error('the hash of keys is not ready: loadHash() makes it so');
 };
 
-/** Gives the hash that positions of order `hash` are made with. */
+/** Sets the hash for tables of order `hash` (system/hash.ts). */
 export function setKeyHash(hash: KeyHash): void {
   hashKey = hash;
 }
@@ -35,7 +32,7 @@ export function setKeyHash(hash: KeyHash): void {
 const scratch = new DataView(new ArrayBuffer(HASH_BYTES));
 const scratchBytes = new Uint8Array(scratch.buffer);
 
-/** A DataView and a loop, as a Buffer's methods take three times as long for so few bytes. */
+/** Buffer's methods take three times as long for such short keys. */
 function hashPosition(key: Uint8Array): Position {
   const position = Buffer.allocUnsafe(HASH_BYTES + key.length);
   scratch.setBigUint64(0, hashKey(key));
@@ -44,7 +41,7 @@ function hashPosition(key: Uint8Array): Position {
   return position;
 }
 
-/** Order of the position that `positionOf` gives a key, and a position. Runs for every step of a binary search, and allocates nothing. */
+/** Orders a key's position and another. Allocates nothing: binary searches call it. */
 export function compareWithPosition(key: Uint8Array, position: Position, positionOf: PositionOf): number {
   return positionOf === keyPosition ? compareBytes(key, position) : compareHashed(key, position);
 }
@@ -55,15 +52,14 @@ function compareHashed(key: Uint8Array, position: Position): number {
   return byHash === 0 ? -compareRange(position, HASH_BYTES, position.length, key) : -byHash;
 }
 
-/** The position of a key that is a position already. */
 export const keyPosition: PositionOf = (key) => key;
 
-/** How a node's records get their positions: branches (level 1 and up) hold separators, which are positions already. */
+/** Branches (level 1 and up) hold separators, which are positions already. */
 export function positionsOf(order: Order, level: number): PositionOf {
   return order === 'hash' && level === 0 ? hashPosition : keyPosition;
 }
 
-/** UTF-8 of a key; throws `invalid` for what is no well-formed string of 1 to 1,024 bytes. */
+/** Throws `invalid` for a key that is not well-formed, or not of 1 to 1,024 bytes of UTF-8. */
 export function encodeKey(key: string, table: string): Uint8Array {
   if (typeof key !== 'string') throw new TypeError(`a key is a string, not ${typeof key}`);
   if (key.length === 0) throw new StoreError('invalid', 'the key is empty: give it at least one character', { table });
@@ -75,7 +71,8 @@ export function encodeKey(key: string, table: string): Uint8Array {
       key,
     });
   }
-  // A string is never shorter in UTF-8 than in UTF-16 units, so absurd lengths are refused before they are encoded.
+  // UTF-8 never has fewer bytes than UTF-16 has units: a long string is refused without encoding
+  // it.
   const bytes = key.length > KEY_BYTES_MAX ? undefined : Buffer.from(key, 'utf8');
   if (bytes === undefined || bytes.length > KEY_BYTES_MAX) {
     throw new StoreError('invalid', `the key is longer than ${KEY_BYTES_MAX} bytes of UTF-8: shorten it`, { table });
@@ -83,7 +80,7 @@ export function encodeKey(key: string, table: string): Uint8Array {
   return bytes;
 }
 
-/** Undefined for text that is more than ASCII. */
+/** Undefined for text beyond ASCII. */
 function asciiBytes(text: string): Uint8Array | undefined {
   const bytes = Buffer.allocUnsafe(text.length);
   for (let index = 0; index < text.length; index += 1) {
@@ -94,7 +91,6 @@ function asciiBytes(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** The key of UTF-8 bytes that `encodeKey` gave. */
 export function decodeKey(key: Uint8Array): string {
   return asBuffer(key).toString('utf8');
 }
@@ -109,7 +105,7 @@ export function beforeBound(position: Position, high: UpperBound): boolean {
   return high === undefined || compareBytes(position, high) < 0;
 }
 
-/** The shortest position above `left` and not above `right`, given left < right: keeps page tables and branches small. */
+/** The shortest position above `left`, up to `right`. Keeps page tables and branches small. */
 export function separatorBetween(left: Position, right: Position): Position {
   let common = 0;
   while (common < left.length && left[common] === right[common]) common += 1;
@@ -123,7 +119,7 @@ export function successor(position: Position): Position {
   return next;
 }
 
-/** The exclusive upper bound of all positions that begin with `prefix`; infinity if there is none. */
+/** The exclusive upper bound of all positions that begin with `prefix`. */
 export function endOfPrefix(prefix: Position): UpperBound {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length -= 1;

@@ -1,15 +1,13 @@
-// A record as it lies in a page's body. FORMAT.md, "Page":
-//   key bytes | flags u8 | version varint | [expiry varint] | value bytes
-//   flags: bits 0 to 2 the codec of the value, or 7 for a tombstone; bit 3 whether there is an expiry
+// A record in a page's body (FORMAT.md, "Page").
 import { type ByteWriter, EMPTY_BYTES, varintBytes } from './bytes.ts';
 
-/** In `flags`: an expiry follows the version. */
+/** The bit of `flags` that says an expiry follows the version. */
 export const FLAG_EXPIRES = 0x08;
 
 /** The bits of `flags` that hold the codec. */
 export const CODEC_MASK = 0x07;
 
-/** A record as it lies in a page. `version` is a number of the table's incarnation; `codec` a tag of FORMAT.md. */
+/** `version` is a number of the table's incarnation; `codec` a tag of FORMAT.md. */
 export interface StoredRecord {
   readonly key: Uint8Array;
   readonly version: number;
@@ -19,25 +17,23 @@ export interface StoredRecord {
   readonly value: Uint8Array;
 }
 
-/** The codec of a tombstone, a record that says its key was removed. It hides older records in the layers below. */
+/** The codec of a record that says its key was removed. It hides older ones in the layers below. */
 export const TOMBSTONE = 7;
 
-/** The tombstone of a key. */
 export function tombstoneOf(key: Uint8Array, version: number): StoredRecord {
   return { key, version, expiresAtMs: undefined, codec: TOMBSTONE, value: EMPTY_BYTES };
 }
 
-/** Whether the record says that its key was removed. */
 export function isTombstone(record: StoredRecord): boolean {
   return record.codec === TOMBSTONE;
 }
 
-/** Whether a base may drop the record, now or later: a tombstone, or one that expires. */
+/** Whether a compaction may drop the record, now or later. */
 export function mayBeDead(record: StoredRecord): boolean {
   return record.expiresAtMs !== undefined || isTombstone(record);
 }
 
-/** How many bytes `writeRecord` writes. */
+/** The bytes that `writeRecord` writes. */
 export function recordBytes(record: StoredRecord): number {
   const expiry = record.expiresAtMs === undefined ? 0 : varintBytes(record.expiresAtMs);
   const { key, value } = record;
@@ -52,7 +48,6 @@ export function recordBytes(record: StoredRecord): number {
   );
 }
 
-/** Appends a record to a body. */
 export function writeRecord(writer: ByteWriter, record: StoredRecord): void {
   writer.bytes(record.key);
   writer.u8(record.codec | (record.expiresAtMs === undefined ? 0 : FLAG_EXPIRES));
@@ -61,7 +56,6 @@ export function writeRecord(writer: ByteWriter, record: StoredRecord): void {
   writer.bytes(record.value);
 }
 
-/** Whether the record counts as absent at `nowMs`. */
 export function isExpired(record: StoredRecord, nowMs: number): boolean {
   return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs;
 }

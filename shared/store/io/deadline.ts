@@ -1,6 +1,6 @@
 // Deadlines: of calls, and of single waits within them. One timer serves all of a store: it sleeps
 // until the earliest.
-import type { CallOptions } from '../contract/api.ts';
+import type { CallOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
 

@@ -1,4 +1,4 @@
-// The system's clock and chance. With its neighbours in this folder it is the only part of the store that touches Node's.
+// The system's clock and chance. Only this folder touches Node's.
 import { randomFillSync } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
@@ -21,6 +21,6 @@ async function wait(ms: number, keepsAlive: boolean, signal: AbortSignal | undef
   try {
     await delay(ms, undefined, { ref: keepsAlive, ...(signal === undefined ? {} : { signal }) });
   } catch {
-    // An abort ends the wait: that is no error.
+    // An abort ends the wait.
   }
 }

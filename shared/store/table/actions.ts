@@ -1,6 +1,7 @@
-// What puts, updates and deletes ask of a record: actions, which the engine carries out, or decides from the record as it then stands.
+// Makes actions of puts, updates and deletes. The engine decides a conditional one from the record.
 import type { Action, Decide, Decision } from '../container/change.ts';
-import type { DeleteItem, Entry, PutItem } from '../contract/api.ts';
+import type { DeleteItem, PutItem } from '../contract/options.ts';
+import type { Entry } from '../contract/results.ts';
 import { StoreError } from '../contract/errors.ts';
 import { decodeEntry, encodeValue, matches, type ValueContext } from './values.ts';
 
@@ -11,26 +12,26 @@ export interface ActionContext extends ValueContext {
   readonly wallMs: () => number;
 }
 
-/** An action, and the bytes of its value as far as they are known. */
+/** `bytes`: the value's, 0 where the value is not known yet. */
 export interface Prepared {
   readonly action: Action;
   readonly bytes: number;
 }
 
-/** Throws `invalid` for options that make no sense, or a value that the codec cannot carry; `too_large`. */
+/** Throws `invalid` for senseless options or a value that the codec cannot store; `too_large`. */
 export function preparePut<V>(context: ActionContext, item: PutItem<V>): Prepared {
-  const { key, value, ifVersion, ifAbsent, ttlMs } = item;
+  const { key, value, ifVersion, ifAbsent } = item;
   const where = { table: context.table, key };
   if (ifVersion !== undefined && ifAbsent === true)
     throw new StoreError('invalid', 'give ifVersion or ifAbsent, not both', where);
-  const expiresAtMs = expiryAfter(ttlMs, context, key);
+  const expiresAtMs = expiryOf(item, context);
   const { tag, bytes } = encodeValue(context.codec, value, where);
   const writing: Decision = { kind: 'write', codec: tag, value: bytes, expiresAtMs };
   const isBlind = ifVersion === undefined && ifAbsent !== true;
   return { action: isBlind ? writing : writeIf(writing, item, where), bytes: bytes.length };
 }
 
-/** Apart from `preparePut`, as a function with a closure in it makes the closure's variables at each call. */
+/** Apart from `preparePut`: the closure would allocate its variables at every put. */
 function writeIf(
   writing: Decision,
   { ifVersion, ifAbsent }: Pick<PutItem<unknown>, 'ifVersion' | 'ifAbsent'>,
@@ -43,7 +44,7 @@ function writeIf(
   };
 }
 
-/** `change` is called once an attempt; undefined leaves the record as it is. Throws `invalid` for a `ttlMs` that makes no sense. */
+/** `change` runs at each attempt; undefined changes nothing. Throws `invalid` for a bad `ttlMs`. */
 export function prepareUpdate<V>(
   context: ActionContext,
   key: string,
@@ -57,7 +58,7 @@ export function prepareUpdate<V>(
     const value: unknown = change(entry);
     if (value === undefined) return { kind: 'none' };
     if (value instanceof Promise) {
-      // Nobody else would meet its failure.
+      // Nothing else would handle its rejection.
       value.catch(() => undefined);
       throw new StoreError('invalid', 'the function given to update must not be asynchronous', where);
     }
@@ -74,6 +75,15 @@ export function prepareDelete({ table }: ActionContext, { key, ifVersion }: Dele
     return current === undefined ? { kind: 'none' } : { kind: 'remove' };
   };
   return { action, bytes: 0 };
+}
+
+/** When the record of an item expires, in milliseconds since 1970. */
+function expiryOf({ key, ttlMs, expiresAtMs }: PutItem<unknown>, context: ActionContext): number | undefined {
+  if (expiresAtMs === undefined) return expiryAfter(ttlMs, context, key);
+  const where = { table: context.table, key };
+  if (ttlMs !== undefined) throw new StoreError('invalid', 'give ttlMs or expiresAtMs, not both', where);
+  if (Number.isSafeInteger(expiresAtMs) && expiresAtMs >= 0 && expiresAtMs <= LATEST_MS) return expiresAtMs;
+  throw new StoreError('invalid', 'expiresAtMs must be a whole number of milliseconds since 1970', where);
 }
 
 /** When a record put now expires, in wall-clock milliseconds. */

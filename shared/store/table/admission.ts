@@ -1,6 +1,8 @@
-// Bounds the changes that wait to be written, in number and bytes. A call beyond that waits in line, and the line is bounded too.
+// Bounds the changes that wait to be written, in number and bytes. A call beyond that waits in a
+// line, which is bounded too.
 import { StoreError } from '../contract/errors.ts';
 
+/** Bounds the line's memory. */
 const WAITING_MAX = 10_000;
 
 interface Waiting {
@@ -9,11 +11,11 @@ interface Waiting {
   admit(): void;
 }
 
-/** Room for a call's changes, or a place in line for it. */
+/** A call's room, or its wait for it. */
 export interface Ticket {
   /** Resolves when there is room; undefined if there was at once. */
   readonly entered: Promise<void> | undefined;
-  /** Gives the room back, or leaves the line. To be called once. */
+  /** Gives the room back, or leaves the line. Call it once. */
   leave(): void;
 }
 
@@ -29,7 +31,7 @@ export class Admission {
     this.#countMax = countMax;
   }
 
-  /** Takes room, now or when it is there. Throws `throttled` when even the line is full. */
+  /** Takes room, now or later. Throws `throttled` when the line is full. */
   enter(bytes: number, count: number): Ticket {
     if (this.#line.length === 0 && this.#hasRoom(bytes, count)) {
       this.#take(bytes, count);
@@ -46,7 +48,7 @@ export class Admission {
     const index = this.#line.indexOf(waiting);
     if (index < 0) return this.#giveBack(waiting.bytes, waiting.count);
     this.#line.splice(index, 1);
-    // Those behind it may fit into room that was too small for it.
+    // The next in line may be smaller and fit.
     this.#admit();
   }
 
@@ -56,20 +58,17 @@ export class Admission {
     this.#admit();
   }
 
-  /** Admits from the head of the line as long as there is room. */
   #admit(): void {
-    for (
-      let first = this.#line[0];
-      first !== undefined && this.#hasRoom(first.bytes, first.count);
-      first = this.#line[0]
-    ) {
+    for (;;) {
+      const first = this.#line[0];
+      if (first === undefined || !this.#hasRoom(first.bytes, first.count)) return;
       this.#line.shift();
       this.#take(first.bytes, first.count);
       first.admit();
     }
   }
 
-  /** A call larger than the bound itself is admitted alone. */
+  /** A call larger than the bound is admitted alone. */
   #hasRoom(bytes: number, count: number): boolean {
     return this.#count === 0 || (this.#bytes + bytes <= this.#bytesMax && this.#count + count <= this.#countMax);
   }

@@ -1,18 +1,19 @@
-// The cursor of a scan: incarnation, order, bounds and the next position, never a node; so it resumes in any process, through any splits.
-// Bytes: version u8 | order u8 | incarnation 8 | position bytes | has end u8 | [end bytes] | crc32 u32, in base64url. The checksum begins with
-// the table's name, so no other table takes the cursor. It needs no key: who forges one reads what a scan without a cursor gives as well.
+// The cursor of a scan: incarnation, order, bounds and next position, never a node, so that it
+// resumes in any process, behind any split. It holds no secret.
 import { crc32 } from 'node:zlib';
-import type { Order } from '../contract/api.ts';
+import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
-import { asBuffer, ByteReader, ByteWriter, type Id64 } from '../format/bytes.ts';
+import { ByteReader, ByteWriter, checkCrc, type Id64, readOptional, writeOptional } from '../format/bytes.ts';
 import type { Position, UpperBound } from '../format/position.ts';
 
+// Bytes: version u8 | order u8 | incarnation 8 | position bytes | end optional bytes | crc32 u32.
+// The CRC-32 covers the table's name first, so no other table takes the cursor.
 const CURSOR_VERSION = 1;
 
 export interface ScanState {
   readonly order: Order;
   readonly incarnation: Id64;
-  /** The next record given stands here or after. */
+  /** The next record stands here or behind. */
   readonly position: Position;
   readonly end: UpperBound;
 }
@@ -23,24 +24,22 @@ export function encodeCursor(state: ScanState, table: string): string {
   writer.u8(state.order === 'hash' ? 0 : 1);
   writer.id(state.incarnation);
   writer.bytes(state.position);
-  writer.u8(state.end === undefined ? 0 : 1);
-  if (state.end !== undefined) writer.bytes(state.end);
-  writer.u32(checksum(writer.view(), table));
+  writeOptional(writer, state.end, (end) => writer.bytes(end));
+  writer.u32(crc32(writer.view(), crc32(table)));
   return writer.view().toString('base64url');
 }
 
-/** Throws `invalid` for what no scan of the table has given. */
+/** Throws `invalid` for a text that no scan of the table gave. */
 export function decodeCursor(cursor: string, table: string): ScanState {
   try {
-    const bytes = asBuffer(Buffer.from(cursor, 'base64url'));
+    const bytes = Buffer.from(cursor, 'base64url');
     const reader = new ByteReader(bytes);
     if (reader.u8() !== CURSOR_VERSION) throw new RangeError('unknown version');
-    if (checksum(bytes.subarray(0, -4), table) !== bytes.readUInt32BE(bytes.length - 4))
-      throw new RangeError('damaged, or of another table');
+    checkCrc(bytes, 'cursor', crc32(table));
     const order = reader.u8() === 0 ? 'hash' : 'key';
     const incarnation = reader.id();
     const position = reader.bytes();
-    return { order, incarnation, position, end: reader.u8() === 0 ? undefined : reader.bytes() };
+    return { order, incarnation, position, end: readOptional(reader, () => reader.bytes()) };
   } catch (cause) {
     throw new StoreError(
       'invalid',
@@ -48,8 +47,4 @@ export function decodeCursor(cursor: string, table: string): ScanState {
       { table, cause },
     );
   }
-}
-
-function checksum(bytes: Uint8Array, table: string): number {
-  return crc32(bytes, crc32(table));
 }

@@ -1,4 +1,4 @@
-// The pages of one leaf as a scan goes through them: of several layers joined, and as far as none is damaged.
+// The pages of one leaf for a scan: its layers joined, up to the first damaged page.
 import { layersOf } from '../container/layers.ts';
 import { mergeLayers, mergePages } from '../container/merge.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
@@ -9,14 +9,14 @@ import type { PageRef } from '../format/page-table.ts';
 import { lowerBound, type Page, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, type PositionOf, type Position, type UpperBound } from '../format/position.ts';
 
-/** A damaged page, from `low` to `high`: nobody can say which records lie there. */
+/** A damaged page: the records from `low` to `high` cannot be known. */
 export interface DamagedStretch {
   readonly error: StoreError;
   readonly low: Position;
   readonly high: UpperBound;
 }
 
-/** The positions of a leaf in [from, end). Its pages must have been read. */
+/** The positions of a leaf in [from, end). Its pages must be in memory. */
 export interface LeafRange {
   readonly engine: Engine;
   readonly leaf: Snapshot;
@@ -31,19 +31,19 @@ interface Row {
   readonly high: UpperBound;
 }
 
-/** Pages that hold the records of a range, in order, and some beside, up to the first stretch that is damaged: it comes last. */
+/** Gives the pages that hold a range, in order, and last the first damaged stretch. */
 export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
   const { cache } = range.engine;
   try {
     yield* joinedPages(range);
   } finally {
-    // Expanded its pages take more memory than when it entered the cache.
+    // Offered again, as expanded pages take more memory than the cache counted.
     const held = cache.get(range.leaf.id);
     if (held !== undefined) cache.offer(held);
   }
 }
 
-/** The upper layers are small: they are joined first, and laid over those pages of the base that they change. */
+/** Joins the upper layers first, as they are small, and lays them over the base's pages. */
 function* joinedPages(range: LeafRange): Generator<Page | DamagedStretch> {
   const { engine, leaf, positionOf } = range;
   const [base = [], ...above] = layersOf(leaf.header).map((refs) => rowsIn(refs, range));
@@ -67,7 +67,7 @@ function* joinedPages(range: LeafRange): Generator<Page | DamagedStretch> {
   if (damaged !== undefined) yield damaged;
 }
 
-/** The first damage in any of the layers, and the records of those of their pages that begin before it. */
+/** Joins the pages of the upper layers that begin before the first damage in them. */
 function openTogether(
   layers: readonly (readonly Row[])[],
   { engine, leaf, positionOf }: LeafRange,
@@ -81,7 +81,7 @@ function openTogether(
   return { newer: mergeLayers(intact, positionOf), damaged };
 }
 
-/** The rows of a layer that may hold records of the range. */
+/** A layer's rows that may hold records of the range. */
 function rowsIn(refs: readonly PageRef[], { leaf, from, end }: LeafRange): Row[] {
   const rows = refs.map((ref, row): Row => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? leaf.header.high }));
   return rows.filter(

@@ -1,19 +1,29 @@
-// Reading MessagePack, in one pass. Containers, text and plain numbers are read here: msgpackr would give maps back as objects whatever their
-// keys are, rename `__proto__`, and without its native part drop a byte order mark; and it takes twice as long. Extensions are msgpackr's.
+// Reads MessagePack in one pass (decision 31). msgpackr would make every map an object, rename
+// `__proto__` and, without its native part, drop a byte order mark. It decodes the extensions.
 import { asBuffer } from '../format/bytes.ts';
 import { packr } from './msgpack.ts';
-import { endOfLeaf, extensionType, isArray, isExtension, isMap, isText, lengthAt, startOf } from './msgpack-tokens.ts';
+import {
+  endOfLeaf,
+  isArray,
+  isExtension,
+  isMap,
+  isText,
+  lengthAt,
+  plainAt,
+  startOf,
+  textOf,
+} from './msgpack-tokens.ts';
 
-/** Extensions of msgpackr that reach over what follows: bundled strings, Errors, ids and pointers, records, Sets, RegExps. None is written here. */
+/** msgpackr's own extensions that change how later bytes read. The store writes none. */
 const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72, 0x73, 0x78]);
 
-/** Behind the tokens from 0xca on: floats, unsigned and signed integers. */
-const NUMBER_BYTES = Uint8Array.of(4, 8, 1, 2, 4, 8, 1, 2, 4, 8);
-
-/** A map whose first keys are text and a later one is not: an object would not keep their order. */
+/** Thrown at a key that is no text, behind text keys: an object would not keep their order. */
 const IS_MIXED = new RangeError('a key is no text');
 
-/** A map whose keys are all text is an object, any other a Map, unless its first pair says what it stands for. Throws if the bytes are not one value. */
+/**
+ * A map with text keys only becomes an object; any other becomes a Map, or what its first pair
+ * says. Throws unless the bytes are one value.
+ */
 export function unpackValue(stored: Uint8Array): unknown {
   const bytes = asBuffer(stored);
   try {
@@ -30,11 +40,11 @@ function readWhole(reader: ValueReader): unknown {
   return value;
 }
 
-/** Short ASCII keys that were read before, by a sum of some of their bytes: values of a table have the same keys as a rule. A power of two. */
+/** Slots for keys read before, as a table's values share their keys. A power of two. */
 const KNOWN_KEYS = 1_024;
 const knownKeys: string[] = Array.from({ length: KNOWN_KEYS }, () => '');
 
-/** May go past the end without notice, but not come back: `left` is negative then. */
+/** May read past the end: `left` is negative then, and `readWhole` refuses. */
 class ValueReader {
   readonly #bytes: Buffer;
   readonly #mayBeMixed: boolean;
@@ -63,62 +73,19 @@ class ValueReader {
     const from = this.#at;
     const start = startOf(this.#bytes, from);
     this.#at = start + (token < 0xc0 ? token & 0x1f : lengthAt(this.#bytes, from));
-    // UTF-8 is the default. To look the name up takes a tenth of what a short text does.
-    return this.#bytes.toString(undefined, start, this.#at);
+    return textOf(this.#bytes, start, this.#at);
   }
 
   #leaf(token: number): unknown {
     const from = this.#at;
-    if (token >= 0xca && token <= 0xd3) return this.#number(token, from + 1);
-    if (isExtension(token)) return this.#extension();
+    if (isExtension(token) && FAR_REACHING.has(this.#bytes[startOf(this.#bytes, from)]!))
+      throw new RangeError('an extension reaches over what follows');
     this.#at = endOfLeaf(this.#bytes, from);
-    if (token < 0x80) return token;
-    if (token >= 0xe0) return token - 0x100;
-    if (token === 0xc0) return null;
-    return token === 0xc2 || token === 0xc3 ? token === 0xc3 : this.#unpacked(from);
+    const plain = plainAt(this.#bytes, from);
+    return plain === undefined ? packr.unpack(this.#bytes, { start: from, end: this.#at }) : plain;
   }
 
-  #number(token: number, from: number): number | bigint {
-    const bytes = this.#bytes;
-    this.#at = from + NUMBER_BYTES[token - 0xca]!;
-    switch (token) {
-      case 0xca:
-        return bytes.readFloatBE(from);
-      case 0xcb:
-        return bytes.readDoubleBE(from);
-      case 0xcc:
-        return bytes.readUInt8(from);
-      case 0xcd:
-        return bytes.readUInt16BE(from);
-      case 0xce:
-        return bytes.readUInt32BE(from);
-      case 0xcf:
-        return bytes.readBigUInt64BE(from);
-      case 0xd0:
-        return bytes.readInt8(from);
-      case 0xd1:
-        return bytes.readInt16BE(from);
-      case 0xd2:
-        return bytes.readInt32BE(from);
-      default:
-        return bytes.readBigInt64BE(from);
-    }
-  }
-
-  /** What msgpackr makes of the bytes from there up to here. */
-  #unpacked(from: number): unknown {
-    return packr.unpack(this.#bytes, { start: from, end: this.#at });
-  }
-
-  #extension(): unknown {
-    const from = this.#at;
-    const type = extensionType(this.#bytes, from);
-    if (FAR_REACHING.has(type)) throw new RangeError('an extension reaches over what follows');
-    this.#at = endOfLeaf(this.#bytes, from);
-    return this.#unpacked(from);
-  }
-
-  /** Enters a container: its count, and the reader at its first item. */
+  /** Moves to the first item of an array or a map, and gives their count. */
   #enter(): number {
     const count = lengthAt(this.#bytes, this.#at);
     this.#at = startOf(this.#bytes, this.#at);
@@ -131,7 +98,7 @@ class ValueReader {
     return items;
   }
 
-  /** A map, taken for an object until a key is no text. */
+  /** Reads a map as an object until a key is no text. */
   #object(): unknown {
     const from = this.#at;
     const object: Record<string, unknown> = {};
@@ -150,7 +117,7 @@ class ValueReader {
     return object;
   }
 
-  /** As `#text`. */
+  /** As `#text`, but gives the string of an equal key read before, which V8 knows as a name. */
   #key(token: number): string {
     const length = token & 0x1f;
     if (token >= 0xc0 || length === 0) return this.#text(token);
@@ -164,25 +131,25 @@ class ValueReader {
       return known;
     }
     const text = this.#text(token);
-    // More than ASCII has fewer characters than bytes, but for what is no UTF-8: that becomes a character which is no byte.
+    // Equal lengths mean ASCII, or broken UTF-8, which decodes to U+FFFD and so never equals a
+    // byte.
     if (text.length === length) knownKeys[slot] = text;
     return text;
   }
 
-  /** Whether the characters are the bytes at `start`. */
   #isAt(start: number, text: string): boolean {
     for (let index = 0; index < text.length; index += 1)
       if (this.#bytes[start + index] !== text.charCodeAt(index)) return false;
     return true;
   }
 
-  /** An assignment would take this key for the prototype. */
+  /** Defines the key, as an assignment would set the prototype. */
   #readProto(object: object): void {
     const value = this.read();
     Object.defineProperty(object, '__proto__', { value, writable: true, enumerable: true, configurable: true });
   }
 
-  /** A map with keys of any kind. */
+  /** Reads a map with keys of any kind. */
   #pairs(): unknown {
     const pairs = new Map<unknown, unknown>();
     for (let left = this.#enter(); left > 0; left -= 1) pairs.set(this.read(), this.read());

@@ -1,12 +1,18 @@
-// The tokens of MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md): what begins at an offset, and where it ends. What lies
-// beyond the bytes counts as zero; whoever decodes notices.
+// The tokens of MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md), for the
+// store's reader and HTTP's. Bytes beyond the end count as zero: the caller compares the end with
+// the length.
 
-/** For each token the bytes of the length behind it, and of a body whose size the token says, an extension's type included. */
+/** The bytes of the length that follows a token. */
 const LENGTH_BYTES = new Uint8Array(256);
+/** The bytes of the body whose size the token implies, an extension's type included. */
 const BODY_BYTES = new Uint8Array(256);
 LENGTH_BYTES.set([1, 2, 4, 1, 2, 4], 0xc4);
 LENGTH_BYTES.set([1, 2, 4, 2, 4, 2, 4], 0xd9);
 BODY_BYTES.set([1, 1, 1, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 3, 5, 9, 17], 0xc7);
+for (let bytes = 0; bytes < 0x20; bytes += 1) BODY_BYTES[0xa0 + bytes] = bytes;
+
+/** Longer texts are faster by Buffer's own decoder, which takes 60 ns to call. */
+const SHORT_TEXT_BYTES = 12;
 
 export function isText(token: number): boolean {
   return token >= 0xa0 && token <= 0xdb && (token <= 0xbf || token >= 0xd9);
@@ -20,16 +26,15 @@ export function isArray(token: number): boolean {
   return token >= 0x90 && (token <= 0x9f || token === 0xdc || token === 0xdd);
 }
 
+export function isBinary(token: number): boolean {
+  return token >= 0xc4 && token <= 0xc6;
+}
+
 export function isExtension(token: number): boolean {
   return token >= 0xc7 && token <= 0xd8 && (token <= 0xc9 || token >= 0xd4);
 }
 
-/** The type of the extension at `at`. */
-export function extensionType(bytes: Buffer, at: number): number {
-  return bytes[startOf(bytes, at)]!;
-}
-
-/** Where the text, the items or the bytes of the value at `at` begin. */
+/** The offset of the text, the items, the bytes or an extension's type of the value at `at`. */
 export function startOf(bytes: Buffer, at: number): number {
   return at + 1 + LENGTH_BYTES[bytes[at]!]!;
 }
@@ -45,9 +50,50 @@ export function lengthAt(bytes: Buffer, at: number): number {
   return at + 4 < bytes.length ? bytes.readUInt32BE(at + 1) : 0;
 }
 
-/** The offset behind the value at `at`, which has no items of its own. */
+/** The offset behind the value at `at`, which is no array and no map. */
 export function endOfLeaf(bytes: Buffer, at: number): number {
   const token = bytes[at]!;
-  if (token < 0x80 || token >= 0xe0) return at + 1;
-  return startOf(bytes, at) + lengthAt(bytes, at) + BODY_BYTES[token]!;
+  const end = at + 1 + BODY_BYTES[token]!;
+  return LENGTH_BYTES[token] === 0 ? end : end + LENGTH_BYTES[token]! + lengthAt(bytes, at);
+}
+
+/** Reads the bodies of the tokens 0xca to 0xd3. */
+const NUMBERS: readonly ((bytes: Buffer, at: number) => number | bigint)[] = [
+  (bytes, at) => bytes.readFloatBE(at),
+  (bytes, at) => bytes.readDoubleBE(at),
+  (bytes, at) => bytes.readUInt8(at),
+  (bytes, at) => bytes.readUInt16BE(at),
+  (bytes, at) => bytes.readUInt32BE(at),
+  (bytes, at) => bytes.readBigUInt64BE(at),
+  (bytes, at) => bytes.readInt8(at),
+  (bytes, at) => bytes.readInt16BE(at),
+  (bytes, at) => bytes.readInt32BE(at),
+  (bytes, at) => bytes.readBigInt64BE(at),
+];
+
+/** The number, truth value or null at `at`; undefined for any other token. */
+export function plainAt(bytes: Buffer, at: number): number | bigint | boolean | null | undefined {
+  const token = bytes[at]!;
+  if (token < 0x80) return token;
+  if (token >= 0xe0) return token - 0x100;
+  if (token >= 0xca && token <= 0xd3) return NUMBERS[token - 0xca]!(bytes, at + 1);
+  if (token === 0xc2 || token === 0xc3) return token === 0xc3;
+  return token === 0xc0 ? null : undefined;
+}
+
+/** The UTF-8 text from `start` to `end`. Short ASCII takes a third of Buffer's time. */
+export function textOf(bytes: Buffer, start: number, end: number): string {
+  if (end - start > SHORT_TEXT_BYTES) return bytes.toString(undefined, start, end);
+  let text = '';
+  let at = start;
+  for (; at + 4 <= end; at += 4) {
+    const [a, b, c, d] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!];
+    if ((a | b | c | d) > 0x7f) return bytes.toString(undefined, start, end);
+    text += String.fromCharCode(a, b, c, d);
+  }
+  for (; at < end; at += 1) {
+    if (bytes[at]! > 0x7f) return bytes.toString(undefined, start, end);
+    text += String.fromCharCode(bytes[at]!);
+  }
+  return text;
 }

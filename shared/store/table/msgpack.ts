@@ -1,20 +1,20 @@
-// Writing MessagePack by msgpackr, and around it what msgpackr changes in silence: it writes -0 as 0, and gives Maps and Sets back as objects.
-// Containers that hold such things are written here, and only they; leaves are always msgpackr's. FORMAT.md, "Values in MessagePack".
+// Writes MessagePack (FORMAT.md, "Values in MessagePack"). msgpackr writes -0 as 0, and Maps and
+// Sets as objects: this file writes the containers around them, msgpackr everything else.
 import { Packr } from 'msgpackr';
 
-/** No shared structures: each value must be readable alone. A Buffer in a value must not alias a cached page. */
+/** Each value is readable alone, without shared structures. No Buffer aliases a cached page. */
 export const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true, useToJSON: false });
 
 const MAP_32 = 0xdf;
 const ARRAY_32 = 0xdd;
 const NIL = Uint8Array.of(0xc0);
 const NEGATIVE_ZERO = Uint8Array.of(0xcb, 0x80, 0, 0, 0, 0, 0, 0, 0);
-/** The first key of a map that stands for a Map or a Set: an empty byte string. Its value says which. */
+/** The first key of a map that stands for a Map or a Set. Its value says which. */
 const KIND = Uint8Array.of(0xc4, 0);
 
-/** `isPlain` is what `isPlainlyCarried` says of it (carried.ts). */
+/** `isPlain`: as `checkValue` says. */
 export function packValue(value: unknown, isPlain: boolean): Uint8Array {
-  // A view into the packer's buffer, which is never written to again: the bytes are copied into a page soon.
+  // A view of the packer's buffer, which the packer never writes again.
   if (isPlain) return packr.pack(value);
   const pieces: Uint8Array[] = [];
   write(value, pieces);

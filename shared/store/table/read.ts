@@ -1,23 +1,16 @@
-// Reading what a call asks for: its keys are grouped by the leaves that own them, each leaf is looked at once, and every key has its outcome,
-// at the latest when the deadline passes.
+// Reads the keys of a call: groups them by leaf and looks at each leaf once. Every key has its
+// outcome when the deadline passes.
 import type { Snapshot } from '../container/snapshot.ts';
-import type { CodecName, GetOptions, GetOutcome, Order } from '../contract/api.ts';
+import type { GetOptions } from '../contract/options.ts';
+import type { GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
-import type { Engine } from '../engine/engine.ts';
 import { type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
-import type { Deadlines } from '../io/deadline.ts';
+import type { TableContext } from './context.ts';
 import { decodeEntry, type ValueContext } from './values.ts';
 
-export interface RecordReaderContext {
-  readonly engine: Engine;
-  readonly order: Order;
-  readonly codec: CodecName;
-  readonly deadlines: Deadlines;
-}
-
-/** A key that is asked for, and where it stands among the keys of the call. */
+/** A key of a call, with its index there. */
 interface Wanted {
   readonly index: number;
   readonly key: string;
@@ -27,17 +20,17 @@ interface Wanted {
 }
 
 export class RecordReader<V> {
-  readonly #context: RecordReaderContext;
+  readonly #context: TableContext;
   readonly #positionOf: PositionOf;
   readonly #values: ValueContext;
 
-  constructor(context: RecordReaderContext) {
+  constructor(context: TableContext) {
     this.#context = context;
     this.#positionOf = positionsOf(context.order, 0);
     this.#values = { table: context.engine.table, codec: context.codec };
   }
 
-  /** An outcome for each key, in order. Cost: requests by containers, not by keys; none for what memory holds and `maxAgeMs` allows. */
+  /** An outcome for each key, in order. Cost: requests by containers, none within `maxAgeMs`. */
   async read(keys: readonly string[], options: GetOptions | undefined): Promise<GetOutcome<V>[]> {
     const { deadlines, engine } = this.#context;
     const maxAgeMs = checkMaxAge(options?.maxAgeMs, engine.table);
@@ -49,18 +42,18 @@ export class RecordReader<V> {
       await deadlines.bound(deadline, () => this.#readAll(wanted, { begunTick, maxAgeMs }, outcomes));
       return outcomes;
     } catch (error) {
-      // A copy: what is still being read must not change the answer.
+      // A copy: reads under way must not change the answer.
       const answered = outcomes.slice();
       failRest(wanted, answered, error);
       return answered;
     }
   }
 
-  /** The position of each key; a key that has none has its outcome. */
+  /** A key without a position fails here. */
   async #locate(keys: readonly string[], outcomes: GetOutcome<V>[]): Promise<Wanted[]> {
     const { engine } = this.#context;
     const wanted: Wanted[] = [];
-    // No iterators here and in readLeaf: they took a tenth of what a large call allocates.
+    // No iterators here and in readLeaf: they are a tenth of a large call's allocations.
     for (let index = 0; index < keys.length; index += 1) {
       const key = keys[index]!;
       if (index > 0 && engine.turns.isLong) await engine.turns.pause();
@@ -82,7 +75,7 @@ export class RecordReader<V> {
     for (const each of reading) await each;
   }
 
-  /** Looks at one leaf for all the keys that the branches send there. What goes wrong is the outcome of those that have none yet. */
+  /** Looks at one leaf for all keys that the branches send there. An error fails those left. */
   async #readLeaf(id: EntityId, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine, order } = this.#context;
     try {
@@ -92,7 +85,7 @@ export class RecordReader<V> {
       for (let count = 0; count < group.length; count += 1) {
         const wanted = group[count]!;
         if (count > 0 && engine.turns.isLong) await engine.turns.pause();
-        // Groups are in order of position: where one key was sent astray, those after it were as a rule too.
+        // Groups are in order of position: if one key went astray, the next ones mostly did too.
         if (owner === undefined || !owns(owner, wanted.position))
           owner = await this.#findOwner(wanted.position, requestFor(group.slice(count), since));
         if (owner.header.order !== order) throw orderChanged(engine.table);
@@ -103,13 +96,13 @@ export class RecordReader<V> {
     }
   }
 
-  /** The leaf of a key that the branches sent astray, or whose leaf is missing, with the pages that all of the request's positions need. */
+  /** Finds the leaf of a key that went astray, with the pages that the request's positions need. */
   #findOwner(position: Position, request: LeafRequest): Promise<Snapshot> {
     const { engine } = this.#context;
     return engine.tree.find(position, 0, (id) => lookForRecords(engine, id, request));
   }
 
-  /** A value that cannot be decoded is the failure of its own key alone, a damaged page that of its keys. */
+  /** A value that cannot be decoded fails its own key, a damaged page its keys. */
   #outcomeIn(leaf: Snapshot, { key, bytes, position }: Wanted): GetOutcome<V> {
     const { engine } = this.#context;
     try {
@@ -127,12 +120,12 @@ function requestFor(group: readonly Wanted[], { begunTick, maxAgeMs }: Since): L
   return { positions: group.map(({ position }) => position), begunTick, maxAgeMs };
 }
 
-/** Of a leaf that was looked up: a retired one counts there until it is absorbed. */
+/** Retired leaves count until they are absorbed. */
 function owns({ header: { level, low, high } }: Snapshot, position: Position): boolean {
   return level === 0 && within(position, low, high);
 }
 
-/** Those that have no outcome yet failed. */
+/** Fails the keys that have no outcome yet. */
 function failRest<V>(wanted: readonly Wanted[], outcomes: GetOutcome<V>[], error: unknown): void {
   for (const { index, key } of wanted) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
 }

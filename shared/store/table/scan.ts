@@ -1,7 +1,9 @@
-// A scan walks the leaves in order of position. It takes each leaf whole as one reply shows it, gives the records of exactly the positions that the leaf
-// owned then, and seeks the next leaf at its high. So it gives a record that exists throughout once, whatever splits meanwhile (rule 20).
+// A scan takes each leaf whole from one reply, gives the records that the leaf owned then, and
+// seeks the next leaf at its high. So splits neither hide nor repeat a record (rule 20).
 import type { Snapshot } from '../container/snapshot.ts';
-import type { CodecName, Entry, Order, Scan, ScanOptions } from '../contract/api.ts';
+import type { Scan } from '../contract/api.ts';
+import type { Order, ScanOptions } from '../contract/options.ts';
+import type { Entry } from '../contract/results.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { lookAtWhole } from '../engine/lookup.ts';
@@ -21,25 +23,19 @@ import {
 } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import type { Deadline, Deadlines } from '../io/deadline.ts';
+import type { TableContext } from './context.ts';
 import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
 import { pagesIn } from './leaf-pages.ts';
 import { decodeEntry, type ValueContext } from './values.ts';
 
-/** Leaves read ahead of the one whose records are being given: as many as were given, within these bounds and about so many bytes. */
+/** A scan reads ahead as many leaves as it gave, within these bounds and about BYTES_AHEAD. */
 const LEAVES_AHEAD_LEAST = 4;
 const LEAVES_AHEAD_MOST = 32;
 const BYTES_AHEAD = 2 * 1024 * 1024;
-/** While more than this share of them is left, none are added. */
+/** Below this share the next leaves are read, so that a quarter of them shares a request. */
 const KEPT_AHEAD = 0.75;
 
-export interface ScanContext {
-  readonly engine: Engine;
-  readonly deadlines: Deadlines;
-  readonly order: Order;
-  readonly codec: CodecName;
-}
-
-/** Which positions a scan gives, and the incarnation it is bound to, if its cursor names one. */
+/** The positions to give, and the incarnation if a cursor names one. */
 interface Bounds {
   readonly from: Position;
   readonly end: UpperBound;
@@ -57,13 +53,13 @@ export class TableScan<V> implements Scan<V> {
   readonly #ahead = new Map<string, { readonly low: Position; readonly reading: Promise<Snapshot> }>();
   #leavesGiven = 0;
   #state: ScanState | undefined;
-  /** The key of the last record given: the scan goes on behind it, not at the state's position. */
+  /** The key of the last record given: the cursor is behind it, not at the state's position. */
   #given: Uint8Array | undefined;
   #isStarted = false;
   #isAtEnd = false;
 
-  /** Throws `invalid` for options that make no sense. */
-  constructor({ engine, deadlines, order, codec }: ScanContext, options: ScanOptions) {
+  /** Throws `invalid` for senseless options. */
+  constructor({ engine, deadlines, order, codec }: TableContext, options: ScanOptions) {
     this.#engine = engine;
     this.#deadlines = deadlines;
     this.#order = order;
@@ -108,7 +104,8 @@ export class TableScan<V> implements Scan<V> {
           if (isTombstone(found) || isExpired(found, nowMs)) continue;
           if (turns.isLongAt(count, found.value.length)) await turns.pause();
           count += 1;
-          // Past the record before it is decoded: a scan with this cursor goes on behind a value that cannot be.
+          // The cursor passes the record first: a scan goes on behind a value that cannot be
+          // decoded.
           this.#state = state;
           this.#given = found.key;
           left -= 1;
@@ -120,7 +117,7 @@ export class TableScan<V> implements Scan<V> {
     }
   }
 
-  /** The scan goes on at `high`: every record below was given, or told to be damaged. */
+  /** Moves on to `high`: every record below was given, or reported damaged. */
   #goPast(high: UpperBound, position: Position, incarnation: Id64): Position {
     const { end } = this.#bounds;
     this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
@@ -129,7 +126,7 @@ export class TableScan<V> implements Scan<V> {
     return this.#state.position;
   }
 
-  /** The leaf at `position`. If its header is damaged the cursor goes past it, to where the branch says that the next one begins. */
+  /** Reads the leaf at `position`. A damaged header moves the scan to the branch's next entry. */
   async #leafOrPast(position: Position): Promise<Snapshot> {
     const { tree } = this.#engine;
     try {
@@ -156,12 +153,11 @@ export class TableScan<V> implements Scan<V> {
     return leaf;
   }
 
-  /** Begins to read the next leaves, as far as the branch in memory knows where they begin. A separator within the leaf is of one that it took in. */
+  /** Begins to read the branch's next leaves. Entries below the leaf's high were absorbed. */
   #readAhead({ header }: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
     if ((this.#options.limit ?? Infinity) < Infinity || header.high === undefined) return;
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
     const count = this.#leavesAhead(header);
-    // A quarter of them at a time: reads that begin together share a request.
     if (this.#ahead.size > count * KEPT_AHEAD) return;
     for (const low of this.#engine.tree.hints.lowsAfter(header.low, count)) {
       const name = nameOf(low);
@@ -173,13 +169,13 @@ export class TableScan<V> implements Scan<V> {
       )
         continue;
       const reading = read(low);
-      // Its error is met when, and if, its turn comes.
+      // Its error is handled when the scan gets there, if it does.
       reading.catch(() => undefined);
       this.#ahead.set(name, { low, reading });
     }
   }
 
-  /** The next leaves are taken to be as large as this one. A scan that is left early has not read much more than it gave. */
+  /** Expects equal leaves. A scan that ends early has read little more than it gave. */
   #leavesAhead(header: Header): number {
     const bytes = header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 1);
     const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / bytes, this.#leavesGiven);
@@ -199,7 +195,7 @@ function nameOf(position: Position): string {
   return Buffer.from(position).toString('latin1');
 }
 
-/** Throws `invalid` for bounds that make no sense, or that are not those of the cursor. */
+/** Throws `invalid` for senseless bounds, or others than the cursor's. */
 function checkBounds(options: ScanOptions, order: Order, table: string): Bounds {
   const { prefix, from, to, limit, cursor } = options;
   const hasBounds = prefix !== undefined || from !== undefined || to !== undefined;
@@ -216,7 +212,7 @@ function checkBounds(options: ScanOptions, order: Order, table: string): Bounds 
   if (cursor === undefined) return { from: low, end, incarnation: undefined };
   const state = decodeCursor(cursor, table);
   if (state.order !== order) refuse('this cursor belongs to a table of another order');
-  // A cursor tells where its scan goes on and ends, not where it began.
+  // A cursor knows where its scan goes on and ends, not where it began.
   const isWithin = compareBytes(low, state.position) <= 0 && isSameBound(end, state.end);
   if (hasBounds && !isWithin)
     refuse('a cursor carries its bounds: give the same prefix, or from and to, as at first, or none');
@@ -227,7 +223,7 @@ function isSameBound(a: UpperBound, b: UpperBound): boolean {
   return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
 }
 
-/** An empty bound is the beginning of the table. */
+/** An empty bound is the start of the table. */
 function encodeBound(key: string | undefined, table: string): Position {
   return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
 }

@@ -1,43 +1,28 @@
-// A table as its users see it: each verb checks its arguments, hands them to a reader, a writer or a scan, and makes outcomes of what comes.
+// A table as users see it. Each verb checks its arguments and calls a reader, a writer or a scan.
 import type { Verdict } from '../container/change.ts';
+import type { Scan, Table } from '../contract/api.ts';
 import type {
   CallOptions,
-  CodecName,
   DeleteItem,
   DeleteOptions,
-  DeleteOutcome,
-  Entry,
   GetOptions,
-  GetOutcome,
   Order,
   PutItem,
   PutOptions,
-  PutOutcome,
-  Scan,
   ScanOptions,
-  Table,
   UpdateOptions,
-} from '../contract/api.ts';
+} from '../contract/options.ts';
+import type { DeleteOutcome, Entry, GetOutcome, PutOutcome } from '../contract/results.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
-import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/options.ts';
+import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { Deadlines } from '../io/deadline.ts';
 import { type ActionContext, prepareDelete, preparePut, prepareUpdate } from './actions.ts';
-import type { Admission } from './admission.ts';
+import type { TableContext } from './context.ts';
+import { partition } from './partitions.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
 import { decodeEntry, versionOf } from './values.ts';
 import { Writer } from './write.ts';
-
-export interface TableContext {
-  readonly engine: Engine;
-  readonly order: Order;
-  readonly isNew: boolean;
-  readonly codec: CodecName;
-  readonly deadlines: Deadlines;
-  readonly admission: Admission;
-}
 
 export class StoredTable<V> implements Table<V> {
   readonly name: string;
@@ -82,7 +67,8 @@ export class StoredTable<V> implements Table<V> {
   async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
     checkItems('table.putMany', items, CHECK.putItem);
     CHECK.putMany(options);
-    // Verdicts are given within a commit that others share: it must meet as many items as it was called with, also if the caller empties his array.
+    // A copy: the caller may empty its array while the commit, which others share, counts the
+    // items.
     return this.#putAll(items.slice(), options);
   }
 
@@ -145,6 +131,12 @@ export class StoredTable<V> implements Table<V> {
   scan(options: ScanOptions = {}): Scan<V> {
     CHECK.scan(options);
     return new TableScan<V>(this.#context, options);
+  }
+
+  async partitions(count: number, options?: CallOptions): Promise<string[]> {
+    CHECK.partitions(options);
+    const { deadlines, engine } = this.#context;
+    return deadlines.bound(deadlines.begin(options), () => partition(engine, count));
   }
 
   stats(): TableStats {

@@ -1,20 +1,20 @@
-// Values at the edge: how a record's value becomes bytes and back. The engine below never decodes a value; the codec's tag is stored
-// with the record, so any table handle reads any record.
-import type { CodecName, EncodedValue, Entry } from '../contract/api.ts';
+// Encodes and decodes values; the engine below never does. A record stores its codec's tag, so any
+// handle reads any record.
+import type { CodecName, EncodedValue } from '../contract/options.ts';
+import type { Entry } from '../contract/results.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/record.ts';
-import { isPlainlyCarried, Refusal } from './carried.ts';
+import { checkValue, Refusal } from './check-value.ts';
 import { unpackValue } from './msgpack-reader.ts';
 import { packValue } from './msgpack.ts';
 
-/** Largest value, encoded, together with its key. */
+/** An encoded value with its key: fits every provider's entity, beside a header. */
 export const RECORD_BYTES_MAX = 512 * 1024;
 
 /** The tags of FORMAT.md. */
 const TAG_NAMES = ['bytes', 'msgpack', 'json'] as const;
 
-/** What an open table knows of its values. */
 export interface ValueContext {
   readonly table: string;
   readonly codec: CodecName;
@@ -26,8 +26,8 @@ export interface TaggedBytes {
 }
 
 const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
-  msgpack: (value) => ({ tag: 1, bytes: packValue(value, isPlainlyCarried(value, 'msgpack')) }),
-  json: (value) => ({ tag: 2, bytes: Buffer.from(jsonOf(value, isPlainlyCarried(value, 'json')), 'utf8') }),
+  msgpack: (value) => ({ tag: 1, bytes: packValue(value, checkValue(value, 'msgpack').isPlain) }),
+  json: (value) => ({ tag: 2, bytes: Buffer.from(jsonOf(value, checkValue(value, 'json').isPlain), 'utf8') }),
   bytes: (value) => {
     if (!(value instanceof Uint8Array)) throw new TypeError('it takes a Uint8Array');
     return { tag: 0, bytes: Uint8Array.prototype.slice.call(value) };
@@ -40,14 +40,14 @@ const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
   },
 };
 
-/** JSON has -0, though JSON.stringify does not write it. (JSON.rawJSON is not yet in TypeScript's library.) */
+/** JSON has -0, but JSON.stringify writes 0. TypeScript's library lacks JSON.rawJSON. */
 function jsonOf(value: unknown, isPlain: boolean): string {
   if (isPlain) return JSON.stringify(value);
   const negativeZero = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('-0');
   return JSON.stringify(value, (_, inner: unknown) => (Object.is(inner, -0) ? negativeZero : inner));
 }
 
-/** Encodes a value; throws `invalid` for what the codec cannot carry, `too_large` above 512 KiB with the key. */
+/** Throws `invalid` for a value that the codec cannot store, `too_large` above 512 KiB. */
 export function encodeValue(codec: CodecName, value: unknown, where: { table: string; key: string }): TaggedBytes {
   let encoded: TaggedBytes;
   try {
@@ -68,12 +68,12 @@ export function encodeValue(codec: CodecName, value: unknown, where: { table: st
   return encoded;
 }
 
-/** Decodes by the stored tag; a handle of codec `encoded` gets the bytes as they are. Throws `corrupt` if they cannot be decoded. */
+/** Decodes by the stored tag; codec `encoded` gives the bytes as they are. Throws `corrupt`. */
 export function decodeValue(codec: CodecName, stored: TaggedBytes, where: { table: string; key: string }): unknown {
   const name = TAG_NAMES[stored.tag];
   try {
     if (name === undefined) throw new RangeError(`unknown codec tag ${stored.tag}`);
-    // A copy: what the caller does to its value must not reach a cached page, nor a small value keep a large page alive.
+    // A copy: the caller may change it, and it must not keep a large page alive.
     if (codec === 'encoded') return { codec: name, bytes: new Uint8Array(stored.bytes) };
     if (name === 'bytes') return new Uint8Array(stored.bytes);
     return name === 'msgpack' ? unpackValue(stored.bytes) : JSON.parse(asBuffer(stored.bytes).toString('utf8'));
@@ -82,7 +82,7 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, where: { tabl
   }
 }
 
-/** The record as its table's users see it. Throws `corrupt` if its value cannot be decoded. */
+/** The record as users see it. Throws `corrupt` if its value cannot be decoded. */
 export function decodeEntry<V>(context: ValueContext, key: string, record: StoredRecord, incarnation: Id64): Entry<V> {
   const { table, codec } = context;
   const { version, expiresAtMs } = record;
@@ -90,12 +90,12 @@ export function decodeEntry<V>(context: ValueContext, key: string, record: Store
   return { key, value, version: versionOf({ incarnation, version }), expiresAtMs };
 }
 
-/** A record's version as users see it: opaque, and never the same for the same key again. */
+/** A record's version as users see it: never the same again for the same key. */
 export function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {
   return `${incarnation}-${version.toString(36)}`;
 }
 
-/** Whether the present record is at the version that a call asks for; true if it asks for none. */
+/** True if the call asks for no version. */
 export function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
   if (ifVersion === undefined) return true;
   return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;

@@ -1,30 +1,33 @@
-// The order in which a batch is written: by position, so that a container's changes lie side by side, and in waves of distinct keys.
-import type { Order } from '../contract/api.ts';
+// Orders a batch by position, so that a container's changes are neighbours, in waves of distinct
+// keys.
+import type { Order } from '../contract/options.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
 import type { Turns } from '../io/turns.ts';
 
-/** Where the items of a batch belong, by their index; undefined where a key makes no sense. */
-type Places = readonly ({ readonly position: Position } | undefined)[];
+/** By index of the item; undefined for an invalid key. */
+type Located = readonly ({ readonly position: Position } | undefined)[];
 
-/** Numbers that are sorted at once: a few milliseconds. */
+/** Numbers sorted without a pause: a few milliseconds. */
 const NUMBERS_AT_ONCE = 50_000;
-/** The first four bytes of a hash, which tell nearly all apart, and an index make one exact number, if indexes stay below this. */
+/** A hash's first four bytes and an index below this make one exact number. */
 const INDEXES_MAX = 2 ** 21;
 const PREFIXES = 2 ** 32;
 
 /**
- * The indexes of a batch in as few waves as hold each position at most once, in turns: each wave in order of position, equal positions in the order
- * given. What has no position is in the first wave.
+ * The indexes of a batch in waves: each in order of position, with each position once. Equal
+ * positions keep their order. Invalid keys are in the first wave.
  */
-export async function wavesOf(places: Places, order: Order, turns: Turns): Promise<number[][]> {
-  const isHashed = order === 'hash' && places.length <= INDEXES_MAX;
-  const sorted = isHashed ? await sortHashed(places, turns) : await sortWhole(places, turns);
+export async function wavesOf(items: Located, order: Order, turns: Turns): Promise<number[][]> {
+  const isHashed = order === 'hash' && items.length <= INDEXES_MAX;
+  const sorted = isHashed
+    ? await sortHashed(items, turns)
+    : await turns.sort([...items.keys()], (a, b) => compareLocated(items, a, b));
   const waves: number[][] = [[]];
   let wave = 0;
   let before: Position | undefined;
   await turns.forEach(sorted, (index) => {
-    const position = places[index]?.position;
+    const position = items[index]?.position;
     wave = position !== undefined && before !== undefined && compareBytes(before, position) === 0 ? wave + 1 : 0;
     before = position;
     (waves[wave] ??= []).push(index);
@@ -32,28 +35,24 @@ export async function wavesOf(places: Places, order: Order, turns: Turns): Promi
   return waves;
 }
 
-async function sortWhole(places: Places, turns: Turns): Promise<number[]> {
-  return turns.sort([...places.keys()], (a, b) => comparePlaces(places, a, b));
-}
-
-/** As numbers, which are sorted without a call for each comparison: in buckets, each of which a turn has time for. */
-async function sortHashed(places: Places, turns: Turns): Promise<number[]> {
-  const count = Math.ceil(places.length / NUMBERS_AT_ONCE);
+/** Sorts numbers, which takes no call a comparison, in buckets with a pause between them. */
+async function sortHashed(items: Located, turns: Turns): Promise<number[]> {
+  const count = Math.ceil(items.length / NUMBERS_AT_ONCE);
   const buckets = Array.from({ length: count }, (): number[] => []);
-  await turns.forEach(places, (place, index) => {
-    const prefix = place === undefined ? 0 : firstFourBytes(place.position);
+  await turns.forEach(items, (item, index) => {
+    const prefix = item === undefined ? 0 : firstFourBytes(item.position);
     buckets[Math.floor((prefix / PREFIXES) * count)]!.push(prefix * INDEXES_MAX + index);
   });
   const sorted: number[] = [];
   for (const bucket of buckets) {
     if (turns.isLong) await turns.pause();
-    addSorted(places, Float64Array.from(bucket).sort(), sorted);
+    addSorted(items, Float64Array.from(bucket).sort(), sorted);
   }
   return sorted;
 }
 
-/** Adds the indexes in the order of their numbers, and where positions begin alike, in the order of these. */
-function addSorted(places: Places, numbers: Float64Array, sorted: number[]): void {
+/** Adds the indexes in order of their numbers; equal prefixes in order of positions. */
+function addSorted(items: Located, numbers: Float64Array, sorted: number[]): void {
   let first = 0;
   while (first < numbers.length) {
     const prefix = Math.floor(numbers[first]! / INDEXES_MAX);
@@ -63,14 +62,14 @@ function addSorted(places: Places, numbers: Float64Array, sorted: number[]): voi
     if (end === first + 1) sorted.push(numbers[first]! % INDEXES_MAX);
     else {
       const alike = Array.from(numbers.subarray(first, end), (number) => number % INDEXES_MAX);
-      for (const index of alike.sort((a, b) => comparePlaces(places, a, b))) sorted.push(index);
+      for (const index of alike.sort((a, b) => compareLocated(items, a, b))) sorted.push(index);
     }
     first = end;
   }
 }
 
-function comparePlaces(places: Places, a: number, b: number): number {
-  const [left, right] = [places[a]?.position, places[b]?.position];
+function compareLocated(items: Located, a: number, b: number): number {
+  const [left, right] = [items[a]?.position, items[b]?.position];
   if (left === undefined || right === undefined)
     return (left === undefined ? 0 : 1) - (right === undefined ? 0 : 1) || a - b;
   return compareBytes(left, right) || a - b;

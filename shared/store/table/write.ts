@@ -1,82 +1,75 @@
-// Writing what a call asks for: its items become changes, the changes go to the queues of their containers, and every item gets its verdict,
-// at the latest when the deadline passes.
+// Writes the items of a call: makes changes of them and hands these to their containers' queues.
+// Every item has its outcome when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
 import { Change, type Verdict, type VerdictSink } from '../container/change.ts';
-import type { CallOptions, Order } from '../contract/api.ts';
+import type { CallOptions } from '../contract/options.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { Engine } from '../engine/engine.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
-import { abortedError, type Deadline, type Deadlines } from '../io/deadline.ts';
+import { abortedError, type Deadline } from '../io/deadline.ts';
 import type { Prepared } from './actions.ts';
-import type { Admission, Ticket } from './admission.ts';
+import type { Ticket } from './admission.ts';
+import type { TableContext } from './context.ts';
 import { wavesOf } from './write-order.ts';
 
-/** Changes handed to the queues at a time, so that a large batch takes its turns. */
+/** Changes handed over at once: a larger batch would fill the queues for all other calls. */
 const SLICE_COUNT = 5_000;
-/** Memory that a change takes beside its key and value, roughly. */
+/** A change's memory beside its key and value, roughly. */
 const CHANGE_OVERHEAD_BYTES = 200;
 
-/** One call's items, and what is made of each. */
 export interface WriteBatch<T extends Keyed, O> {
   readonly items: readonly T[];
-  /** What the item asks for. Throws if that makes no sense: then the item fails with what was thrown. */
+  /** A StoreError fails the item, a TypeError the call. */
   readonly prepare: (item: T) => Prepared;
   readonly outcome: (item: T, verdict: Verdict) => O;
   readonly options: CallOptions | undefined;
 }
 
-export interface WriterContext {
-  readonly engine: Engine;
-  readonly order: Order;
-  readonly deadlines: Deadlines;
-  readonly admission: Admission;
-}
-
 export class Writer {
-  readonly #context: WriterContext;
+  readonly #context: TableContext;
   readonly #positionOf: PositionOf;
 
-  constructor(context: WriterContext) {
+  constructor(context: TableContext) {
     this.#context = context;
     this.#positionOf = positionsOf(context.order, 0);
   }
 
-  /** An outcome for each item, in order. Writes in waves of distinct keys, so that equal keys take effect in the order given. */
+  /** An outcome for each item, in order. Waves keep equal keys in the order given. */
   async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
     const { items, options } = batch;
     const { deadlines, engine, order } = this.#context;
     const deadline = deadlines.begin(options);
     const { turns } = engine;
-    // No await before a lone item is encoded: its caller may change the value as soon as it has the promise.
+    // No await before a lone item is encoded: the caller may change its value once it has the
+    // promise.
     const isLone = items.length === 1;
-    const places = isLone ? [] : await turns.map(items, ({ key }) => this.#tryPlace(key));
-    const waves = isLone ? [[0]] : await wavesOf(places, order, turns);
-    // At full length from the start: filled from the middle it would become a slow table of indexes.
+    const locations = isLone ? [] : await turns.map(items, ({ key }) => this.#tryLocate(key));
+    const waves = isLone ? [[0]] : await wavesOf(locations, order, turns);
+    // At full length: V8 makes a hash table of an array that is filled from the middle.
     const outcomes = Array.from<O>({ length: items.length });
     for (const wave of waves) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
-        const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), places, outcomes);
+        const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), locations, outcomes);
         await this.#writeSlice(slice, batch, deadline);
       }
     }
     return outcomes;
   }
 
-  /** Undefined for a key that has no place: its verdict says so when its turn comes. */
-  #tryPlace(key: string): Place | undefined {
+  /** Undefined for an invalid key, which `#prepare` fails. */
+  #tryLocate(key: string): Location | undefined {
     try {
-      return this.#placeOf(key);
+      return this.#locate(key);
     } catch {
       return undefined;
     }
   }
 
-  #placeOf(text: string): Place {
+  #locate(text: string): Location {
     const key = encodeKey(text, this.#context.engine.table);
     return { key, position: this.#positionOf(key) };
   }
 
-  /** The change that an item asks for; undefined if that makes no sense: then the item has its verdict. */
+  /** Undefined if the item fails. */
   #prepare<T extends Keyed, O>(
     slice: Slice<T, O>,
     index: number,
@@ -86,20 +79,10 @@ export class Writer {
     const { order } = this.#context;
     try {
       const item = batch.items[index]!;
-      const { key, position } = slice.takePlace(index) ?? this.#placeOf(item.key);
+      const { key, position } = slice.takeLocation(index) ?? this.#locate(item.key);
       const { action, bytes } = batch.prepare(item);
       const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
-      return new Change({
-        key,
-        position,
-        order,
-        level: 0,
-        action,
-        bytes: cost,
-        ...call,
-        sink: slice,
-        index,
-      });
+      return new Change({ key, position, order, level: 0, action, bytes: cost, ...call, sink: slice, index });
     } catch (error) {
       if (error instanceof TypeError) throw error;
       slice.settled(index, { kind: 'failed', error });
@@ -119,7 +102,7 @@ export class Writer {
     for (let count = 0; count < slice.indexes.length; count += 1) {
       const isLong = engine.turns.isLongAt(count, bytes);
       if (isLong) await engine.turns.pause();
-      // Nothing of this slice was sent yet.
+      // Nothing of this slice was sent: its items are `aborted`.
       if ((isLong || count === 0) && deadlines.isOver(deadline))
         return slice.failRest(abortedError(deadline.signal?.reason));
       const change = this.#prepare(slice, slice.indexes[count]!, batch, call);
@@ -152,7 +135,7 @@ export class Writer {
       for (const change of changes) change.settle({ kind: 'failed', error });
     }
     try {
-      // The deadline may pass in the line: then every change has its verdict, and there is nothing to route.
+      // If the deadline passes in the line, every change has its verdict and none is routed.
       if (ticket?.entered !== undefined) await Promise.race([ticket.entered, slice.done]);
       if (slice.left > 0) void engine.router.route(changes.filter((change) => !change.isSettled));
       await slice.done;
@@ -168,52 +151,52 @@ export interface Keyed {
   readonly key: string;
 }
 
-/** Where a record belongs. */
-interface Place {
+/** A key's bytes and its position. */
+interface Location {
   readonly key: Uint8Array;
   readonly position: Position;
 }
 
-/** By the index of the item: those that were found before its turn came. */
-type Places = (Place | undefined)[];
+/** By index of the item; undefined where taken, invalid or not computed. */
+type Locations = (Location | undefined)[];
 
-/** Items of a batch that are written together, and what became of each. */
+/** Items of a batch that are written together, with their outcomes. */
 class Slice<T extends Keyed, O> implements VerdictSink {
   readonly indexes: readonly number[];
   readonly #batch: WriteBatch<T, O>;
   readonly #outcomes: O[];
-  readonly #places: Places;
+  readonly #locations: Locations;
   readonly #done = Promise.withResolvers<void>();
   #failure: { readonly error: unknown } | undefined;
   left: number;
 
-  constructor(batch: WriteBatch<T, O>, indexes: readonly number[], places: Places, outcomes: O[]) {
+  constructor(batch: WriteBatch<T, O>, indexes: readonly number[], locations: Locations, outcomes: O[]) {
     this.#batch = batch;
     this.#outcomes = outcomes;
-    this.#places = places;
+    this.#locations = locations;
     this.indexes = indexes;
     this.left = indexes.length;
   }
 
-  /** Resolves when every item has its verdict; rejects then, if an outcome could not be made. */
+  /** Settles when every item has its verdict. Rejects if an outcome could not be made. */
   get done(): Promise<void> {
     return this.#done.promise;
   }
 
-  /** The item's place, if it is known; once, as the change holds it from then on. */
-  takePlace(index: number): Place | undefined {
-    const place = this.#places[index];
-    if (place !== undefined) this.#places[index] = undefined;
-    return place;
+  /** Hands the item's location to its change, and forgets it. */
+  takeLocation(index: number): Location | undefined {
+    const location = this.#locations[index];
+    if (location !== undefined) this.#locations[index] = undefined;
+    return location;
   }
 
-  /** Those that have no verdict yet failed. */
+  /** Fails the items without a verdict. */
   failRest(error: StoreError): void {
     for (const index of this.indexes) this.#outcomes[index] ??= this.#outcomeOf(index, { kind: 'failed', error });
   }
 
   settled(index: number, verdict: Verdict): void {
-    // At once, as a verdict holds its record: those of a large batch would all stay in memory.
+    // Made at once: verdicts hold records, and a large batch's would all stay in memory.
     try {
       this.#outcomes[index] = this.#outcomeOf(index, verdict);
     } catch (error) {

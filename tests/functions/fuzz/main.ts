@@ -1,5 +1,5 @@
-// `npm run fuzz -- --requests 20000 --seed 1`: sends fuzzed requests, and prints which of them were dear and which were answered wrongly. Ends
-// with 1 where one was.
+// `npm run fuzz -- --requests 20000 --seed 1`: sends fuzzed requests, and prints which of them were
+// dear and which were answered wrongly. Ends with 1 where one was.
 import { parseArgs } from 'node:util';
 import { type Answered, fuzzed } from './run.ts';
 

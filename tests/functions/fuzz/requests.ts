@@ -1,4 +1,5 @@
-// Requests as chance has them: every route, every form of body, query and header; well-formed, nearly so, and made to be expensive.
+// Requests as chance has them: every route, every form of body, query and header; well-formed,
+// nearly so, and made to be expensive.
 import { gzipSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { type Chance, jsonOf, mutated } from './chance.ts';
@@ -13,7 +14,7 @@ export interface FuzzRequest {
   readonly body: Buffer<ArrayBuffer> | undefined;
 }
 
-/** What earlier answers gave: cursors and entity tags. */
+/** Cursors and entity tags of earlier answers. */
 export interface Seen {
   readonly cursors: string[];
   readonly tags: string[];

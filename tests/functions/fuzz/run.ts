@@ -1,4 +1,5 @@
-// Sends fuzzed requests to the apps on a store in memory, one after the other, measures each, and judges its answer.
+// Sends fuzzed requests to the apps on a store in memory, one after the other, measures each, and
+// judges its answer.
 import { gzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
 import { createCompareApp } from '../../../functions/compare/app.ts';
@@ -21,10 +22,10 @@ export interface Answered {
   readonly code: string | undefined;
   /** Processor time of the process, in milliseconds. */
   readonly cpuMs: number;
-  /** What heap and buffers grew by, in MiB, wherever nothing was collected meanwhile. */
+  /** Growth of heap and buffers, in MiB, where no garbage was collected meanwhile. */
   readonly grownMib: number;
   readonly answerBytes: number;
-  /** What is wrong with the answer. */
+  /** Faults of the answer. */
   readonly faults: readonly string[];
 }
 
@@ -45,7 +46,7 @@ const ANSWER_BYTES_MAX = 32_000_000;
 /** So wide that they hold on any machine: a request takes some milliseconds and MiB. */
 const [CPU_MS_MAX, GROWN_MIB_MAX] = [5_000, 512];
 
-/** What a store in memory may lead to: no other 5xx. */
+/** The only 5xx that a store in memory may lead to. */
 const EXPECTED_5XX = new Set(['aborted', 'unavailable']);
 
 export async function* fuzzed({ seed, requests, sizeMax }: FuzzOptions): AsyncGenerator<Answered, void> {

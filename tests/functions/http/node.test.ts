@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { createApp, replyJson } from '../../../functions/http/app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
-import { pathSegment, queryOf } from '../../../functions/http/paths.ts';
 
 const options = { auth: { mode: 'none' }, timeoutMs: 5_000, timeoutMaxMs: 5_000, log: () => {} } as const;
 const path = '/v1/:key';
@@ -16,7 +15,8 @@ const app = createApp(
       method: 'GET',
       path,
       role: undefined,
-      handle: async ({ request }) => replyJson([pathSegment(request, 1), queryOf(request, ['x'])]),
+      query: ['x'],
+      handle: async ({ param, query }) => replyJson([param('key'), query]),
     },
   ],
   options,

@@ -37,7 +37,8 @@ test('the value of a reader ends before the blanks behind it', () => {
   reader.end();
 });
 
-// What stands behind the place of the refusal is neither JSON nor MessagePack: who had looked at it would say so.
+// Bytes behind the refused place are neither JSON nor MessagePack: a reader that looked at them
+// would say so.
 test.each([
   ['json', `${'['.repeat(101)}?`, 'malformed', '100 levels'],
   ['msgpack', `${'\x91'.repeat(101)}\xc1`, 'malformed', '100 levels'],

@@ -1,4 +1,3 @@
-// What Linux tells of processors, read.
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { processorTimes, timesOf } from '../../../functions/instance/processor.ts';

@@ -1,4 +1,5 @@
-// A process of little memory in which an app meets the bodies that once ended a large one. It prints what each is answered, as JSON.
+// A process of little memory in which an app meets the bodies that once ended a large one. It
+// prints what each is answered, as JSON.
 import { gzipSync } from 'node:zlib';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';

@@ -1,4 +1,4 @@
-// What the store's errors become over HTTP, and what is logged: on an app whose store does as it is told.
+// The store's errors over HTTP and in the log, with a store that fails as told.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { LogLine } from '../../../functions/http/log.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';

@@ -1,4 +1,5 @@
-// What a body that does not fit its schema is answered: the place, what is expected there, and which members are known.
+// A body that does not fit its schema is answered with the place, the expected type and the known
+// members.
 import { expect, test } from 'vitest';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';

@@ -1,5 +1,5 @@
-// A rolling deployment: instances of the former release and of this one serve the same callers from the same containers. What the former one
-// wrote, and what it handed out, is kept here as it was.
+// A rolling deployment: two releases serve the same callers from the same containers. The former
+// one's containers and tags are kept here.
 import { expect, test } from 'vitest';
 import { functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
@@ -12,9 +12,9 @@ import { type Client, clientOf, JSON_TYPE } from '../suite/client.ts';
 import { partName } from '../../support/ids.ts';
 
 const RECORDS = '/v1/tables/golden/records';
-/** What the first version answered to GET of `key-99`. */
+/** The first version's answer to GET of `key-99`. */
 const ETAG = '"c67edfd69d865681-7"';
-/** What the first version answered to GET of the records with `limit=100`. */
+/** The first version's answer to GET of the records with `limit=100`. */
 const CURSOR = 'AQDGft_WnYZWgQ7HtEoidXX6w2tleS02AADBd6mM';
 
 function instanceOn(state: MemoryState): Client {

@@ -1,10 +1,14 @@
-// How the HTTP suite speaks: it knows a way to send requests and the app keys, nothing of what answers.
+// How the HTTP suite speaks: it knows a way to send requests and the app keys, nothing of what
+// answers.
 import { randomUUID } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import { expect } from 'vitest';
 import type { ProblemBody } from '../../../functions/http/problem.ts';
 
-/** Sends a request to `path` (raw, from the slash on) with what the platform's own gate asks for, and no app key. */
+/**
+ * Sends a request to `path` (raw, from the slash on) with what the platform's own gate asks for,
+ * and no app key.
+ */
 export type Send = (path: string, init?: RequestInit) => Promise<Response>;
 
 export interface Keys {
@@ -22,7 +26,7 @@ export const JSON_TYPE = 'application/json';
 export const MSGPACK = 'application/vnd.msgpack';
 export const BYTES = 'application/octet-stream';
 
-/** What runs against one host. */
+/** The suite's view of one host. */
 export interface Client {
   /** For people, and the names of tests. */
   readonly name: string;

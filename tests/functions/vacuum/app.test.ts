@@ -1,4 +1,5 @@
-// The function `vacuum`, in this process, on a store in memory: who may call it, what it does, and what it says.
+// The function `vacuum`, in this process, on a store in memory: who may call it, what it does, and
+// what it says.
 import { afterAll, expect, test } from 'vitest';
 import { isFromAccount } from '../../../functions/gcp/scheduler.ts';
 import type { App } from '../../../functions/http/app.ts';
@@ -14,7 +15,7 @@ const store = openStore({ driver: memoryDriver() });
 for (const name of ['one', 'two']) await (await store.table(name)).put('k', 1);
 afterAll(() => store.close());
 
-/** What a vacuum of a table reports where nothing was to be done. */
+/** The report of a vacuum with nothing to do. */
 const NOTHING = {
   listed: 0,
   removed: 0,

@@ -1,4 +1,5 @@
-// Data in a file: there after the process that wrote it was killed, on both clouds; and the file itself, torn or grown.
+// Data in a file: there after the process that wrote it was killed, on both clouds; and the file
+// itself, torn or grown.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -32,7 +33,10 @@ const STARTS = {
   'azure-tables': ['azurite.ts', 'startAzurite'],
 } as const;
 
-/** The emulator in a process of its own, which ends by SIGKILL alone; or by itself if it cannot start. */
+/**
+ * The emulator in a process of its own, which ends by SIGKILL alone; or by itself if it cannot
+ * start.
+ */
 function spawnOn(cloud: keyof typeof STARTS, dataFile: string) {
   const [file, start] = STARTS[cloud];
   const url = new URL(`../../../infra/emulators/${file}`, import.meta.url).href;

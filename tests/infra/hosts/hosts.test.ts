@@ -1,4 +1,5 @@
-// The HTTP suite once more, on what is deployed: each function's zip, unpacked, in its cloud's host, against its emulator.
+// The HTTP suite once more, on what is deployed: each function's zip, unpacked, in its cloud's
+// host, against its emulator.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -270,7 +271,8 @@ describe.each([
   });
 
   test('ends a cell whose caller hangs up, and removes what it made', async () => {
-    // Long enough that only the hanging up can end it within the test's time; found again in the log by its dataset's removal.
+    // Long enough that only the hanging up can end it within the test's time; found again in the
+    // log by its dataset's removal.
     const endless = { ...cell, layout: 'record', durationMs: 60_000, dataset: 'hangup' };
     const caller = new AbortController();
     const hungUp = post((target, init) => compare(target, { ...init, signal: caller.signal }), endless);
@@ -325,7 +327,10 @@ describe.each([
   });
 });
 
-/** Sends a request that fetch would refuse or change; gives what comes until the host closes the connection. */
+/**
+ * Sends a request that fetch would refuse or change; gives what comes until the host closes the
+ * connection.
+ */
 function rawRequest(host: FunctionHost, line: string, headers: Record<string, string>, payload = ''): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(Number(new URL(host.url).port), '127.0.0.1');

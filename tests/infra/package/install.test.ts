@@ -1,4 +1,5 @@
-// What `npm ci` brings: not what Azurite's table service and the Serverless Framework's own provider never load here.
+// `npm ci` leaves out dependencies that Azurite's table service and the Serverless Framework never
+// load here.
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 

@@ -1,5 +1,5 @@
-// The package as somebody installs it: `npm pack`, then the tarball in an empty project, where plain JavaScript uses it and TypeScript
-// checks against its declarations.
+// The package as somebody installs it: `npm pack`, then the tarball in an empty project, where
+// plain JavaScript uses it and TypeScript checks against its declarations.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -187,8 +187,8 @@ describe('the packed library', () => {
 });
 
 /**
- * From npm, in the version that package.json names as the least: a package for each system holds the bare executable. Where npm cannot bring
- * it (without network, or on another system), the test is skipped, which is said.
+ * The least version in package.json, from npm, as a bare executable. Without network, or on another
+ * system, the test is skipped with a line.
  */
 async function oldestNode(): Promise<string | undefined> {
   const folder = path.join(dir, 'node');

@@ -1,4 +1,4 @@
-// What goes into a package, and what must not.
+// The contents of a package.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Where the state lies, and what it means that it lies elsewhere.
+// The state's place, and advice when it lies elsewhere.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

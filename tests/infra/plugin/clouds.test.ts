@@ -1,4 +1,5 @@
-// Whole deployments to clouds in memory, under the real Terraform: what the commands do to what is there, first, again, and after failures.
+// Whole deployments to clouds in memory, under the real Terraform: what the commands do to what is
+// there, first, again, and after failures.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RESOURCE_PROVIDERS } from '../../../infra/plugin/clouds/azure.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
@@ -38,7 +39,7 @@ const gcpWith = (changed: Partial<ProviderSettings['gcp']>): Partial<ProviderSet
   gcp: { ...PROVIDER_SETTINGS.gcp, ...changed },
 });
 
-/** What the stage has stored, as its cloud keeps it. */
+/** The stage's stored records, in its cloud. */
 function records(): Map<string, string> {
   const [database] = machine.google.idsOf('google_firestore_database');
   return database === undefined ? machine.arm.recordsOf(account()) : machine.google.recordsOf(database);

@@ -1,4 +1,5 @@
-// The commands that follow a deployment, on a machine with stand-ins for terraform, gcloud and az that write down how they were called.
+// The commands that follow a deployment, on a machine with stand-ins for terraform, gcloud and az
+// that write down how they were called.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';

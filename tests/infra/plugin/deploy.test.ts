@@ -1,4 +1,5 @@
-// `serverless deploy`, on a machine with stand-ins for terraform, gcloud and az that write down how they were called.
+// `serverless deploy`, on a machine with stand-ins for terraform, gcloud and az that write down how
+// they were called.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what they do is tested without it.
+// The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what
+// they do is tested without it.
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What to do after a refusal of a cloud's: the words are the clouds' own.
+// Advice after a cloud's refusal, in the cloud's own words.
 import { expect, test } from 'vitest';
 import { hintFor } from '../../../infra/plugin/clouds/hints.ts';
 

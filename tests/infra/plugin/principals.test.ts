@@ -1,4 +1,5 @@
-// Deployments by principals that are no people: service accounts, and federated logins of workflows.
+// Deployments by principals that are no people: service accounts, and federated logins of
+// workflows.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { AT_ONCE, failureOf, type Machine, startMachine } from './stand-ins/machine.ts';

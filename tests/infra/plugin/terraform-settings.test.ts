@@ -1,5 +1,5 @@
-// What serverless.yml can ask for beyond its defaults, as Terraform plans it: a schedule, a warm instance, backups, a budget; and the modules that let
-// workflows deploy.
+// Settings beyond serverless.yml's defaults as Terraform plans them: schedule, warm instance,
+// backups, budget; and the modules for workflows.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -126,7 +126,8 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     expect(expression).toBe(
       `api.getAttribute('iam.googleapis.com/modifiedGrantsByRole', []).hasOnly(${JSON.stringify(await grantedRoles())})`,
     );
-    // To act as an account is to have its rights: only as those that a stage's functions, builds and schedule have.
+    // To act as an account is to have its rights: only as those that a stage's functions, builds
+    // and schedule have.
     const roles = afterOf(changes, 'google_project_iam_member').map(({ role }) => String(role));
     expect(roles.filter((role) => /serviceAccount(User|Admin|TokenCreator)|owner$|editor$/.test(role))).toEqual([
       'roles/datastore.owner',

@@ -1,5 +1,5 @@
-// infra/gcp and infra/azure, under the real Terraform with stand-ins for the providers: what is written is what the providers know, and what
-// would come to be follows the rules on access, secrets, protection and cost. No cloud is reached.
+// infra/gcp and infra/azure under the real Terraform with stand-ins for providers: schemas, and the
+// rules on access, secrets, protection and cost.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// `npm start` that loses an emulator, and then is ended early: it leaves a report of what there is, and nothing that runs or listens.
+// `npm start` that loses an emulator, and then is ended early: it leaves a report of what there is,
+// and nothing that runs or listens.
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../infra/cli/exit.ts';
 import { npmStart } from './npm-start.ts';

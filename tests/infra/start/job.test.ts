@@ -7,7 +7,10 @@ import { SAME_INTERRUPT_MS } from '../../../infra/cli/interrupt.ts';
 
 const JOB = new URL('../../../infra/start/job.ts', import.meta.url).href;
 
-/** A job that, once it is interrupted, returns 7 if it `ends`. Its clock moves `stepMs` at each signal, after which it says `heard`. */
+/**
+ * A job that, once it is interrupted, returns 7 if it `ends`. Its clock moves `stepMs` at each
+ * signal, after which it says `heard`.
+ */
 function startJob({ ends, stepMs }: { ends: boolean; stepMs: number }) {
   const code = `
     import { runJob } from '${JOB}';

@@ -67,7 +67,7 @@ export async function npmStart(...args: string[]) {
     exit,
     until,
     said: () => said,
-    /** What it started and runs still. */
+    /** Processes of its own that still run. */
     running: () => processesOf(mark),
     report: () => readReport(path.join(folder, 'compare.json')),
   };

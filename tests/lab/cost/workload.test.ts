@@ -1,7 +1,7 @@
 // What a table takes in each layout: worked out by hand, and set against what the store really asks of a driver.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { plainBytes } from '../../../infra/lab/bench/contest/stored-bytes.ts';
+import { plainBytes } from '../../../infra/lab/stored-bytes.ts';
 import { seededRandom, randomInt } from '../../../shared/lab/kit/random.ts';
 import { recordSource } from '../../../shared/lab/work/records.ts';
 import { PROVIDERS, type Provider } from '../../../shared/lab/kit/dimensions.ts';

@@ -5,7 +5,7 @@ import { Packr } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';
-import { VALUE_DEPTH_MAX } from '../../../shared/store/table/carried.ts';
+import { VALUE_DEPTH_MAX } from '../../../shared/store/table/check-value.ts';
 import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
@@ -306,6 +306,16 @@ test('without the native part of msgpackr a byte order mark is kept too', () => 
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script, codec], { env, encoding: 'utf8' });
   expect(said.trim()).toBe('false true');
 });
+
+test('texts of each length come back the same, with a character beyond ASCII at each place too', () => {
+  const lengths = Array.from({ length: 20 }, (_, length) => 'x'.repeat(length));
+  const mixed = lengths.flatMap((text) => ['é', '名', '\u007f', '\u0080'].flatMap((one) => placed(text, one)));
+  expect(comesBack([...lengths, ...mixed])).toStrictEqual([...lengths, ...mixed]);
+});
+
+function placed(text: string, one: string): string[] {
+  return Array.from({ length: text.length + 1 }, (_, at) => text.slice(0, at) + one + text.slice(at));
+}
 
 const FOREIGN: [string, number[], unknown][] = [
   ['an array as a key', [0x81, 0x91, 0x01, 0x02], new Map([[[1], 2]])],

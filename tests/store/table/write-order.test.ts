@@ -1,6 +1,6 @@
 // The order in which a batch is written: each wave holds distinct keys in order of position, and equal keys come in the order given.
 import { beforeAll, expect, test } from 'vitest';
-import type { Order } from '../../../shared/store/contract/api.ts';
+import type { Order } from '../../../shared/store/contract/options.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import { type Position, positionsOf } from '../../../shared/store/format/position.ts';
 import { Turns } from '../../../shared/store/io/turns.ts';

@@ -3,7 +3,6 @@ import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
 import { inside, invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';
 import { type Database, type KeyRef, type KeyRules, parseKey } from './keys.ts';
-import { normaliseProperties } from './normalise.ts';
 import { checkProperty, outermost, type Properties } from './values.ts';
 
 export interface CheckedEntity {
@@ -17,7 +16,10 @@ export interface CheckedEntity {
 const KEY = 1;
 const PROPERTIES = 3;
 
-/** Checks an entity except for its size, which a patch may change. Throws INVALID_ARGUMENT naming the field below the entity. */
+/**
+ * Checks an entity except for its size, which a patch may change. Throws INVALID_ARGUMENT naming
+ * the field below the entity.
+ */
 export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules): CheckedEntity {
   const context = outermost(database);
   let keyBytes: Buffer | undefined;
@@ -38,11 +40,7 @@ export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules):
   const key = inside('key', () => parseKey(given, database, rules));
   let sizeBytes = 0;
   for (const size of sizes.values()) sizeBytes += size;
-  return {
-    key,
-    properties: context.found.unnormalised ? normaliseProperties(properties, database) : properties,
-    sizeBytes,
-  };
+  return { key, properties, sizeBytes };
 }
 
 /** Encodes the stored form, which shares no memory with the request. */
@@ -58,6 +56,11 @@ export function propertiesOf(entity: Buffer): Properties {
     if (reader.field === PROPERTIES) properties.set(propertyName(reader), entity.subarray(reader.tagStart, reader.end));
   }
   return properties;
+}
+
+/** True if both hold the same properties, in whichever order: a write of these changes nothing. */
+export function sameProperties(one: Properties, other: Properties): boolean {
+  return one.size === other.size && [...one].every(([name, entry]) => other.get(name)?.equals(entry) === true);
 }
 
 /** The encoded key of a stored entity; empty for an embedded entity without a key. */
@@ -82,12 +85,6 @@ export function valueOf(entry: Buffer): Buffer {
   return entry.subarray(entry.length);
 }
 
-/** Encodes an entry of `properties`. */
-export function propertyEntry(name: string, value: Buffer): Buffer {
-  const entry = Buffer.concat([...bytesField(1, Buffer.from(name)), ...bytesField(2, value)]);
-  return Buffer.concat(bytesField(PROPERTIES, entry));
-}
-
 /** Bytes of stored properties by the service's formula. */
 export function propertiesBytes(properties: Properties): number {
   const context = outermost(ANY_DATABASE);
@@ -100,7 +97,7 @@ export function propertiesBytes(properties: Properties): number {
   return sizeBytes;
 }
 
-/** What is stored names its database everywhere. */
+/** Stored entities name no database. */
 const ANY_DATABASE: Database = { projectId: '', databaseId: '' };
 
 /** Throws INVALID_ARGUMENT if key and properties together are larger than an entity may be. */

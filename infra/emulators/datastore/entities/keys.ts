@@ -1,5 +1,5 @@
-// Keys: checked, made canonical (the project filled in), and turned into strings whose order is the order of keys. A key's string
-// begins with its parent's, so that an entity and its descendants are one range.
+// Checks keys, fills in the project, and makes strings in the order of keys. A key's string begins
+// with its parent's: an entity and its descendants are one range.
 import { isUtf8 } from 'node:buffer';
 import {
   INDEXED_BYTES_MAX,
@@ -9,7 +9,7 @@ import {
   PATH_ELEMENTS_MAX,
   STRING_OVERHEAD_BYTES,
 } from '../wire/limits.ts';
-import { inside, invalid } from '../wire/status.ts';
+import { inside, invalid, unsupported } from '../wire/status.ts';
 import { bytesField, varint, WireReader } from '../wire/wire.ts';
 
 /** The name under which queries and masks speak of an entity's key. */
@@ -27,7 +27,10 @@ export interface KeyRef {
   readonly namespaceId: string;
   /** Kind of the last element. */
   readonly kind: string;
-  /** Order among the keys of the partition: compare as strings, one character a byte. An incomplete key's lacks the last identifier. */
+  /**
+   * Order among the keys of the partition: compare as strings, one character a byte. An incomplete
+   * key's lacks the last identifier.
+   */
   readonly order: string;
   /** The encoded `Key`, canonical. */
   readonly encoded: Buffer;
@@ -39,7 +42,7 @@ export interface KeyRef {
 /** Kinds of keys that a field of a request allows. */
 export interface KeyRules {
   /** Default: complete. */
-  readonly completeness?: 'complete' | 'incomplete' | 'either';
+  readonly completeness?: 'complete' | 'either';
   /** Reserved kinds and names; default: refused. */
   readonly reserved?: 'allowed';
   /** Keys of other projects and databases; default: refused. */
@@ -107,23 +110,7 @@ export function keyName({ partition, order }: Pick<KeyRef, 'partition' | 'order'
   return `${partition}\n${order}`;
 }
 
-/** Name or id of the last element; undefined if it has neither. Ids beyond 2^53 lose precision. */
-export function lastIdentifier({ encoded }: KeyRef): string | number | undefined {
-  let identifier: string | number | undefined;
-  const reader = new WireReader(encoded);
-  while (reader.next()) {
-    if (reader.field !== 2) continue;
-    identifier = undefined;
-    const element = reader.message();
-    while (element.next()) {
-      if (element.field === 2) identifier = element.number();
-      else if (element.field === 3) identifier = element.text();
-    }
-  }
-  return identifier;
-}
-
-/** For people: `Kind:name/Kind:5`. */
+/** The key for people: `Kind:name/Kind:5`. */
 export function describeKey({ encoded }: KeyRef): string {
   const elements: string[] = [];
   const reader = new WireReader(encoded);
@@ -192,10 +179,18 @@ export function isReserved(name: string): boolean {
   return name.length >= 4 && name.startsWith('__') && name.endsWith('__');
 }
 
+/**
+ * Throws if a mask, a filter or an order must not name this. Paths into embedded entities are
+ * UNIMPLEMENTED.
+ */
+export function checkPath(path: string, field: string): void {
+  if (path !== KEY && isReserved(path)) throw invalid(field, `"${path}" is reserved`);
+  if (/[.\\]/.test(path)) throw unsupported(`${field} "${path}": a path into an embedded entity`);
+}
+
 function checkCompleteness({ complete, count }: Path, { completeness = 'complete' }: KeyRules): void {
   const field = `path[${count - 1}]`;
   if (completeness === 'complete' && !complete) throw invalid(field, 'must have an id or a name');
-  if (completeness === 'incomplete' && complete) throw invalid(field, 'must have neither id nor name');
 }
 
 interface PartitionRef {
@@ -259,7 +254,10 @@ function encodePartition({ projectId, databaseId }: Database, namespaceId: strin
   return bytesField(1, Buffer.concat(parts));
 }
 
-/** Text that ends where another begins with a smaller character: a zero byte in it is followed by 0xff, its end by 0x01. */
+/**
+ * Text that ends where another begins with a smaller character: a zero byte in it is followed by
+ * 0xff, its end by 0x01.
+ */
 function escaped(reader: WireReader): string {
   const text = reader.bytes.toString('latin1', reader.start, reader.end);
   return `${text.includes('\0') ? text.replaceAll('\0', '\0\u00ff') : text}\0\u0001`;

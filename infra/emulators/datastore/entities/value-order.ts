@@ -1,9 +1,9 @@
-// Values as an index holds them, and their order: null, then integers and timestamps, booleans, strings and blobs by their bytes,
-// doubles, points, keys. Embedded entities have no place of their own; their properties do.
+// The order of an index: null, integers and timestamps, booleans, strings and blobs by their bytes,
+// doubles, points, keys. Embedded entities are indexed by their properties.
 import { inside } from '../wire/status.ts';
-import { BYTES, bytesField, varint, WireReader } from '../wire/wire.ts';
+import { BYTES, bytesField, WireReader } from '../wire/wire.ts';
 import { type Database, keyName, parseKey } from './keys.ts';
-import { FIELD, MEANING_INDEX_VALUE } from './values.ts';
+import { FIELD } from './values.ts';
 
 /** A value in an index. */
 export interface IndexValue {
@@ -17,10 +17,6 @@ export interface IndexValue {
 
 export const RANK_KEY = 6;
 const RANK = { null: 0, integer: 1, boolean: 2, bytes: 3, double: 4, geoPoint: 5, key: RANK_KEY } as const;
-
-export function isNumber(value: IndexValue): boolean {
-  return value.rank === RANK.integer || value.rank === RANK.double;
-}
 
 export function compareValues(one: IndexValue, other: IndexValue): number {
   if (one.rank !== other.rank) return one.rank - other.rank;
@@ -46,7 +42,7 @@ export function indexValues(encoded: Buffer, database: Database): IndexValue[] {
 }
 
 /** The encoded elements of an `ArrayValue`. */
-export function elementsOf(array: WireReader): Buffer[] {
+function elementsOf(array: WireReader): Buffer[] {
   const elements: Buffer[] = [];
   while (array.next()) if (array.field === 1) elements.push(array.slice());
   return elements;
@@ -81,31 +77,7 @@ function contentOf(reader: WireReader, database: Database, encoded: Buffer): Ind
   }
 }
 
-/** The value as a projection shows it: what the index knows, which is not always what was stored. */
-export function projected({ rank, content, encoded }: IndexValue): Buffer {
-  const meaning = Buffer.concat([varint(FIELD.meaning * 8), varint(MEANING_INDEX_VALUE)]);
-  if (rank === RANK.integer) return Buffer.concat([varint(FIELD.integer * 8), varint(content as bigint), meaning]);
-  if (rank === RANK.bytes) {
-    const bytes = Buffer.from(content as string, 'latin1');
-    return Buffer.concat([...bytesField(isText(bytes) ? FIELD.string : FIELD.blob, bytes), meaning]);
-  }
-  return Buffer.concat([withoutMeaning(encoded), meaning]);
-}
-
-function isText(bytes: Buffer): boolean {
-  return Buffer.from(bytes.toString('utf8')).equals(bytes);
-}
-
-function withoutMeaning(encoded: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  const reader = new WireReader(encoded);
-  while (reader.next()) {
-    if (reader.field !== FIELD.meaning) parts.push(encoded.subarray(reader.tagStart, reader.end));
-  }
-  return Buffer.concat(parts);
-}
-
-export function microseconds(timestamp: WireReader): bigint {
+function microseconds(timestamp: WireReader): bigint {
   let total = 0n;
   while (timestamp.next()) {
     if (timestamp.field === 1) total += timestamp.int64() * 1_000_000n;
@@ -114,7 +86,7 @@ export function microseconds(timestamp: WireReader): bigint {
   return total;
 }
 
-export function pointOf(point: WireReader): Point {
+function pointOf(point: WireReader): Point {
   let latitude = 0;
   let longitude = 0;
   while (point.next()) {

@@ -1,4 +1,5 @@
-// Checks one encoded property value as it comes in, and counts its bytes as the service does. Nothing is decoded that need not be.
+// Checks one encoded property value as it comes in, and counts its bytes as the service does.
+// Nothing is decoded that need not be.
 import { isUtf8 } from 'node:buffer';
 import {
   ENTITY_OVERHEAD_BYTES,
@@ -30,15 +31,13 @@ export const FIELD = {
   excludeFromIndexes: 19,
 } as const;
 
-/** Marks a value that came from an index: the result of a projection, never to be stored. */
-export const MEANING_INDEX_VALUE = 18;
+/** Marks the result of a projection, which must not be stored. */
+const MEANING_INDEX_VALUE = 18;
 
 export interface ValueContext {
   readonly database: Database;
   readonly insideArray: boolean;
   readonly depth: number;
-  /** Set if a key inside lacks its project, or a timestamp is finer than microseconds: the entity must be rewritten. */
-  readonly found: { unnormalised: boolean };
 }
 
 /** Encoded entries of `Entity.properties`, tag included, by name. */
@@ -46,7 +45,7 @@ export type Properties = Map<string, Buffer>;
 
 /** The context of a property of an entity that is not embedded. */
 export function outermost(database: Database): ValueContext {
-  return { database, insideArray: false, depth: 0, found: { unnormalised: false } };
+  return { database, insideArray: false, depth: 0 };
 }
 
 /** Position and type of a value's content. */
@@ -60,7 +59,10 @@ interface Found {
   annotated: boolean;
 }
 
-/** Bytes of the value by the service's formula. Throws INVALID_ARGUMENT naming the field below the value. */
+/**
+ * Bytes of the value by the service's formula. Throws INVALID_ARGUMENT naming the field below the
+ * value.
+ */
 export function checkValue(reader: WireReader, context: ValueContext): number {
   const found = findContent(reader);
   if (found.type === 0) throw invalid('', 'has no value set');
@@ -74,7 +76,7 @@ export function checkValue(reader: WireReader, context: ValueContext): number {
 }
 
 /** The content of a value; the last one counts if there are several. */
-export function findContent(reader: WireReader): Found {
+function findContent(reader: WireReader): Found {
   const found: Found = { type: 0, start: 0, end: 0, wireType: 0, meaning: 0, excluded: false, annotated: false };
   while (reader.next()) {
     if (reader.field === FIELD.meaning) found.meaning = reader.number();
@@ -96,7 +98,8 @@ const CONTENT = new Set<number>(
 
 function contentBytes(bytes: Buffer, found: Found, context: ValueContext): number {
   const sizeBytes = found.end - found.start;
-  // Only the value's own mark counts: values inside an excluded entity still keep to the limits of indexed values.
+  // Only the value's own mark counts: values inside an excluded entity still keep to the limits of
+  // indexed values.
   const { excluded } = found;
   const content = () => new WireReader(bytes, found.start, found.end);
   expectWireType(found);
@@ -120,7 +123,7 @@ function contentBytes(bytes: Buffer, found: Found, context: ValueContext): numbe
     case FIELD.geoPoint:
       return checkGeoPoint(content());
     case FIELD.timestamp:
-      return checkTimestamp(content(), context);
+      return checkTimestamp(content());
     case FIELD.integer:
     case FIELD.double:
       return NUMBER_BYTES;
@@ -133,7 +136,9 @@ function isPlainBytes(type: number): boolean {
   return type === FIELD.string || type === FIELD.blob;
 }
 
-/** Refuses a field whose wire type differs from its definition: later readers trust it unchecked. */
+/**
+ * Refuses a field whose wire type differs from its definition: later readers trust it unchecked.
+ */
 function expectWireType({ type, wireType }: Found): void {
   const scalar = type === FIELD.boolean || type === FIELD.integer || type === FIELD.null;
   const expected = scalar ? VARINT : type === FIELD.double ? FIXED64 : BYTES;
@@ -170,8 +175,7 @@ function checkEmbedded(reader: WireReader, context: ValueContext): number {
 /** Checks an embedded entity's key, which may be missing, incomplete or reserved. */
 function checkEmbeddedKey(bytes: Buffer, context: ValueContext): void {
   const rules = { reserved: 'allowed', foreign: 'allowed', completeness: 'either' } as const;
-  const key = inside('entity_value.key', () => parseKey(bytes, context.database, rules));
-  if (key.encoded !== bytes) context.found.unnormalised = true;
+  inside('entity_value.key', () => parseKey(bytes, context.database, rules));
 }
 
 export interface CheckedProperty {
@@ -206,9 +210,8 @@ export function checkProperty(entry: WireReader, context: ValueContext): Checked
 }
 
 function checkKeyValue(bytes: Buffer, context: ValueContext): number {
-  const key = inside('key_value', () => parseKey(bytes, context.database, { reserved: 'allowed', foreign: 'allowed' }));
-  if (key.encoded !== bytes) context.found.unnormalised = true;
-  return key.sizeBytes;
+  return inside('key_value', () => parseKey(bytes, context.database, { reserved: 'allowed', foreign: 'allowed' }))
+    .sizeBytes;
 }
 
 const LATITUDE_MAX = 90;
@@ -228,14 +231,13 @@ function checkGeoPoint(reader: WireReader): number {
 const SECONDS_MIN = -62_135_596_800n;
 const SECONDS_MAX = 253_402_300_799n;
 
-function checkTimestamp(reader: WireReader, context: ValueContext): number {
+function checkTimestamp(reader: WireReader): number {
   while (reader.next()) {
     const value = reader.int64();
     if (reader.field === 1 && (value < SECONDS_MIN || value > SECONDS_MAX))
       throw invalid('timestamp_value.seconds', 'must lie between the years 1 and 9999');
     if (reader.field === 2 && (value < 0n || value > 999_999_999n))
       throw invalid('timestamp_value.nanos', 'must lie between 0 and 999,999,999');
-    if (reader.field === 2 && value % 1_000n !== 0n) context.found.unnormalised = true;
   }
   return NUMBER_BYTES;
 }

@@ -1,4 +1,5 @@
-// Cursors: a position in a query's results that concurrent writes do not move, since it holds the values that the results are sorted by.
+// Cursors: a position in a query's results that concurrent writes do not move, since it holds the
+// values that the results are sorted by.
 import { indexValues } from '../entities/value-order.ts';
 import { invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';

@@ -1,4 +1,5 @@
-// Lookup: entities by key. An answer that would grow larger than a client may accept is cut, and the rest deferred.
+// Lookup: entities by key. An answer that would grow larger than a client may accept is cut, and
+// the rest deferred.
 import { keyBytesOf, keyOnly, propertiesOf } from '../entities/entities.ts';
 import { type Database, keyName, type KeyRef, parseKey } from '../entities/keys.ts';
 import { type Mask, masked, maskOf } from '../entities/mask.ts';
@@ -14,14 +15,15 @@ const encodeResponse = encoder('LookupResponse');
 /** Bytes of a result besides its entity and cursor: version, times, tags. */
 export const RESULT_OVERHEAD_BYTES = 64;
 
-export function lookupKeys({ keys }: LookupRequest, database: Database): KeyRef[] {
+function keysOf({ keys }: LookupRequest, database: Database): KeyRef[] {
   if (keys.length > LOOKUP_KEYS_MAX)
     throw invalid('keys', `must not be more than ${LOOKUP_KEYS_MAX}; there are ${keys.length}`);
   return keys.map((bytes, place) => inside(`keys[${place}]`, () => parseKey(bytes, database, { reserved: 'allowed' })));
 }
 
-export function lookup(request: LookupRequest, keys: readonly KeyRef[], { storage, transactions }: Services): Buffer {
-  const mask = maskOf(request.propertyMask, 'property_mask');
+export function lookup(request: LookupRequest, database: Database, { storage, transactions }: Services): Buffer {
+  const keys = keysOf(request, database);
+  const mask = maskOf(request.propertyMask);
   const { transaction, version, began } = readAs(request.readOptions, transactions);
   const readVersion = version ?? storage.lastVersion;
   const found: object[] = [];

@@ -1,24 +1,17 @@
-// Runs a plan: finds the entities and sorts them. In the order of keys, results are produced one by one on request; any other order needs
-// all of them first.
+// Runs a plan: finds the entities and sorts them. In the order of keys, results are produced one by
+// one on request; any other order needs all of them first.
 import { keyBytesOf, propertiesOf, valueOf } from '../entities/entities.ts';
 import { KEY } from '../entities/keys.ts';
-import { segmentsOf } from '../entities/mask.ts';
 import { compareValues, type IndexValue, indexValues, keyValue, RANK_KEY } from '../entities/value-order.ts';
-import { FIELD, type Properties } from '../entities/values.ts';
+import type { Properties } from '../entities/values.ts';
 import { asOf, sortedOrders, type Storage, type Stored, type Table } from '../storage/storage.ts';
-import { COMBINATIONS_MAX } from '../wire/limits.ts';
-import { invalid } from '../wire/status.ts';
-import { WireReader } from '../wire/wire.ts';
-import { conjunctsOf, holds, inRange, type ValuesOf } from './filters.ts';
+import { holds, inRange, type ValuesOf } from './filters.ts';
 import type { Order, Plan } from './plan.ts';
 
-/** One result: an entity, or one combination of the values that a projection shows. */
 export interface Row {
   readonly stored: Stored;
   /** The values it is sorted by, before its key. */
   readonly sortedBy: readonly IndexValue[];
-  /** By property, in a projection. */
-  readonly projected: ReadonlyMap<string, IndexValue> | undefined;
 }
 
 /** A position directly after a row. */
@@ -27,15 +20,15 @@ export type Position = Pick<Row, 'sortedBy'> & { readonly order: string };
 /** Rows in order, all of them behind `after` if that is given. */
 export function rowsOf(plan: Plan, storage: Storage, version: number | undefined, after?: Position): Iterable<Row> {
   const candidates = candidatesOf(plan, storage, version, after);
-  if (plan.orders.length === 0 && plan.projection.length === 0) return matching(plan, candidates);
+  if (plan.orders.length === 0) return matching(plan, candidates);
   const rows = [...matching(plan, candidates)].sort((one, other) => compareRows(plan, one, other));
-  return behind(plan, plan.distinctOn.length === 0 ? rows : distinct(plan, rows), after);
+  return behind(plan, rows, after);
 }
 
 /** True if the plan finds this state of a key. */
 export function isFound(plan: Plan, state: Stored | undefined): boolean {
   if (state?.entity === undefined) return false;
-  return plan.condition === undefined || holds(plan.condition, viewOf(plan, state), state.order);
+  return holds(plan.conditions, viewOf(plan, state), state.order);
 }
 
 /** The order of a position relative to a row. */
@@ -58,8 +51,7 @@ function compareRows(plan: Plan, one: Row, other: Row): number {
 
 function* candidatesOf(plan: Plan, storage: Storage, version: number | undefined, after?: Position): Generator<Stored> {
   let { from, to } = plan;
-  const inKeyOrder = plan.orders.length === 0 && plan.projection.length === 0;
-  if (inKeyOrder && after !== undefined) {
+  if (plan.orders.length === 0 && after !== undefined) {
     if (plan.keyDescending) to = to === undefined || after.order < to ? after.order : to;
     else if (`${after.order}\0` > from) from = `${after.order}\0`;
   }
@@ -98,12 +90,10 @@ function mergedPlaces(tables: readonly Table[], from: string, to: string | undef
 function* matching(plan: Plan, candidates: Iterable<Stored>): Generator<Row> {
   for (const stored of candidates) {
     const valuesOf = viewOf(plan, stored);
-    if (plan.condition !== undefined && !holds(plan.condition, valuesOf, stored.order)) continue;
+    if (!holds(plan.conditions, valuesOf, stored.order)) continue;
     const sortedBy = plan.orders.map((order) => sortValue(plan, order, valuesOf));
     // An entity without a value to sort by is not in that index.
-    if (!sortedBy.every((value) => value !== undefined)) continue;
-    if (plan.projection.length === 0) yield { stored, sortedBy, projected: undefined };
-    else yield* combinations(plan, stored, sortedBy, valuesOf);
+    if (sortedBy.every((value) => value !== undefined)) yield { stored, sortedBy };
   }
 }
 
@@ -111,38 +101,10 @@ function* matching(plan: Plan, candidates: Iterable<Stored>): Generator<Row> {
 function sortValue(plan: Plan, { property, descending }: Order, valuesOf: ValuesOf): IndexValue | undefined {
   let best: IndexValue | undefined;
   for (const value of valuesOf(property)) {
-    if (!inRange(conjunctsOf(plan.condition), property, value)) continue;
+    if (!inRange(plan.conditions, property, value)) continue;
     if (best === undefined || compareValues(value, best) < 0 !== descending) best = value;
   }
   return best;
-}
-
-/** A row for every combination of the projected properties' values; none if one of them has no value. */
-function combinations(plan: Plan, stored: Stored, sortedBy: readonly IndexValue[], valuesOf: ValuesOf): Row[] {
-  let choices: Map<string, IndexValue>[] = [new Map()];
-  for (const property of plan.projection) {
-    const values = valuesOf(property).filter((value) => inRange(conjunctsOf(plan.condition), property, value));
-    if (choices.length * values.length > COMBINATIONS_MAX)
-      throw invalid('query.projection', `makes more than ${COMBINATIONS_MAX} rows of one entity`);
-    choices = choices.flatMap((choice) => values.map((value) => new Map(choice).set(property, value)));
-  }
-  return choices.map((projected) => ({
-    stored,
-    sortedBy: plan.orders.map(({ property }, place) => projected.get(property) ?? sortedBy[place]!),
-    projected,
-  }));
-}
-
-/** The first row for each combination of the distinct properties' values. */
-function* distinct(plan: Plan, rows: readonly Row[]): Generator<Row> {
-  const seen = new Set<string>();
-  for (const row of rows) {
-    const valuesOf = viewOf(plan, row.stored);
-    const values = plan.distinctOn.map((property) => row.projected?.get(property) ?? valuesOf(property)[0]);
-    const name = JSON.stringify(values.map((value) => [value?.rank, String(value?.content)]));
-    if (!seen.has(name)) yield row;
-    seen.add(name);
-  }
 }
 
 function* behind(plan: Plan, rows: Iterable<Row>, after: Position | undefined): Generator<Row> {
@@ -159,41 +121,12 @@ function viewOf(plan: Plan, { entity, order }: Stored): ValuesOf {
     const found =
       property === KEY
         ? [{ rank: RANK_KEY, content: `${plan.partition}\n${order}`, encoded: keyValue(keyBytesOf(entity!)) }]
-        : valuesAt((properties ??= propertiesOf(entity!)), property, plan);
+        : valuesIn((properties ??= propertiesOf(entity!)).get(property), plan);
     values.set(property, found);
     return found;
   };
 }
 
-/** Values by name, which is a property's, or a path into an embedded entity. */
-function valuesAt(properties: Properties, property: string, plan: Plan): IndexValue[] {
-  const entry = properties.get(property);
-  if (entry !== undefined) return indexValues(valueOf(entry), plan.database);
-  const [first = '', ...rest] = segmentsOf(property);
-  const outer = properties.get(first);
-  if (outer === undefined) return [];
-  if (rest.length === 0) return indexValues(valueOf(outer), plan.database);
-  return embeddedEntities(valueOf(outer)).flatMap((inner) =>
-    valuesAt(propertiesOf(inner), rest.map(escapeSegment).join('.'), plan),
-  );
-}
-
-function escapeSegment(segment: string): string {
-  return segment.replaceAll(/[.\\]/g, (character) => `\\${character}`);
-}
-
-/** The entity that a value is, or those in the array that it is, unless they are excluded from indexes. */
-function embeddedEntities(value: Buffer): Buffer[] {
-  const entities: Buffer[] = [];
-  const reader = new WireReader(value);
-  let excluded = false;
-  while (reader.next()) {
-    if (reader.field === FIELD.entity) entities.push(reader.slice());
-    else if (reader.field === FIELD.excludeFromIndexes) excluded = reader.flag();
-    else if (reader.field === FIELD.array) {
-      const array = reader.message();
-      while (array.next()) if (array.field === 1) entities.push(...embeddedEntities(array.slice()));
-    }
-  }
-  return excluded ? [] : entities;
+function valuesIn(entry: Buffer | undefined, { database }: Plan): IndexValue[] {
+  return entry === undefined ? [] : indexValues(valueOf(entry), database);
 }

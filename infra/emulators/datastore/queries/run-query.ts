@@ -1,14 +1,13 @@
 // RunQuery: one batch of a query's results, with a cursor after each of them.
-import { keyBytesOf, keyOnly, propertyEntry } from '../entities/entities.ts';
+import { keyBytesOf, keyOnly } from '../entities/entities.ts';
 import type { Database } from '../entities/keys.ts';
 import { type Mask, maskOf } from '../entities/mask.ts';
-import { projected } from '../entities/value-order.ts';
 import type { Services } from '../storage/services.ts';
 import { asOf, type Storage } from '../storage/storage.ts';
 import { readAs, type Scope } from '../storage/transactions.ts';
 import { ANSWER_BYTES_MAX, BATCH_RESULTS_MAX } from '../wire/limits.ts';
 import { encoder, enumValue, type Query, type RunQueryRequest, timestampOf } from '../wire/protocol.ts';
-import { inside, invalid, status, StatusError } from '../wire/status.ts';
+import { inside, invalid, unsupported } from '../wire/status.ts';
 import { decodeCursor, encodeCursor } from './cursors.ts';
 import { RESULT_OVERHEAD_BYTES, resultOf, shown } from './lookup.ts';
 import { type Plan, planOf } from './plan.ts';
@@ -28,7 +27,7 @@ export function runQuery(request: RunQueryRequest, database: Database, services:
   if (request.queryType === undefined) throw invalid('query_type', 'query must be set');
   const { query } = request;
   const plan = inside('query', () => planOf(query, request.partitionId, database));
-  const mask = maskOf(request.propertyMask, 'property_mask');
+  const mask = maskOf(request.propertyMask);
   if (mask !== undefined && query.projection.length > 0)
     throw invalid('property_mask', 'must not come with a projection');
   const bounds = inside('query', () => boundsOf(query, plan));
@@ -42,11 +41,7 @@ export function runQuery(request: RunQueryRequest, database: Database, services:
   });
 }
 
-export function unsupported(field: string): StatusError {
-  return new StatusError(status.UNIMPLEMENTED, `${field}: not supported by this emulator`);
-}
-
-export interface Bounds {
+interface Bounds {
   readonly offset: number;
   readonly limit: number;
   readonly after: ReturnType<typeof decodeCursor>;
@@ -54,7 +49,7 @@ export interface Bounds {
 }
 
 /** Throws INVALID_ARGUMENT naming the field below the query. */
-export function boundsOf({ offset, limit, startCursor, endCursor }: Query, plan: Plan): Bounds {
+function boundsOf({ offset, limit, startCursor, endCursor }: Query, plan: Plan): Bounds {
   if (offset < 0) throw invalid('offset', 'must not be negative');
   if (limit !== null && limit.value < 0) throw invalid('limit', 'must not be negative');
   return {
@@ -66,7 +61,7 @@ export function boundsOf({ offset, limit, startCursor, endCursor }: Query, plan:
 }
 
 /** The part of a query that a transaction checks again at its commit. */
-export function scopeOf(plan: Plan, storage: Storage): Scope {
+function scopeOf(plan: Plan, storage: Storage): Scope {
   return {
     changedSince(version) {
       for (const { states } of storage.tables(plan.partition, plan.kind)) {
@@ -113,7 +108,7 @@ function batchOf(
     results.push({ ...resultOf(row.stored, entity), cursor });
   }
   return {
-    entityResultType: plan.keysOnly ? TYPE('KEY_ONLY') : plan.projection.length > 0 ? TYPE('PROJECTION') : TYPE('FULL'),
+    entityResultType: TYPE(plan.keysOnly ? 'KEY_ONLY' : 'FULL'),
     entityResults: results,
     endCursor: cursor,
     moreResults,
@@ -124,9 +119,6 @@ function batchOf(
 
 const EMPTY = Buffer.alloc(0);
 
-function shownRow(plan: Plan, { stored, projected: values }: Row, mask: Mask | undefined): Buffer {
-  if (plan.keysOnly) return keyOnly(keyBytesOf(stored.entity!));
-  if (values === undefined) return shown(stored.entity!, mask);
-  const entries = [...values].map(([name, value]) => propertyEntry(name, projected(value)));
-  return Buffer.concat([keyOnly(keyBytesOf(stored.entity!)), ...entries]);
+function shownRow(plan: Plan, { stored }: Row, mask: Mask | undefined): Buffer {
+  return plan.keysOnly ? keyOnly(keyBytesOf(stored.entity!)) : shown(stored.entity!, mask);
 }

@@ -1,4 +1,5 @@
-// Hands out numeric ids: spread evenly, so that keys do not pile up at one end, and never one that is taken or reserved.
+// Hands out numeric ids: spread evenly, so that keys do not pile up at one end, and never one that
+// is taken.
 import { randomInt } from 'node:crypto';
 import { completeKey, type Database, keyName, type KeyRef } from '../entities/keys.ts';
 import type { Storage } from './storage.ts';
@@ -6,8 +7,6 @@ import type { Storage } from './storage.ts';
 export interface Ids {
   /** Completes a key whose last element has no identifier. */
   allocate(key: KeyRef, database: Database): KeyRef;
-  /** Keeps a key from being allocated. */
-  reserve(key: KeyRef): void;
   clear(): void;
 }
 
@@ -25,9 +24,6 @@ export function createIds(storage: Storage): Ids {
         taken.add(keyName(key));
         return key;
       }
-    },
-    reserve(key) {
-      taken.add(keyName(key));
     },
     clear: () => taken.clear(),
   };

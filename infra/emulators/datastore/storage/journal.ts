@@ -1,6 +1,5 @@
-// An emulator's data in a file, kept as it goes: what was appended is there when the process was killed. After the file's head come
-// frames: length, checksum, and a group of changes. A frame is taken whole or, with all behind it, not at all: a killed process leaves
-// its last one torn. Nothing waits for the disk, so a power cut can cost seconds.
+// Data in a file that outlives a kill: a head, then frames of length, checksum and changes. The
+// first torn frame ends it. Power cuts can cost seconds.
 import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
@@ -9,7 +8,9 @@ import { crc32 } from 'node:zlib';
 export type Change = readonly [key: string, value: unknown];
 
 export interface Journal {
-  /** Returns once the operating system has the changes; after a kill all of them are there, or none. */
+  /**
+   * Returns once the operating system has the changes; after a kill all of them are there, or none.
+   */
   append(changes: readonly Change[]): void;
   /** Writes the file anew, from what there is; it stays as it is if that throws. */
   rewrite(): void;
@@ -22,8 +23,8 @@ export interface JournalOptions {
   /** All that there is now, for a file written anew. */
   readonly entries: () => Iterable<Change>;
   /**
-   * How much is appended before the file is written anew, beside as much as it began with; and before that is tried
-   * again, if it failed. Default: 64 MiB.
+   * The file is written anew once it has grown by its first size and this much; a failed attempt is
+   * repeated after as much again. Default: 64 MiB.
    */
   readonly appendedBytesMax?: number;
 }
@@ -56,7 +57,7 @@ export function openJournal(file: string, options: JournalOptions): Journal {
     bytes = end;
     bytesMax = 2 * end + appendedBytesMax;
   };
-  // Without what was torn or is out of date.
+  // Drops torn frames and superseded values.
   rewrite();
   return {
     append(changes) {
@@ -101,7 +102,7 @@ function readJournal(file: string): Map<string, unknown> {
   return entries;
 }
 
-/** Behind its head. Undefined if there is no file. */
+/** A file opened at the end of its head; undefined if there is none. */
 function openedForReading(file: string): number | undefined {
   if (!existsSync(file)) return undefined;
   const at = openSync(file, 'r');
@@ -129,7 +130,7 @@ function readFrame(at: number): readonly Change[] | undefined {
   return deserialize(body) as readonly Change[];
 }
 
-/** Less than asked for where the file ends. */
+/** Returns fewer bytes at the end of the file. */
 function read(at: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
   let filled = 0;
@@ -138,7 +139,10 @@ function read(at: number, bytes: number): Buffer {
   return buffer.subarray(0, filled);
 }
 
-/** Writes all, or throws; gives the position behind it. One that failed in part is overwritten by the next. */
+/**
+ * Writes all, or throws; gives the position behind it. One that failed in part is overwritten by
+ * the next.
+ */
 function write(at: number, bytes: Buffer, position: number): number {
   for (let done = 0; done < bytes.length;) done += writeSync(at, bytes, done, bytes.length - done, position + done);
   return position + bytes.length;

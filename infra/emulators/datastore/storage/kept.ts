@@ -1,4 +1,5 @@
-// A storage that a file keeps between runs: each call's writes are in it before the call is answered.
+// A storage that a file keeps between runs: each call's writes are in it before the call is
+// answered.
 import { type Change, openJournal } from './journal.ts';
 import { keyName, type KeyRef } from '../entities/keys.ts';
 import { createStorage, type Dump, type Storage } from './storage.ts';
@@ -17,7 +18,10 @@ type Entity = Dump['entities'][number];
 /** The greatest version that was given out; no key's name is empty. */
 const LAST_VERSION = '';
 
-/** Without a file the data is in memory alone. Throws, with nothing changed, if the file holds something else. */
+/**
+ * Without a file the data is in memory alone. Throws, with nothing changed, if the file holds
+ * something else.
+ */
 export function createKeptStorage(nowMs: () => number, file: string | undefined): KeptStorage {
   if (file === undefined) {
     const storage = createStorage(nowMs);
@@ -45,7 +49,7 @@ export function createKeptStorage(nowMs: () => number, file: string | undefined)
   };
 }
 
-/** As it is now: of a transaction that was rolled back, what was there before. */
+/** The key's present state, also after a transaction was rolled back. */
 function changeOf(storage: Storage, [name, key]: readonly [string, KeyRef]): Change {
   const stored = storage.get(key);
   if (stored?.entity === undefined) return [name, undefined];

@@ -1,5 +1,5 @@
-// All entities, in memory, by partition and kind, in the order of their keys. Older states of an entity are kept exactly as long as a
-// transaction that is open may read them.
+// All entities in memory, by partition and kind, in the order of keys. Older states live as long as
+// an open transaction may read them.
 import type { KeyRef } from '../entities/keys.ts';
 
 /** One state of one key. Never changed, except that `older` is cut off. */
@@ -19,12 +19,17 @@ export interface Stored {
 export interface Table {
   readonly kind: string;
   readonly states: Map<string, Stored>;
-  /** Order strings, sorted; keys that are gone may linger. Undefined: to be made from the states when a query asks. */
+  /**
+   * Order strings, sorted; keys that are gone may linger. Undefined: to be made from the states
+   * when a query asks.
+   */
   orders: string[] | undefined;
 }
 
 export interface Storage {
-  /** The key's state as of a version; without one, as it is now. Undefined if there is no entity. */
+  /**
+   * The key's state as of a version; without one, as it is now. Undefined if there is no entity.
+   */
   get(key: KeyRef, version?: number): Stored | undefined;
   /** Version of the last change of a key, 0 if nothing is known of it. */
   lastChange(key: KeyRef): number;
@@ -187,7 +192,9 @@ export function asOf(state: Stored | undefined, version: number): Stored | undef
   return found;
 }
 
-/** The order strings of a table in [from, to), sorted. Some may belong to entities that are gone. */
+/**
+ * The order strings of a table in [from, to), sorted. Some may belong to entities that are gone.
+ */
 export function sortedOrders(table: Table, from: string, to: string | undefined): string[] {
   const orders = (table.orders ??= [...table.states.keys()].sort());
   const start = firstNotBelow(orders, from);

@@ -1,10 +1,10 @@
-// Transactions with optimistic concurrency: each reads a snapshot of the database, remembers its reads, and is aborted at its commit if any of
-// them has changed since. Nobody waits for a lock.
+// Optimistic transactions: each reads a snapshot, remembers its reads, and is aborted at its commit
+// if one has changed. Nobody waits for a lock.
 import { randomBytes } from 'node:crypto';
 import { keyName, type KeyRef } from '../entities/keys.ts';
 import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/limits.ts';
 import type { ReadOptions, TransactionOptions } from '../wire/protocol.ts';
-import { invalid, status, StatusError } from '../wire/status.ts';
+import { invalid, status, StatusError, unsupported } from '../wire/status.ts';
 import type { Storage } from './storage.ts';
 
 /** A part of the database that a query looked at. */
@@ -125,10 +125,10 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
   };
 }
 
-/** How a request wants to read. */
+/** The state of the database that a request reads. */
 export interface ReadAs {
   readonly transaction: Transaction | undefined;
-  /** As of this version; undefined: as it is now. */
+  /** The version to read as of; undefined: the present. */
   readonly version: number | undefined;
   /** Id of the transaction that the request began, for the response. */
   readonly began: Buffer | undefined;
@@ -144,8 +144,7 @@ export function readAs(options: ReadOptions | null, transactions: Transactions):
     const transaction = began ? transactions.begin(options!.newTransaction) : transactions.find(options!.transaction);
     return { transaction, version: transaction.snapshot, began: began ? transaction.id : undefined };
   }
-  if (type === 'readTime')
-    throw new StatusError(status.UNIMPLEMENTED, 'read_options.read_time: this emulator keeps no history');
+  if (type === 'readTime') throw unsupported('read_options.read_time');
   if (options!.readConsistency !== STRONG && options!.readConsistency !== EVENTUAL)
     throw invalid('read_options.read_consistency', 'must be STRONG or EVENTUAL');
   return NOW;
@@ -156,10 +155,7 @@ const EVENTUAL = 2;
 
 function checkOptions(options: TransactionOptions | null, wasIssued: (id: Buffer) => boolean): void {
   if (options?.mode === 'readOnly' && options.readOnly.readTime !== null)
-    throw new StatusError(
-      status.UNIMPLEMENTED,
-      'transaction_options.read_only.read_time: this emulator keeps no history',
-    );
+    throw unsupported('transaction_options.read_only.read_time');
   if (options?.mode !== 'readWrite') return;
   const previous = options.readWrite.previousTransaction;
   if (previous.length > 0 && !wasIssued(previous))

@@ -2,7 +2,9 @@
 
 /** "Must not exceed 1 MiB - 4 bytes" (entity.proto). */
 export const ENTITY_BYTES_MAX = 1_048_572;
-/** Both of Google's emulators refuse one byte more, by this number; the proto speaks of 1,000,000. */
+/**
+ * Both of Google's emulators refuse one byte more, by this number; the proto speaks of 1,000,000.
+ */
 export const PROPERTY_BYTES_MAX = 1_048_487;
 /** Strings and blobs that are indexed, kinds, names, property names (entity.proto). */
 export const INDEXED_BYTES_MAX = 1_500;
@@ -16,26 +18,24 @@ export const LOOKUP_KEYS_MAX = 1_000;
 export const REQUEST_BYTES_MAX = 10 * 1_024 * 1_024;
 /** Limits page of the service: levels of embedded entities. */
 export const NESTING_MAX = 20;
-/** "An allocated transaction expires after 270 seconds or if idle for 60 seconds" (the service's page on transactions). */
+/**
+ * "An allocated transaction expires after 270 seconds or if idle for 60 seconds" (the service's
+ * page on transactions).
+ */
 export const TRANSACTION_MS_MAX = 270_000;
 export const TRANSACTION_IDLE_MS_MAX = 60_000;
-/** Not the service's: keeps a client that never ends its transactions from filling this process. */
+/**
+ * This emulator's own limit: keeps a client that never ends transactions from filling the process.
+ */
 export const OPEN_TRANSACTIONS_MAX = 10_000;
-/** The smallest message that gRPC clients accept if they are not told otherwise; an answer that would grow larger is cut here. */
+/**
+ * The smallest message that gRPC clients accept if they are not told otherwise; an answer that
+ * would grow larger is cut here.
+ */
 export const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024 - 64 * 1_024;
 /** The service's batch of a query without a limit. */
 export const BATCH_RESULTS_MAX = 300;
-/** "at most 10 values" for NOT_IN (query.proto); the service allows 30 disjunctions in all. */
-export const NOT_IN_VALUES_MAX = 10;
-export const DISJUNCTIONS_MAX = 30;
-/** "A minimum of one and maximum of five aggregations per query" (query.proto). */
-export const AGGREGATIONS_MAX = 5;
-/**
- * Not the service's, which refuses to write an entity with so many entries in one index: rows of one entity in a projection, which
- * come from every combination of the values of its arrays.
- */
-export const COMBINATIONS_MAX = 20_000;
-/** Limits page of the service: a query's filters and orders. */
+/** Limits page of the service: a query's filters. */
 export const FILTERS_MAX = 100;
 
 /** Bytes that the service counts besides names and values (its page on storage size). */

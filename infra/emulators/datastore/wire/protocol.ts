@@ -1,5 +1,5 @@
-// The messages of google.datastore.v1, from the definitions that Google publishes on npm. Entities, keys and values stay bytes here: an
-// embedded message and a bytes field look the same on the wire, so the definitions are altered where nobody wants the content decoded.
+// The messages of google.datastore.v1, from Google's published definitions. Entities, keys and
+// values stay bytes: the definitions are altered to bytes fields, which look the same on the wire.
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs/light.js';
 import { invalid } from './status.ts';
@@ -74,7 +74,7 @@ export interface Query {
   readonly kind: readonly { readonly name: string }[];
   readonly filter: Filter | null;
   readonly order: readonly { readonly property: PropertyReference | null; readonly direction: number }[];
-  readonly distinctOn: readonly PropertyReference[];
+  readonly distinctOn: readonly object[];
   readonly startCursor: Buffer;
   readonly endCursor: Buffer;
   readonly offset: number;
@@ -96,25 +96,6 @@ export interface Filter {
   };
 }
 
-export interface RunAggregationQueryRequest extends Request {
-  readonly partitionId: Buffer | null;
-  readonly readOptions: ReadOptions | null;
-  readonly queryType?: 'aggregationQuery' | 'gqlQuery';
-  readonly aggregationQuery: {
-    readonly nestedQuery: Query | null;
-    readonly aggregations: readonly Aggregation[];
-  };
-  readonly explainOptions: object | null;
-}
-
-export interface Aggregation {
-  readonly operator?: 'count' | 'sum' | 'avg';
-  readonly count: { readonly upTo: { readonly value: protobuf.Long } | null };
-  readonly sum: { readonly property: PropertyReference | null };
-  readonly avg: { readonly property: PropertyReference | null };
-  readonly alias: string;
-}
-
 export interface BeginTransactionRequest extends Request {
   readonly transactionOptions: TransactionOptions | null;
 }
@@ -123,20 +104,13 @@ export interface RollbackRequest extends Request {
   readonly transaction: Buffer;
 }
 
-export interface KeysRequest extends Request {
-  readonly keys: readonly Buffer[];
-}
-
 /** The decoded form of each message. */
 export interface Messages {
   readonly LookupRequest: LookupRequest;
   readonly CommitRequest: CommitRequest;
   readonly RunQueryRequest: RunQueryRequest;
-  readonly RunAggregationQueryRequest: RunAggregationQueryRequest;
   readonly BeginTransactionRequest: BeginTransactionRequest;
   readonly RollbackRequest: RollbackRequest;
-  readonly AllocateIdsRequest: KeysRequest;
-  readonly ReserveIdsRequest: KeysRequest;
 }
 
 const PACKAGE = 'google.datastore.v1';
@@ -148,13 +122,8 @@ const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
   ['EntityResult', 'entity'],
   ['LookupRequest', 'keys'],
   ['LookupResponse', 'deferred'],
-  ['AllocateIdsRequest', 'keys'],
-  ['AllocateIdsResponse', 'keys'],
-  ['ReserveIdsRequest', 'keys'],
   ['PropertyFilter', 'value'],
-  ['ArrayValue', 'values'],
   ['RunQueryRequest', 'partitionId'],
-  ['RunAggregationQueryRequest', 'partitionId'],
 ];
 
 function loadTypes(): protobuf.Root {
@@ -169,7 +138,7 @@ function loadTypes(): protobuf.Root {
 
 const root = loadTypes();
 
-/** How to read a message of this name; throws INVALID_ARGUMENT if the bytes are none. */
+/** Reads a message of this name; throws INVALID_ARGUMENT if the bytes are none. */
 export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) => Messages[M] {
   const type = root.lookupType(`${PACKAGE}.${message}`);
   return (bytes) => {
@@ -181,7 +150,7 @@ export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) =
   };
 }
 
-/** How to write a message of this name. */
+/** Writes a message of this name. */
 export function encoder(message: string): (value: object) => Buffer {
   const type = root.lookupType(`${PACKAGE}.${message}`);
   return (value) => type.encode(value).finish() as Buffer;

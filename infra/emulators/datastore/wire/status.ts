@@ -1,5 +1,5 @@
-// The errors that reach a client: a gRPC code and a message that names the field at fault. Anything else thrown inside is a bug of
-// this server and is answered with INTERNAL.
+// Errors for a client: a gRPC code, and a message that names the field at fault. Anything else
+// thrown is a bug here, answered with INTERNAL.
 import { status } from '@grpc/grpc-js';
 
 export class StatusError extends Error {
@@ -11,7 +11,10 @@ export class StatusError extends Error {
   }
 }
 
-/** INVALID_ARGUMENT about one field. Outer levels put their own name in front, so that the client reads the whole path. */
+/**
+ * INVALID_ARGUMENT about one field. Outer levels put their own name in front, so that the client
+ * reads the whole path.
+ */
 export class InvalidField extends StatusError {
   readonly field: string;
   readonly reason: string;
@@ -27,7 +30,9 @@ export function invalid(field: string, reason: string): InvalidField {
   return new InvalidField(field, reason);
 }
 
-/** Puts `outer` in front of the field that an INVALID_ARGUMENT names. Other errors stay as they are. */
+/**
+ * Puts `outer` in front of the field that an INVALID_ARGUMENT names. Other errors stay as they are.
+ */
 export function within(outer: string, error: unknown): unknown {
   if (!(error instanceof InvalidField)) return error;
   return new InvalidField(error.field === '' ? outer : `${outer}.${error.field}`, error.reason);
@@ -40,6 +45,11 @@ export function inside<T>(outer: string, body: () => T): T {
   } catch (error) {
     throw within(outer, error);
   }
+}
+
+/** UNIMPLEMENTED about a field or a part of it. */
+export function unsupported(field: string): StatusError {
+  return new StatusError(status.UNIMPLEMENTED, `${field}: not supported by this emulator`);
 }
 
 export { status };

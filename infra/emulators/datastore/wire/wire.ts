@@ -1,4 +1,5 @@
-// Reads the fields of an encoded protobuf message without decoding it: entities stay the bytes they arrived in, of which most are never read.
+// Reads the fields of an encoded protobuf message without decoding it: entities stay the bytes they
+// arrived in, of which most are never read.
 import { invalid } from './status.ts';
 
 export const VARINT = 0;
@@ -6,15 +7,18 @@ export const FIXED64 = 1;
 export const BYTES = 2;
 const FIXED32 = 5;
 
-/** Walks over one message. After `next()` the fields below describe the field it found; they are overwritten by the next call. */
+/**
+ * Walks over one message. After `next()` the fields below describe the field it found; they are
+ * overwritten by the next call.
+ */
 export class WireReader {
   readonly bytes: Buffer;
   /** Number and wire type of the field. */
   field = 0;
   type = 0;
-  /** Where the field begins, its tag included. */
+  /** The field's beginning, its tag included. */
   tagStart = 0;
-  /** Where its content begins and ends. */
+  /** The content's beginning and end. */
   start = 0;
   end: number;
   readonly #limit: number;
@@ -55,7 +59,10 @@ export class WireReader {
     return BigInt.asIntN(64, value);
   }
 
-  /** The content of a varint field as a number; exact up to 2^53, which holds for every enum and flag. */
+  /**
+   * The content of a varint field as a number; exact up to 2^53, which holds for every enum and
+   * flag.
+   */
   number(): number {
     return Number(this.int64());
   }

@@ -1,4 +1,5 @@
-// Commit: a transaction's mutations all or none; others one after the other, so that the first that fails leaves those before it applied.
+// Commit: a transaction's mutations all or none; others one after the other, so that the first that
+// fails leaves those before it applied.
 import { type Database, describeKey, keyName } from '../entities/keys.ts';
 import type { Services } from '../storage/services.ts';
 import type { Transaction } from '../storage/transactions.ts';
@@ -16,26 +17,8 @@ const encodeResponse = encoder('CommitResponse');
 const TRANSACTIONAL = enumValue('CommitRequest.Mode', 'TRANSACTIONAL');
 const NON_TRANSACTIONAL = enumValue('CommitRequest.Mode', 'NON_TRANSACTIONAL');
 
-/** Throws INVALID_ARGUMENT before anything is applied. */
-export function checkCommit(request: CommitRequest, database: Database): CheckedMutation[] {
-  const isTransactional = checkMode(request);
-  const mutations = request.mutations.map((mutation, place) => {
-    try {
-      return checkMutation(mutation, database);
-    } catch (error) {
-      throw within(`mutations[${place}]`, error);
-    }
-  });
-  checkSequences(mutations, isTransactional);
-  return mutations;
-}
-
-export function commit(
-  request: CommitRequest,
-  mutations: readonly CheckedMutation[],
-  database: Database,
-  services: Services,
-): Buffer {
+export function commit(request: CommitRequest, database: Database, services: Services): Buffer {
+  const mutations = checkCommit(request, database);
   const { transactions } = services;
   if (request.transactionSelector === 'transaction')
     return commitTransaction(transactions.find(request.transaction), mutations, database, services);
@@ -49,6 +32,20 @@ export function commit(
   return encodeResponse({ mutationResults });
 }
 
+/** Throws INVALID_ARGUMENT before anything is applied. */
+function checkCommit(request: CommitRequest, database: Database): CheckedMutation[] {
+  const isTransactional = checkMode(request);
+  const mutations = request.mutations.map((mutation, place) => {
+    try {
+      return checkMutation(mutation, database);
+    } catch (error) {
+      throw within(`mutations[${place}]`, error);
+    }
+  });
+  checkSequences(mutations, isTransactional);
+  return mutations;
+}
+
 function commitTransaction(
   transaction: Transaction,
   mutations: readonly CheckedMutation[],
@@ -60,7 +57,8 @@ function commitTransaction(
       throw invalid('mutations', 'must be empty in a read-only transaction');
     transaction.check();
   } finally {
-    // The transaction ends in any case, but only after the check: it compares states that are kept for open transactions alone.
+    // The transaction ends in any case, but only after the check: it compares states that are kept
+    // for open transactions alone.
     services.transactions.end(transaction);
   }
   const { storage } = services;
@@ -96,7 +94,10 @@ function checkMode({ mode, transactionSelector }: CommitRequest): boolean {
   return true;
 }
 
-/** Pairs of operations on one entity that a transaction must not hold in this order (datastore.proto). */
+/**
+ * Pairs of operations on one entity that a transaction must not hold in this order
+ * (datastore.proto).
+ */
 const FORBIDDEN: ReadonlySet<string> = new Set(['insert insert', 'update insert', 'upsert insert', 'delete update']);
 
 function checkSequences(mutations: readonly CheckedMutation[], isTransactional: boolean): void {

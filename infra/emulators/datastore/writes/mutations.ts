@@ -1,13 +1,20 @@
-// One mutation: checked when the request arrives, and applied later to the current state of its key.
-import { checkEntityBytes, encodeEntity, parseEntity, propertiesBytes, propertiesOf } from '../entities/entities.ts';
-import { sameProperties } from '../entities/equality.ts';
+// One mutation: checked when the request arrives, and applied later to the current state of its
+// key.
+import {
+  checkEntityBytes,
+  encodeEntity,
+  parseEntity,
+  propertiesBytes,
+  propertiesOf,
+  sameProperties,
+} from '../entities/entities.ts';
 import { type Database, describeKey, type KeyRef, parseKey } from '../entities/keys.ts';
 import { type Mask, maskOf, merged } from '../entities/mask.ts';
 import type { Properties } from '../entities/values.ts';
 import type { Services } from '../storage/services.ts';
 import type { Stored } from '../storage/storage.ts';
 import { enumValue, microsecondsOf, type Mutation, timestampOf } from '../wire/protocol.ts';
-import { inside, invalid, status, StatusError } from '../wire/status.ts';
+import { inside, invalid, status, StatusError, unsupported } from '../wire/status.ts';
 
 export type Operation = 'insert' | 'update' | 'upsert' | 'delete';
 
@@ -29,8 +36,7 @@ const SERVER_VALUE = enumValue('Mutation.ConflictResolutionStrategy', 'SERVER_VA
 export function checkMutation(mutation: Mutation, database: Database): CheckedMutation {
   const { operation } = mutation;
   if (operation === undefined) throw invalid('operation', 'one of insert, update, upsert and delete must be set');
-  if (mutation.propertyTransforms.length > 0)
-    throw new StatusError(status.UNIMPLEMENTED, 'property_transforms: not supported by this emulator');
+  if (mutation.propertyTransforms.length > 0) throw unsupported('property_transforms');
   const conflict = checkConflict(mutation, operation);
   if (operation === 'delete') {
     const key = inside('delete', () => parseKey(mutation.delete, database));
@@ -43,7 +49,7 @@ export function checkMutation(mutation: Mutation, database: Database): CheckedMu
     checkEntityBytes(parsed.key, parsed.sizeBytes);
     return parsed;
   });
-  const mask = maskOf(mutation.propertyMask, 'property_mask');
+  const mask = maskOf(mutation.propertyMask);
   return {
     operation,
     key: entity.key,
@@ -76,7 +82,10 @@ function checkConflict(mutation: Mutation, operation: Operation): Pick<CheckedMu
 /** A `MutationResult`. */
 export type MutationResult = object;
 
-/** Applies a mutation whose key is complete. Throws ALREADY_EXISTS, NOT_FOUND or FAILED_PRECONDITION, having changed nothing. */
+/**
+ * Applies a mutation whose key is complete. Throws ALREADY_EXISTS, NOT_FOUND or
+ * FAILED_PRECONDITION, having changed nothing.
+ */
 export function applyMutation(mutation: CheckedMutation, version: number, { storage }: Services): MutationResult {
   const { operation, key, baseVersion, onConflict } = mutation;
   const current = storage.get(key);
@@ -100,7 +109,9 @@ export function applyMutation(mutation: CheckedMutation, version: number, { stor
   return resultOf(changed ? storage.put(key, encodeEntity(key, properties), version) : current, version);
 }
 
-/** The properties of the entity afterwards. Throws INVALID_ARGUMENT if a patch makes it too large. */
+/**
+ * The properties of the entity afterwards. Throws INVALID_ARGUMENT if a patch makes it too large.
+ */
 function nextProperties({ mask, key, properties }: CheckedMutation, current: Stored | undefined): Properties {
   if (mask === undefined) return properties;
   const patched = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);

@@ -8,7 +8,7 @@ import type { IsOver } from '../../../../shared/lab/load/closed-loop.ts';
 import { PROCESS_CLOCKS } from '../../../../shared/lab/load/spent.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 import { takeTurn } from '../../bench/contest/turn.ts';
-import type { BenchProvider } from '../../bench/providers.ts';
+import type { BenchProvider } from '../../providers.ts';
 import { type Backend, costsOf, engineLoads, type Measured } from './costs.ts';
 import { type DriverUse, useOf } from './counted.ts';
 import { containerLoads, type Load, plainLoads } from './loads.ts';

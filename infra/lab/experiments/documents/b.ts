@@ -11,7 +11,14 @@ import {
   withCells,
 } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
-import { type Chapter, type Figure, figureOf, type FigureTable, type Finding, meanOf } from '../results.ts';
+import {
+  type Chapter,
+  type Figure,
+  figureOf,
+  type FigureTable,
+  type Finding,
+  meanOf,
+} from '../../../../shared/lab/report/chapters/schema.ts';
 import { documentB } from '../../../../shared/lab/plan/modelled/documents.ts';
 import type { Way } from '../ways.ts';
 import { ratiosOf, ratiosText, ratioText, verdictOf } from '../words.ts';

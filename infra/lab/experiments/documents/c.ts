@@ -5,7 +5,12 @@ import type { Experiment, ExperimentContext } from '../experiment.ts';
 import { MODEL_RUNS, modelledCells, type ModelledDocument, modelNotes, type ModelRuns } from '../modelled.ts';
 import { type DocumentPlan, figureTable, measureRows, type PlannedRow, SPENT, withCells } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
-import { type Chapter, figureOf, type FigureTable, type Finding } from '../results.ts';
+import {
+  type Chapter,
+  figureOf,
+  type FigureTable,
+  type Finding,
+} from '../../../../shared/lab/report/chapters/schema.ts';
 import type { Way } from '../ways.ts';
 import { ratiosOf, ratiosText, ratioText, verdictOf } from '../words.ts';
 

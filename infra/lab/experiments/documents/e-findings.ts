@@ -1,6 +1,6 @@
 // What still holds of document E.
 import { threeDigits } from '../../../../shared/lab/kit/format.ts';
-import { type Finding, type FigureTable, meanOf } from '../results.ts';
+import { type Finding, type FigureTable, meanOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { meansText, ratiosOf, ratiosText, ratioText, verdictOf } from '../words.ts';
 
 const WALL = ['datastore-ms', 'azure-tables-ms'];

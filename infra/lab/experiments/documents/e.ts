@@ -22,7 +22,12 @@ import {
   withCells,
 } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
-import { type Chapter, type Figure, figureOf, type FigureTable } from '../results.ts';
+import {
+  type Chapter,
+  type Figure,
+  figureOf,
+  type FigureTable,
+} from '../../../../shared/lab/report/chapters/schema.ts';
 import { REQUEST, type Way } from '../ways.ts';
 import { findingsOf } from './e-findings.ts';
 

@@ -1,5 +1,5 @@
 // What the five documents printed, as data, with where each was printed. The figures are copied once and never computed.
-import type { Result } from '../results.ts';
+import type { Result } from '../../../../shared/lab/report/chapters/schema.ts';
 import PUBLISHED from './published.json' with { type: 'json' };
 
 export { PUBLISHED };

@@ -122,13 +122,13 @@ export const GOALS_PLAN: PlanInput = {
   name: 'goals',
   window: { warmupOperationsMax: 4_000, operationsMax: 2_600, windowMs: 20_000 },
   groups: [
-    { title: 'Strong gets, one warm instance', across: 'callers', rows: [...GETS] },
-    { title: 'Puts, 10,000 records, one instance', across: 'callers', rows: [...PUTS] },
-    { title: 'Puts, 10,000 records, instances of 4 callers', across: 'instances', rows: [...MANY] },
-    { title: 'Puts, 1,000,000 records, instances of 4 callers', across: 'instances', rows: [...MANY_OF_A_MILLION] },
+    { title: 'Strong gets, one warm instance', rows: [...GETS] },
+    { title: 'Puts, 10,000 records, one instance', rows: [...PUTS] },
+    { title: 'Puts, 10,000 records, instances of 4 callers', rows: [...MANY] },
+    { title: 'Puts, 1,000,000 records, instances of 4 callers', rows: [...MANY_OF_A_MILLION] },
     {
       title: 'Half gets, half puts, zipfian, 100,000 records',
-      across: 'nothing',
+
       rows: [
         {
           workload: 'ycsb-a',
@@ -145,7 +145,7 @@ export const GOALS_PLAN: PlanInput = {
     },
     {
       title: 'One record, changed by all',
-      across: 'instances',
+
       rows: [
         { id: 'alone', workload: 'modify', keys: 'one' },
         {
@@ -161,8 +161,8 @@ export const GOALS_PLAN: PlanInput = {
         },
       ],
     },
-    { title: 'From 1 to 64 instances, of 4 callers', across: 'instances', rows: [...GROWING] },
-    { title: 'Loads of 500 records a call, one instance', across: 'callers', rows: [...LOADS] },
-    { title: 'Other latencies, and a tail', across: 'nothing', rows: [...TAILED] },
+    { title: 'From 1 to 64 instances, of 4 callers', rows: [...GROWING] },
+    { title: 'Loads of 500 records a call, one instance', rows: [...LOADS] },
+    { title: 'Other latencies, and a tail', rows: [...TAILED] },
   ],
 };

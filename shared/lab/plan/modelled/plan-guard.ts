@@ -19,5 +19,5 @@ const ROWS: readonly RowInput[] = [
 export const GUARD_PLAN: PlanInput = {
   name: 'guard',
   window: { warmupMs: 5_000, warmupOperationsMax: 400, windowMs: 5_000, operationsMax: 400 },
-  groups: [{ title: 'All parts of the model', across: 'nothing', rows: [...ROWS] }],
+  groups: [{ title: 'All parts of the model', rows: [...ROWS] }],
 };

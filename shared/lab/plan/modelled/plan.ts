@@ -56,8 +56,6 @@ const rowSchema = z.strictObject({
   warmupOperationsMax: count(10_000_000).optional(),
   windowMs: ms.optional(),
   operationsMax: count(10_000_000).optional(),
-  /** False: operations cost no processor time. */
-  processor: z.boolean().default(true),
   settings: z.record(z.string(), setting).default({}),
   goals: z.array(goalSchema).default([]),
 });
@@ -67,12 +65,8 @@ type Row = z.output<typeof rowSchema>;
 
 const groupSchema = z.strictObject({
   title: z.string().min(1).max(120),
-  /** What differs between its rows: the axis of its charts. */
-  across: z.enum(['callers', 'instances', 'containerKib', 'records', 'arrivals', 'nothing']),
   rows: z.array(rowSchema).min(1),
 });
-
-export type Across = z.infer<typeof groupSchema>['across'];
 
 /** A plan file. */
 export const planSchema = z.strictObject({
@@ -95,10 +89,7 @@ export type ModelPlan = z.output<typeof planSchema>;
 /** One row of a plan with its cells, in the order of the plan. */
 export interface PlannedRow {
   readonly group: string;
-  readonly across: Across;
   readonly id: string | undefined;
-  /** The row's place on the axis. */
-  readonly at: number;
   readonly provider: Provider;
   readonly goals: readonly Goal[];
   readonly cells: readonly ModelCell[];
@@ -133,7 +124,7 @@ interface Common {
 
 /** The plan's rows, each once a provider. */
 export function rowsOf(common: Common): PlannedRow[] {
-  return common.plan.groups.flatMap(({ title, across, rows }) =>
+  return common.plan.groups.flatMap(({ title, rows }) =>
     PROVIDERS.flatMap((provider) =>
       rows
         .filter(({ providers }) => providers?.includes(provider) ?? true)
@@ -141,7 +132,7 @@ export function rowsOf(common: Common): PlannedRow[] {
           const cells = (row.layouts ?? layoutsOf(row.workload)).map((layout) =>
             cellOf(row, { provider, layout }, common),
           );
-          return { group: title, across, id: row.id, at: placeOf(row, across), provider, goals: row.goals, cells };
+          return { group: title, id: row.id, provider, goals: row.goals, cells };
         }),
     ),
   );
@@ -179,7 +170,7 @@ function cellOf(
       operationsMax: Math.max(2 * all, window.operationsMax),
     },
     seed,
-    hasProcessor: row.processor && processor,
+    hasProcessor: processor,
     settings: { ...row.settings, ...settings[own.provider] },
   };
 }
@@ -199,7 +190,6 @@ function nameOf(row: Row): string {
     row.keys ?? '',
     row.records === 10_000 ? '' : shortCount(row.records),
     row.containerKib === undefined ? '' : `${row.containerKib} KiB`,
-    row.processor ? '' : 'no processor',
     ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
   ];
   return [`${who} ${load} ${row.workload}`, ...extras.filter((extra) => extra !== '')].join(', ');
@@ -208,23 +198,4 @@ function nameOf(row: Row): string {
 function shortCount(records: number): string {
   if (records >= 1_000_000) return `${records / 1_000_000}M`;
   return `${records / 1_000}k`;
-}
-
-function placeOf(row: Row, across: Across): number {
-  switch (across) {
-    case 'callers':
-      return row.following === undefined ? row.instances * row.callers : row.callers;
-    case 'instances':
-      return row.instances;
-    case 'containerKib':
-      return row.containerKib ?? 0;
-    case 'records':
-      return row.records;
-    case 'arrivals':
-      return row.arrivals?.perSecond ?? 0;
-    case 'nothing':
-      return 0;
-    default:
-      return across satisfies never;
-  }
 }

@@ -1,19 +1,10 @@
-// Goals of a plan against what the model shows.
+// Goals of a plan against the figures of the model.
 import type { ModelLayout } from '../../kit/dimensions.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
 import type { Goal, PlannedRow } from '../../plan/modelled/plan.ts';
-
-/** A goal, and where it stands. */
-export interface GoalResult extends Pick<PlannedRow, 'provider' | 'group'> {
-  readonly case: string;
-  /** `throughput : record`, `conflicts`. */
-  readonly what: string;
-  /** `at least 0.95`. */
-  readonly wanted: string;
-  /** Null where a figure stands on too few operations. */
-  readonly value: number | null;
-  readonly isReached: boolean;
-}
+import { goalFinding } from '../chapters/goal.ts';
+import type { Finding } from '../chapters/schema.ts';
+import { PROVIDER_SHORT_NAMES } from '../names.ts';
 
 /** A row with the results of its cells, in their order. */
 export interface PlayedRow {
@@ -21,34 +12,18 @@ export interface PlayedRow {
   readonly results: readonly ModelResult[];
 }
 
-export function goalsTitle(goals: readonly GoalResult[]): string {
-  const reached = goals.filter(({ isReached }) => isReached).length;
-  return `Goals of the container layout: ${reached} of ${goals.length} reached`;
+/** Goals of some rows; `all` has those that they are against. */
+export function goalsOf(rows: readonly PlayedRow[], all: readonly PlayedRow[]): Finding[] {
+  return rows.flatMap((one) => one.row.goals.map((goal) => findingOf(goal, one, all)));
 }
 
-export function goalsOf(played: readonly PlayedRow[]): GoalResult[] {
-  return played.flatMap((one) => one.row.goals.map((goal) => resultOf(goal, one, played)));
-}
-
-function resultOf(goal: Goal, one: PlayedRow, all: readonly PlayedRow[]): GoalResult {
-  const { row, results } = one;
-  const { figure, layout = 'container', against, atLeast, atMost } = goal;
-  const own = figureOf(resultFor(results, layout), figure);
+function findingOf(goal: Goal, one: PlayedRow, all: readonly PlayedRow[]): Finding {
+  const { figure, layout = 'container', against } = goal;
+  const own = figureOf(resultFor(one.results, layout), figure);
   const other = against === undefined ? 1 : otherFigure(goal, one, all);
   const value = own === null || other === null ? null : own / (other * (against?.times ?? 1));
-  const wanted = [
-    ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
-    ...(atMost === undefined ? [] : [`at most ${atMost}`]),
-  ];
-  return {
-    provider: row.provider,
-    group: row.group,
-    case: results[0]!.cell.case,
-    what: against === undefined ? figure : `${figure} : ${nameOf(against)}`,
-    wanted: wanted.join(', '),
-    value,
-    isReached: value !== null && value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity),
-  };
+  const what = against === undefined ? figure : `${figure} : ${nameOf(against)}`;
+  return goalFinding(`${PROVIDER_SHORT_NAMES[one.row.provider]}, ${one.results[0]!.cell.case}, ${what}`, value, goal);
 }
 
 function nameOf({ layout, row, times }: NonNullable<Goal['against']>): string {
@@ -68,24 +43,16 @@ function resultFor(results: readonly ModelResult[], layout: ModelLayout): ModelR
   return results.find(({ cell }) => cell.layout === layout);
 }
 
+const FIGURES: Readonly<Record<Goal['figure'], (result: ModelResult) => number | null>> = {
+  throughput: (result) => result.operationsPerSecond,
+  p50: (result) => result.p50Ms,
+  p99: (result) => result.p99Ms,
+  requests: (result) => result.requestsPerOperation,
+  conflicts: (result) => result.conflictsPerOperation,
+  billed: (result) => result.billedPerOperation * 1_000,
+  slowest: (result) => result.slowestCaller,
+};
+
 function figureOf(result: ModelResult | undefined, figure: Goal['figure']): number | null {
-  if (result === undefined) return null;
-  switch (figure) {
-    case 'throughput':
-      return result.operationsPerSecond;
-    case 'p50':
-      return result.p50Ms;
-    case 'p99':
-      return result.p99Ms;
-    case 'requests':
-      return result.requestsPerOperation;
-    case 'conflicts':
-      return result.conflictsPerOperation;
-    case 'billed':
-      return result.billedPerOperation * 1_000;
-    case 'slowest':
-      return result.slowestCaller;
-    default:
-      return figure satisfies never;
-  }
+  return result === undefined ? null : FIGURES[figure](result);
 }

@@ -1,93 +1,139 @@
-// The report of a plan: what was modelled, with which numbers, and each cell's result as it is. The same results make the same bytes on any machine: so it names
-// no time and no machine but those of the calibration.
+// The report of a model's plan: a chapter for each group, and the parameters that the figures hang
+// on. The same results make the same bytes on any machine.
+import { decimal, dollars } from '../../kit/format.ts';
 import { type Provider, PROVIDERS } from '../../kit/dimensions.ts';
-import { type Figure, namesOf, ProviderParameters } from '../../cloud/data/parameters.ts';
-import type { ProcessorTable } from '../../cloud/data/processor.ts';
+import { namesOf, ProviderParameters } from '../../cloud/data/parameters.ts';
 import type { ModelCell, ModelResult } from '../../cloud/run/cell.ts';
-import type { ModelPlan, PlannedRow } from '../../plan/modelled/plan.ts';
-import { PROVIDER_DATA, PROCESSOR_DATA } from '../../cloud/run/providers.ts';
-import { type GoalResult, goalsOf, type PlayedRow } from './goals.ts';
+import { PROCESSOR_DATA, PROVIDER_DATA } from '../../cloud/run/providers.ts';
+import type { ModelPlan } from '../../plan/modelled/plan.ts';
+import { chaptersReport, type ChaptersReport, type Result, type WordTable } from '../chapters/schema.ts';
+import { PROVIDER_NAMES } from '../names.ts';
+import { goalsOf, type PlayedRow } from './goals.ts';
 
-/** Raised when a field changes its meaning or goes. */
-const MODEL_SCHEMA_VERSION = 4;
-
-/** A cell's result and its place in the plan. */
-export interface ModelReportCell extends ModelResult, Pick<PlannedRow, 'group' | 'across' | 'at'> {}
-
-/** What `report/model.json` holds. */
-export interface ModelReport {
-  readonly schemaVersion: number;
-  /** In words, what was modelled. */
-  readonly what: string;
-  /** The plan's name. */
-  readonly plan: string;
-  readonly seed: number;
-  /** Those that any cell was played on, with the parameters that its figures hang on. */
-  readonly clouds: readonly {
-    readonly provider: Provider;
-    /** Of its file of numbers. */
-    readonly name: string;
-    readonly date: string;
-    /** `value`: of cells without settings of their own. */
-    readonly parameters: readonly (Figure & { readonly name: string; readonly value: number })[];
-  }[];
-  /** The calibration that processor time comes from; null where it costs nothing. */
-  readonly processor: (Pick<ProcessorTable, 'measured'> & Omit<ProcessorTable['machine'], 'cores'>) | null;
-  readonly goals: readonly GoalResult[];
-  readonly cells: readonly ModelReportCell[];
-  /** What a reader has to know to read the figures. */
-  readonly notes: readonly string[];
-}
-
-/** What stands at the top of every file. */
-export const MODEL_WORDS =
+/** A model must not pass for a measurement: this stands at the top of every report. */
+const MODEL_WORDS =
   "A MODEL, no measurement: this store's real engine, and the plain layouts, on modelled clouds in virtual time. Every latency, limit and contention is a number from the table of parameters, and several of those are guesses.";
 
 const NOTES: readonly string[] = [
-  MODEL_WORDS,
-  'Layouts are modelled alike, so ratios between them say more than rates. A figure hangs on the parameters that its cell names: see them with their low and high ends in the table, and play it again with others.',
+  'Layouts are modelled alike, so ratios between them say more than rates. A figure hangs on the parameters that stand in the last chapter, with their low and high ends: play it again with others.',
   'record: single entities, written without a condition. conditional: every write reads the record and writes it if nobody else did, again until it holds. batch: the batches of the SDK. container: this store.',
   'read: strong gets. put: whole records. modify: read, change and write as one step. ycsb-a: half reads, half puts, zipfian. load: 500 new records a call.',
-  'Closed loops: each caller waits for its reply. Arrivals: they wait for nothing, and their latency counts from the moment they were due; concurrency is then the mean number under way.',
-  "Each cell has a fixed budget of operations, so that plans take minutes; warmupMs and windowMs say how much virtual time it came to. slowestCaller: operations of the slowest caller as a share of the mean caller's.",
+  'Closed loops: each caller waits for its reply. Arrivals wait for nothing, and their latency counts from the moment they were due.',
+  'Each cell has a fixed budget of operations, so that plans take minutes; its warmupMs and windowMs say how much virtual time it came to.',
   "Each instance has one processor, first come, first served; what operations and requests cost it was measured on one machine beside emulators. What the engine's own work costs in real time is not counted otherwise.",
   'Not modelled: deployments, garbage collection, TLS handshakes, platforms that slow down or stop instances, several regions, other tenants.',
 ];
 
+/** `row`: the results of the cell's own row, itself among them. */
+type Column = (result: ModelResult, row: readonly ModelResult[]) => string;
+
+const COLUMNS: Readonly<Record<string, Column>> = {
+  'op/s': (result) => decimal(result.operationsPerSecond),
+  ':plain': (result, row) => ratio(result, row, 'record'),
+  ':cond.': (result, row) => ratio(result, row, 'conditional'),
+  'p50 ms': (result) => decimalOr(result.p50Ms),
+  'p99 ms': (result) => decimalOr(result.p99Ms),
+  'req/op': (result) => decimal(result.requestsPerOperation),
+  'bill/op': (result) => decimal(result.billedPerOperation),
+  'conf/op': (result) => decimal(result.conflictsPerOperation),
+  '$/1M': (result) => dollars(result.dollarsPerMillion),
+  slowest: (result) => decimalOr(result.slowestCaller),
+  'proc %': (result) => (result.processorBusiest * 100).toFixed(0),
+  refused: (result) => String(result.throttled + result.contended),
+  failed: ({ errors, unfinished }) => String(Object.values(errors).reduce((sum, count) => sum + count, unfinished)),
+};
+
+const COLUMN_WORDS =
+  'Case: instances x callers of each. :plain, :cond. throughput against single entities written without a condition, and read and written if unchanged, in the same case. slowest: operations of the slowest caller, of the mean caller. proc %: of the busiest instance. refused: throttled, or for a lock. -: too few operations, or nothing to compare.';
+
+function decimalOr(value: number | null): string {
+  return value === null ? '-' : decimal(value);
+}
+
+/** Throughput against another layout's in the same row. */
+function ratio(result: ModelResult, row: readonly ModelResult[], layout: 'record' | 'conditional'): string {
+  const other = row.find(({ cell }) => cell.layout === layout);
+  if (other === undefined || other === result || other.operationsPerSecond === 0) return '-';
+  return decimal(result.operationsPerSecond / other.operationsPerSecond);
+}
+
 export function modelReport(
   played: readonly PlayedRow[],
   { plan, seed }: { readonly plan: ModelPlan; readonly seed: number },
-): ModelReport {
+): ChaptersReport {
   const results = played.flatMap((one) => one.results);
   const { measured, machine } = PROCESSOR_DATA;
-  const { cpu, platform, node } = machine;
-  return {
-    schemaVersion: MODEL_SCHEMA_VERSION,
-    what: MODEL_WORDS,
-    plan: plan.name,
-    seed,
-    clouds: PROVIDERS.flatMap((provider) => cloudOf(provider, results)),
-    processor: results.some(({ cell }) => cell.hasProcessor) ? { measured, cpu, platform, node } : null,
-    goals: goalsOf(played),
-    cells: played.flatMap(({ row, results: own }) => {
-      const { group, across, at } = row;
-      return own.map((result) => ({ group, across, at, ...result }));
-    }),
+  const processor = results.some(({ cell }) => cell.hasProcessor)
+    ? `Costs of an instance's processor were measured on ${measured}, ${machine.cpu}, Node.js ${machine.node}.`
+    : 'Operations cost no processor time.';
+  const groups = [...Map.groupBy(played, ({ row }) => row.group)];
+  return chaptersReport({
+    title: 'a model of the clouds',
+    lead: [
+      MODEL_WORDS,
+      `Plan ${plan.name}, seed ${seed}: the same seed gives the same figures on any machine.`,
+      processor,
+      COLUMN_WORDS,
+    ],
+    ran: null,
+    endedEarly: null,
+    results: [
+      ...groups.map(([title, rows], at) =>
+        chapterOf(String(at + 1), title, '', {
+          wordTables: tablesOf(rows),
+          findings: goalsOf(rows, played),
+        }),
+      ),
+      chapterOf('parameters', 'The parameters that these figures hang on', 'A range is our doubt.', {
+        wordTables: PROVIDERS.flatMap((provider) => parametersOf(provider, results)),
+        findings: [],
+      }),
+    ],
     notes: NOTES,
-  };
+  });
 }
 
-/** The parameters that any of the cells hangs on; values are those of the cells that set none of their own. */
-function cloudOf(provider: Provider, results: readonly ModelResult[]): ModelReport['clouds'] {
+function chapterOf(
+  id: string,
+  title: string,
+  question: string,
+  chapter: Pick<NonNullable<Result['chapter']>, 'wordTables' | 'findings'>,
+): Result {
+  return { id, title, question, source: null, chapter: { tables: [], cannotShow: [], ...chapter }, failure: null };
+}
+
+/** A table for each provider. */
+function tablesOf(played: readonly PlayedRow[]): WordTable[] {
+  return [...Map.groupBy(played, ({ row }) => row.provider)].map(([provider, rows]) => ({
+    title: `${PROVIDER_NAMES[provider]}, modelled`,
+    about: '',
+    cells: 'numbers',
+    columns: Object.keys(COLUMNS),
+    rows: rows.flatMap(({ results }) =>
+      results.map((result) => ({
+        name: `${result.cell.case}: ${result.cell.layout}`,
+        cells: Object.values(COLUMNS).map((column) => column(result, results)),
+      })),
+    ),
+  }));
+}
+
+/** Those that any of the cells hangs on; values are those of cells without settings of their own. */
+function parametersOf(provider: Provider, results: readonly ModelResult[]): WordTable[] {
   const own = results.filter(({ cell }) => cell.provider === provider);
   if (own.length === 0) return [];
   const used = new Set(own.flatMap(({ parameters }) => parameters));
   const data = PROVIDER_DATA[provider];
   const common = new ProviderParameters(data, commonSettings(own));
-  const parameters = namesOf(data)
+  const rows = namesOf(data)
     .filter((name) => used.has(name))
-    .map((name) => ({ name, value: common.get(name), ...data.figures[name] }));
-  return [{ provider, name: data.name, date: data.date, parameters }];
+    .map((name) => {
+      const { low, high, grade, source } = data.figures[name];
+      return { name, cells: [String(common.get(name)), `${low} to ${high}`, grade, source] };
+    });
+  const about = `Of ${data.name}, sources of ${data.date}.`;
+  const columns = ['value', 'low to high', 'grade', 'source'];
+  return [{ title: PROVIDER_NAMES[provider], about, cells: 'words', columns, rows }];
 }
 
 /** Settings that all cells have. */

@@ -1,4 +1,5 @@
-// Clients that nobody here wrote, on the embedded server: the high-level Node client, and Google's two for Python.
+// Clients that nobody here wrote, on the embedded server: the high-level Node client, and Google's
+// two for Python.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,12 +1,12 @@
-// Declares one case of the protocol suite on one server. Where a server is known to differ the case must FAIL: a difference that has gone
-// away is noticed too. What would hang is skipped.
+// Declares one case of the protocol suite on one server. A known difference must FAIL, so that its
+// end is noticed; a hanging one is skipped.
 import { expect, test } from 'vitest';
 import { freshKind, type Service } from './service.ts';
 
 export interface Difference {
   /** Title of the case. */
   readonly case: string;
-  /** What this server does instead, and the words that say who is right. */
+  /** This server's own behaviour, and the words that say who is right. */
   readonly why: string;
   /** It would wait for a lock until the deadline. */
   readonly hangs?: boolean;

@@ -1,5 +1,5 @@
-// The list of differences beside the emulator is the one the protocol suite goes by, each names a case that there is, and what it quotes
-// from Google's definitions stands there. `npx vitest run -u` on this file writes the list anew.
+// DIFFERENCES.md lists the differences that the protocol suite goes by, and Google's definitions
+// hold its quotations. `vitest run -u` on this file rewrites it.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
@@ -15,7 +15,10 @@ function section(title: string, differences: readonly Difference[]): string {
   return `## ${title}\n\n${tableOf([['case', 'instead', 'who is right'], ...rows])}\n`;
 }
 
-/** What the server does instead, and behind the first semicolon who is right, if anybody says so. Said once of neighbours that are alike. */
+/**
+ * The server's behaviour, and behind the first semicolon the authority, if any. Said once of alike
+ * neighbours.
+ */
 function partsOf({ why, hangs }: Difference, before: Difference | undefined): string[] {
   if (why === before?.why) return ['as above', ''];
   const [instead, ...right] = why.split('; ');

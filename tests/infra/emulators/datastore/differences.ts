@@ -1,6 +1,5 @@
-// Where Google's emulators differ from the protocol suite, and the words that say who is right: those in quotation marks are the comments
-// of datastore.proto, entity.proto and query.proto; "limits page" and "transactions page" are the service's documentation. The embedded
-// server has none. A case that is listed here must fail on that server.
+// Google's emulators differ here from the protocol suite; the embedded server does not. Quotations
+// are comments of datastore.proto, entity.proto and query.proto, or the service's named pages.
 import type { Difference } from './declare.ts';
 
 const ENTITY_SIZE = 'entity.proto: "Must not exceed 1 MiB - 4 bytes"';
@@ -54,22 +53,15 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
     case: 'an offset says how much was skipped, and where',
     why: 'gives no cursor; query.proto, skipped_cursor: "Will be set when skipped_results != 0"',
   },
-  {
-    case: 'no aggregation, and more than five, are INVALID_ARGUMENT',
-    why: 'answers UNKNOWN to six; query.proto: "A minimum of one and maximum of five aggregations per query"',
-  },
 ];
 
 const MASK = 'datastore.proto, Mutation.property_mask: others "are left untouched"';
 const NO_CHANGE =
   'takes another order of the properties for a change; datastore.proto, MutationResult.version: then it "will be the version of the current entity"';
 const LOOKUP_MASK = 'shows all; datastore.proto, property_mask: a property outside the mask "will be absent"';
-const NO_AGGREGATIONS = 'has no RunAggregationQuery; datastore.proto has it';
-const OLDER = 'is older than the operator; query.proto has it';
 
 export const LEGACY_DIFFERENCES: readonly Difference[] = [
   { case: 'a write that changes nothing keeps the version', why: NO_CHANGE },
-  { case: 'the order of properties in an embedded entity changes nothing', why: NO_CHANGE },
   {
     case: 'a result says when an entity was created and changed',
     why: 'leaves the times out; datastore.proto, MutationResult.create_time: "will not be set after a \'delete\'" only',
@@ -80,7 +72,6 @@ export const LEGACY_DIFFERENCES: readonly Difference[] = [
   },
   { case: 'a mask leaves the properties outside alone', why: `replaces the entity; ${MASK}` },
   { case: 'a property in the mask that is not given is deleted', why: `replaces the entity; ${MASK}` },
-  { case: 'a mask reaches into an embedded entity', why: `replaces the entity; ${MASK}` },
   { case: 'a masked write that changes nothing keeps the version', why: `replaces the entity; ${MASK}` },
   {
     case: 'an unindexed string of 1,048,488 bytes is INVALID_ARGUMENT',
@@ -106,7 +97,6 @@ export const LEGACY_DIFFERENCES: readonly Difference[] = [
   },
   { case: 'a mask shows only what it names', why: LOOKUP_MASK },
   { case: 'a mask of the key alone shows no property', why: LOOKUP_MASK },
-  { case: 'a mask shows a part of an embedded entity', why: LOOKUP_MASK },
   { case: 'a query shows only what its mask names', why: LOOKUP_MASK },
   { case: 'a transaction reads the state of its beginning', why: SNAPSHOT },
   {
@@ -121,10 +111,6 @@ export const LEGACY_DIFFERENCES: readonly Difference[] = [
     case: 'sequences that make no sense are INVALID_ARGUMENT',
     why: 'answers ALREADY_EXISTS or NOT_FOUND; datastore.proto: the sequences "are not permitted in a single Commit request"',
   },
-  { case: 'a filter finds what is not equal, in order', why: OLDER },
-  { case: 'a filter finds what is in a list', why: OLDER },
-  { case: 'a filter finds what is not in a list', why: OLDER },
-  { case: 'one of several filters is enough in an OR', why: OLDER },
   {
     case: 'a descending order turns ties around too',
     why: 'sorts ties by ascending keys; query.proto does not say; the newer emulator, made from the service, turns them around',
@@ -133,8 +119,4 @@ export const LEGACY_DIFFERENCES: readonly Difference[] = [
     case: 'the results after the last are none, and the answer says so',
     why: 'never says it; query.proto, NO_MORE_RESULTS: "The query is finished, and there are no more results"',
   },
-  { case: 'entities are counted, up to a bound, within a limit', why: NO_AGGREGATIONS },
-  { case: 'numbers are summed and averaged, whatever else there is', why: NO_AGGREGATIONS },
-  { case: 'a sum with a double is a double', why: NO_AGGREGATIONS },
-  { case: 'no aggregation, and more than five, are INVALID_ARGUMENT', why: NO_AGGREGATIONS },
 ];

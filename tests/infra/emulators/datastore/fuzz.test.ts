@@ -1,5 +1,5 @@
-// Random messages, and good messages with random bytes changed, for a bounded time: every one is answered, none finds a bug (INTERNAL),
-// and the server still works afterwards. The seed is printed with a failure.
+// Random messages and altered good ones: every one is answered, none with INTERNAL, and the server
+// still works. A failure prints its seed.
 import { createRequire } from 'node:module';
 import { credentials, makeGenericClientConstructor, Metadata, type ServiceError } from '@grpc/grpc-js';
 import protobuf from 'protobufjs/light.js';
@@ -7,7 +7,10 @@ import { afterAll, expect, test } from 'vitest';
 import { RPCS } from '../../../../infra/emulators/datastore/calls.ts';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
 
-/** At least so long and so many messages, however busy the machine is; but no longer than the second time. */
+/**
+ * At least so long and so many messages, however busy the machine is; but no longer than the second
+ * time.
+ */
 const MESSAGES = 3_000;
 const IN_FLIGHT = 16;
 const DEPTH_MAX = 6;

@@ -1,4 +1,5 @@
-// The protocol suite on the embedded server, and on Google's two emulators where they are installed.
+// The protocol suite on the embedded server, and on Google's two emulators where they are
+// installed.
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { declarer, type Difference } from './declare.ts';
 import { FIRESTORE_DIFFERENCES, LEGACY_DIFFERENCES } from './differences.ts';

@@ -1,5 +1,5 @@
-// What the protocol suite works with: the low-level client on one server, and a small language for keys, values and calls. Every case has
-// a kind of its own, so that cases may run in any order and on a server that is not empty.
+// The low-level client on one server, with short forms for keys, values and calls. Each case has
+// its own kind: cases run in any order on a filled server.
 import { randomBytes } from 'node:crypto';
 import type { google } from '@google-cloud/datastore/build/src/protos.js';
 import { DatastoreClient } from '@google-cloud/datastore/build/src/v1/index.js';
@@ -121,10 +121,6 @@ export const comparison = (
 
 export const both = (...filters: google.datastore.v1.IFilter[]): google.datastore.v1.IFilter => ({
   compositeFilter: { op: 'AND', filters },
-});
-
-export const either = (...filters: google.datastore.v1.IFilter[]): google.datastore.v1.IFilter => ({
-  compositeFilter: { op: 'OR', filters },
 });
 
 export const ascending = (name: string) => ({ property: { name }, direction: 'ASCENDING' as const });

@@ -1,5 +1,4 @@
 // All cases of the protocol suite.
-import { aggregationCases } from './cases/aggregations.ts';
 import { commitCases } from './cases/commits.ts';
 import { conditionCases } from './cases/conditions.ts';
 import { limitCases } from './cases/limits.ts';
@@ -15,5 +14,4 @@ export const SUITE: readonly ((declare: Declare) => void)[] = [
   lookupCases,
   transactionCases,
   queryCases,
-  aggregationCases,
 ];

@@ -1,15 +1,11 @@
-// Contests: rounds alternate, medians count, processor time goes to whoever spent it, and work that fails is no result.
+// Contests: medians count, processor time goes to whoever spent it, and work that fails has no figure.
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { runContest, type Side } from '../../../../infra/lab/bench/contest/contest.ts';
 import { type Contest, CONTESTS } from '../../../../infra/lab/bench/contest/goals.ts';
-import {
-  datastoreKindEntryBytes,
-  plainBytes,
-  unindexedBytes,
-} from '../../../../infra/lab/bench/contest/stored-bytes.ts';
+import { datastoreKindEntryBytes, plainBytes, unindexedBytes } from '../../../../infra/lab/stored-bytes.ts';
 import { takeTurn } from '../../../../infra/lab/bench/contest/turn.ts';
 import { startSide } from '../../../../infra/lab/bench/side-process.ts';
-import { coldStartsText, contestsText, storedText } from '../../../../infra/lab/bench/text.ts';
+import { goalsOf, rowsOf, tableOf } from '../../../../infra/lab/bench/contests.ts';
+import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { afterMs } from '../../../../shared/lab/load/closed-loop.ts';
 import type { Clocks } from '../../../../shared/lab/load/spent.ts';
 
@@ -20,47 +16,50 @@ const CONTEST: Contest = {
   rate: { datastore: 3, 'azure-tables': 1 },
   processor: { datastore: 0.5, 'azure-tables': 1 },
 };
-const ROUNDS = { count: 5, turnMs: 100 };
+const ROUNDS = { rounds: 5, turnMs: 100 };
+const { signal } = new AbortController();
 
 /** A side whose turns handle so many records in so many milliseconds, and cost so many microseconds of processor time. */
-function side(log: string[], name: string, ...turns: readonly (readonly number[])[]): Side {
+function side(...turns: readonly (readonly [records: number, wallMs: number, processorUs: number])[]) {
   let taken = 0;
-  return {
-    turn: async () => {
-      log.push(name);
-      const [records, wallMs, processorUs] = turns[taken++ % turns.length]!;
-      return { records: records!, wallMs: wallMs!, processorUs: processorUs! };
-    },
+  const turn = async () => {
+    const [records, wallMs, processorUs] = turns[taken++ % turns.length]!;
+    return { records, wallMs, processorUs };
   };
+  return { turn };
 }
 
 /** Ours against one record in 400 ms that costs 600 µs. */
-function contest(ours: readonly number[], log: string[] = [], theirs: Side = side(log, 'theirs', [1, 400, 600])) {
-  return runContest(CONTEST, 'datastore', { ours: side(log, 'ours', ours), theirs }, ROUNDS);
+async function contest(ours: ReturnType<typeof side>) {
+  return tableOf(await rowsOf(CONTEST, { ours, theirs: side([1, 400, 600]) }, ROUNDS, signal), 'here', 5);
 }
 
-test('the rate is compared by the second, the processor time by the record', async () => {
-  const { rate, processor } = await contest([10, 20, 1_200]);
-  expect(rate).toEqual({ ours: 500, theirs: 2.5, ratio: 200, low: 200, high: 200, goal: 3 });
-  expect(processor).toEqual({ ours: 120, theirs: 600, ratio: 0.2, low: 0.2, high: 0.2, goal: 0.5 });
+function verdictsIn(table: Awaited<ReturnType<typeof contest>>): string[] {
+  return goalsOf(CONTEST, table, 'datastore').map(({ verdict, text }) => `${verdict}: ${text}`);
+}
+
+const OURS = 'put, 1 in flight: ours';
+
+test('rates are compared by the second, at least; processor time by the record, at most', async () => {
+  expect(verdictsIn(await contest(side([10, 20, 1_200])))).toEqual([
+    'holds: put, 1 in flight: rate: 200; goal: at least 3.',
+    'holds: put, 1 in flight: processor time: 0.20; goal: at most 0.5.',
+  ]);
+  expect(verdictsIn(await contest(side([1, 400, 600])))).toEqual([
+    'does not hold: put, 1 in flight: rate: 1; goal: at least 3.',
+    'does not hold: put, 1 in flight: processor time: 1; goal: at most 0.5.',
+  ]);
 });
 
-test('the medians count, and the spread is that of rounds', async () => {
-  const turns = [100, 9, 2, 5, 4, 3].map((records) => [records, 1_000, 1]);
-  const sides = { ours: side([], 'ours', ...turns), theirs: side([], 'theirs', [2, 1_000, 1]) };
-  const { rate } = await runContest(CONTEST, 'datastore', sides, ROUNDS);
-  expect(rate).toMatchObject({ ours: 4, theirs: 2, ratio: 2, low: 1, high: 4.5 });
+test('after a turn to warm up the medians count', async () => {
+  const table = await contest(side([100, 400, 1], [9, 400, 1], [2, 400, 1], [5, 400, 1], [4, 400, 1], [3, 400, 1]));
+  expect(ratioOf(table, OURS, 'rate')).toBe(4);
 });
 
-test('after a turn of each to warm up, the sides go first in turn', async () => {
-  const log: string[] = [];
-  await contest([1, 10, 10], log);
-  expect(log.join(' ')).toBe('theirs ours ours theirs theirs ours ours theirs theirs ours ours theirs');
-});
-
-test('a side that fails ends the contest: there is no result of half the work', async () => {
-  const failing = { turn: () => Promise.reject(new Error('no')) };
-  await expect(contest([1, 10, 10], [], failing)).rejects.toThrow('no');
+test('a side that fails has no figure, and its goals are not judged', async () => {
+  const table = await contest({ turn: () => Promise.reject(new Error('no')) });
+  expect(table.rows.find(({ id }) => id === OURS)!.figures['rate']).toEqual({ failed: 'no' });
+  expect(verdictsIn(table)[0]).toBe('open: put, 1 in flight: rate: not known; goal: at least 3.');
 });
 
 /** Clocks that move when the work does. */
@@ -95,34 +94,6 @@ test('the records of all callers count', async () => {
     return 2;
   };
   expect((await takeTurn(work, 7, afterMs(1, at), at)).records).toBe(14);
-});
-
-test('the tables mark what falls short of its goal: rates at least, processor time at most', async () => {
-  const good = await contest([40, 10, 600]);
-  const bad = await contest([1, 400, 600]);
-  const [, first, second] = contestsText('rate', [good, bad]).split('\n');
-  expect(first).toMatch(/1,600 x {2}1,600 x +3$/);
-  expect(second).toMatch(/ 1\.0 x +1\.0 x +3 {2}SHORT$/);
-  const [, frugal, costly] = contestsText('processor', [good, bad]).split('\n');
-  expect(frugal).toMatch(/600 +15\.0 {2}0\.025 x {2}0\.025 x +0\.5$/);
-  expect(costly).toMatch(/ 1\.0 x +1\.0 x +0\.5 {2}SHORT$/);
-});
-
-test('stored bytes are told with and without index entries where there are any', () => {
-  const text = storedText([
-    { provider: 'datastore', ours: 100, theirs: 500, theirsUnindexed: 200 },
-    { provider: 'azure-tables', ours: 100, theirs: 130, theirsUnindexed: 130 },
-  ]);
-  const [, indexed, unindexed, azure, ...rest] = text.split('\n');
-  expect(indexed).toMatch(/^ +Datastore, fields indexed as by default +500 +100 +5\.0 x +1\.4$/);
-  expect(unindexed).toMatch(/^ +Datastore, no field indexed +200 +100 +2\.0 x$/);
-  expect(azure).toMatch(/^ +Azure +130 +100 +1\.3 x +1\.4 +SHORT$/);
-  expect(rest).toEqual([]);
-});
-
-test('a cold start is compared with that of an empty function', () => {
-  const [, line] = coldStartsText([{ cloud: 'gcp', bundleBytes: 2_048, ownMs: 1_000, emptyMs: 600 }]).split('\n');
-  expect(line).toMatch(/^ +gcp +2 KiB +600 +1,000 +400 +300 +SHORT$/);
 });
 
 test('every kind of work has goals above zero for both providers', () => {

@@ -5,7 +5,7 @@ import { costsOf, type Measured } from '../../../../infra/lab/calibration/proces
 import { countedDriver, useOf } from '../../../../infra/lab/calibration/processor/counted.ts';
 import { processorFile } from '../../../../infra/lab/calibration/processor/table.ts';
 import { fitCosts } from '../../../../infra/lab/calibration/processor/fit.ts';
-import { type BenchProvider, providerOn } from '../../../../infra/lab/bench/providers.ts';
+import { type BenchProvider, providerOn } from '../../../../infra/lab/providers.ts';
 import { startAzurite } from '../../../../infra/emulators/azurite.ts';
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import { openStore } from '../../../../shared/store/index.ts';

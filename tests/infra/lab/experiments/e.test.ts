@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { experimentE } from '../../../../infra/lab/experiments/documents/e.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
-import { type Chapter, ratioOf } from '../../../../infra/lab/experiments/results.ts';
+import { type Chapter, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import {
   type Emulated,
   failuresOf,

@@ -1,9 +1,9 @@
 // What an experiment is given in tests: both emulators in this process, started anew for each file, or ones that cannot start.
 import { startAzurite } from '../../../../infra/emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../../../../infra/emulators/embedded.ts';
-import { providerOn } from '../../../../infra/lab/bench/providers.ts';
+import { providerOn } from '../../../../infra/lab/providers.ts';
 import type { ExperimentContext } from '../../../../infra/lab/experiments/experiment.ts';
-import type { Chapter, Figure } from '../../../../infra/lab/experiments/results.ts';
+import type { Chapter, Figure } from '../../../../shared/lab/report/chapters/schema.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
 
 export interface Emulated {

@@ -4,9 +4,14 @@ import { experimentB } from '../../../../infra/lab/experiments/documents/b.ts';
 import { experimentC } from '../../../../infra/lab/experiments/documents/c.ts';
 import { experimentE } from '../../../../infra/lab/experiments/documents/e.ts';
 import { type ModelledDocument, modelledCells } from '../../../../infra/lab/experiments/modelled.ts';
-import { type DocumentPlan, PRICES } from '../../../../infra/lab/experiments/plan.ts';
-import { experimentsHtml } from '../../../../infra/lab/experiments/report/html.ts';
-import { type Chapter, type FigureTable, ratioOf, reportOf } from '../../../../infra/lab/experiments/results.ts';
+import { chaptersHtml } from '../../../../shared/lab/report/chapters/html.ts';
+import type { DocumentPlan } from '../../../../infra/lab/experiments/plan.ts';
+import {
+  type Chapter,
+  chaptersReport,
+  type FigureTable,
+  ratioOf,
+} from '../../../../shared/lab/report/chapters/schema.ts';
 import { contextAlone, structureErrors } from './emulated.ts';
 
 const RUNNING = { signal: new AbortController().signal };
@@ -136,16 +141,8 @@ test('after the signal nothing is played, and the rows say why', async () => {
 
 test('on the page they are marked as a model', () => {
   const { id, title, question, source } = C;
-  const report = reportOf({
-    startedAt: '2026-11-22T07:00:00.000Z',
-    durationMs: 1,
-    coordinator: { cpu: 'a processor', cores: 2, memoryBytes: 1, platform: 'Linux', node: '24.0.0' },
-    versions: {},
-    prices: PRICES,
-    endedEarly: null,
-    results: [{ id, title, question, source, durationMs: 1, chapter: chapterC, failure: null }],
-  });
-  const html = experimentsHtml(report);
+  const results = [{ id, title, question, source, chapter: chapterC, failure: null }];
+  const html = chaptersHtml(chaptersReport({ title, lead: [], ran: null, endedEarly: null, results, notes: [] }));
   expect(html).toContain('model: Datastore, 2026');
   expect(html).toContain('calculated, not measured');
 });

@@ -1,9 +1,9 @@
 // The plan as a whole: what fails or is interrupted stands in the results, and the rest goes on.
 import { expect, test } from 'vitest';
-import type { BenchProvider } from '../../../../infra/lab/bench/providers.ts';
+import type { BenchProvider } from '../../../../infra/lab/providers.ts';
 import { EXPERIMENTS } from '../../../../infra/lab/experiments/documents/documents.ts';
 import type { Experiment } from '../../../../infra/lab/experiments/experiment.ts';
-import { type Chapter, problemsOf } from '../../../../infra/lab/experiments/results.ts';
+import { type Chapter, problemsOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { runExperiments } from '../../../../infra/lab/experiments/runner.ts';
 
 function experiment(id: Experiment['id'], run: Experiment['run']): Experiment {

@@ -26,7 +26,7 @@ import { fidelityTable, verdict } from '../../../../infra/lab/experiments/docume
 import { DICTIONARY, EXPERIMENT_D } from '../../../../infra/lab/experiments/documents/d/d.ts';
 import { INSPECT, INSPECT_LINES } from '../../../../infra/lab/experiments/documents/d/text-form.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
-import { type FigureTable, meanOf, ratioOf } from '../../../../infra/lab/experiments/results.ts';
+import { type FigureTable, meanOf, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { contextAlone, type Emulated, startEmulated } from './emulated.ts';
 
 const CODECS: readonly Codec[] = [

@@ -1,6 +1,6 @@
 // Figures as words: what findings are made of.
 import { expect, test } from 'vitest';
-import type { Column, FigureTable } from '../../../../infra/lab/experiments/results.ts';
+import type { Column, FigureTable } from '../../../../shared/lab/report/chapters/schema.ts';
 import { meansText, ratiosOf, ratiosText, verdictOf } from '../../../../infra/lab/experiments/words.ts';
 
 const column = (id: string, where: string): Column => ({

@@ -28,7 +28,7 @@ async function fileOf(text: string): Promise<string> {
 }
 
 test.each([
-  [['--plan', 'missing.json'], '--plan is one of default, goals, scale'],
+  [['--plan', 'missing.json'], '--plan is one of default, goals, guard'],
   [['--set', 'commit.bseMs=3'], 'commit.baseMs is'],
   [['--set', 'commit.baseMs=fast'], 'a number from 0 up, or low, middle or high'],
   [['--set', 'commit.baseMs'], 'NAME=VALUE'],
@@ -42,7 +42,7 @@ test.each([
 });
 
 test('a plan file that is none is refused, by its name and what is wrong', async () => {
-  const file = await fileOf('{"name":"x","groups":[{"title":"t","across":"callers","rows":[{"workload":"write"}]}]}');
+  const file = await fileOf('{"name":"x","groups":[{"title":"t","rows":[{"workload":"write"}]}]}');
   await expect(readPlan(file)).rejects.toThrow(/plan\.json is no plan[^]*workload/);
 });
 
@@ -59,7 +59,7 @@ test('the results are the same bytes, however many workers there are', async () 
     { workload: 'read', records: 300, callers: 3 },
   ];
   const window = { warmupOperationsMax: 20, operationsMax: 40 };
-  const plan = planSchema.parse({ name: 'x', window, groups: [{ title: 't', across: 'nothing', rows }] });
+  const plan = planSchema.parse({ name: 'x', window, groups: [{ title: 't', rows }] });
   const settings = { datastore: {}, 'azure-tables': {} };
   const cells = rowsOf({ plan, seed: 3, settings, processor: true }).flatMap((row) => row.cells);
   const { signal } = new AbortController();

@@ -1,9 +1,11 @@
-// Makes google.json and azurerm.json: what the providers' schemas say about the resource types that infra/ uses. Needs Terraform, and the
-// providers themselves, from a registry or a mirror:
-//   node tests/infra/plugin/schemas/extract.ts [TRAITS_DIR]
-//   npx prettier --ignore-path /dev/null --write tests/infra/plugin/schemas
-// Terraform's protocol does not carry what a change replaces, defaults and ranges: those were read from the schemas in the providers' own
-// code, and stand as JSON in TRAITS_DIR/<provider>.json, by resource type and path of the attribute. Without the folder they are left out.
+// Makes google.json and azurerm.json: the parts of the providers' schemas that infra/ names. Needs
+// Terraform and the providers, from a registry or a mirror:
+
+// node tests/infra/plugin/schemas/extract.ts [TRAITS_DIR]
+// npx prettier --ignore-path /dev/null --write tests/infra/plugin/schemas
+
+// Traits (replacement, defaults, ranges) come from the providers' own code, as
+// TRAITS_DIR/<provider>.json: Terraform's protocol does not carry them.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,14 +60,16 @@ function extract(provider: keyof typeof PROVIDERS, traits: Readonly<Record<strin
       provider_schemas: Record<string, Printed>;
     };
     const printed = schemas[source]!;
+    const text = configurationIn(folder);
+    const block = blocksOf(new Set(['id', ...(text.match(/\w+/g) ?? [])]));
     const of = (kind: 'resource' | 'data', all: Printed['resource_schemas']): Record<string, Block> =>
       Object.fromEntries(
-        namedIn(folder, kind, provider).map((type) => [type, blockOf(all[type]!.block, traits[type] ?? {})]),
+        typesIn(text, kind, provider).map((type) => [type, block(all[type]!.block, traits[type] ?? {})]),
       );
     return {
       provider,
       version,
-      configuration: blockOf(printed.provider.block, {}),
+      configuration: block(printed.provider.block, {}),
       resources: of('resource', printed.resource_schemas),
       data: of('data', printed.data_source_schemas),
     };
@@ -78,38 +82,49 @@ function terraform(folder: string, ...args: string[]): string {
   return execFileSync('terraform', [`-chdir=${folder}`, ...args], { encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX });
 }
 
-function namedIn(folder: string, kind: string, provider: string): string[] {
-  const text = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+function configurationIn(folder: string): string {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.tf'))
     .map((file) => readFileSync(path.join(folder, file), 'utf8'))
     .join('\n');
+}
+
+function typesIn(text: string, kind: string, provider: string): string[] {
   const found = text.matchAll(new RegExp(`^${kind} "(${provider}_\\w+)"`, 'gm'));
   return [...new Set([...found].map((match) => match[1]!))].sort();
 }
 
-function blockOf({ attributes = {}, block_types: nested = {} }: PrintedBlock, traits: TraitsByPath, at = ''): Block {
-  return {
-    attributes: Object.fromEntries(
-      Object.entries(attributes).map(([name, attribute]) => {
-        const known: Traits = { ...(attribute.deprecated === true ? { deprecated: 'yes' } : {}), ...traits[at + name] };
-        const bare = [typeOf(attribute.type), useOf(attribute)] as const;
-        return [name, Object.keys(known).length === 0 ? bare : [...bare, known]];
-      }),
-    ),
-    blocks: Object.fromEntries(
-      Object.entries(nested)
-        .filter(([name]) => name !== 'timeouts')
-        .map(([name, { block, min_items: least = 0, max_items: most = 0 }]) => [
-          name,
-          {
-            many: most !== 1,
-            use: least > 0 ? 'required' : 'optional',
-            ...(traits[at + name]?.forceNew === true ? { forceNew: true } : {}),
-            ...blockOf(block, traits, `${at}${name}.`),
-          },
-        ]),
-    ),
+/** Leaves out optional and computed parts that no configuration names. */
+function blocksOf(named: ReadonlySet<string>) {
+  return function block(printed: PrintedBlock, traits: TraitsByPath, at = ''): Block {
+    const { attributes = {}, block_types: nested = {} } = printed;
+    return {
+      attributes: Object.fromEntries(
+        Object.entries(attributes)
+          .filter(([name, { required }]) => required === true || named.has(name))
+          .map(([name, attribute]) => [name, attributeOf(attribute, traits[at + name])]),
+      ),
+      blocks: Object.fromEntries(
+        Object.entries(nested)
+          .filter(([name, { min_items: least = 0 }]) => name !== 'timeouts' && (least > 0 || named.has(name)))
+          .map(([name, { block: inner, min_items: least = 0, max_items: most = 0 }]) => [
+            name,
+            {
+              many: most !== 1,
+              use: least > 0 ? 'required' : 'optional',
+              ...(traits[at + name]?.forceNew === true ? { forceNew: true } : {}),
+              ...block(inner, traits, `${at}${name}.`),
+            },
+          ]),
+      ),
+    };
   };
+}
+
+function attributeOf(attribute: PrintedAttribute, traits: Traits = {}): Block['attributes'][string] {
+  const known: Traits = { ...(attribute.deprecated === true ? { deprecated: 'yes' } : {}), ...traits };
+  const bare = [typeOf(attribute.type), useOf(attribute)] as const;
+  return Object.keys(known).length === 0 ? bare : [...bare, known];
 }
 
 function useOf({ required, optional }: PrintedAttribute): Use {

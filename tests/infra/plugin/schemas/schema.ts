@@ -1,15 +1,15 @@
-// The shape of the extracts: what is needed of a provider's schema to check a configuration against it.
+// The shape of the extracts: what is needed of a provider's schema to check a configuration against
+// it.
 
 export type AttributeType = 'string' | 'number' | 'bool' | ['list' | 'map', 'string' | 'number' | 'bool'];
 
 /** Whether a configuration must say it, may say it, or only reads it. */
 export type Use = 'required' | 'optional' | 'computed';
 
-/** What Terraform's own schema does not say, and a first deployment finds out. */
+/** Traits that Terraform's schema leaves out and a first deployment finds out. */
 export interface Traits {
   /** Another value is another resource: the old one is destroyed. */
   readonly forceNew?: true;
-  /** What it is if nothing is said. */
   readonly default?: string | number | boolean;
   /** Why, and what to use instead. */
   readonly deprecated?: string;

@@ -1,10 +1,10 @@
-// Two clouds' deployed functions on this machine, for the plugin to try out: they check what the platforms and the functions would check of
-// a request, and keep records in memory.
+// Two clouds' deployed functions on this machine. They check requests as platforms and functions
+// do, and keep records in memory.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Deployed {
-  /** What Terraform gives out, by cloud. */
+  /** Terraform's outputs, by cloud. */
   readonly outputs: Readonly<Record<'gcp' | 'azure', object>>;
   /** Method, cloud and path of every request so far. */
   readonly requests: string[];
@@ -13,7 +13,7 @@ export interface Deployed {
   close(): Promise<void>;
 }
 
-/** What callers of each cloud have to send. */
+/** Each cloud's callers have to send these. */
 const CREDENTIALS = {
   gcp: { 'x-serverless-authorization': 'Bearer an-identity-token', authorization: 'Bearer gcp-app-key-00000000' },
   azure: { 'x-functions-key': 'an-azure-function-key', authorization: 'Bearer azure-app-key-000000' },

@@ -1,4 +1,5 @@
-// A machine to deploy from: stand-ins for terraform, gcloud and az on PATH, and functions that check what the real ones would check of a request.
+// A machine to deploy from: stand-ins for terraform, gcloud and az on PATH, and functions that
+// check what the real ones would check of a request.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,10 +15,10 @@ export interface Machine {
   readonly outDir: string;
   readonly tools: Tools;
   readonly deployed: Deployed;
-  /** What the user was told. */
+  /** Lines shown to the user. */
   readonly said: string[];
   contextOf(provider?: Partial<ProviderSettings>): Context;
-  /** What Terraform was told last. */
+  /** The variables of the last Terraform run. */
   variablesOf(cloud: string): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
@@ -53,7 +54,7 @@ export async function startMachine(): Promise<Machine> {
 /** Neither waits nor tries again. */
 export const AT_ONCE = { patienceMs: 0 } as const;
 
-/** What a command that fails says to the user. */
+/** The message of a command that must fail. */
 export async function failureOf(command: Promise<void>): Promise<string> {
   const error: unknown = await command.catch((error: unknown) => error);
   expect(error).toBeInstanceOf(DeployError);

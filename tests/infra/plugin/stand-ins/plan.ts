@@ -1,4 +1,4 @@
-// What Terraform would do with infra/gcp and infra/azure: variables that are enough, packages to find, and the plan as data.
+// Terraform's plan for infra/gcp and infra/azure as data, from sufficient variables and packages.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -31,7 +31,9 @@ export interface Change {
   };
 }
 
-/** What would come to be with these variables beside those that are wanted. `folder` is another root module in the cloud's folder. */
+/**
+ * The changes that these variables lead to. `folder` is another root module in the cloud's folder.
+ */
 export async function planOf(
   cloud: Cloud,
   variables: Readonly<Record<string, unknown>>,
@@ -51,12 +53,12 @@ export async function planOf(
   }
 }
 
-/** What the plan's resources of a type would be, as far as it is known. */
+/** The planned resources of a type, as far as known. */
 export function afterOf(changes: readonly Change[], type: string): Record<string, unknown>[] {
   return changes.filter((one) => one.type === type).map(({ change }) => change.after!);
 }
 
-/** What the clouds would count up. */
+/** Values that only the clouds can compute. */
 export function computed(): Computed {
   let versions = 0;
   return (_, attribute) => (attribute === 'version' ? String(++versions) : undefined);
@@ -67,7 +69,9 @@ export function expectDone({ code, output }: Ended): void {
   expect(code === 0 ? '' : output).toBe('');
 }
 
-/** Zips where the configuration looks for them by default: ../../.serverless, seen from the sandbox. */
+/**
+ * Zips where the configuration looks for them by default: ../../.serverless, seen from the sandbox.
+ */
 export async function packagesFor({ dir }: Sandbox, cloud: Cloud): Promise<void> {
   const folder = path.resolve(dir, '../../.serverless');
   await mkdir(folder, { recursive: true });

@@ -1,5 +1,5 @@
-// A copy of what the plugin needs of this project, in a folder of its own, where the Serverless Framework runs with the tools of a test on
-// PATH and nothing else: no cloud, no login, and nothing written into this project.
+// A copy of the plugin's part of this project, where the Serverless Framework runs with the test's
+// tools alone on PATH: no cloud, no login.
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -1,6 +1,5 @@
-// A provider for the real Terraform that knows one cloud's schemas and no cloud: Terraform checks configurations against it, plans, applies
-// into its state and destroys, and nothing exists, unless a test gives it a cloud that keeps what is applied. It speaks Terraform's own
-// protocol over a socket (TF_REATTACH_PROVIDERS). What only a cloud knows (addresses, ids) is made up at apply.
+// A provider for the real Terraform over its own protocol (TF_REATTACH_PROVIDERS). It knows a
+// cloud's schemas, and keeps applied resources if a test gives it a cloud.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,12 +24,12 @@ export function textOf(values: Readonly<Values>, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What one apply did. */
+/** The effects of one apply. */
 export interface Applied {
   readonly type: string;
   readonly action: 'create' | 'update' | 'delete';
   readonly values: Readonly<Values>;
-  /** What the configuration said, write-only attributes included. */
+  /** The configuration, write-only attributes included. */
   readonly config: Readonly<Values>;
 }
 
@@ -47,7 +46,10 @@ export interface StandInProvider {
 /** Gives what the cloud would answer for a computed attribute; undefined: anything will do. */
 export type Computed = (type: string, attribute: string, values: Readonly<Values>) => Value;
 
-/** A cloud that keeps resources, for tests in which it matters what is there. Its methods throw a Refusal where the real API refuses. */
+/**
+ * A cloud that keeps resources, for tests in which it matters what is there. Its methods throw a
+ * Refusal where the real API refuses.
+ */
 export interface Cloud {
   /** The provider starts, for a plan as for an apply. */
   configure(config: Readonly<Values>): void;
@@ -56,7 +58,7 @@ export interface Cloud {
   /** Creates (`before` is null) or updates. `config` has the write-only attributes too. */
   put(type: string, before: Readonly<Values> | null, after: Readonly<Values>, config: Readonly<Values>): void;
   remove(type: string, values: Readonly<Values>): void;
-  /** What is there now; null if it is gone. */
+  /** The present values; null if the resource is gone. */
   read(type: string, values: Readonly<Values>): Values | null;
 }
 
@@ -75,7 +77,8 @@ const PROTO = fileURLToPath(new URL('tfplugin5.proto', import.meta.url));
 /** Attributes by which the clouds know a thing: another one is another thing. */
 const IDENTIFYING = new Set(['name', 'secret_id', 'account_id', 'bucket']);
 
-// In MessagePack, Terraform's unknown values are extensions: plain ones are what msgpackr takes for undefined, refined ones are 12.
+// In MessagePack, Terraform's unknown values are extensions: plain ones are what msgpackr takes for
+// undefined, refined ones are 12.
 addExtension({ type: 12, unpack: () => undefined });
 const packr = new Packr({ useRecords: false, mapsAsObjects: true });
 
@@ -259,7 +262,7 @@ function wireBlock(block: Block, isWhole: boolean): object {
   };
 }
 
-/** What the cloud will say is not known before it has. */
+/** Computed values are unknown until the cloud has answered. */
 function unknownWhereComputed(block: Block, values: Values): Values {
   return transformed(block, values, (name, use, value) =>
     name.endsWith('_wo') ? null : isFilledIn(name, use) && value === null ? undefined : value,

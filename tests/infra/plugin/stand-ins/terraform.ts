@@ -1,5 +1,5 @@
-// The real Terraform in a folder of its own, with stand-ins for the clouds' providers. Where Terraform is not installed, tests that need it
-// are skipped in one visible line.
+// The real Terraform in its own folder, with stand-ins for the providers. Without Terraform its
+// tests are skipped, in one visible line.
 import { execFile, spawnSync } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ export interface Sandbox {
   readonly provider: StandInProvider;
   /** The copy of infra/<cloud>, with its state. */
   readonly dir: string;
-  /** What the child sees beside its own variables. */
+  /** The child's variables beside its own. */
   readonly env: NodeJS.ProcessEnv;
   /** Runs `terraform -chdir=<dir>` with these arguments. Never throws for an exit code. */
   terraform(...args: string[]): Promise<Ended>;
@@ -46,7 +46,10 @@ export async function schemaOf(cloud: Cloud): Promise<ProviderSchema> {
   return JSON.parse(await readFile(file, 'utf8')) as ProviderSchema;
 }
 
-/** `variables` become TF_VAR_ variables; initialises the folder. What is applied goes to `keeping`, if a test has a cloud that keeps it. */
+/**
+ * `variables` become TF_VAR_ variables; initialises the folder. Applied resources go to `keeping`,
+ * a test's cloud.
+ */
 export async function openSandbox(
   cloud: Cloud,
   variables: Readonly<Record<string, unknown>>,
@@ -66,7 +69,8 @@ export async function openSandbox(
     HOME: base,
     TF_IN_AUTOMATION: '1',
     CHECKPOINT_DISABLE: '1',
-    // A run lasts a second, and its garbage may wait: collecting it takes a third of Terraform's processor time.
+    // A run lasts a second, and its garbage may wait: collecting it takes a third of Terraform's
+    // processor time.
     GOGC: '400',
     TF_REATTACH_PROVIDERS: JSON.stringify(provider.reattach),
     ...Object.fromEntries(given),

@@ -1,5 +1,5 @@
-// Stand-ins for terraform, gcloud and az in a folder that is all there is on PATH: each writes down how it was called, and answers as a machine
-// would where everything is in order, or as a test says. Shell scripts, because a command calls two dozen of them.
+// Stand-ins for terraform, gcloud and az, alone on PATH: each records its calls, and answers well
+// or as told. Shell scripts, as a command calls two dozen.
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,20 +18,23 @@ export interface Answer {
 export interface Tools {
   /** For PATH. */
   readonly bin: string;
-  /** Where a hanging tool leaves the file `hanging`. */
+  /** A hanging tool leaves the file `hanging` here. */
   readonly dir: string;
   /** Deviations from a machine where everything is in order; they replace the former ones. */
   answer(...answers: readonly Answer[]): Promise<void>;
   /** Puts a tool away. */
   without(tool: string): Promise<void>;
-  /** Every call so far, in order, as `tool args`; Terraform's with the cloud in place of -chdir. Forgets them. */
+  /**
+   * Every call so far, in order, as `tool args`; Terraform's with the cloud in place of -chdir.
+   * Forgets them.
+   */
   calls(): Promise<string[]>;
   /** The app keys that Terraform was given last, by role. */
   keysGiven(cloud: 'gcp' | 'azure'): Promise<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** What Terraform gives out once it has applied, by cloud. */
+/** Terraform's outputs after an apply, by cloud. */
 export type Outputs = Readonly<Record<'gcp' | 'azure', object>>;
 
 const GCP_PROJECT = 'some-project';

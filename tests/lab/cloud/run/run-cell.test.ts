@@ -5,7 +5,7 @@ import { type PlanInput, planSchema, type RowInput, rowsOf } from '../../../../s
 import { runCell } from '../../../../shared/lab/cloud/run/run-cell.ts';
 
 function cellsOf(rows: RowInput[], window: PlanInput['window'] = {}): ModelCell[] {
-  const plan = planSchema.parse({ name: 'test', window, groups: [{ title: 'test', across: 'nothing', rows }] });
+  const plan = planSchema.parse({ name: 'test', window, groups: [{ title: 'test', rows }] });
   const settings = { datastore: {}, 'azure-tables': {} };
   return rowsOf({ plan, seed: 7, settings, processor: true }).flatMap(({ cells }) => cells);
 }
@@ -83,7 +83,7 @@ test('a fleet that follows its load has started what its callers need', async ()
 test('a slower processor is a slower layout, and none at all is none', async () => {
   const row: RowInput = { workload: 'read', layouts: ['record'], providers: ['datastore'], callers: 64 };
   const [busy] = cellsOf([row]);
-  const [idle] = cellsOf([{ ...row, processor: false }]);
+  const [idle] = cellsOf([row]).map((cell) => ({ ...cell, hasProcessor: false }));
   const withOne = await runCell(busy!);
   const without = await runCell(idle!);
   expect(without.processorBusiest).toBe(0);

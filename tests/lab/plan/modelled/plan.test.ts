@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_PLAN } from '../../../../shared/lab/plan/modelled/plan-default.ts';
 import { GOALS_PLAN } from '../../../../shared/lab/plan/modelled/plan-goals.ts';
-import { SCALE_PLAN } from '../../../../shared/lab/plan/modelled/plan-scale.ts';
 import { planOf, planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
 
-const GROUP = { title: 'one', across: 'callers', rows: [{ workload: 'put', callers: 4 }] };
+const GROUP = { title: 'one', rows: [{ workload: 'put', callers: 4 }] };
 const NONE = { datastore: {}, 'azure-tables': {} };
 
 describe('a plan file', () => {
@@ -52,12 +51,12 @@ describe('a plan file', () => {
   test('becomes cells: every layout of every row at every provider, callers by instance', () => {
     const text = JSON.stringify({
       name: 'x',
-      groups: [{ title: 'one', across: 'instances', rows: [{ workload: 'put', instances: 3, callers: 4 }] }],
+      groups: [{ title: 'one', rows: [{ workload: 'put', instances: 3, callers: 4 }] }],
     });
     const rows = rowsOf({ plan: planOf(text), seed: 5, settings: NONE, processor: true });
-    expect(rows.map(({ provider, at, cells }) => [provider, at, cells.map(({ layout }) => layout)])).toEqual([
-      ['datastore', 3, ['record', 'conditional', 'container']],
-      ['azure-tables', 3, ['record', 'conditional', 'container']],
+    expect(rows.map(({ provider, cells }) => [provider, cells.map(({ layout }) => layout)])).toEqual([
+      ['datastore', ['record', 'conditional', 'container']],
+      ['azure-tables', ['record', 'conditional', 'container']],
     ]);
     expect(rows[0]!.cells[0]).toMatchObject({ load: { callers: 12 }, fleet: { kind: 'fixed', instances: 3 }, seed: 5 });
   });
@@ -69,6 +68,6 @@ describe('a plan file', () => {
   });
 });
 
-test.each([DEFAULT_PLAN, GOALS_PLAN, SCALE_PLAN])('the built-in plan $name is a plan', (plan) => {
+test.each([DEFAULT_PLAN, GOALS_PLAN])('the built-in plan $name is a plan', (plan) => {
   expect(rowsOf({ plan: planOf(JSON.stringify(plan)), seed: 1, settings: NONE, processor: true })).not.toHaveLength(0);
 });

@@ -1,9 +1,10 @@
 // The report of a plan: goals, the file and the page.
 import { describe, expect, test } from 'vitest';
 import { goalsOf, type PlayedRow } from '../../../../shared/lab/report/modelled/goals.ts';
-import { modelHtml } from '../../../../shared/lab/report/modelled/html.ts';
-import { type ModelReport, modelReport } from '../../../../shared/lab/report/modelled/report.ts';
-import { playedText } from '../../../../shared/lab/report/modelled/text.ts';
+import { chaptersHtml } from '../../../../shared/lab/report/chapters/html.ts';
+import type { ChaptersReport } from '../../../../shared/lab/report/chapters/schema.ts';
+import { chaptersText } from '../../../../shared/lab/report/chapters/text.ts';
+import { modelReport } from '../../../../shared/lab/report/modelled/report.ts';
 import type { ModelCell, ModelResult } from '../../../../shared/lab/cloud/run/cell.ts';
 import { type PlanInput, planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
 import { runCell } from '../../../../shared/lab/cloud/run/run-cell.ts';
@@ -15,7 +16,6 @@ const PLAN: PlanInput = {
   groups: [
     {
       title: 'Puts <fast>',
-      across: 'callers',
       rows: [1, 4].map((callers) => ({
         workload: 'put',
         records: 500,
@@ -25,7 +25,6 @@ const PLAN: PlanInput = {
     },
     {
       title: 'Arrivals',
-      across: 'arrivals',
       rows: [{ workload: 'read', records: 500, arrivals: { perSecond: 50, spacing: 'poisson' }, keys: 'zipfian' }],
     },
   ],
@@ -43,47 +42,38 @@ async function playedOf(settings: ModelCell['settings'] = {}): Promise<PlayedRow
   return played;
 }
 
-async function reported(settings: ModelCell['settings'] = {}): Promise<ModelReport> {
+async function reported(settings: ModelCell['settings'] = {}): Promise<ChaptersReport> {
   return modelReport(await playedOf(settings), { plan: planSchema.parse(PLAN), seed: 4 });
 }
 
-describe('the file', () => {
-  test('has a cell for each result, and the same bytes each time', async () => {
-    const report = await reported();
-    expect(report.cells).toHaveLength(2 * (3 + 3 + 2));
-    expect(report.cells[0]).toMatchObject({
-      group: 'Puts <fast>',
-      across: 'callers',
-      at: 1,
-      cell: { layout: 'record' },
-    });
-    expect(JSON.stringify(await reported())).toBe(JSON.stringify(report));
-  });
-
-  test('says that it is a model, of what, and with which numbers', async () => {
-    const { what, clouds, processor } = await reported({ 'commit.baseMs': 77 });
-    expect(what).toMatch(/^A MODEL/);
-    expect(clouds.map(({ name }) => name)).toEqual(['datastore-2026-11', 'azure-tables-2026-11']);
-    expect(processor).toMatchObject({ measured: PROCESSOR_DATA.measured });
-    const commit = clouds[0]!.parameters.find(({ name }) => name === 'commit.baseMs');
-    expect(commit).toMatchObject({ value: 77, middle: 30, grade: 'measured' });
-  });
+test('the same results make the same bytes', async () => {
+  expect(JSON.stringify(await reported())).toBe(JSON.stringify(await reported()));
 });
 
-test('the page and the text say at the top that it is a model, and name every case', async () => {
-  const played = await playedOf();
-  const html = modelHtml(modelReport(played, { plan: planSchema.parse(PLAN), seed: 4 }));
-  expect(html.indexOf('A MODEL, no measurement')).toBeLessThan(html.indexOf('<section>'));
+test('every report says at its top that it is a model, and has a line for every cell', async () => {
+  const report = await reported();
+  const html = chaptersHtml(report);
+  expect(html.indexOf('A MODEL, no measurement')).toBeLessThan(html.indexOf('<section'));
   expect(html).toContain('Puts &lt;fast&gt;');
-  expect(html).not.toMatch(/<script|src=/);
-  // Two charts of a shape each for three figures, of the two groups.
-  expect(html.match(/<svg/g)).toHaveLength(2 * 3 * 2);
-  for (const name of ['1 x 1 put', '1 x 4 put', '1 x 50/s read, zipfian']) {
+  const lines = report.results.map(({ chapter }) => chapter!.wordTables.flatMap(({ rows }) => rows).length);
+  expect(lines.slice(0, 2)).toEqual([2 * 2 * 3, 2 * 2]);
+  for (const name of [
+    '1 x 1 put, 0.5k: record',
+    '1 x 4 put, 0.5k: conditional',
+    '1 x 50/s read, zipfian, 0.5k: container',
+  ]) {
     expect(html).toContain(name);
-    expect(playedText(played)).toContain(name);
+    expect(chaptersText(report)).toContain(name);
   }
-  // Colours of two layouts of a provider are hardly told apart; their symbols are.
-  expect(/<p class="legend">.*/.exec(html)![0]).toMatch(/●<\/i> record.*▲<\/i> container/);
+});
+
+test('the last chapter names the parameters that the figures hang on, and their values', async () => {
+  const { lead, results } = await reported({ 'commit.baseMs': 77 });
+  expect(lead.join(' ')).toContain(PROCESSOR_DATA.measured);
+  const [datastore] = results.at(-1)!.chapter!.wordTables;
+  expect(datastore!.about).toContain('datastore-2026-11');
+  const commit = datastore!.rows.find(({ name }) => name === 'commit.baseMs');
+  expect(commit!.cells.slice(0, 3)).toEqual(['77', expect.stringMatching(/^\d+ to \d+$/), 'measured']);
 });
 
 describe('goals', () => {
@@ -92,7 +82,6 @@ describe('goals', () => {
     groups: [
       {
         title: 'one',
-        across: 'nothing',
         rows: [
           { id: 'alone', workload: 'put', providers: ['datastore'] },
           {
@@ -127,13 +116,13 @@ describe('goals', () => {
   }
 
   test('compare with another layout, with another row, or with a number', () => {
-    const goals = goalsOf(played()).map(({ what, value, isReached }) => [what, value, isReached]);
-    expect(goals).toEqual([
-      ['throughput : record', 0.8, true],
-      ['p50 : 4 x container of "alone"', 0.25, true],
-      ['conflicts', 0.2, false],
-      // Too few operations for it: not shown to be reached.
-      ['p99', null, false],
+    const goals = goalsOf(played(), played());
+    expect(goals.map(({ verdict, text }) => `${verdict}: ${text}`)).toEqual([
+      'holds: Datastore, 4 x 1 put, throughput : record: 0.80; goal: at least 0.5.',
+      'holds: Datastore, 4 x 1 put, p50 : 4 x container of "alone": 0.25; goal: at most 3.',
+      'does not hold: Datastore, 4 x 1 put, conflicts: 0.20; goal: at most 0.1.',
+      // Not shown to be reached.
+      'open: Datastore, 4 x 1 put, p99: not known; goal: at most 100.',
     ]);
   });
 });

@@ -1,7 +1,7 @@
 // Document A: which serializer a container should have.
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
 import { SOURCES } from '../../published/published.ts';
-import type { Chapter } from '../../results.ts';
+import type { Chapter } from '../../../../../shared/lab/report/chapters/schema.ts';
 import {
   BSON,
   CBOR,

@@ -6,7 +6,13 @@ import { type Provider, PROVIDERS } from '../../../../../shared/lab/kit/dimensio
 import type { Driver, EntityId, PartName } from '../../../../../shared/store/index.ts';
 import type { ExperimentContext } from '../../experiment.ts';
 import { PUBLISHED } from '../../published/published.ts';
-import { type Column, type Figure, figureOf, type FigureTable, type Row } from '../../results.ts';
+import {
+  type Column,
+  type Figure,
+  figureOf,
+  type FigureTable,
+  type Row,
+} from '../../../../../shared/lab/report/chapters/schema.ts';
 import { alternatingRuns, type Numbers, type Variant } from '../../rounds.ts';
 import { MSGPACK } from '../codecs/codecs.ts';
 import { typicalMs } from '../codecs/typical.ts';

@@ -3,9 +3,9 @@ import { spentOn } from '../../../../../shared/lab/load/spent.ts';
 import { recordSource, type RecordFields } from '../../../../../shared/lab/work/records.ts';
 import { memoryDriver } from '../../../../../shared/drivers/memory.ts';
 import { type Compression, openStore, type Table } from '../../../../../shared/store/index.ts';
-import { entitySizes } from '../../../bench/stored.ts';
+import { entitySizes } from '../../../stored-bytes.ts';
 import type { ExperimentContext } from '../../experiment.ts';
-import type { Column, FigureTable, Row } from '../../results.ts';
+import type { Column, FigureTable, Row } from '../../../../../shared/lab/report/chapters/schema.ts';
 import { alternatingRuns, type Variant } from '../../rounds.ts';
 
 const RECORDS = 3_000;

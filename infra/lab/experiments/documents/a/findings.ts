@@ -1,6 +1,6 @@
 // What the figures of this run say about document A.
 import { factor, percent, threeDigits } from '../../../../../shared/lab/kit/format.ts';
-import { type FigureTable, type Finding, meanOf, ratioOf } from '../../results.ts';
+import { type FigureTable, type Finding, meanOf, ratioOf } from '../../../../../shared/lab/report/chapters/schema.ts';
 import { DEFAULT_WAY } from './defaults.ts';
 
 export interface TablesA {

@@ -1,7 +1,7 @@
 // Document A's table: rows of six columns through every serializer, with the figures of then.
 import type { ExperimentContext } from '../../experiment.ts';
 import { PUBLISHED } from '../../published/published.ts';
-import type { FigureTable } from '../../results.ts';
+import type { FigureTable } from '../../../../../shared/lab/report/chapters/schema.ts';
 import {
   BSON,
   CBOR,

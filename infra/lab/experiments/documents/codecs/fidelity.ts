@@ -1,6 +1,6 @@
 // Whether a value comes back the same from a format: of the same type, and equal, -0 and repeated references told apart.
 import { isDeepStrictEqual } from 'node:util';
-import type { WordTable } from '../../results.ts';
+import type { WordTable } from '../../../../../shared/lab/report/chapters/schema.ts';
 import { type Codec, labelOf } from './codecs.ts';
 
 const twice = { a: 1 };
@@ -27,7 +27,8 @@ export function fidelityTable(codecs: readonly Codec[]): WordTable {
   return {
     title: 'Whether a value comes back the same',
     about:
-      'Each value is encoded as the one entry of a dictionary, decoded, and compared. "same": equal and of the same type, a repeated reference still one object. Otherwise what came back instead. "refused": an error, which loses nothing.',
+      'Each value is encoded as the one entry of a dictionary, decoded, and compared. "same": equal and of the same type, a repeated reference still one object. Otherwise what came back instead. "refused": an error, which loses nothing. A phone lists what does not come back the same.',
+    cells: 'words',
     columns: VALUES.map(({ name }) => name),
     rows: codecs.map((codec) => ({ name: labelOf(codec), cells: VALUES.map(({ value }) => verdict(codec, value)) })),
   };

@@ -1,7 +1,13 @@
 // A value through serializers: those of a document with what stands in for them now, then those it did not have.
 import { isDeepStrictEqual } from 'node:util';
 import type { ExperimentContext } from '../../experiment.ts';
-import { type Column, type Figure, figureOf, type FigureTable, type Row } from '../../results.ts';
+import {
+  type Column,
+  type Figure,
+  figureOf,
+  type FigureTable,
+  type Row,
+} from '../../../../../shared/lab/report/chapters/schema.ts';
 import { alternatingRuns, type Variant } from '../../rounds.ts';
 import { type Codec, type Dictionary, labelOf } from './codecs.ts';
 import { typicalMs } from './typical.ts';

@@ -1,7 +1,7 @@
 // Document D: one dictionary of 100 entries through every serializer, as a multiple of the language's own text form.
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
 import { PUBLISHED, SOURCES } from '../../published/published.ts';
-import type { Chapter } from '../../results.ts';
+import type { Chapter } from '../../../../../shared/lab/report/chapters/schema.ts';
 import {
   BSON,
   CBOR,

@@ -1,6 +1,11 @@
 // What the figures of this run say about document D.
 import { factor } from '../../../../../shared/lab/kit/format.ts';
-import { type FigureTable, type Finding, ratioOf, type WordTable } from '../../results.ts';
+import {
+  type FigureTable,
+  type Finding,
+  ratioOf,
+  type WordTable,
+} from '../../../../../shared/lab/report/chapters/schema.ts';
 import { ratioText } from '../../words.ts';
 
 /** Figures of then and now that are within this factor of each other count as alike. */

@@ -1,21 +1,7 @@
-// What the four operations do, and what their results say.
+// The four operations and their results.
 import { expect } from 'vitest';
 import { type Declare, expectCode } from '../declare.ts';
-import {
-  array,
-  CODE,
-  contentOf,
-  entity,
-  insert,
-  integer,
-  key,
-  type Properties,
-  remove,
-  text,
-  update,
-  upsert,
-  versionOf,
-} from '../service.ts';
+import { CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../service.ts';
 
 export function commitCases(declare: Declare): void {
   declare('what was inserted is found', async (service, kind) => {
@@ -54,23 +40,6 @@ export function commitCases(declare: Declare): void {
     const first = await service.commit([upsert(key(kind, 'a'), { x: integer(1), y: text('é') })]);
     const second = await service.commit([upsert(key(kind, 'a'), { y: text('é'), x: integer(1) })]);
     expect(versionOf(second)).toBe(versionOf(first));
-  });
-
-  declare('the order of properties in an embedded entity changes nothing', async (service, kind) => {
-    const write = async (properties: Properties) =>
-      versionOf(await service.commit([upsert(key(kind, 'a'), { list: array(entity(properties)) })]));
-    const first = await write({ x: integer(1), y: text('é') });
-    expect(await write({ y: text('é'), x: integer(1) })).toBe(first);
-    expect(await write({ y: text('e'), x: integer(1) })).toBeGreaterThan(first);
-  });
-
-  declare('a default that is written out changes nothing', async (service, kind) => {
-    const write = async (properties: Properties) =>
-      versionOf(await service.commit([upsert(key(kind, 'a'), properties)]));
-    const first = await write({ x: integer(1), t: { timestampValue: { seconds: 5 } } });
-    const written = { ...integer(1), excludeFromIndexes: false };
-    expect(await write({ x: written, t: { timestampValue: { seconds: 5, nanos: 0 } } })).toBe(first);
-    expect(await write({ x: { ...integer(1), excludeFromIndexes: true } })).toBeGreaterThan(first);
   });
 
   declare('a version never comes back after a delete', async (service, kind) => {

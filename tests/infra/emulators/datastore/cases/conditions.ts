@@ -1,20 +1,7 @@
 // Base versions, masks: the conditional writes and the patches.
 import { expect } from 'vitest';
 import { type Declare, expectCode } from '../declare.ts';
-import {
-  at,
-  CODE,
-  contentOf,
-  entity,
-  insert,
-  integer,
-  key,
-  remove,
-  text,
-  update,
-  upsert,
-  versionOf,
-} from '../service.ts';
+import { at, CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../service.ts';
 
 export function conditionCases(declare: Declare): void {
   declare('a write at the current version is applied', async (service, kind) => {
@@ -84,15 +71,6 @@ export function conditionCases(declare: Declare): void {
     await service.commit([insert(key(kind, 'a'), { x: text('1'), y: text('1') })]);
     await service.commit([{ ...update(key(kind, 'a'), {}), propertyMask: { paths: ['x'] } }]);
     expect(await contentOf(service, key(kind, 'a'))).toEqual({ y: '1' });
-  });
-
-  declare('a mask reaches into an embedded entity', async (service, kind) => {
-    await service.commit([insert(key(kind, 'a'), { e: entity({ x: text('1'), y: text('1') }) })]);
-    const patch = update(key(kind, 'a'), { e: entity({ x: text('2'), y: text('2') }) });
-    await service.commit([{ ...patch, propertyMask: { paths: ['e.x'] } }]);
-    const { found } = await service.lookup([key(kind, 'a')]);
-    const inner = found![0]!.entity!.properties!['e']!.entityValue!.properties!;
-    expect([inner['x']!.stringValue, inner['y']!.stringValue]).toEqual(['2', '1']);
   });
 
   declare('a masked write that changes nothing keeps the version', async (service, kind) => {

@@ -1,7 +1,7 @@
-// Lookup, and the ids.
+// Lookup: found, missing and masked entities.
 import { expect } from 'vitest';
 import { type Declare, expectCode } from '../declare.ts';
-import { CODE, entity, insert, key, PROJECT_ID, remove, text, upsert } from '../service.ts';
+import { CODE, entity, insert, key, remove, text, upsert } from '../service.ts';
 
 export function lookupCases(declare: Declare): void {
   declare('a lookup says what is missing, with the version of the snapshot', async (service, kind) => {
@@ -33,12 +33,6 @@ export function lookupCases(declare: Declare): void {
     expect(found![0]!.entity!.properties).toEqual({});
   });
 
-  declare('a mask shows a part of an embedded entity', async (service, kind) => {
-    await service.commit([insert(key(kind, 'a'), { e: entity({ x: text('1'), y: text('2') }) })]);
-    const { found } = await service.lookup([key(kind, 'a')], { propertyMask: { paths: ['e.x'] } });
-    expect(Object.keys(found![0]!.entity!.properties!['e']!.entityValue!.properties!)).toEqual(['x']);
-  });
-
   declare('a lookup without an identifier is INVALID_ARGUMENT', async (service, kind) => {
     await expectCode(CODE.invalid, service.lookup([key(kind)]));
   });
@@ -64,40 +58,6 @@ export function lookupCases(declare: Declare): void {
     const { found } = await service.lookup([key(kind, 'a')]);
     const stored = found![0]!.entity!.properties!;
     for (const [name, value] of Object.entries(properties)) expect(stored[name]).toMatchObject(value);
-  });
-
-  declare('a key in a value gets the project of the request', async (service, kind) => {
-    const bare = { path: [{ kind, name: 'b' }] };
-    await service.commit([upsert(key(kind, 'a'), { ref: { keyValue: bare }, e: entity({ ref: { keyValue: bare } }) })]);
-    const { found } = await service.lookup([key(kind, 'a')]);
-    const { ref, e } = found![0]!.entity!.properties!;
-    expect(ref!.keyValue!.partitionId!.projectId).toBe(PROJECT_ID);
-    expect(e!.entityValue!.properties!['ref']!.keyValue!.partitionId!.projectId).toBe(PROJECT_ID);
-  });
-
-  declare('a timestamp is stored to the microsecond', async (service, kind) => {
-    await service.commit([upsert(key(kind, 'a'), { t: { timestampValue: { seconds: 5, nanos: 1_999 } } })]);
-    const { found } = await service.lookup([key(kind, 'a')]);
-    expect(found![0]!.entity!.properties!['t']!.timestampValue!.nanos).toBe(1_000);
-  });
-
-  declare('allocated ids are new each time', async (service, kind) => {
-    const [{ keys }] = await service.client.allocateIds({
-      projectId: PROJECT_ID,
-      keys: [key(kind), key('Parent', 'p', kind)],
-    });
-    const ids = keys!.map((each) => String(each.path!.at(-1)!.id));
-    expect(new Set(ids).size).toBe(2);
-    expect(keys![1]!.path![0]).toMatchObject({ kind: 'Parent', name: 'p' });
-  });
-
-  declare('an allocation for a complete key is INVALID_ARGUMENT', async (service, kind) => {
-    await expectCode(CODE.invalid, service.client.allocateIds({ projectId: PROJECT_ID, keys: [key(kind, 'a')] }));
-  });
-
-  declare('ids may be reserved', async (service, kind) => {
-    await expect(service.client.reserveIds({ projectId: PROJECT_ID, keys: [key(kind, 77)] })).resolves.toBeDefined();
-    await expectCode(CODE.invalid, service.client.reserveIds({ projectId: PROJECT_ID, keys: [key(kind)] }));
   });
 
   declare('what was deleted is missing', async (service, kind) => {

@@ -1,5 +1,5 @@
-// Azure Resource Manager in memory: resources under ids that contain their parents', locks, registered resource providers, role assignments
-// at a scope, access policies and secrets of key vaults. Only what a deployment of this project depends on.
+// Azure Resource Manager in memory, as far as deployments here depend on it: resources under their
+// parents' ids, locks, resource providers, role assignments, key vaults.
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
 import { RESOURCE_PROVIDERS } from '../../../../../infra/plugin/clouds/azure.ts';
 import type { ProviderSchema } from '../../schemas/schema.ts';
@@ -14,7 +14,10 @@ interface Resource {
   readonly values: Values;
 }
 
-/** Secrets are the one thing that the provider reads and writes with the deployer's own right in the vault. */
+/**
+ * Secrets are the one thing that the provider reads and writes with the deployer's own right in the
+ * vault.
+ */
 const SECRET = 'azurerm_key_vault_secret';
 const APP = 'azurerm_function_app_flex_consumption';
 
@@ -91,7 +94,8 @@ export class Arm implements Cloud, Surroundings {
 
   remove(type: string, values: Readonly<Values>): void {
     const id = textOf(values, 'id');
-    // Azure: a lock forbids deleting what is in its scope, and whatever the locked thing is part of.
+    // Azure: a lock forbids deleting what is in its scope, and whatever the locked thing is part
+    // of.
     const lock = this.locks().find(({ scope, own }) => own !== id && (isIn(id, scope) || isIn(scope, id)));
     if (lock !== undefined)
       throw new Refusal(
@@ -114,7 +118,7 @@ export class Arm implements Cloud, Surroundings {
     return type === APP ? { ...found.values, app_settings: this.sites.settingsShown(id) } : found.values;
   }
 
-  /** What the store has in this account. */
+  /** The store's records in this account. */
   recordsOf(account: string): Map<string, string> {
     if (!this.#records.has(account)) this.#records.set(account, new Map());
     return this.#records.get(account)!;

@@ -1,8 +1,12 @@
-// Attributes whose change makes another resource: those that the extract of a provider's schema marks, and one that its code decides.
+// Attributes whose change makes another resource: those that the extract of a provider's schema
+// marks, and one that its code decides.
 import type { Block, ProviderSchema } from '../../schemas/schema.ts';
 import { type Cloud, textOf, type Values } from '../terraform-provider.ts';
 
-/** Replication in one data centre, and across a region's three: azurerm does not change the one into the other in place. */
+/**
+ * Replication in one data centre, and across a region's three: azurerm does not change the one into
+ * the other in place.
+ */
 const ZONAL = new Set(['ZRS', 'GZRS']);
 
 /** Names what the provider would name as the reason to replace. */
@@ -15,7 +19,9 @@ export function replacedByOf(schema: ProviderSchema): Cloud['replacedBy'] {
   };
 }
 
-/** The attributes of a block that make another resource of it, and the blocks that have such ones. */
+/**
+ * The attributes of a block that make another resource of it, and the blocks that have such ones.
+ */
 function replacingIn({ attributes, blocks }: Block, before: Readonly<Values>, after: Readonly<Values>): string[] {
   const names = Object.keys(attributes).filter((name) => attributes[name]![2]?.forceNew === true);
   return [

@@ -1,5 +1,5 @@
-// Google Cloud in memory: resources by name, builds that fail while the build account's roles are young, a database that its protection keeps,
-// versions of secrets, uptime checks that alert policies name, and functions that let named callers in. Only what a deployment of this project depends on.
+// Google Cloud in memory, as far as deployments here depend on it: builds that fail under young
+// roles, a protected database, secrets' versions, checks that policies name.
 import type { Clock } from '../../../../../infra/plugin/context/context.ts';
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
 import type { ProviderSchema } from '../../schemas/schema.ts';
@@ -8,7 +8,10 @@ import { kept } from './kept.ts';
 import { answerOf, type Answered, type Asked } from './records.ts';
 
 const PROJECT = 'some-project';
-/** Google: a change of roles takes about two minutes to take effect, and may take seven or more; this cloud is a quick one. */
+/**
+ * Google: a change of roles takes about two minutes to take effect, and may take seven or more;
+ * this cloud is a quick one.
+ */
 const ROLES_TAKE_MS = 60_000;
 const DATABASE = 'google_firestore_database';
 const FUNCTION = 'google_cloudfunctions2_function';
@@ -99,7 +102,7 @@ export class Google implements Cloud {
     return [...this.resources].filter(([, one]) => one.type === type).map(([id]) => id);
   }
 
-  /** What the store has in this database. */
+  /** The store's records in this database. */
   recordsOf(database: string): Map<string, string> {
     if (!this.#records.has(database)) this.#records.set(database, new Map());
     return this.#records.get(database)!;

@@ -1,4 +1,4 @@
-// What a stand-in holds, kept as it is at one moment, so that several tests begin where one deployment ended.
+// A stand-in's contents at one moment, so that several tests begin at the end of one deployment.
 
 type Held = Map<string, unknown> | Set<string>;
 

@@ -1,5 +1,5 @@
-// A machine to deploy from, to a cloud in memory: the real Terraform with infra/<cloud> in a folder of its own and a provider that works on
-// that cloud, gcloud and az that work on it too, and requests that reach its functions. One cloud at a time.
+// A machine that deploys to one cloud in memory: the real Terraform on a copy of infra/<cloud>,
+// with a provider, gcloud, az and requests that work on that cloud.
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ export interface CloudMachine {
   readonly google: Google;
   readonly clock: TestClock;
   readonly sandbox: Sandbox;
-  /** What the user was told. */
+  /** Lines shown to the user. */
   readonly said: string[];
   /** Every call of a tool so far, `terraform` without its folder. */
   readonly calls: string[];
@@ -90,7 +90,10 @@ export async function startCloudMachine(cloud: Cloud): Promise<CloudMachine> {
   };
 }
 
-/** Copies the sandbox's folder and another; gives what puts the copies in their places. The copies go with the sandbox. */
+/**
+ * Copies the sandbox's folder and another; gives what puts the copies in their places. The copies
+ * go with the sandbox.
+ */
 async function keptFolders({ dir, env }: Sandbox, other: string): Promise<() => Promise<void>> {
   const folders = [dir, other];
   const copies = await mkdtemp(path.join(env['HOME']!, 'kept-'));

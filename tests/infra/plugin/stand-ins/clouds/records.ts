@@ -1,4 +1,4 @@
-// What a deployed `records` answers, for both clouds in memory: health, and records by path in a map.
+// A deployed `records` for both clouds in memory: health, and records by path in a map.
 export interface Asked {
   readonly method: string;
   readonly path: string;

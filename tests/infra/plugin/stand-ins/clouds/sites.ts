@@ -1,13 +1,10 @@
-// Function apps of the Azure in memory: settings as azurerm sends them, references to secrets as the platform resolves and keeps them, uploads,
-// and answers of the functions.
-//
-// What azurerm sends and hides: `AzureWebJobsStorage` with an empty key at every creation and update, `DEPLOYMENT_STORAGE_CONNECTION_STRING`
-// at updates; neither is shown when it reads (internal/services/appservice/function_app_flex_consumption_resource.go).
+// Function apps of the Azure in memory: references to secrets, uploads, answers, and settings as
+// azurerm sends and hides them (its function_app_flex_consumption_resource.go).
 import { textOf, type Value, type Values } from '../terraform-provider.ts';
 import { kept } from './kept.ts';
 import { answerOf, type Answered, type Asked } from './records.ts';
 
-/** What apps depend on in Azure. */
+/** The parts of Azure on which apps depend. */
 export interface Surroundings {
   idsOf(type: string): string[];
   secretOf(vault: string, name: string): { readonly id: string; readonly vaultId: string } | undefined;
@@ -74,7 +71,10 @@ export class Sites {
     this.refresh(id);
   }
 
-  /** The platform asks the vaults when a setting changes or when it is told to, and keeps the answers, refusals too. */
+  /**
+   * The platform asks the vaults when a setting changes or when it is told to, and keeps the
+   * answers, refusals too.
+   */
   refresh(id: string): void {
     const site = this.#sites.get(id)!;
     site.references = [...site.settings].flatMap(([setting, value]) => {

@@ -1,27 +1,26 @@
-// The report as one self-contained HTML page: a chapter a document, tables with bars of ratios, no script, nothing loaded from anywhere.
-import { escape } from '../../../../shared/lab/kit/html.ts';
-import { tableHtml } from '../../../../shared/lab/kit/html-table.ts';
-import { page } from '../../../../shared/lab/report/html-parts.ts';
-import { COMPARISON_STYLE } from '../../../../shared/lab/report/style.ts';
+// The report as one self-contained HTML page: tables with bars of ratios, no script, nothing loaded.
+import { escape } from '../../kit/html.ts';
+import { tableHtml } from '../../kit/html-table.ts';
+import { page } from '../html-parts.ts';
 import {
-  type ExperimentsReport,
+  type ChaptersReport,
   type FigureTable,
   isWhole,
   problemsOf,
   type Result,
   type Row,
   type WordTable,
-} from '../results.ts';
+} from './schema.ts';
 import { colourOf, ratioBars } from './bars.ts';
 import { type Cell, columnName, ratioTextOf, type Sheet, sheetsOf } from './sheets.ts';
 
 /** The whole document. */
-export function experimentsHtml(report: ExperimentsReport): string {
+export function chaptersHtml(report: ChaptersReport): string {
   const body = [header(report), findings(report), ...report.results.map(section), footer(report)].join('\n');
-  return page(`Stowage: five documents run again, ${report.startedAt.slice(0, 10)}`, body, STYLE);
+  return page(`Stowage: ${report.title}`, body, STYLE);
 }
 
-const STYLE = `${COMPARISON_STYLE}
+const STYLE = `
 :root { --then: #8793a0; --now-0: #c2571a; --now-1: #2673b8; --model-0: #e0a987; --model-1: #8fb4d6; --good: #1d7a46; }
 @media screen and (prefers-color-scheme: dark) { :root { --then: #93a0ad; --now-0: #ee9a5b; --now-1: #6db3ee; --model-0: #8d5f3b; --model-1: #456c8c; --good: #6fcf97; } }
 .question { font-size: 17px; margin: 2px 0 4px; } .verdict { font-weight: 600; } .holds { color: var(--good); } .does-not-hold, .bad, .changed { color: var(--red); } .open, .same { color: var(--soft); }
@@ -29,30 +28,37 @@ td b { display: block; } td.n > small, tbody th { white-space: normal; max-width
 @media (max-width: 640px) { .cards td:empty, .cards td small + small { display: none; } .fidelity td { font-size: 13px; } .fidelity td:has(.same) { display: none; } }
 `;
 
-function header(report: ExperimentsReport): string {
-  const { startedAt, durationMs, coordinator, endedEarly } = report;
+function header(report: ChaptersReport): string {
+  const [first = '', ...others] = report.lead;
   const trouble = isWhole(report)
     ? ''
-    : `<p class="caveat warning">${endedEarly === null ? 'Something failed: the chapters say what, and hold what was measured.' : `Ended early: ${escape(endedEarly)}.`}</p>`;
+    : `<p class="caveat warning">${report.endedEarly === null ? 'Something failed: the chapters say what, and hold what was measured.' : `Ended early: ${escape(report.endedEarly)}.`}</p>`;
   return `<header>
-<h1>Stowage: five documents run again</h1>
-<p>Between 2007 and 2011 five documents measured how to serialize, how to batch, few large or many small, and what a dollar buys. Here the same questions with
-the same inputs, then beside now. Started ${escape(startedAt.replace('T', ' ').slice(0, 16))} UTC, took ${Math.round(durationMs / 1_000)} s
-on ${coordinator.cores} cores, ${escape(coordinator.cpu)}, ${Math.round(coordinator.memoryBytes / 2 ** 30)} GiB, ${escape(coordinator.platform)}, Node.js ${escape(coordinator.node)}.</p>
-${trouble}
-<p class="caveat">Then were services, computers and languages of their day; now are <b>emulators on one machine</b>. So only <b>ratios</b> are compared: each variant
-against its own document's baseline, then and now apart. The figures themselves stand below them in small type.</p>
+<h1>Stowage: ${escape(report.title)}</h1>
+<p>${escape(first)} ${ranHtml(report.ran)}</p>
+${trouble}${others.length === 0 ? '' : `<p class="caveat">${escape(others.join(' '))}</p>`}
 </header>`;
 }
 
-function findings({ results }: ExperimentsReport): string {
+function ranHtml(ran: ChaptersReport['ran']): string {
+  if (ran === null) return '';
+  const { startedAt, durationMs, coordinator } = ran;
+  return `Started ${escape(startedAt.replace('T', ' ').slice(0, 16))} UTC, took ${Math.round(durationMs / 1_000)} s
+on ${coordinator.cores} cores, ${escape(coordinator.cpu)}, ${Math.round(coordinator.memoryBytes / 2 ** 30)} GiB, ${escape(coordinator.platform)}, Node.js ${escape(coordinator.node)}.`;
+}
+
+function findings({ results }: ChaptersReport): string {
   const items = results.flatMap(({ id, chapter }) =>
     (chapter?.findings ?? []).map(
       ({ verdict, text }) =>
         `<li><b>${id.toUpperCase()}</b> <span class="verdict ${verdict.replaceAll(' ', '-')}">${verdict}</span> ${escape(text)}</li>`,
     ),
   );
-  return items.length === 0 ? '' : `<section><h2>What still holds, and what does not</h2>${list(items)}</section>`;
+  const all = results.flatMap(({ chapter }) => chapter?.findings ?? []);
+  const holding = all.filter(({ verdict }) => verdict === 'holds').length;
+  return items.length === 0
+    ? ''
+    : `<section><h2>Findings: ${holding} of ${all.length} hold</h2>${list(items)}</section>`;
 }
 
 function list(items: readonly string[]): string {
@@ -65,8 +71,10 @@ function section(result: Result): string {
   const limits = (chapter?.cannotShow ?? []).map((line) => `<li>${escape(line)}</li>`);
   return [
     `<section id="${id}"><h2>${id.toUpperCase()}. ${escape(title)}</h2>`,
-    `<p class="question">${escape(question)}</p>`,
-    `<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`,
+    ...(question === '' ? [] : [`<p class="question">${escape(question)}</p>`]),
+    ...(source === null
+      ? []
+      : [`<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`]),
     ...(problems.length === 0
       ? []
       : [`<div class="caveat failed"><b>Not everything was measured</b>${list(problems)}</div>`]),
@@ -125,26 +133,24 @@ function cellHtml(cell: Cell, colour: string): string {
   return ratio + text + spread;
 }
 
-function wordsHtml({ title, about, columns, rows }: WordTable): string {
-  return `<h3>${escape(title)}</h3><p class="words">${escape(about)} A phone lists what does not come back the same.</p>
-<div class="fidelity">${tableHtml({
+function wordsHtml({ title, about, cells, columns, rows }: WordTable): string {
+  const areWords = cells === 'words';
+  const table = tableHtml({
     caption: title,
-    columns: [{ title: 'Format' }, ...columns.map((column) => ({ title: column }))],
-    rows: rows.map(({ name, cells }) => [escape(name), ...cells.map(wordHtml)]),
-    isCards: true,
-  })}</div>`;
+    columns: [{ title: '' }, ...columns.map((column) => ({ title: column, isNumber: !areWords }))],
+    rows: rows.map((row) => [escape(row.name), ...row.cells.map(areWords ? wordHtml : escape)]),
+    isCards: areWords,
+  });
+  return `<h3>${escape(title)}</h3><p class="words">${escape(about)}</p>${areWords ? `<div class="fidelity">${table}</div>` : table}`;
 }
 
 function wordHtml(text: string): string {
   return `<span class="${text === 'same' ? 'same' : 'changed'}">${escape(text)}</span>`;
 }
 
-function footer({ versions }: ExperimentsReport): string {
-  const packages = Object.entries(versions).map(([name, version]) => `${escape(name)} ${escape(version)}`);
-  return `<section><h2>How to read this</h2><ul>
-<li>A ratio is a row's mean over its baseline's, within one column. Ratios of then and of now may be set beside each other; times and rates may not.</li>
-<li>Bars show the ratios on a logarithmic scale of their own for each table; the line is the baseline. Of several runs the lowest and the highest stand below the mean.</li>
-<li>Where a variant of then does not exist any more, the row names what was measured now in its place.</li>
-<li>A column marked "model" is calculated from a model of a cloud, not measured.</li></ul>
-<p class="words">Versions: ${packages.join(', ')}. The same figures are in experiments.json.</p></section>`;
+function footer({ ran, notes }: ChaptersReport): string {
+  const packages = Object.entries(ran?.versions ?? {}).map(([name, version]) => `${name} ${version}`);
+  const versions = packages.length === 0 ? '' : `Versions: ${escape(packages.join(', '))}. `;
+  return `<section><h2>How to read this</h2>${list(notes.map((note) => `<li>${escape(note)}</li>`))}
+<p class="words">${versions}The same figures are in the JSON file beside this page.</p></section>`;
 }

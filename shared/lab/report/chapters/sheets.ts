@@ -1,11 +1,11 @@
 // A table of figures as sheets, one for each measure, as the page and the terminal show them: every cell in words, ratios first.
-import { factor, withUnit } from '../../../../shared/lab/kit/format.ts';
-import { type Column, type Figure, type FigureTable, meanOf, ratioOf, type Row } from '../results.ts';
+import { factor, withUnit } from '../../kit/format.ts';
+import { type Column, type Figure, type FigureTable, ratioOf, type Row, typicalOf } from './schema.ts';
 
 export interface Cell {
   /** To the row's baseline in this column. */
   readonly ratio?: number;
-  /** The mean with its unit, `failed`, or why there is none; empty where nothing was meant to be. */
+  /** The figure with its unit, `failed`, or why there is none; empty where nothing was meant to be. */
   readonly text: string;
   /** The lowest and the highest of several runs. */
   readonly spread?: string;
@@ -30,11 +30,11 @@ export function sheetsOf(table: FigureTable): Sheet[] {
 
 function cellOf(table: FigureTable, { id, figures }: Row, column: Column): Cell {
   const figure = figures[column.id];
-  const mean = meanOf(figure);
-  if (figure === undefined || mean === undefined) return { text: whyNone(figure) };
+  const typical = typicalOf(table, figure);
+  if (figure === undefined || typical === undefined) return { text: whyNone(figure) };
   const ratio = ratioOf(table, id, column.id);
   const spread = 'runs' in figure && figure.runs.length > 1 ? { spread: spreadOf(figure.runs, column.unit) } : {};
-  return { ...(ratio === undefined ? {} : { ratio }), text: withUnit(mean, column.unit), ...spread };
+  return { ...(ratio === undefined ? {} : { ratio }), text: withUnit(typical, column.unit), ...spread };
 }
 
 function whyNone(figure: Figure | undefined): string {

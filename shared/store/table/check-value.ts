@@ -1,40 +1,40 @@
-// Checks a value before it is encoded: it passes only if it comes back the same, and is refused otherwise, with the place in it and
-// what to do instead. A getter counts as the value it gives, an object without a prototype as one with the usual.
+// Checks before encoding that a value comes back the same. A Refusal says where it does not, and
+// what to do. A getter counts as its value.
 
-/** Arrays, objects, Maps and Sets within each other that a value may have, at most: shallow enough for every recursive reader. */
+/** Levels of arrays, objects, Maps and Sets: few enough for any recursive reader's stack. */
 export const VALUE_DEPTH_MAX = 100;
 
 export type CheckedCodec = 'msgpack' | 'json';
 
-/** Keys may be long, and levels many. */
+/** Bounds an error's message: keys may be long, and levels many. */
 const PATH_CHARS_MAX = 200;
 
-/** What msgpackr can count in an object as it is set up here. */
+/** With our options msgpackr writes an object's size in two bytes. */
 const MSGPACKR_KEYS_MAX = 0xffff;
 
-/** Why a value cannot be carried, and where in it that stands: `value.items[3].when`. */
+/** Why a value cannot be stored, and where in it: `value.items[3].when`. */
 export class Refusal extends TypeError {
   readonly path: string;
 
-  constructor(place: Inside | undefined, cause: unknown) {
+  constructor(parent: Parent | undefined, cause: unknown) {
     super(cause instanceof Error ? cause.message : 'it threw', { cause });
-    this.path = pathOf(place).slice(0, PATH_CHARS_MAX);
+    this.path = pathOf(parent).slice(0, PATH_CHARS_MAX);
   }
 }
 
 /**
- * Whether the codec's library writes the value as it is; false if it holds a Map, a Set, -0 or an object of very many keys. Throws a Refusal for
- * what would not come back the same.
+ * Throws a Refusal for a value that would not come back the same. `isPlain`: without Maps, Sets, -0
+ * and very large objects, so that the codec's library writes it rightly.
  */
-export function isPlainlyCarried(value: unknown, codec: CheckedCodec): boolean {
+export function checkValue(value: unknown, codec: CheckedCodec): { readonly isPlain: boolean } {
   const visitor = new Visitor(codec);
   try {
     if (value === undefined) throw new TypeError('undefined is no value: delete the record, or put null');
     visitor.visit(value);
   } catch (cause) {
-    throw new Refusal(visitor.place, cause);
+    throw new Refusal(visitor.parent, cause);
   }
-  return visitor.isPlain;
+  return visitor;
 }
 
 const BINARY: ReadonlySet<unknown> = new Set(
@@ -54,20 +54,32 @@ const BINARY: ReadonlySet<unknown> = new Set(
   ].map(({ prototype }) => prototype as unknown),
 );
 
-/** The objects that a value lies in, the innermost first: most lie in one, for which an array would be large. */
-interface Inside {
+// oxlint-disable-next-line no-restricted-globals -- takes no time from it
+const DATE: object = Date.prototype;
+
+/** Built-in classes whose own properties would be lost. */
+const BARE: ReadonlySet<unknown> = new Set([
+  Map.prototype,
+  Set.prototype,
+  DATE,
+  ArrayBuffer.prototype,
+  DataView.prototype,
+]);
+
+/** The objects around a value, innermost first. Most have one: an array would be larger. */
+interface Parent {
   readonly object: object;
   readonly depth: number;
-  readonly above: Inside | undefined;
-  /** Which part of `object` is looked at: a property, an index; in a Map twice the index, and one more for the value. */
+  readonly above: Parent | undefined;
+  /** The property or index now visited; in a Map twice the index, plus one for the value. */
   at: string | number;
 }
 
 class Visitor {
   readonly #isJson: boolean;
   isPlain = true;
-  /** Of what is looked at; undefined for the value itself. */
-  place: Inside | undefined;
+  /** Undefined while the whole value is visited. */
+  parent: Parent | undefined;
 
   constructor(codec: CheckedCodec) {
     this.#isJson = codec === 'json';
@@ -96,7 +108,7 @@ class Visitor {
     }
   }
 
-  /** MessagePack is UTF-8, in which lone surrogates are all the same; JSON escapes them. */
+  /** UTF-8 has one form for all lone surrogates; JSON escapes them. */
   #checkText(value: string): void {
     if (!this.#isJson && !value.isWellFormed())
       throw new TypeError('a string holds a lone surrogate: mend it with toWellFormed()');
@@ -109,74 +121,67 @@ class Visitor {
 
   #visitObject(value: object): void {
     const prototype: unknown = Object.getPrototypeOf(value);
-    const inside = entered(value, this.place);
-    if (prototype === Object.prototype || prototype === null) this.#visitProperties(value, inside);
-    else if (prototype === Array.prototype && Array.isArray(value)) this.#visitItems(value, inside);
+    const parent = entered(value, this.parent);
+    if (prototype === Object.prototype || prototype === null) this.#visitProperties(value, parent);
+    else if (prototype === Array.prototype && Array.isArray(value)) this.#visitItems(value, parent);
     else if (value instanceof Promise) throw new TypeError('a promise cannot be stored: await it');
     else if (this.#isJson) throw new TypeError(`JSON would not give back ${named(value)}: put what it holds`);
-    else this.#visitBuiltIn(value, prototype, inside);
-    this.place = inside.above;
+    else this.#visitBuiltIn(value, prototype, parent);
+    this.parent = parent.above;
   }
 
-  #visitProperties(value: object, inside: Inside): void {
+  #visitProperties(value: object, parent: Parent): void {
     const keys = Object.keys(value);
     if (countOwn(value) !== keys.length)
       throw new TypeError('symbols as keys, and properties that are not enumerable, would be lost: leave them out');
     if (keys.length > MSGPACKR_KEYS_MAX) this.isPlain = false;
-    this.place = inside;
+    this.parent = parent;
     for (const key of keys) {
-      inside.at = key;
+      parent.at = key;
       this.#checkText(key);
       this.visit((value as Record<string, unknown>)[key]);
     }
   }
 
-  #visitItems(value: readonly unknown[], inside: Inside): void {
-    // Its keys are its indexes and nothing else, and `length` is the one that is not enumerable.
+  #visitItems(value: readonly unknown[], parent: Parent): void {
+    // An array without holes or properties has its indexes as keys, and `length`, not enumerable.
     const keys = Object.keys(value);
     const isWhole = keys.length === value.length && (keys.length === 0 || keys.at(-1) === `${value.length - 1}`);
     if (!isWhole || countOwn(value) !== keys.length + 1)
       throw new TypeError(
         'an array with holes, or with properties of its own, would come back without: fill, or copy it',
       );
-    this.place = inside;
+    this.parent = parent;
     for (let index = 0; index < value.length; index += 1) {
-      inside.at = index;
+      parent.at = index;
       this.visit(value[index]);
     }
   }
 
-  #visitBuiltIn(value: object, prototype: unknown, inside: Inside): void {
-    if (prototype === Map.prototype) {
-      assertBare(value);
-      this.#visitMembers([...(value as Map<unknown, unknown>)].flat(), inside);
-    } else if (prototype === Set.prototype) {
-      assertBare(value);
-      this.#visitMembers([...(value as Set<unknown>)], inside);
-      // oxlint-disable-next-line no-restricted-globals -- takes no time from it
-    } else if (prototype === Date.prototype) {
-      assertBare(value);
-      if (Number.isNaN((value as Date).getTime())) throw new TypeError('an invalid Date cannot be stored: put null');
-    } else if (prototype === ArrayBuffer.prototype) {
-      assertBare(value);
-      if ((value as ArrayBuffer).resizable)
-        throw new TypeError('a resizable ArrayBuffer cannot be stored: put a slice');
-    } else if (prototype === DataView.prototype) assertBare(value);
-    else if (!BINARY.has(prototype))
-      throw new TypeError(`${named(value)} would not come back as one: put what it holds`);
+  #visitBuiltIn(value: object, prototype: unknown, parent: Parent): void {
+    if (BINARY.has(prototype)) return;
+    if (!BARE.has(prototype)) throw new TypeError(`${named(value)} would not come back as one: put what it holds`);
+    if (countOwn(value) > 0)
+      throw new TypeError(`the properties added to ${named(value)} would be lost: put them beside it`);
+    if (prototype === Map.prototype) this.#visitMembers([...(value as Map<unknown, unknown>)].flat(), parent);
+    else if (prototype === Set.prototype) this.#visitMembers([...(value as Set<unknown>)], parent);
+    else if (prototype === DATE && Number.isNaN((value as Date).getTime()))
+      throw new TypeError('an invalid Date cannot be stored: put null');
+    else if (prototype === ArrayBuffer.prototype && (value as ArrayBuffer).resizable)
+      throw new TypeError('a resizable ArrayBuffer cannot be stored: put a slice');
   }
 
-  #visitMembers(members: readonly unknown[], inside: Inside): void {
+  #visitMembers(members: readonly unknown[], parent: Parent): void {
     this.isPlain = false;
-    this.place = inside;
+    this.parent = parent;
     for (const [index, member] of members.entries()) {
-      inside.at = index;
+      parent.at = index;
       this.visit(member);
     }
   }
 }
 
-function entered(object: object, above: Inside | undefined): Inside {
+function entered(object: object, above: Parent | undefined): Parent {
   for (let outer = above; outer !== undefined; outer = outer.above) {
     if (outer.object === object) throw new TypeError('the value contains itself: cut the cycle');
   }
@@ -186,25 +191,19 @@ function entered(object: object, above: Inside | undefined): Inside {
   return { object, depth, above, at: 0 };
 }
 
-/** As one would write it in JavaScript. */
-function pathOf(place: Inside | undefined): string {
-  if (place === undefined) return 'value';
-  const { object, at, above } = place;
+/** The path as JavaScript. */
+function pathOf(parent: Parent | undefined): string {
+  if (parent === undefined) return 'value';
+  const { object, at, above } = parent;
   const outer = pathOf(above);
   if (typeof at === 'string') return outer + (/^[a-z_$][\w$]*$/i.test(at) ? `.${at}` : `[${JSON.stringify(at)}]`);
   if (object instanceof Map) return `[...${outer}][${Math.floor(at / 2)}][${at % 2}]`;
   return object instanceof Set ? `[...${outer}][${at}]` : `${outer}[${at}]`;
 }
 
-/** As `Reflect.ownKeys`, in a third of the time. */
+/** A third of the time of `Reflect.ownKeys`. */
 function countOwn(value: object): number {
   return Object.getOwnPropertyNames(value).length + Object.getOwnPropertySymbols(value).length;
-}
-
-/** Properties that someone added to a built-in object would be lost. */
-function assertBare(value: object): void {
-  if (countOwn(value) > 0)
-    throw new TypeError(`the properties added to ${named(value)} would be lost: put them beside it`);
 }
 
 function named(value: object): string {

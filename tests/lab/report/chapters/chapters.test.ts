@@ -4,21 +4,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeFiles } from '../../../../infra/cli/report-files.ts';
-import { experimentsHtml } from '../../../../infra/lab/experiments/report/html.ts';
-import { ratioBars } from '../../../../infra/lab/experiments/report/bars.ts';
-import { sheetsOf } from '../../../../infra/lab/experiments/report/sheets.ts';
-import { experimentsText } from '../../../../infra/lab/experiments/report/text.ts';
+import { chaptersHtml } from '../../../../shared/lab/report/chapters/html.ts';
+import { ratioBars } from '../../../../shared/lab/report/chapters/bars.ts';
+import { sheetsOf } from '../../../../shared/lab/report/chapters/sheets.ts';
+import { chaptersText } from '../../../../shared/lab/report/chapters/text.ts';
 import {
   type Chapter,
-  experimentsSchema,
+  chaptersSchema,
   type FigureTable,
   isWhole,
   problemsOf,
   ratioOf,
-  reportOf,
+  chaptersReport,
   type Result,
-} from '../../../../infra/lab/experiments/results.ts';
-import { PRICES } from '../../../../infra/lab/experiments/plan.ts';
+} from '../../../../shared/lab/report/chapters/schema.ts';
 
 const TABLE: FigureTable = {
   id: 'writes',
@@ -55,18 +54,30 @@ const TABLE: FigureTable = {
 
 const CHAPTER: Chapter = {
   tables: [TABLE],
-  wordTables: [{ title: 'Same?', about: 'Compared.', columns: ['null'], rows: [{ name: 'JSON', cells: ['same'] }] }],
+  wordTables: [
+    {
+      title: 'Same?',
+      about: 'Compared.',
+      cells: 'words',
+      columns: ['null'],
+      rows: [{ name: 'JSON', cells: ['same'] }],
+    },
+  ],
   cannotShow: ['Distance.'],
   findings: [{ verdict: 'does not hold', text: 'Groups took 2 times as long.' }],
 };
 
 const FACTS = {
-  startedAt: '2026-11-22T07:00:00.000Z',
-  durationMs: 1_000,
-  coordinator: { cpu: 'a processor', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.0.0' },
-  versions: { stowage: '0.1.0' },
-  prices: PRICES,
+  title: 'documents <again>',
+  lead: ['Five of them.', 'Only ratios are compared.'],
+  ran: {
+    startedAt: '2026-11-22T07:00:00.000Z',
+    durationMs: 1_000,
+    coordinator: { cpu: 'a processor', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.0.0' },
+    versions: { stowage: '0.1.0' },
+  },
   endedEarly: null,
+  notes: ['A ratio is of means.'],
 };
 
 const RESULT: Result = {
@@ -74,12 +85,11 @@ const RESULT: Result = {
   title: 'Speed & size',
   question: 'How fast?',
   source: { title: 'A document', year: 2011, platform: 'a cloud' },
-  durationMs: 5,
   chapter: CHAPTER,
   failure: null,
 };
 const FAILED: Result = { ...RESULT, chapter: null, failure: 'the emulator did not start' };
-const REPORT = reportOf({ ...FACTS, results: [RESULT] });
+const REPORT = chaptersReport({ ...FACTS, results: [RESULT] });
 
 test('a ratio is the mean over that of the baseline in the same column', () => {
   expect(ratioOf(TABLE, 'group', 'printed')).toBe(0.25);
@@ -90,27 +100,27 @@ test('a ratio is the mean over that of the baseline in the same column', () => {
 });
 
 test('the data passes its own schema when it is read again', () => {
-  expect(experimentsSchema.parse(JSON.parse(JSON.stringify(REPORT)))).toEqual(REPORT);
+  expect(chaptersSchema.parse(JSON.parse(JSON.stringify(REPORT)))).toEqual(REPORT);
 });
 
 test('a report is whole only if nothing failed, was interrupted or is without a chapter', () => {
   expect(problemsOf(RESULT)).toEqual(['over a broken line, Azurite: socket hang up']);
   const whole = { ...RESULT, chapter: { ...CHAPTER, tables: [{ ...TABLE, rows: TABLE.rows.slice(0, 2) }] } };
-  expect(isWhole(reportOf({ ...FACTS, results: [whole] }))).toBe(true);
+  expect(isWhole(chaptersReport({ ...FACTS, results: [whole] }))).toBe(true);
   expect(isWhole(REPORT)).toBe(false);
-  expect(isWhole(reportOf({ ...FACTS, endedEarly: 'ended by SIGINT', results: [whole] }))).toBe(false);
-  expect(isWhole(reportOf({ ...FACTS, results: [FAILED] }))).toBe(false);
+  expect(isWhole(chaptersReport({ ...FACTS, endedEarly: 'ended by SIGINT', results: [whole] }))).toBe(false);
+  expect(isWhole(chaptersReport({ ...FACTS, results: [FAILED] }))).toBe(false);
 });
 
 test('a figure that is missing, skipped or without a counterpart is said and is no failure', () => {
   const [base] = TABLE.rows as [FigureTable['rows'][number]];
   const skipped = { ...base, id: 'skipped', name: 'skipped', figures: { now: { missing: 'no such thing there' } } };
   const chapter = { ...CHAPTER, tables: [{ ...TABLE, rows: [base, skipped] }] };
-  expect(isWhole(reportOf({ ...FACTS, results: [{ ...RESULT, chapter }] }))).toBe(true);
+  expect(isWhole(chaptersReport({ ...FACTS, results: [{ ...RESULT, chapter }] }))).toBe(true);
 });
 
 test('the page shows then, now and model apart, stand-ins, marks, failures, and escapes what it shows', () => {
-  const html = experimentsHtml(REPORT);
+  const html = chaptersHtml(REPORT);
   for (const text of [
     'then: App Engine, 2008',
     'now: Azurite',
@@ -156,15 +166,15 @@ test('bars of one sheet share a scale: a half reaches as far to the left as twic
 });
 
 test('a chapter that failed as a whole has its place, with the reason', () => {
-  const report = reportOf({ ...FACTS, endedEarly: 'ended by SIGINT', results: [FAILED] });
-  const html = experimentsHtml(report);
+  const report = chaptersReport({ ...FACTS, endedEarly: 'ended by SIGINT', results: [FAILED] });
+  const html = chaptersHtml(report);
   expect(html).toContain('the emulator did not start');
   expect(html).toContain('Ended early: ended by SIGINT');
-  expect(experimentsText(report)).toContain('B  FAILED  the emulator did not start');
+  expect(chaptersText(report)).toContain('B  FAILED  the emulator did not start');
 });
 
 test('the terminal has a line for each finding and each problem', () => {
-  const lines = experimentsText(REPORT).split('\n');
+  const lines = chaptersText(REPORT).split('\n');
   expect(lines).toContain('B  does not hold: Groups took 2 times as long.');
   expect(lines).toContain('B  FAILED  over a broken line, Azurite: socket hang up');
   expect(lines.find((line) => line.includes('in groups'))).toMatch(/3 s = 0\.25 x +6 ms = 2\.0 x +50 ms = 0\.50 x$/);
@@ -187,7 +197,7 @@ test('a measure is a sheet of its own, with the rows that have something to show
 test('both files are written', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-experiments-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const [json, html] = await writeFiles(REPORT, path.join(folder, 'experiments'), experimentsHtml);
+  const [json, html] = await writeFiles(REPORT, path.join(folder, 'experiments'), chaptersHtml);
   expect(JSON.parse(await readFile(json!, 'utf8'))).toEqual(REPORT);
   expect(await readFile(html!, 'utf8')).toMatch(/^<!doctype html>/);
 });

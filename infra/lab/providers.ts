@@ -1,17 +1,17 @@
 // The providers of the benchmark: an emulator each, in a process of its own, and ways to reach it: the plain SDK, and stores of this project.
 // Google's libraries look for the metadata server of a cloud machine unless told not to.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
-import type { Baseline } from '../../../shared/lab/work/baseline.ts';
-import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
-import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
-import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
-import { type Driver, openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../emulators/azurite.ts';
-import { startEmbeddedDatastore } from '../../emulators/embedded.ts';
-import type { Emulator } from '../../emulators/emulator.ts';
-import { findGoogleEmulator, startGoogleEmulator } from '../../emulators/google.ts';
+import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
+import type { Baseline } from '../../shared/lab/work/baseline.ts';
+import { datastoreBaseline } from '../../shared/lab/sdk/datastore.ts';
+import type { Provider } from '../../shared/lab/kit/dimensions.ts';
+import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { datastoreDriver } from '../../shared/drivers/datastore.ts';
+import { type Driver, openStore, type Store, type StoreOptions } from '../../shared/store/index.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
+import { startEmbeddedDatastore } from '../emulators/embedded.ts';
+import type { Emulator } from '../emulators/emulator.ts';
+import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
 
 process.env['METADATA_SERVER_DETECTION'] ??= 'none';
 

@@ -1,17 +1,20 @@
 // The report for a terminal: figures and ratios, then a line for each finding and each problem.
-import { textTable } from '../../../../shared/lab/kit/text-table.ts';
-import { type ExperimentsReport, problemsOf, type Result } from '../results.ts';
+import { textTable, wrapped } from '../../kit/text-table.ts';
 import { columnName, ratioTextOf, rowName, type Sheet, sheetsOf } from './sheets.ts';
+import { type ChaptersReport, problemsOf, type Result, type WordTable } from './schema.ts';
 
 /** The whole text, with a final newline. */
-export function experimentsText({ results, endedEarly }: ExperimentsReport): string {
+export function chaptersText({ lead, results, endedEarly }: ChaptersReport): string {
   const lines = (lineOf: (result: Result) => string[]): string[] => {
     return results.flatMap((result) => lineOf(result).map((line) => `${result.id.toUpperCase()}  ${line}`));
   };
   const parts = [
+    ...lead.flatMap(wrapped),
+    '',
     ...results.flatMap(({ id, title, question, chapter }) => [
-      `${id.toUpperCase()}. ${title}\n   ${question}\n`,
+      `${id.toUpperCase()}. ${title}\n${question === '' ? '' : `   ${question}\n`}`,
       ...(chapter?.tables ?? []).flatMap(sheetsOf).map(sheetText),
+      ...(chapter?.wordTables ?? []).filter(({ cells }) => cells === 'numbers').map(numbersText),
     ]),
     ...lines(({ chapter }) => (chapter?.findings ?? []).map(({ verdict, text }) => `${verdict}: ${text}`)),
     ...lines((result) => problemsOf(result).map((line) => `FAILED  ${line}`)),
@@ -26,4 +29,9 @@ function sheetText({ caption, columns, rows }: Sheet): string {
     ...cells.map((cell) => (cell.ratio === undefined ? cell.text : `${cell.text} = ${ratioTextOf(cell)}`)),
   ]);
   return `${caption}\n${textTable(['', ...columns.map(columnName)], lines, 1)}\n`;
+}
+
+function numbersText({ title, columns, rows }: WordTable): string {
+  const lines = rows.map(({ name, cells }) => [name, ...cells]);
+  return `${title}\n${textTable(['', ...columns], lines, 1)}\n`;
 }

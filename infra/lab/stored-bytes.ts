@@ -1,7 +1,8 @@
 // Bytes in storage of a record that is an entity of its own, by the formulas that the services publish.
 // Datastore: https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure: "Understanding the Table service data model".
-import type { SampleRecord } from '../../../../shared/lab/work/records.ts';
-import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
+import type { SampleRecord } from '../../shared/lab/work/records.ts';
+import type { Provider } from '../../shared/lab/kit/dimensions.ts';
+import type { Driver } from '../../shared/store/index.ts';
 
 /** Bytes an entity or an index entry takes beside its contents. */
 const DATASTORE_ROW_BYTES = 32;
@@ -62,4 +63,28 @@ function azureBytes({ key, fields }: SampleRecord): number {
   const keyCharacters = key.length - 1;
   const properties = Object.entries(fields).map(([name, value]) => 8 + 2 * name.length + 4 + 2 * value.length);
   return 4 + 2 * keyCharacters + sum(properties);
+}
+
+/** Of the store's entities. */
+export const KIND = 'Container';
+const CALL = { timeoutMs: 30_000 };
+
+/** Sizes by the driver's own count, which allows for the longest id, plus the kind's index entry where there is one. */
+export async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
+  const { limits } = driver;
+  const sizes: number[] = [];
+  let cursor: Parameters<Driver['list']>[1];
+  do {
+    const page = await driver.list('', cursor, limits.listMax, CALL);
+    for (const id of page.ids) {
+      const [entity] = await driver.read([{ id, parts: 'all' }], CALL);
+      if (entity === undefined) continue;
+      const parts = [...entity.parts.values()].map(
+        ({ length }) => length + Math.ceil(length / limits.chunkBytes) * limits.chunkOverheadBytes,
+      );
+      sizes.push(limits.entityOverheadBytes + sum(parts) + (hasKindIndex ? datastoreKindEntryBytes(KIND, id) : 0));
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return sizes;
 }

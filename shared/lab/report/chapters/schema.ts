@@ -1,14 +1,15 @@
-// What an experiment gives: a chapter of tables with the figures of then beside those of now, as data that goes into JSON unchanged. The schema is the one
-// source: types are inferred from it, and every report is checked against it before it is written. report/SCHEMA.md describes it for readers of the file.
+// A report of chapters, as data: tables of figures or words, and what they say. The experiments,
+// the model and the benchmark make one. ../SCHEMA.md describes it.
 import * as z from 'zod';
-import { circumstancesSchema, pricesSchema } from '../../../shared/lab/report/schema.ts';
+import { median } from '../../kit/median.ts';
+import { circumstancesSchema } from '../schema.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
-const EXPERIMENTS_SCHEMA_VERSION = 2;
+const CHAPTERS_SCHEMA_VERSION = 3;
 
 const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
 
-/** One figure: each run in the column's unit, or what went wrong, or why there is none (not printed, no counterpart, interrupted). */
+/** Each run in the column's unit, or why there is none: not printed, no counterpart, interrupted. */
 const figureSchema = z.union([
   z.strictObject({ runs: z.tuple([z.number()], z.number()).readonly() }).readonly(),
   z.strictObject({ failed: z.string() }).readonly(),
@@ -21,13 +22,13 @@ const columnSchema = z
   .strictObject({
     /** Unique in its table; the key of a row's figures. */
     id: z.string(),
-    /** `then`: printed in the document. `now`: measured in this run. `model`: calculated from a model of a cloud, never measured. */
+    /** `then`: printed in a document. `now`: measured in this run. `model`: calculated. */
     era: z.enum(['then', 'now', 'model']),
-    /** What is measured. Columns of one measure stand beside each other. */
+    /** Columns of one measure stand beside each other. */
     measure: z.string(),
     /** `App Engine, 2008`, `Azurite`. */
     where: z.string(),
-    /** Equal units are not needed beside each other, as ratios are compared. */
+    /** Units may differ beside each other: ratios are compared. */
     unit: z.string(),
     better: z.enum(['lower', 'higher']),
   })
@@ -41,9 +42,9 @@ const rowSchema = z
     id: z.string(),
     /** The variant as the document prints it, or its name of today. */
     name: z.string(),
-    /** What was measured now in its place, where that is another thing. */
+    /** The variant that was measured now in its place. */
     standIn: z.string().optional(),
-    /** Id of the row that its ratios are against, column by column; a baseline's own is itself. */
+    /** Id of the row that its ratios are against, column by column; a baseline names itself. */
     against: z.string(),
     /** By column id; a column that is left out is missing. */
     figures: z.record(z.string(), figureSchema).readonly(),
@@ -59,10 +60,12 @@ const tableSchema = z
     /** Unique in its chapter. */
     id: z.string(),
     title: z.string(),
-    /** What was done. */
+    /** The work that was done. */
     about: z.string(),
     columns: list(columnSchema),
     rows: list(rowSchema),
+    /** The middle run counts, where one of few may be disturbed. Default: the mean, as documents give it. */
+    hasMedians: z.boolean().optional(),
     /** Sentences that stand under the table. */
     notes: list(z.string()).optional(),
   })
@@ -70,11 +73,12 @@ const tableSchema = z
 
 export type FigureTable = z.infer<typeof tableSchema>;
 
-/** A table of words, for what is no figure: whether a value comes back the same. */
 const wordTableSchema = z
   .strictObject({
     title: z.string(),
     about: z.string(),
+    /** Words stand to the left, and not in a terminal: they are too long for it. */
+    cells: z.enum(['words', 'numbers']),
     /** Titles of the columns after the first, which is the row's name. */
     columns: list(z.string()),
     rows: list(z.strictObject({ name: z.string(), cells: list(z.string()) }).readonly()),
@@ -83,9 +87,13 @@ const wordTableSchema = z
 
 export type WordTable = z.infer<typeof wordTableSchema>;
 
-/** Something that the document said, and the figures of this run that speak for or against it. `open`: this run cannot tell. */
+/** A saying or a goal, and the figures of this run that speak for or against it. */
 const findingSchema = z
-  .strictObject({ verdict: z.enum(['holds', 'does not hold', 'open']), text: z.string() })
+  .strictObject({
+    /** `open`: this run cannot tell. */
+    verdict: z.enum(['holds', 'does not hold', 'open']),
+    text: z.string(),
+  })
   .readonly();
 
 export type Finding = z.infer<typeof findingSchema>;
@@ -94,7 +102,7 @@ const chapterSchema = z
   .strictObject({
     tables: list(tableSchema),
     wordTables: list(wordTableSchema),
-    /** Sentences: what an emulator on one machine cannot show. */
+    /** Sentences: the limits of an emulator on one machine. */
     cannotShow: list(z.string()),
     findings: list(findingSchema),
   })
@@ -102,17 +110,14 @@ const chapterSchema = z
 
 export type Chapter = z.infer<typeof chapterSchema>;
 
-/** What became of one experiment. */
 const resultSchema = z
   .strictObject({
-    /** The document's letter. */
-    id: z.enum(['a', 'b', 'c', 'd', 'e']),
+    /** A letter or a word, unique in the report. */
+    id: z.string(),
     title: z.string(),
-    /** Ends in a question mark. */
     question: z.string(),
-    /** Where the figures of then were printed. */
-    source: z.strictObject({ title: z.string(), year: z.int(), platform: z.string() }).readonly(),
-    durationMs: z.number().min(0),
+    /** Where the figures of then were printed; null where there are none. */
+    source: z.strictObject({ title: z.string(), year: z.int(), platform: z.string() }).readonly().nullable(),
     /** Null if it failed as a whole. */
     chapter: chapterSchema.nullable(),
     /** Why there is no chapter. */
@@ -122,30 +127,35 @@ const resultSchema = z
 
 export type Result = z.infer<typeof resultSchema>;
 
-export const experimentsSchema = z.strictObject({
-  schemaVersion: z.literal(EXPERIMENTS_SCHEMA_VERSION),
-  ...circumstancesSchema.pick({ startedAt: true, durationMs: true, coordinator: true, versions: true }).shape,
-  prices: pricesSchema,
-  /** What ended the whole run early, like Ctrl-C; null if nothing did. */
+export const chaptersSchema = z.strictObject({
+  schemaVersion: z.literal(CHAPTERS_SCHEMA_VERSION),
+  title: z.string(),
+  /** Sentences for the top. */
+  lead: list(z.string()),
+  /** Null for a model, whose report has the same bytes on any machine. */
+  ran: circumstancesSchema.pick({ startedAt: true, durationMs: true, coordinator: true, versions: true }).nullable(),
+  /** The signal, like Ctrl-C, that ended the whole run early. */
   endedEarly: z.string().nullable(),
-  /** Of the experiments that were begun. */
+  /** Those that were begun. */
   results: list(resultSchema),
+  /** Sentences for the end: how to read it. */
+  notes: list(z.string()),
 });
 
-export type ExperimentsReport = z.infer<typeof experimentsSchema>;
+export type ChaptersReport = z.infer<typeof chaptersSchema>;
 
 /** Throws if it breaks the schema. */
-export function reportOf(facts: Omit<ExperimentsReport, 'schemaVersion'>): ExperimentsReport {
-  return experimentsSchema.parse({ schemaVersion: EXPERIMENTS_SCHEMA_VERSION, ...facts });
+export function chaptersReport(facts: Omit<ChaptersReport, 'schemaVersion'>): ChaptersReport {
+  return chaptersSchema.parse({ schemaVersion: CHAPTERS_SCHEMA_VERSION, ...facts });
 }
 
 /** Whether everything was begun, and nothing failed. */
-export function isWhole({ endedEarly, results }: ExperimentsReport): boolean {
+export function isWhole({ endedEarly, results }: Pick<ChaptersReport, 'endedEarly' | 'results'>): boolean {
   return endedEarly === null && results.every((result) => problemsOf(result).length === 0);
 }
 
-/** What went wrong in it, a line each. What fails alike in several columns of a row is one line. */
-export function problemsOf({ chapter, failure }: Result): string[] {
+/** A line for each failure; one for a row that fails alike in several columns. */
+export function problemsOf({ chapter, failure }: Pick<Result, 'chapter' | 'failure'>): string[] {
   const failed = (chapter?.tables ?? []).flatMap(({ rows, columns }) =>
     rows.flatMap(({ name, figures }) =>
       columns.flatMap(({ id, where }) => {
@@ -171,10 +181,23 @@ export function meanOf(figure: Figure | undefined): number | undefined {
   return figure.runs.reduce((sum, run) => sum + run, 0) / figure.runs.length;
 }
 
-/** The row's mean over its baseline's in the same column; undefined where either is missing or the baseline is 0. */
-export function ratioOf({ rows }: Pick<FigureTable, 'rows'>, rowId: string, columnId: string): number | undefined {
-  const row = rows.find(({ id }) => id === rowId);
-  const own = meanOf(row?.figures[columnId]);
-  const base = meanOf(rows.find(({ id }) => id === row?.against)?.figures[columnId]);
+/** The mean of the runs, or the median where the table has medians; undefined where there is none. */
+export function typicalOf(
+  { hasMedians }: Pick<FigureTable, 'hasMedians'>,
+  figure: Figure | undefined,
+): number | undefined {
+  if (hasMedians !== true) return meanOf(figure);
+  return figure !== undefined && 'runs' in figure ? median(figure.runs) : undefined;
+}
+
+/** The row's figure over its baseline's in the same column; undefined where there is none. */
+export function ratioOf(
+  table: Pick<FigureTable, 'rows' | 'hasMedians'>,
+  rowId: string,
+  columnId: string,
+): number | undefined {
+  const row = table.rows.find(({ id }) => id === rowId);
+  const baseline = table.rows.find(({ id }) => id === row?.against);
+  const [own, base] = [row, baseline].map((one) => typicalOf(table, one?.figures[columnId]));
   return own === undefined || base === undefined || base === 0 ? undefined : own / base;
 }

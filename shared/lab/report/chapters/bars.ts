@@ -1,6 +1,6 @@
 // Bars of ratios, one picture a row: each from the baseline, which all rows of a sheet have at the same place, on one logarithmic scale.
-import { INK, line, logScale, rect, svg } from '../../../../shared/lab/report/chart-parts.ts';
-import type { Column } from '../results.ts';
+import { INK, line, logScale, rect, svg } from '../chart-parts.ts';
+import type { Column } from './schema.ts';
 import type { Cell } from './sheets.ts';
 
 const WIDTH_PX = 160;

@@ -1,0 +1,73 @@
+// Addresses of stores on the command line, and the credentials that the clouds' own tools have.
+import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
+import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
+import { openStore, type Store } from '../../../shared/store/index.ts';
+import { UsageError } from '../options.ts';
+import type { AskTool } from '../tools.ts';
+
+export const ADDRESS_HELP = `A STORE is gcp://PROJECT[/DATABASE][?namespace=..&kind=..] or azure://ACCOUNT/TABLE. Credentials are those of
+gcloud and az, or of an account's key in STOWAGE_TABLES_KEY. With DATASTORE_EMULATOR_HOST, or with
+STOWAGE_TABLES_ENDPOINT and STOWAGE_TABLES_KEY, the emulators are used, as \`npm run emulators\` prints.`;
+
+/** A token of a tool is asked for again after this long. */
+const TOKEN_KEPT_MS = 30 * 60_000;
+
+/** The part of the environment that is read. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Opens the store at an address. No I/O. Throws a UsageError for what is no address. */
+export function storeAt(option: string, address: string, ask: AskTool, env: Environment): Store {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol === 'gcp:' && url.hostname !== '') return openStore({ driver: datastoreAt(url, ask, env) });
+  if (url?.protocol === 'azure:' && /^\/[A-Za-z0-9]+$/.test(url.pathname))
+    return openStore({ driver: tablesAt(url, ask, env) });
+  throw new UsageError(
+    `${option} takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE, not ${JSON.stringify(address)}`,
+  );
+}
+
+function datastoreAt(url: URL, ask: AskTool, env: Environment): ReturnType<typeof datastoreDriver> {
+  const host = env['DATASTORE_EMULATOR_HOST'];
+  const databaseId = url.pathname.slice(1);
+  const { namespace = '', kind = 'Container' } = Object.fromEntries(url.searchParams);
+  const to = host === undefined ? { auth: gcloudAuth(ask) } : { endpoint: `http://${host}` };
+  return datastoreDriver({ projectId: url.hostname, databaseId, namespace, kind, ...to });
+}
+
+function tablesAt(url: URL, ask: AskTool, env: Environment): ReturnType<typeof azureTablesDriver> {
+  const key = env['STOWAGE_TABLES_KEY'];
+  const name = url.hostname;
+  const endpoint = env['STOWAGE_TABLES_ENDPOINT'] ?? `https://${name}.table.core.windows.net`;
+  const credential = key === undefined ? azCredential(ask) : { name, key };
+  return azureTablesDriver({ endpoint, tableName: url.pathname.slice(1), credential });
+}
+
+function gcloudAuth(ask: AskTool): NonNullable<Parameters<typeof datastoreDriver>[0]['auth']> {
+  const token = kept(() => ask('gcloud', ['auth', 'print-access-token']));
+  const client = {
+    getRequestHeaders: async () => [['authorization', `Bearer ${await token()}`]] as const,
+  };
+  return { getClient: () => Promise.resolve(client) };
+}
+
+function azCredential(ask: AskTool): {
+  getToken(): Promise<{ readonly token: string; readonly expiresOnTimestamp: number }>;
+} {
+  const resource = ['--resource', 'https://storage.azure.com/', '--query', 'accessToken', '--output', 'tsv'];
+  return {
+    getToken: async () => ({
+      token: await ask('az', ['account', 'get-access-token', ...resource]),
+      expiresOnTimestamp: Date.now() + TOKEN_KEPT_MS,
+    }),
+  };
+}
+
+/** What `ask` gave lately; asked again after `TOKEN_KEPT_MS`, and after a failure. */
+function kept(ask: () => Promise<string>): () => Promise<string> {
+  let token: { readonly text: string; readonly atMs: number } | undefined;
+  return async () => {
+    if (token === undefined || performance.now() - token.atMs > TOKEN_KEPT_MS)
+      token = { text: await ask(), atMs: performance.now() };
+    return token.text;
+  };
+}

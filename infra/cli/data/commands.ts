@@ -1,0 +1,219 @@
+// The commands on tables: verify, export, import, copy.
+import { readFile, rm } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Finding, Store } from '../../../shared/store/index.ts';
+import { EXIT } from '../exit.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import { choice, command, type CommandLine, runCommand, UsageError, wholeNumber } from '../options.ts';
+import { askTool } from '../tools.ts';
+import { ADDRESS_HELP, storeAt } from './address.ts';
+import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
+import { exportTable } from './export.ts';
+import { StateFile } from './files.ts';
+import { importTable } from './import.ts';
+
+const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };
+const RANGES_MAX = 256;
+const FROM = { value: 'STORE', help: 'where the table is; it must be given' };
+const TO = { value: 'STORE', help: 'where the records go; it must be given' };
+
+const VERIFY = command({
+  name: 'stowage verify',
+  operands: ['TABLE'],
+  about: `Reads everything that is stored of a table, and says what is damaged, missing or misplaced. Writes nothing.
+${ADDRESS_HELP}
+Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be read.`,
+  options: { from: FROM, json: { help: 'prints the report as JSON' } },
+  examples: ['stowage verify users --from gcp://my-project/stowage-prod'],
+});
+
+const EXPORT = command({
+  name: 'stowage export',
+  operands: ['TABLE'],
+  about: `Writes a table into a folder: NDJSON, a line a record, types kept. Run again after an interruption it goes on. A record
+that nobody changes meanwhile is in it once; the export is no snapshot.
+${ADDRESS_HELP}`,
+  options: { from: FROM, out: { value: 'DIR', help: 'the folder; default TABLE.export' }, ranges: RANGES },
+  examples: ['stowage export users --from azure://myaccount/stowage --out users.export'],
+});
+
+const IMPORT = command({
+  name: `stowage import`,
+  operands: ['DIR|FILE'],
+  about: `Puts the records of an export, or of a file of NDJSON ({"key":"a","value":1} a line), into a table, whatever is there.
+After an interruption run it again.
+${ADDRESS_HELP}`,
+  options: {
+    to: TO,
+    table: { value: 'NAME', help: 'the table; it must be given' },
+    order: { value: 'hash|key', help: 'of a table that does not exist; default as exported, else hash' },
+  },
+  examples: ['stowage import users.export --to gcp://my-project/stowage-prod --table users'],
+});
+
+const COPY = command({
+  name: 'stowage copy',
+  operands: ['TABLE'],
+  about: `Copies a table into another store, then compares both by counts and checksums. Run again after an interruption it goes
+on. A record that nobody changes meanwhile arrives as it is; the copy is no snapshot.
+${ADDRESS_HELP}
+Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
+  options: {
+    from: FROM,
+    to: TO,
+    as: { value: 'NAME', help: 'its name there; default the same' },
+    state: { value: 'FILE', help: 'where it has come to; default TABLE.copy.json' },
+    ranges: RANGES,
+  },
+  examples: ['stowage copy users --from gcp://my-project/stowage-prod --to azure://myaccount/stowage'],
+});
+
+/** Each by its name. */
+export const DATA_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  verify: (args) => runCommand(VERIFY, args, verify),
+  export: (args) => runCommand(EXPORT, args, exportAll),
+  import: (args) => runCommand(IMPORT, args, importAll),
+  copy: (args) => runCommand(COPY, args, copy),
+};
+
+async function verify({ operands: [table = ''], values }: CommandLine<typeof VERIFY.options>): Promise<number | void> {
+  return ended(async (signal) => {
+    await using store = opened('--from', values.from);
+    const onFinding = values.json ? {} : { onFinding: (finding: Finding) => console.log(findingText(finding)) };
+    const report = await store.verify(table, { signal, ...onFinding });
+    const { containers, branches, pages, records, bytes, unlinked, findingCount } = report;
+    if (values.json) console.log(JSON.stringify(report, null, 2));
+    else {
+      const linked = unlinked === 0 ? '' : `; ${unlinked} containers are linked by none: a vacuum judges them`;
+      console.log(
+        `${records} records in ${pages} pages of ${containers} containers (${branches} branches), ${bytes} bytes${linked}`,
+      );
+      console.log(findingCount === 0 ? 'Nothing is wrong.' : `${findingCount} findings.`);
+    }
+    if (findingCount > 0) process.exitCode = EXIT.failed;
+  });
+}
+
+function findingText({ kind, container, page, key, from, to, message }: Finding): string {
+  const place = [container, page !== undefined && `page ${page}`, key !== undefined && `key ${JSON.stringify(key)}`];
+  const stretch = `from ${JSON.stringify(from)} to ${to === undefined ? 'the end' : JSON.stringify(to)}`;
+  return `${kind}: ${place.filter(Boolean).join(', ')}: ${message} (${stretch})`;
+}
+
+async function exportAll({
+  operands: [table = ''],
+  values,
+}: CommandLine<typeof EXPORT.options>): Promise<number | void> {
+  const folder = values.out ?? `${table}.export`;
+  return ended(async (signal) => {
+    await using store = opened('--from', values.from);
+    const { ranges } = await exportTable({
+      store,
+      table,
+      folder,
+      ranges: rangesOf(values),
+      onProgress: told(),
+      signal,
+    });
+    const records = ranges.reduce((sum, range) => sum + range.records, 0);
+    console.log(`${records} records are in ${folder}`);
+  });
+}
+
+async function importAll({
+  operands: [source = ''],
+  values,
+}: CommandLine<typeof IMPORT.options>): Promise<number | void> {
+  const { table } = values;
+  if (table === undefined) throw new UsageError('--table is missing: the table that the records go to');
+  const order = values.order === undefined ? undefined : choice('--order', values.order, ['hash', 'key']);
+  return ended(async (signal) => {
+    await using store = opened('--to', values.to);
+    const records = await importTable({ store, table, order, source, onProgress: told(), signal });
+    console.log(`${records} records were put into ${table}`);
+  });
+}
+
+/** A copy that was interrupted, and of what. */
+const savedCopy = z.strictObject({
+  of: z.array(z.string()),
+  ranges: z.array(z.string().nullable()),
+  records: z.int(),
+});
+
+async function copy({ operands: [table = ''], values }: CommandLine<typeof COPY.options>): Promise<number | void> {
+  const { as: target = table, state: file = `${table}.copy.json` } = values;
+  const ranges = rangesOf(values);
+  return ended(async (signal) => {
+    await using from = opened('--from', values.from);
+    await using to = opened('--to', values.to);
+    const of = [values.from ?? '', table, values.to ?? '', target];
+    const state = await stateIn(file, of);
+    const tell = told();
+    const saved = new StateFile(file);
+    const onState = async (now: CopyState): Promise<void> => {
+      await saved.save({ of, ...now });
+      tell(now.records);
+    };
+    const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
+    await rm(file, { force: true });
+    console.log(`${records} records were copied; comparing`);
+    const [there, here] = await Promise.all(
+      (
+        [
+          [from, table],
+          [to, target],
+        ] as const
+      ).map(async ([store, name]) => checksumOf(await encodedTable(store, name, { create: false }), ranges, signal)),
+    );
+    const isSame = there!.sum === here!.sum && there!.records === here!.records;
+    console.log(
+      isSame
+        ? `Both hold the same ${here!.records} records (checksum ${here!.sum}).`
+        : `They differ: ${there!.records} records there, ${here!.records} here. Somebody wrote meanwhile, or ${target} held others before.`,
+    );
+    if (!isSame) process.exitCode = EXIT.failed;
+  });
+}
+
+async function stateIn(file: string, of: readonly string[]): Promise<CopyState | undefined> {
+  try {
+    const saved = savedCopy.parse(JSON.parse(await readFile(file, 'utf8')));
+    if (saved.of.join() === of.join()) return saved;
+    throw new Error(`it is of a copy of ${saved.of.join(' ')}`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new UsageError(`${file} is no state of this copy: name another file by --state`, { cause: error });
+  }
+}
+
+function opened(option: string, address: string | undefined): Store {
+  if (address === undefined)
+    throw new UsageError(`${option} is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE`);
+  return storeAt(option, address, askTool, process.env);
+}
+
+function rangesOf({ ranges }: { readonly ranges: string }): number {
+  return wholeNumber('--ranges', ranges, 1, RANGES_MAX);
+}
+
+/** Says how far a command has come, once a second. */
+function told(): (records: number) => void {
+  let nextMs = performance.now() + 1_000;
+  return (records) => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + 1_000;
+    console.error(`${records} records`);
+  };
+}
+
+/** The error in a line; the exit code of a failure. */
+async function ended(work: (signal: AbortSignal) => Promise<void>): Promise<number | void> {
+  try {
+    return await untilInterrupted(work);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    console.error(error instanceof Error ? error.message : error);
+    return EXIT.failed;
+  }
+}

@@ -1,0 +1,62 @@
+// Exports a table into a folder. An export that was interrupted goes on where its files are whole.
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import type { Store } from '../../../shared/store/index.ts';
+import { batchesOf, sideBySide } from './batches.ts';
+import { encodedTable } from './copy.ts';
+import { type Manifest, readManifest, StateFile } from './files.ts';
+import { Checksum, lineOf } from './record-line.ts';
+
+export interface ExportOptions {
+  readonly store: Store;
+  readonly table: string;
+  readonly folder: string;
+  readonly ranges: number;
+  /** Called with the records that the files hold. */
+  readonly onProgress: (records: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The manifest of the whole export. Rejects if the folder holds an export of another table. */
+export async function exportTable(options: ExportOptions): Promise<Manifest> {
+  const { folder } = options;
+  const table = await encodedTable(options.store, options.table, { create: false });
+  await mkdir(folder, { recursive: true });
+  const begun = await readManifest(folder);
+  if (begun !== undefined && begun.table !== options.table)
+    throw new Error(`${folder} holds an export of the table ${begun.table}: name another folder`);
+  const manifest =
+    begun ??
+    newManifest(options.table, table.order, await table.partitions(options.ranges, { signal: options.signal }));
+  const saved = new StateFile(path.join(folder, 'table.json'));
+  await saved.save(manifest);
+  await sideBySide(manifest.ranges, options.signal, async (range, _, signal) => {
+    if (range.cursor === null) return;
+    await using file = await open(path.join(folder, range.file), 'a');
+    await file.truncate(range.bytes);
+    const checksum = new Checksum(range);
+    for await (const { entries, cursor } of batchesOf(table.scan({ cursor: range.cursor, signal }))) {
+      const lines = entries.map((entry) => lineOf(entry));
+      for (const line of lines) checksum.add(line);
+      const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+      await file.appendFile(bytes);
+      await file.datasync();
+      const { records, sum } = checksum;
+      Object.assign(range, { cursor: cursor ?? null, bytes: range.bytes + bytes.length, records, sum });
+      await saved.save(manifest);
+      options.onProgress(manifest.ranges.reduce((all, one) => all + one.records, 0));
+    }
+  });
+  return manifest;
+}
+
+function newManifest(table: string, order: Manifest['order'], cursors: readonly string[]): Manifest {
+  const ranges = cursors.map((cursor, index) => ({
+    file: `records-${String(index).padStart(4, '0')}.ndjson`,
+    cursor,
+    bytes: 0,
+    records: 0,
+    sum: new Checksum().sum,
+  }));
+  return { stowageExport: 1, table, order, ranges };
+}

@@ -1,0 +1,67 @@
+// An export on disk: a folder with `table.json` and a file of NDJSON for each range of the table.
+import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+
+const range = z.strictObject({
+  file: z.string(),
+  /** Goes on there; null: it is done. */
+  cursor: z.string().nullable(),
+  /** Of the file that are whole lines of records before the cursor. */
+  bytes: z.int(),
+  records: z.int(),
+  sum: z.string(),
+});
+
+const manifest = z.strictObject({
+  stowageExport: z.literal(1),
+  table: z.string(),
+  order: z.enum(['hash', 'key']),
+  ranges: z.array(range),
+});
+
+export type Manifest = z.infer<typeof manifest>;
+
+/** Undefined if there is none in the folder. Throws if it is none that this code wrote. */
+export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  try {
+    return manifest.parse(JSON.parse(await readFile(path.join(folder, 'table.json'), 'utf8')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`${path.join(folder, 'table.json')} is no export of a table`, { cause: error });
+  }
+}
+
+/** A file of JSON that is replaced in one step: an interruption leaves what it held before. */
+export class StateFile {
+  readonly #file: string;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Saves one state after another. */
+  save(state: unknown): Promise<void> {
+    const text = `${JSON.stringify(state, null, 2)}\n`;
+    this.#last = this.#last.then(async () => {
+      await writeFile(`${this.#file}.new`, text);
+      await rename(`${this.#file}.new`, this.#file);
+    });
+    return this.#last;
+  }
+}
+
+/** The lines of a file, with their numbers from 1. */
+export async function* linesOf(file: string): AsyncGenerator<{ readonly number: number; readonly text: string }> {
+  await using handle = await open(file);
+  let number = 0;
+  for await (const text of createInterface({
+    input: handle.createReadStream({ autoClose: false }),
+    crlfDelay: Infinity,
+  })) {
+    number += 1;
+    if (text !== '') yield { number, text };
+  }
+}

@@ -1,0 +1,70 @@
+// Imports NDJSON into a table: the folder of an export, or one file of lines. Lines are put whatever
+// is there, so an import that was interrupted is run again.
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { EncodedValue, PutItem, Store } from '../../../shared/store/index.ts';
+import { putAll, sideBySide } from './batches.ts';
+import { encodedTable } from './copy.ts';
+import { linesOf, type Manifest, readManifest } from './files.ts';
+import { itemOf } from './record-line.ts';
+
+const BATCH_RECORDS = 1_000;
+const BATCH_CHARS = 2 * 1024 * 1024;
+
+export interface ImportOptions {
+  readonly store: Store;
+  readonly table: string;
+  /** Undefined: as exported, `hash` for a single file. */
+  readonly order: Manifest['order'] | undefined;
+  /** A file of NDJSON, or the folder of an export. */
+  readonly source: string;
+  /** Called with the records put so far. */
+  readonly onProgress: (records: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The records put. Rejects with the file and line that cannot be read, or the error of a put. */
+export async function importTable(options: ImportOptions): Promise<number> {
+  const { source } = options;
+  const isFolder = (await stat(source)).isDirectory();
+  const manifest = isFolder ? await readManifest(source) : undefined;
+  if (isFolder && manifest === undefined)
+    throw new Error(`${source} holds no table.json: name the folder of an export`);
+  if (manifest?.ranges.some(({ cursor }) => cursor !== null) === true)
+    throw new Error(`the export in ${source} is not finished: run it again first`);
+  const order = options.order ?? manifest?.order;
+  const table = await encodedTable(options.store, options.table, order === undefined ? {} : { order });
+  const files = manifest?.ranges.map(({ file }) => path.join(source, file)) ?? [source];
+  let records = 0;
+  await sideBySide(files, options.signal, async (file, _, signal) => {
+    for await (const items of itemBatches(file)) {
+      await putAll(table, items, signal);
+      records += items.length;
+      options.onProgress(records);
+    }
+  });
+  return records;
+}
+
+async function* itemBatches(file: string): AsyncGenerator<PutItem<EncodedValue>[]> {
+  let items: PutItem<EncodedValue>[] = [];
+  let chars = 0;
+  for await (const { number, text } of linesOf(file)) {
+    items.push(itemAt(file, number, text));
+    chars += text.length;
+    if (items.length < BATCH_RECORDS && chars < BATCH_CHARS) continue;
+    yield items;
+    items = [];
+    chars = 0;
+  }
+  if (items.length > 0) yield items;
+}
+
+function itemAt(file: string, number: number, text: string): PutItem<EncodedValue> {
+  try {
+    return itemOf(text);
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`line ${number} of ${file} is no record: ${detail}`, { cause });
+  }
+}

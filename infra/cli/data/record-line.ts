@@ -1,0 +1,68 @@
+// A record as a line of NDJSON that gives it back byte for byte. A value that JSON gives back the
+// same stands readable as `value`; any other stands encoded, as `data` in base64.
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { decode, encode, type EncodedValue, type Entry, type PutItem } from '../../../shared/store/index.ts';
+
+/** The codec of a line that names none. */
+const USUAL_CODEC = 'msgpack';
+
+const line = z
+  .strictObject({
+    key: z.string(),
+    codec: z.enum(['msgpack', 'json', 'bytes']).default(USUAL_CODEC),
+    value: z.unknown().optional(),
+    data: z.base64().optional(),
+    expiresAtMs: z.int().optional(),
+  })
+  .refine((given) => 'value' in given !== 'data' in given, 'it takes one of value and data');
+
+export function lineOf({ key, value, expiresAtMs }: Entry<EncodedValue>): string {
+  const codec = value.codec === USUAL_CODEC ? {} : { codec: value.codec };
+  const readable = readableValue(value);
+  const content = readable ?? { data: Buffer.from(value.bytes).toString('base64') };
+  return JSON.stringify({ key, ...codec, ...content, expiresAtMs });
+}
+
+/** Throws an Error that says what is wrong with the line. */
+export function itemOf(text: string): PutItem<EncodedValue> {
+  const parsed = line.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
+  const { key, codec, value, data, expiresAtMs } = parsed.data;
+  const encoded = data === undefined ? encode(codec, value) : { codec, bytes: Buffer.from(data, 'base64') };
+  return { key, value: encoded, ...(expiresAtMs !== undefined && { expiresAtMs }) };
+}
+
+/** Undefined for what JSON does not give back byte for byte. */
+function readableValue(stored: EncodedValue): { readonly value: unknown } | undefined {
+  if (stored.codec === 'bytes') return undefined;
+  try {
+    const value = decode(stored);
+    const again = encode(stored.codec, JSON.parse(JSON.stringify(value)));
+    return Buffer.compare(again.bytes, stored.bytes) === 0 ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Counts records, and sums 64 bits of each line's SHA-256: equal sums mean equal records, in any order. */
+export class Checksum {
+  records = 0;
+  #sum = 0n;
+
+  constructor(from?: { readonly records: number; readonly sum: string }) {
+    this.records = from?.records ?? 0;
+    this.#sum = BigInt(`0x${from?.sum ?? '0'}`);
+  }
+
+  /** 16 hexadecimal digits. */
+  get sum(): string {
+    return this.#sum.toString(16).padStart(16, '0');
+  }
+
+  add(text: string): void {
+    const hash = createHash('sha256').update(text).digest();
+    this.#sum = BigInt.asUintN(64, this.#sum + hash.readBigUInt64BE());
+    this.records += 1;
+  }
+}

@@ -1,0 +1,22 @@
+// Executables on PATH.
+import { access, constants } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Full path of an executable on PATH. */
+export async function onPath(command: string, env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
+  for (const folder of (env['PATH'] ?? '').split(path.delimiter)) {
+    const candidate = path.join(folder, command);
+    if (folder !== '' && (await exists(candidate, constants.X_OK))) return candidate;
+  }
+  return undefined;
+}
+
+/** True for a file that this process may read, or use by another mode. */
+export async function exists(file: string, mode: number = constants.R_OK): Promise<boolean> {
+  try {
+    await access(file, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,189 @@
+// Checks the options and arguments of every call. An unknown option or a value of the wrong type is
+// a TypeError that names the right ones. A senseless value of the right type fails where it is
+// used.
+import type {
+  CallOptions,
+  DeleteItem,
+  DeleteOptions,
+  GetOptions,
+  PutItem,
+  PutOptions,
+  ScanOptions,
+  StoreOptions,
+  TableOptions,
+  UpdateOptions,
+  VacuumOptions,
+  VerifyOptions,
+} from './options.ts';
+
+export interface Kind {
+  /** Completes the message "must be ...". */
+  readonly name: string;
+  /** Messages repeat a wrong string up to a question mark: an address hides secrets behind it. */
+  readonly isShown?: true;
+  accepts(value: unknown): boolean;
+}
+
+/** Throws a TypeError for wrong options. `index`: an item's, in a batch. */
+type CheckOptions = (given: unknown, index?: number) => void;
+
+const ANYTHING: Kind = { name: 'anything', accepts: () => true };
+const NUMBER: Kind = { name: 'a number', accepts: (value) => typeof value === 'number' };
+const SIGNAL = objectWith('an AbortSignal', 'addEventListener', 'removeEventListener');
+export const STRING: Kind = { name: 'a string', accepts: isText };
+export const BOOLEAN: Kind = { name: 'true or false', accepts: (value) => typeof value === 'boolean' };
+export const FUNCTION: Kind = { name: 'a function', accepts: (value) => typeof value === 'function' };
+export const ARRAY: Kind = { name: 'an array', accepts: (value) => Array.isArray(value) };
+export const OBJECT: Kind = { name: 'an object', accepts: isObject };
+
+/** An object with these methods. */
+export function objectWith(name: string, ...methods: readonly string[]): Kind {
+  return {
+    name,
+    accepts: (value) => isObject(value) && methods.every((method) => typeof value[method] === 'function'),
+  };
+}
+
+function oneOf(...words: readonly string[]): Kind {
+  return { name: `one of ${words.join(', ')}`, isShown: true, accepts: (value) => words.includes(value as string) };
+}
+
+const CALL = { timeoutMs: NUMBER, signal: SIGNAL };
+const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'write', 'remove', 'list', 'close');
+const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random'];
+const EXPIRY = { ttlMs: NUMBER, expiresAtMs: NUMBER };
+const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
+
+export const CHECK = {
+  openStore: optionsOf<StoreOptions>(
+    'openStore',
+    {
+      driver: DRIVER,
+      cacheBytesMax: NUMBER,
+      timeoutMs: NUMBER,
+      compression: oneOf('zstd', 'none'),
+      runtime: objectWith('a Runtime, such as systemRuntime', ...CLOCKS),
+    },
+    ['driver'],
+  ),
+  table: optionsOf<TableOptions>('store.table', {
+    order: oneOf('hash', 'key'),
+    containers: NUMBER,
+    codec: oneOf('msgpack', 'json', 'bytes', 'encoded'),
+    containerBytesMax: NUMBER,
+    create: BOOLEAN,
+    ...CALL,
+  }),
+  tables: optionsOf<CallOptions>('store.tables', CALL),
+  drop: optionsOf<CallOptions>('store.drop', CALL),
+  vacuum: optionsOf<VacuumOptions>('store.vacuum', {
+    quietMs: NUMBER,
+    containerBytesMax: NUMBER,
+    ...CALL,
+  }),
+  verify: optionsOf<VerifyOptions>('store.verify', { onFinding: FUNCTION, ...CALL }),
+  get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
+  getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
+  put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ...EXPIRY, ...CALL }),
+  putMany: optionsOf<CallOptions>('table.putMany', CALL),
+  putItem: optionsOf<PutItem<unknown>>('table.putMany', { key: STRING, value: ANYTHING, ...CONDITIONS, ...EXPIRY }, [
+    'key',
+  ]),
+  update: optionsOf<UpdateOptions>('table.update', { ttlMs: NUMBER, ...CALL }),
+  delete: optionsOf<DeleteOptions>('table.delete', { ifVersion: STRING, ...CALL }),
+  deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
+  deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),
+  partitions: optionsOf<CallOptions>('table.partitions', CALL),
+  scan: optionsOf<ScanOptions>('table.scan', {
+    prefix: STRING,
+    from: STRING,
+    to: STRING,
+    limit: NUMBER,
+    cursor: STRING,
+    ...CALL,
+  }),
+};
+
+/** Makes the check of a call's options. An undefined option counts as left out. */
+export function optionsOf<Options extends object>(
+  call: string,
+  kinds: Readonly<Record<keyof Options & string, Kind>>,
+  required: readonly (keyof Options & string)[] = [],
+): CheckOptions {
+  const kindOf = new Map<string, Kind>(Object.entries(kinds));
+  return (given, index) => {
+    if (given === undefined && required.length === 0) return;
+    const where = (): string => (index === undefined ? call : `item ${index} of ${call}`);
+    if (!isObject(given))
+      throw new TypeError(`${where()} takes an object of ${[...kindOf.keys()].join(', ')}, not ${described(given)}`);
+    for (const name of Object.keys(given)) {
+      const kind = kindOf.get(name);
+      if (kind === undefined) throw unknownOption(where(), name, [...kindOf.keys()]);
+      const value = given[name];
+      if (value !== undefined && !kind.accepts(value)) throw wrongKind(where(), name, kind, value);
+    }
+    for (const name of required) {
+      if (given[name] === undefined)
+        throw new TypeError(`${where()} needs ${name}: it must be ${kindOf.get(name)?.name}`);
+    }
+  };
+}
+
+export function checkItems(call: string, items: unknown, check: CheckOptions): void {
+  checkArgument(call, 'items', ARRAY, items);
+  const all = items as unknown[];
+  for (let index = 0; index < all.length; index += 1) check(all[index], index);
+}
+
+export function checkArgument(call: string, name: string, kind: Kind, value: unknown): void {
+  if (!kind.accepts(value)) throw wrongKind(call, name, kind, value);
+}
+
+function orString(check: CheckOptions): CheckOptions {
+  return (given, index) => {
+    if (typeof given !== 'string') check(given, index);
+  };
+}
+
+function wrongKind(where: string, name: string, kind: Kind, value: unknown): TypeError {
+  const given = kind.isShown === true && isText(value) ? JSON.stringify(value.split('?', 1)[0]) : described(value);
+  return new TypeError(`${where}: ${name} must be ${kind.name}, not ${given}`);
+}
+
+function unknownOption(where: string, name: string, names: readonly string[]): TypeError {
+  const near = nearest(name, names);
+  const hint = near === undefined ? '' : ` did you mean ${near}?`;
+  return new TypeError(`${where} has no option ${JSON.stringify(name)}:${hint} it takes ${names.join(', ')}`);
+}
+
+/** The name with the longest equal beginning, of two letters at least. */
+function nearest(mistyped: string, names: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let most = 1;
+  for (const name of names) {
+    const agreeing = commonLetters(name.toLowerCase(), mistyped.toLowerCase());
+    if (agreeing > most) [best, most] = [name, agreeing];
+  }
+  return best;
+}
+
+function commonLetters(a: string, b: string): number {
+  let count = 0;
+  while (count < a.length && a[count] === b[count]) count += 1;
+  return count;
+}
+
+/** Names the type alone, as the content may be a secret. */
+function described(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

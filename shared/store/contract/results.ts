@@ -1,0 +1,65 @@
+// The results of calls: records, outcomes of batches, tables, reports.
+import type { StoreError } from './errors.ts';
+import type { Order } from './options.ts';
+
+export interface Entry<V> {
+  readonly key: string;
+  readonly value: V;
+  /** Opaque, never the same again for this key, and fit for an HTTP ETag. */
+  readonly version: string;
+  /** Milliseconds since 1970; undefined if it never expires. */
+  readonly expiresAtMs: number | undefined;
+}
+
+interface Failed {
+  readonly status: 'failed';
+  readonly key: string;
+  readonly error: StoreError;
+}
+
+interface Absent {
+  readonly status: 'absent';
+  readonly key: string;
+}
+
+export type GetOutcome<V> = ({ readonly status: 'found' } & Entry<V>) | Absent | Failed;
+
+export type PutOutcome = { readonly status: 'written'; readonly key: string; readonly version: string } | Failed;
+
+/** `version` is the deletion's. */
+export type DeleteOutcome =
+  { readonly status: 'deleted'; readonly key: string; readonly version: string } | Absent | Failed;
+
+export interface TableInfo {
+  readonly name: string;
+  readonly order: Order;
+  /** Milliseconds since 1970. */
+  readonly createdAtMs: number;
+}
+
+/** Counts of one vacuum. */
+export interface VacuumReport {
+  /** Containers looked at. */
+  readonly listed: number;
+  /** Orphans removed. */
+  readonly removed: number;
+  /** Orphans and merged containers that stay, as their removal was refused or not proven safe. */
+  readonly left: number;
+  /**
+   * Containers of an incarnation that nobody dropped: the table's root was lost, and created anew.
+   * They stay. Restore the root from a backup.
+   */
+  readonly foreign: number;
+  /** Containers merged into their left neighbours, interrupted merges included. */
+  readonly merged: number;
+  /** Merged containers reduced to a header, which leads old caches on. Removed a day later. */
+  readonly stripped: number;
+  /** Containers rewritten without deleted and expired records, or with fewer pages. */
+  readonly purged: number;
+  /** Pairs of small neighbours that stay two, as one of them was written within `quietMs`. */
+  readonly busy: number;
+  /** Containers with a damaged page. They stay; reads of their records name the page. */
+  readonly damaged: number;
+  /** Routing entries left over by merges, removed. */
+  readonly entriesDropped: number;
+}

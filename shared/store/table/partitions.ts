@@ -1,0 +1,55 @@
+// Cuts a table into ranges of about equal size, for scans side by side. Any positions make good
+// cuts, so branches are trusted, though they are hints.
+import { childrenOf } from '../container/branch.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { StoreError, tableNotFound } from '../contract/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
+import { nodeId, rootId } from '../format/ids.ts';
+import type { Position } from '../format/position.ts';
+import { encodeCursor } from './cursor.ts';
+
+const PARTITIONS_MAX = 1_024;
+
+/** Cursors of up to `count` scans that together give each record once. */
+export async function partition(engine: Engine, count: number): Promise<string[]> {
+  const { table } = engine;
+  if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX)
+    throw new StoreError('invalid', `count must be a whole number from 1 to ${PARTITIONS_MAX}`, { table });
+  const root = await engine.reader.readWhole(rootId(table));
+  if (root?.header.state !== 'live') throw tableNotFound(table);
+  const { order, incarnation } = root.header;
+  const cuts = evenly(await separators(engine, root, count), count);
+  return [EMPTY_BYTES, ...cuts].map((position, index) =>
+    encodeCursor({ order, incarnation, position, end: cuts[index] }, table),
+  );
+}
+
+/**
+ * Separators of the highest level that has enough of them, or of the leaves: in order, each once.
+ */
+async function separators(engine: Engine, root: Snapshot, count: number): Promise<Position[]> {
+  let branches = root.header.level === 0 ? [] : [root];
+  for (;;) {
+    const children = branches.flatMap((branch) => childrenOf(branch, engine.table));
+    const isEnough = children.length >= count || (branches[0]?.header.level ?? 0) <= 1;
+    if (isEnough) return distinct(children.slice(1).map(({ low }) => low));
+    const ids = children.map(({ child }) => nodeId(engine.table, root.header.incarnation, child));
+    const below = await Promise.all(ids.map((id) => engine.reader.readWhole(id)));
+    branches = below.filter((node) => node !== undefined);
+  }
+}
+
+function distinct(positions: readonly Position[]): Position[] {
+  const sorted = positions.toSorted(compareBytes);
+  return sorted.filter((one, index) => one.length > 0 && (index === 0 || compareBytes(one, sorted[index - 1]!) > 0));
+}
+
+/** At most `count` - 1 of the positions, with about as many between any two. */
+function evenly(positions: readonly Position[], count: number): Position[] {
+  const cuts = Math.min(count - 1, positions.length);
+  return Array.from(
+    { length: cuts },
+    (_, index) => positions[Math.floor(((index + 1) * positions.length) / (cuts + 1))]!,
+  );
+}

@@ -1,0 +1,237 @@
+// Tables on the command line: what is exported, imported or copied comes back the same, also after an
+// interruption, and beside writers.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
+import { exportTable } from '../../../infra/cli/data/export.ts';
+import { importTable } from '../../../infra/cli/data/import.ts';
+import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
+import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { type CodecName, encode, openStore, type Store } from '../../../shared/store/index.ts';
+
+const NEVER = new AbortController().signal;
+
+function memoryStore(): Store {
+  const store = openStore({ driver: memoryDriver() });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(path.join(tmpdir(), 'stowage-data-'));
+  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
+
+const VALUES: readonly (readonly [codec: Exclude<CodecName, 'encoded'>, value: unknown])[] = [
+  ['msgpack', { name: 'Ada', visits: [1, -2, 0.5, null, true], '': {} }],
+  ['msgpack', { when: new Date(1_234), map: new Map([[1, 'x']]), set: new Set([1]), big: 2n ** 70n, minus: -0 }],
+  ['msgpack', [undefined, Number.NaN, new Uint8Array([1, 2])]],
+  ['json', { text: 'é"\\', deep: [[[1]]] }],
+  ['bytes', new Uint8Array([0, 255, 10])],
+];
+
+test.each(VALUES)('a record of %s is given back byte for byte by its line: %o', (codec, value) => {
+  const stored = encode(codec, value);
+  const given = lineOf({ key: 'k"\n', value: stored, version: 'v', expiresAtMs: 5 });
+  expect(given).not.toContain('\n');
+  expect(itemOf(given)).toEqual({ key: 'k"\n', value: { codec, bytes: Buffer.from(stored.bytes) }, expiresAtMs: 5 });
+});
+
+function line(value: unknown): string {
+  return lineOf({ key: 'k', value: encode('msgpack', value), version: 'v', expiresAtMs: undefined });
+}
+
+test('a line is readable where JSON gives the value back the same', () => {
+  expect(line({ name: 'Ada' })).toBe('{"key":"k","value":{"name":"Ada"}}');
+  expect(line(new Date(0))).toMatch(/^\{"key":"k","data":"[^"]+"\}$/);
+});
+
+test.each([
+  '{"key":"k"}',
+  '{"key":"k","value":1,"data":""}',
+  '{"key":5,"value":1}',
+  '{"key":"k","value":1,"ttl":5}',
+  '5',
+  'no',
+])('%s is no line of a record', (line) => {
+  expect(() => itemOf(line)).toThrow(Error);
+});
+
+/** Some thousand records of all codecs in containers that split. */
+async function filled(store: Store, order: 'hash' | 'key' = 'key', count = 3_000): Promise<void> {
+  const table = await store.table('t', { order, codec: 'encoded', containerBytesMax: 16_384 });
+  const items = Array.from({ length: count }, (_, number) => {
+    const [codec, value] = VALUES[number % VALUES.length]!;
+    return { key: `k${number}`, value: encode(codec, value), ...(number % 5 === 0 && { expiresAtMs: 8e12 + number }) };
+  });
+  await table.putMany(items);
+}
+
+async function sumOf(store: Store, name = 't'): Promise<string> {
+  const { sum, records } = await checksumOf(await encodedTable(store, name, { create: false }), 3, NEVER);
+  return `${records} ${sum}`;
+}
+
+/** Fails the first time it is called, as a full disk would. */
+function failOnce(): () => Promise<void> {
+  let hasFailed = false;
+  return () => {
+    if (hasFailed) return Promise.resolve();
+    hasFailed = true;
+    return Promise.reject(new Error('stopped by the test'));
+  };
+}
+
+test.each(['hash', 'key'] as const)(
+  'a table of order %s is copied whole, interrupted and gone on with',
+  async (order) => {
+    const [from, to] = [memoryStore(), memoryStore()];
+    await filled(from, order);
+    const options = { from, to, table: 't', target: 'copy', ranges: 4 };
+    let state: CopyState | undefined;
+    const save = failOnce();
+    const onState = (now: CopyState): Promise<void> => {
+      state = now;
+      return save();
+    };
+    await expect(copyTable({ ...options, state: undefined, onState, signal: NEVER })).rejects.toThrow('stopped by');
+    expect(state!.records).toBeLessThan(3_000);
+    const done = await copyTable({ ...options, state, onState, signal: NEVER });
+    expect(done.ranges.every((range) => range === null)).toBe(true);
+    expect(await sumOf(to, 'copy')).toBe(await sumOf(from));
+  },
+);
+
+test('records that nobody changes arrive as they are while others are written and deleted', async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  await filled(from);
+  const table = await from.table('t', { codec: 'encoded' });
+  const copied = new AbortController();
+  const writing = (async () => {
+    for (let round = 0; !copied.signal.aborted; round += 1) {
+      // The memory driver answers at once: others have their turn too.
+      await nextTurn();
+      await table.put(`new ${round}`, encode('json', round));
+      await table.delete(`k${(round * 2) % 3_000}`);
+      await table.put(`k${(round * 2) % 3_000}`, encode('json', 'again'));
+    }
+  })();
+  await copyTable({
+    from,
+    to,
+    table: 't',
+    target: 't',
+    ranges: 4,
+    state: undefined,
+    signal: NEVER,
+    onState: () => Promise.resolve(),
+  });
+  copied.abort();
+  await writing;
+  const untouched = Array.from({ length: 1_500 }, (_, number) => `k${number * 2 + 1}`);
+  const [here, there] = await Promise.all(
+    [from, to].map(async (store) => (await encodedTable(store, 't', {})).getMany(untouched)),
+  );
+  const valuesOf = (outcomes: NonNullable<typeof here>): unknown[] =>
+    outcomes.map((outcome) =>
+      outcome.status === 'found' ? [outcome.key, outcome.value, outcome.expiresAtMs] : outcome,
+    );
+  expect(valuesOf(there!)).toEqual(valuesOf(here!));
+});
+
+test('an export that was interrupted goes on, and its import holds the same', async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  await filled(from);
+  const out = await folder();
+  const options = { store: from, table: 't', folder: out, ranges: 2 };
+  const stop = (): never => {
+    throw new Error('stopped by the test');
+  };
+  await expect(exportTable({ ...options, onProgress: stop, signal: NEVER })).rejects.toThrow('stopped by');
+  await expect(
+    importTable({ store: to, table: 'u', order: undefined, source: out, onProgress: () => {}, signal: NEVER }),
+  ).rejects.toThrow('not finished');
+  // A line that was half written when the process died.
+  await writeFile(path.join(out, 'records-0000.ndjson'), '{"key":"ha', { flag: 'a' });
+  const { ranges } = await exportTable({ ...options, onProgress: () => {}, signal: NEVER });
+  expect(ranges.reduce((sum, { records }) => sum + records, 0)).toBe(3_000);
+  expect(await readdir(out)).toHaveLength(ranges.length + 1);
+  const imported = { store: to, table: 'u', order: undefined, source: out, onProgress: () => {}, signal: NEVER };
+  expect(await importTable(imported)).toBe(3_000);
+  expect(await sumOf(to, 'u')).toBe(await sumOf(from));
+  expect((await to.tables()).map(({ order }) => order)).toEqual(['key']);
+});
+
+test('a line that is no record is named, and lines before it may have been put', async () => {
+  const out = await folder();
+  const source = path.join(out, 'records.ndjson');
+  await writeFile(source, '{"key":"a","value":1}\n\n{"key":"b"}\n');
+  const options = { store: memoryStore(), table: 't', order: undefined, source, onProgress: () => {}, signal: NEVER };
+  await expect(importTable(options)).rejects.toThrow(/line 3 of .*records\.ndjson/);
+});
+
+const CLI = fileURLToPath(new URL('../../../infra/cli/main.ts', import.meta.url));
+
+function stowage(args: readonly string[], cwd: string, env: Record<string, string> = {}) {
+  return new Promise<{ code: number; output: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      [CLI, ...args],
+      { cwd, env: { ...process.env, ...env }, timeout: 100_000 },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr });
+      },
+    );
+  });
+}
+
+test('a table goes from one emulator to the other and back by the commands, and is verified there', async () => {
+  const azurite = await startAzurite({ inProcess: true });
+  onTestFinished(() => azurite.close());
+  const env = {
+    DATASTORE_EMULATOR_HOST: new URL(inject('embeddedEndpoint')).host,
+    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+  };
+  const [gcp, azure] = ['gcp://stowage-data-test', 'azure://devstoreaccount1/stowage'];
+  const cwd = await folder();
+  await writeFile(
+    path.join(cwd, 'in.ndjson'),
+    '{"key":"a","value":{"n":1}}\n{"key":"b","data":"AQI=","codec":"bytes"}\n',
+  );
+  const run = (...args: string[]) => stowage(args, cwd, env);
+  expect(await run('import', 'in.ndjson', '--to', gcp, '--table', 'users', '--order', 'key')).toMatchObject({
+    code: 0,
+  });
+  expect(await run('copy', 'users', '--from', gcp, '--to', azure)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('Both hold the same 2 records') as string,
+  });
+  expect(await run('verify', 'users', '--from', azure)).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/^2 records in 1 pages of 1 containers[^]*Nothing is wrong\.$/m) as string,
+  });
+  expect(await run('export', 'users', '--from', azure)).toMatchObject({ code: 0 });
+  const text = await readFile(path.join(cwd, 'users.export', 'records-0000.ndjson'), 'utf8');
+  expect(text).toBe('{"key":"a","value":{"n":1}}\n{"key":"b","codec":"bytes","data":"AQI="}\n');
+  expect((await readdir(cwd)).toSorted()).toEqual(['in.ndjson', 'users.export']);
+  expect(await run('verify', 'none', '--from', azure)).toMatchObject({ code: 1 });
+});
+
+test.each([
+  [['verify', 't'], '--from is missing'],
+  [['verify', 't', '--from', 'somewhere'], '--from takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE'],
+  [['copy', 't', '--from', 'gcp://p', '--to', 'azure://a'], '--to takes gcp://'],
+  [['import', 'f', '--to', 'gcp://p'], '--table is missing'],
+  [['repair', 't'], 'there is no command repair'],
+])('%j is refused with what to do', async (args, message) => {
+  const { code, output } = await stowage(args, await folder());
+  expect({ code, output }).toMatchObject({ code: 2, output: expect.stringContaining(message) as string });
+});

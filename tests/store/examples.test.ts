@@ -1,0 +1,31 @@
+// Every method of the public interface has an example, and the examples do what they say.
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { openStore } from '../../shared/store/index.ts';
+
+const SOURCE = readFileSync(new URL('../../shared/store/contract/api.ts', import.meta.url), 'utf8');
+const DOCUMENTED = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*(?:export interface )?(\w+)/g;
+
+const examples = new Map(
+  [...SOURCE.matchAll(DOCUMENTED)].flatMap(([, comment, name]) => {
+    const [, code] = comment!.split('@example');
+    return code === undefined ? [] : [[name!, code.replaceAll(/^ *\* ?/gm, '')] as const];
+  }),
+);
+const methods = new Set([...SOURCE.matchAll(/^ {2}(\w+)(?:<.*>)?\(/gm)].map(([, name]) => name!));
+
+test.each([...methods])('the example of %s gives the values it names', async (name) => {
+  expect(examples.has(name)).toBe(true);
+  const code = stripTypeScriptTypes(`async () => {${examples.get('Store')}{${examples.get(name)}}}`);
+  const checked = code.replaceAll(/^(.*); \/\/ => (.*)$/gm, 'expect($1).toEqual($2);');
+  const shown: unknown[] = [];
+  const log = { log: (...values: unknown[]) => shown.push(values) };
+  // oxlint-disable-next-line no-implied-eval -- the code stands in this repository
+  const run = new Function('openStore', 'memoryDriver', 'expect', 'console', `return (${checked})()`) as (
+    ...given: unknown[]
+  ) => unknown;
+  await run(openStore, memoryDriver, expect, log);
+  expect(shown).toEqual(name === 'scan' ? [['user:1', { name: 'Ada' }]] : []);
+});

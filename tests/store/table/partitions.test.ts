@@ -1,0 +1,83 @@
+// Partitions: scans side by side that together give each record once.
+import { expect, test } from 'vitest';
+import type { Order, Table } from '../../../shared/store/index.ts';
+import { key, text, World } from '../rules/world.ts';
+
+async function filled(order: Order, count: number): Promise<{ world: World; table: Table<string> }> {
+  const world = new World();
+  const table = await world.run(world.process().store.table<string>('t', { order }));
+  const items = Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number) }));
+  await world.run(table.putMany(items));
+  return { world, table };
+}
+
+async function keysFrom(table: Table<string>, cursor: string, limit?: number): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const entry of table.scan(limit === undefined ? { cursor } : { cursor, limit })) keys.push(entry.key);
+  return keys;
+}
+
+const orders: readonly Order[] = ['hash', 'key'];
+
+test.each(orders)('of order %s give each record once, in shares of about one size', async (order) => {
+  const { world, table } = await filled(order, 400);
+  const cursors = await world.run(table.partitions(4));
+  const shares = await Promise.all(cursors.map((cursor) => world.run(keysFrom(table, cursor))));
+  expect(shares.flat().toSorted()).toEqual(Array.from({ length: 400 }, (_, number) => key(number)));
+  expect(shares).toHaveLength(4);
+  for (const share of shares) expect(share.length).toBeGreaterThan(40);
+});
+
+test.each(orders)('of order %s still do after splits and merges', async (order) => {
+  const { world, table } = await filled(order, 100);
+  const cursors = await world.run(table.partitions(3));
+  const more = Array.from({ length: 300 }, (_, number) => key(100 + number));
+  await world.run(table.putMany(more.map((name) => ({ key: name, value: text(name) }))));
+  const other = world.process().store;
+  await world.run(other.vacuum('t', { quietMs: 0 }));
+  const found = await Promise.all(cursors.map((cursor) => world.run(keysFrom(table, cursor))));
+  expect(found.flat().toSorted()).toEqual(Array.from({ length: 400 }, (_, number) => key(number)));
+});
+
+test('one that was left is resumed by the cursor of its scan', async () => {
+  const { world, table } = await filled('key', 200);
+  const [, second] = await world.run(table.partitions(2));
+  const scan = table.scan({ cursor: second!, limit: 7 });
+  const begun: string[] = [];
+  await world.run(
+    (async () => {
+      for await (const entry of scan) begun.push(entry.key);
+    })(),
+  );
+  const rest = await world.run(keysFrom(table, scan.cursor!));
+  expect([...begun, ...rest]).toEqual(await world.run(keysFrom(table, second!)));
+});
+
+test('of a table with one container is one', async () => {
+  const { world, table } = await filled('hash', 3);
+  expect(await world.run(table.partitions(16))).toHaveLength(1);
+});
+
+test.each([0, 1.5, 1_025, Number.NaN])('%d of them are refused', async (count) => {
+  const { world, table } = await filled('hash', 1);
+  await expect(world.run(table.partitions(count))).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('a record put with the time at which it expires is gone then', async () => {
+  const { world, table } = await filled('key', 1);
+  const expiresAtMs = world.runtime.wallMs() + 1_000;
+  await world.run(table.put('soon', 'x', { expiresAtMs }));
+  await world.run(table.put('past', 'x', { expiresAtMs: 5 }));
+  expect(await world.run(table.get('past'))).toBeUndefined();
+  expect(await world.run(table.get('soon'))).toMatchObject({ expiresAtMs });
+  await world.run(world.runtime.sleep(1_000));
+  expect(await world.run(table.get('soon'))).toBeUndefined();
+});
+
+test.each([{ expiresAtMs: 1, ttlMs: 1 }, { expiresAtMs: -1 }, { expiresAtMs: 1.5 }, { expiresAtMs: 9e15 }])(
+  'an expiry of %o is refused',
+  async (options) => {
+    const { world, table } = await filled('key', 1);
+    await expect(world.run(table.put('k', 'x', options))).rejects.toMatchObject({ code: 'invalid' });
+  },
+);
