@@ -1,5 +1,6 @@
 // Locks of entities, as a service has that lets writes to one entity wait for each other: first come, first served. A request claims all
 // its entities when it arrives, so no two requests ever wait for each other.
+import type { Transaction } from './request.ts';
 
 /** A request that waits for its entities, or holds them. */
 export interface Claimant {
@@ -83,6 +84,14 @@ export class EntityLocks {
         this.#passOn(id, lock);
       });
     }
+  }
+
+  /** Ends a transaction, and the hold of what it has. */
+  end(transaction: Transaction, isWritten: boolean): void {
+    const { held } = transaction;
+    transaction.held = undefined;
+    transaction.isOver = true;
+    if (held !== undefined) this.release(held, isWritten);
   }
 
   #passOn(id: string, lock: Lock): void {

@@ -13,6 +13,14 @@ export interface Access {
   readonly indexRows?: number;
 }
 
+/** A transaction: its read takes the entity's lock, its commit gives it back. */
+export class Transaction {
+  /** Entities whose locks it holds. */
+  held: readonly Access[] | undefined;
+  /** It keeps no lock any more, not even one that it waits for. */
+  isOver = false;
+}
+
 /** One request as it travels: what it does to the state is the effect that is passed beside it. */
 export interface ModelRequest {
   readonly kind: RequestKind;
@@ -20,6 +28,8 @@ export interface ModelRequest {
   readonly accesses: readonly Access[];
   /** After this many milliseconds the caller gives up; the request goes on. */
   readonly timeoutMs: number;
+  /** A read waits for the entity's lock and keeps it; a write gives it back. Default: none. */
+  readonly transaction?: Transaction | undefined;
 }
 
 /** What an effect's result means for the service. */

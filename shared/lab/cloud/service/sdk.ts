@@ -1,7 +1,7 @@
 // A provider's own SDK as a sender of requests: its patience, and what it sends again by itself.
 import { power } from '../../kit/exact-math.ts';
 import type { RequestKind } from '../data/parameters.ts';
-import { type Access, type Describe, type Failure, ServiceFailure } from './request.ts';
+import { type Access, type Describe, type Failure, ServiceFailure, type Transaction } from './request.ts';
 import type { ModelledService } from './service.ts';
 
 /** Datastore's client takes RESOURCE_EXHAUSTED and ABORTED for answers. */
@@ -16,6 +16,7 @@ export interface SdkCall<T> {
   readonly accesses: readonly Access[];
   readonly effect: () => T;
   readonly describe?: Describe<T>;
+  readonly transaction?: Transaction | undefined;
 }
 
 export class Sdk {
@@ -33,8 +34,8 @@ export class Sdk {
   }
 
   #attempt<T>(call: SdkCall<T>, attempt: number): Promise<T> {
-    const { kind, accesses, effect, describe } = call;
-    const request = { kind, accesses, timeoutMs: this.#service.parameters.get('sdk.timeoutMs') };
+    const { kind, accesses, effect, describe, transaction } = call;
+    const request = { kind, accesses, transaction, timeoutMs: this.#service.parameters.get('sdk.timeoutMs') };
     // Nearly all succeed, and 10,000 may be under way: for those a handler is less than a function that waits.
     return this.#service.send(request, effect, describe).catch(async (error: unknown) => {
       if (!this.#isRepeated(error, accesses, attempt)) throw error;

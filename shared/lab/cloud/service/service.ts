@@ -5,9 +5,12 @@ import { Admission } from './admission.ts';
 import { noCounts, type ServiceCounters } from './counters.ts';
 import { Draws } from './draws.ts';
 import { EntityLocks } from './entity-locks.ts';
-import type { Describe, ModelRequest } from './request.ts';
+import type { Describe, ModelRequest, Transaction } from './request.ts';
 import { ServiceTimes } from './times.ts';
 import { type ServiceParts, Transit } from './transit.ts';
+
+/** https://cloud.google.com/datastore/docs/concepts/limits: idle expiration of a transaction. */
+const TRANSACTION_IDLE_MS = 60_000;
 
 export interface ServiceOptions {
   readonly scheduler: Scheduler;
@@ -56,6 +59,15 @@ export class ModelledService {
     return new Promise((resolve, reject) => {
       transit.start(resolve, reject);
     });
+  }
+
+  /** Ends a transaction that its caller gave up: at once if it was rolled back, else when it was idle for a minute. */
+  endUncommitted(transaction: Transaction, isRolledBack: boolean): void {
+    const { locks } = this.#parts;
+    if (locks === undefined) return;
+    const end = (): void => locks.end(transaction, false);
+    if (isRolledBack) end();
+    else this.scheduler.quietlyAt(this.scheduler.nowMs + TRANSACTION_IDLE_MS, end);
   }
 }
 

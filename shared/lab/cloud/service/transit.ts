@@ -88,8 +88,10 @@ export class Transit<T> implements Claimant, Happening {
 
   /** Called when it holds its entities. */
   proceed(): void {
+    const { transaction, accesses } = this.#request;
     this.#isWaiting = false;
     this.#holds = true;
+    if (transaction !== undefined) transaction.held = accesses;
     this.#after(this.#holdMs * this.#parts.effectShare, 'take-effect');
   }
 
@@ -103,6 +105,7 @@ export class Transit<T> implements Claimant, Happening {
     this.#pace = times.pace(this.#request.kind);
     this.#serviceMs = this.#pace * times.requestMs(this.#request);
     if (locks !== undefined && this.#isWrite) this.#after(waitMs + this.#serviceMs * (1 - holdShare), 'claim');
+    else if (locks !== undefined && this.#request.transaction !== undefined) this.#after(waitMs, 'claim');
     else this.#after(waitMs + this.#serviceMs * effectShare, 'take-effect');
   }
 
@@ -110,12 +113,14 @@ export class Transit<T> implements Claimant, Happening {
     return this.#request.kind === 'commit' || this.#request.kind === 'transaction';
   }
 
+  /** A read holds its entity from the beginning on. */
   get #holdMs(): number {
-    return this.#serviceMs * this.#parts.holdShare;
+    return this.#serviceMs * (this.#isWrite ? this.#parts.holdShare : 1);
   }
 
   #claim(locks: EntityLocks): void {
-    if (locks.claim(this.#request.accesses, this)) return this.proceed();
+    const { accesses, transaction } = this.#request;
+    if (transaction?.held !== undefined || locks.claim(accesses, this)) return this.proceed();
     const { scheduler, parameters } = this.#parts;
     this.#isWaiting = true;
     this.#watchDeadline();
@@ -150,9 +155,14 @@ export class Transit<T> implements Claimant, Happening {
 
   #releaseAfter(ms: number, isWritten: boolean): void {
     const { locks, scheduler } = this.#parts;
-    const { accesses } = this.#request;
-    if (ms === 0) locks?.release(accesses, isWritten);
-    else scheduler.quietlyAt(scheduler.nowMs + ms, () => locks?.release(accesses, isWritten));
+    const { accesses, transaction } = this.#request;
+    if (transaction !== undefined && !this.#isWrite && !transaction.isOver) return;
+    const release = (): void => {
+      if (transaction === undefined) locks?.release(accesses, isWritten);
+      else locks?.end(transaction, isWritten);
+    };
+    if (ms === 0) release();
+    else scheduler.quietlyAt(scheduler.nowMs + ms, release);
   }
 
   #answer(ms: number): void {
