@@ -9,7 +9,7 @@ import { PROCESS_CLOCKS } from '../../../../shared/lab/load/spent.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 import { takeTurn } from '../../bench/contest/turn.ts';
 import type { BenchProvider } from '../../providers.ts';
-import { type Backend, costsOf, engineLoads, type Measured } from './costs.ts';
+import { type Backend, costsOf, engineLoads, type Measured, type MeasuredLoad } from './costs.ts';
 import { type DriverUse, useOf } from './counted.ts';
 import { containerLoads, type Load, plainLoads } from './loads.ts';
 
@@ -31,8 +31,10 @@ export interface CalibrationSize {
   readonly log: (line: string) => void;
 }
 
-/** The table without its circumstances. */
-export type Calibration = Pick<ProcessorTable, 'rounds' | 'costs' | 'loads'>;
+/** The table without its circumstances, and the loads that it was made of. */
+export interface Calibration extends Pick<ProcessorTable, 'rounds' | 'costs'> {
+  readonly loads: readonly MeasuredLoad[];
+}
 
 /** Measures both providers' clients and this store on the memory driver, in rounds that each pass all loads. Closes what it opens, not the providers. */
 export async function calibrate(providers: readonly BenchProvider[], size: CalibrationSize): Promise<Calibration> {

@@ -7,7 +7,6 @@ import {
   type Cost,
   costAt,
   lonelinessAt,
-  type MeasuredLoad,
   type ProcessorCosts,
   type RecordCosts,
 } from '../../../../shared/lab/cloud/data/processor.ts';
@@ -33,6 +32,19 @@ export interface Measured {
   readonly rounds: readonly number[];
   /** Of the container layout. */
   readonly use: DriverUse | undefined;
+}
+
+/** One load as it was measured, and what the table makes of it. */
+export interface MeasuredLoad {
+  /** Where and what: `datastore record get`; of this store the containers' size too: `azure-tables put, 64 KiB`, `memory get, any size, cold`. */
+  readonly load: string;
+  readonly inFlight: number;
+  /** Microseconds an operation, or a record of many: the median of the rounds, the lowest and the highest. */
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+  /** The table's own figure for this load, by its requests, entities and bytes an operation. */
+  readonly fitted: number;
 }
 
 type Verb = keyof ContainerCosts['operation'];

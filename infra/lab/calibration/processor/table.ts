@@ -2,8 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import type { MeasuredLoad, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
+import type { ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
 import { decimal, intervalText, whole } from '../../../../shared/lab/kit/format.ts';
+import type { MeasuredLoad } from './costs.ts';
 import { textTable } from '../../../../shared/lab/kit/text-table.ts';
 
 /** Writes `shared/lab/cloud/data/processor-DAY.ts` below `root`, over an earlier one of that day. Resolves to its path. */

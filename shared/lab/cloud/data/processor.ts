@@ -62,19 +62,6 @@ export interface ProcessorCosts {
   readonly container: ContainerCosts;
 }
 
-/** One load as it was measured, and what the table makes of it. */
-export interface MeasuredLoad {
-  /** Where and what: `datastore record get`; of this store the containers' size too: `azure-tables put, 64 KiB`, `memory get, any size, cold`. */
-  readonly load: string;
-  readonly inFlight: number;
-  /** Microseconds an operation, or a record of many: the median of the rounds, the lowest and the highest. */
-  readonly median: number;
-  readonly lowest: number;
-  readonly highest: number;
-  /** The table's own figure for this load, by its requests, entities and bytes an operation. */
-  readonly fitted: number;
-}
-
 /** A whole calibration: figures of one machine on one day. */
 export interface ProcessorTable {
   /** Day, ISO 8601. */
@@ -85,7 +72,6 @@ export interface ProcessorTable {
   /** Rounds, of which the medians count. */
   readonly rounds: number;
   readonly costs: Readonly<Record<Provider, ProcessorCosts>>;
-  readonly loads: readonly MeasuredLoad[];
 }
 
 /** Microseconds of one, with so many of its kind in flight (itself included): what a turn of the event loop costs is shared by all in flight. */
