@@ -73,14 +73,18 @@ function today(): string {
   return new Date().toISOString().slice(0, 10);
 }
 
-/** The benchmark's emulators tell Google's library to look for no credentials, so they are loaded for this alone. */
+/**
+ * The benchmark's emulators tell Google's library to look for no credentials, so they are loaded
+ * for this alone.
+ */
 async function measureProcessor(processorMs: number, signal: AbortSignal): Promise<void> {
   const { providerOn, startAzure } = await import('../providers.ts');
   const { startEmbeddedDatastore } = await import('../../emulators/embedded.ts');
   const { calibrate } = await import('./processor/calibrate.ts');
   const { loadsText, writeProcessorTable } = await import('./processor/table.ts');
   const { cpu, cores, platform, node } = machine();
-  // Google's emulator cannot commit a transaction that its read began, so it has no conditional write.
+  // Google's emulator cannot commit a transaction that its read began, so it has no conditional
+  // write.
   const datastore = await startEmbeddedDatastore({ inProcess: false });
   const providers = [providerOn('datastore', datastore), await startAzure()];
   try {

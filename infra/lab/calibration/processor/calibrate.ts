@@ -1,5 +1,5 @@
-// What the client of each layout spends of its own processor, for the model of the clouds. The emulators run in processes of their own, and only
-// this process's time counts. A turn ends when it has spent a given processor time: what other programs do meanwhile makes it longer and costs it nothing.
+// Processor time of each layout's client. Emulators run in other processes. A turn ends when it has
+// spent a given processor time, so other programs cost it nothing.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import type { ProcessorCosts, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
@@ -36,7 +36,10 @@ export interface Calibration extends Pick<ProcessorTable, 'rounds' | 'costs'> {
   readonly loads: readonly MeasuredLoad[];
 }
 
-/** Measures both providers' clients and this store on the memory driver, in rounds that each pass all loads. Closes what it opens, not the providers. */
+/**
+ * Measures both providers' clients and this store on the memory driver, in rounds that each pass
+ * all loads. Closes what it opens, not the providers.
+ */
 export async function calibrate(providers: readonly BenchProvider[], size: CalibrationSize): Promise<Calibration> {
   const opened: (() => Promise<void>)[] = [];
   try {
@@ -65,7 +68,10 @@ export async function calibrate(providers: readonly BenchProvider[], size: Calib
   }
 }
 
-/** Answers in the next turn of the event loop, as sockets do: else 32 callers would never be in flight together. */
+/**
+ * Answers in the next turn of the event loop, as sockets do: else 32 callers would never be in
+ * flight together.
+ */
 const MEMORY: { readonly backend: Backend; readonly driver: () => Driver } = {
   backend: 'memory',
   driver: () => memoryDriver({ faults: () => nextTurn(undefined) }),
@@ -113,7 +119,10 @@ async function measureAll(
   }));
 }
 
-/** Over when this process has had so much of its processors since it was first asked, and three calls have begun. */
+/**
+ * Over when this process has had so much of its processors since it was first asked, and three
+ * calls have begun.
+ */
 function afterSpending(processorUs: number): IsOver {
   let calls = 0;
   let endUs: number | undefined;

@@ -1,5 +1,5 @@
-// Cloud Datastore (Firestore in Datastore mode), as sources described it in November 2026, for a regional database and callers in its region.
-// Few of these numbers are the provider's: it publishes limits and mechanisms, no latencies.
+// Cloud Datastore (Firestore in Datastore mode), by sources of November 2026, for callers in its
+// region. The provider publishes limits and mechanisms, no latencies.
 import { documented, guessed, measured, none, unlimited } from './figures.ts';
 import type { ProviderData } from './parameters.ts';
 

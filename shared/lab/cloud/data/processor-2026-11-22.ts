@@ -1,5 +1,5 @@
-// Client processor time as `npm run calibrate -- processor` measured it, and wrote this file: do not edit it. Other machines have other figures;
-// a calibration of another day is a new file.
+// Client processor time, written by `npm run calibrate -- processor`: do not edit it. A calibration
+// of another day is a new file.
 import type { ProcessorTable } from './processor.ts';
 
 export const PROCESSOR_2026_11_22: ProcessorTable = {
@@ -21,8 +21,8 @@ export const PROCESSOR_2026_11_22: ProcessorTable = {
         get: { alone: 553.8, busy: 378.3 },
         insert: { alone: 504, busy: 282.2 },
         replace: { alone: 524, busy: 271.8 },
-        // 2.4 replacements, as on 2026-11-23: since then a transaction begins with its first read. Two
-        // runs in alternation, 21 and 61 rounds, alone, 8 and 32 in flight: 2.2 to 2.4.
+        // 2.4 replacements, measured in alternation on 2026-11-23 (21 and 61 rounds): the
+        // transaction begins with its first read since then.
         conditional: { alone: 1257.6, busy: 652.3 },
       },
       batch: { read: { request: 605.1, record: 27.1 }, write: { request: 397, record: 20.8 } },

@@ -1,5 +1,5 @@
-// A driver around a driver that lets each request cost its instance's processor what the measured table says: half of it when the request is
-// sent, half when it is answered; bytes when they go or come.
+// A driver whose requests cost the instance's processor time: half when sent, half when answered;
+// bytes when they go or come.
 import { type Driver, type Entity, partBytes, type Write } from '../../../store/contract/driver.ts';
 import { type ContainerCosts, type Cost, costAt } from '../data/processor.ts';
 import type { Processor } from './processor.ts';

@@ -1,8 +1,11 @@
-// What is called on a modelled instance, and what that costs its processor.
+// Calls on a modelled instance, and their cost of its processor.
 import { type Cost, costAt } from '../data/processor.ts';
 import type { Instance } from './instance.ts';
 
-/** Half of the cost is spent before the request is sent, half when it is answered. `more` is known with the answer. */
+/**
+ * Half of the cost is spent before the request is sent, half when it is answered. `more` is known
+ * with the answer.
+ */
 export async function charged<T>(
   instance: Instance,
   cost: Cost,

@@ -1,13 +1,16 @@
-// The plain layouts on a modelled service: one entity a record, as the comparison's baselines write and read them through the providers'
-// SDKs. Records have bytes and no content.
+// The plain layouts on a modelled service: one entity a record, as the comparison's baselines write
+// and read them through the providers' SDKs. Records have bytes and no content.
 import { type Access, type Describe, ServiceFailure, Transaction } from './request.ts';
 import { Sdk } from './sdk.ts';
 import type { ModelledService } from './service.ts';
 
-/** What a provider holds of a plain table. Tables that share one are instances that share a database. */
+/** The records of a plain table. Tables that share it are instances that share a database. */
 export interface PlainState {
   readonly records: Map<string, PlainRecord>;
-  /** The bytes of a record that nobody wrote and that is there nevertheless; undefined: there is none. */
+  /**
+   * The bytes of a record that nobody wrote and that is there nevertheless; undefined: there is
+   * none.
+   */
   readonly madeUp: (key: string) => number | undefined;
 }
 
@@ -117,8 +120,8 @@ export class PlainTable {
   }
 
   /**
-   * Reads the record and writes it unless somebody else did meanwhile: that is a `conflict`. False if there is none. Two requests, one without a
-   * record. On Datastore a transaction that its read begins: others wait for its end.
+   * Reads the record and writes it; `conflict` if another wrote it meanwhile, false if there is
+   * none. Two requests. On Datastore a transaction that the read begins.
    */
   async modify(key: string, bytes: number): Promise<boolean | 'conflict'> {
     if (!this.#habits.hasTransactions) return this.#modify({ key, bytes });
@@ -134,7 +137,10 @@ export class PlainTable {
     }
   }
 
-  /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One request, a transaction's begin and commit together. */
+  /**
+   * Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One
+   * request, a transaction's begin and commit together.
+   */
   async putMany(records: readonly PlainItem[], kind = this.#habits.batch): Promise<void> {
     const accesses = records.map(({ key, bytes }) => this.#access(key, 'write', bytes));
     const effect = (): void => {
@@ -143,7 +149,10 @@ export class PlainTable {
     await this.#sdk.send({ kind, accesses, effect });
   }
 
-  /** How many of the records that were written have keys from `from` up to `to`, not included; at most `count`. One request, of `from`'s partition. */
+  /**
+   * How many of the records that were written have keys from `from` up to `to`, not included; at
+   * most `count`. One request, of `from`'s partition.
+   */
   async range(from: string, to: string, count: number): Promise<number> {
     const accesses = [{ ...this.#access('', 'read', 0), partition: this.#partitionOf(from) }];
     const effect = (): readonly (number | undefined)[] => {

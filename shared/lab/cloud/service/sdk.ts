@@ -10,7 +10,7 @@ const RETRIED: Readonly<Record<'datastore' | 'azure-tables', readonly Failure[]>
   'azure-tables': ['throttled', 'timed-out', 'lost'],
 };
 
-/** What a request does, and what its result means. */
+/** A request with its effect, and the meaning of its result. */
 export interface SdkCall<T> {
   readonly kind: RequestKind;
   readonly accesses: readonly Access[];
@@ -28,7 +28,10 @@ export class Sdk {
     this.#retried = RETRIED[service.parameters.data.provider];
   }
 
-  /** One request, and again what the SDK repeats. Rejects with a ServiceFailure when its retries are used up. */
+  /**
+   * One request, and again what the SDK repeats. Rejects with a ServiceFailure when its retries are
+   * used up.
+   */
   send<T>(call: SdkCall<T>): Promise<T> {
     return this.#attempt(call, 0);
   }
@@ -36,7 +39,8 @@ export class Sdk {
   #attempt<T>(call: SdkCall<T>, attempt: number): Promise<T> {
     const { kind, accesses, effect, describe, transaction } = call;
     const request = { kind, accesses, transaction, timeoutMs: this.#service.parameters.get('sdk.timeoutMs') };
-    // Nearly all succeed, and 10,000 may be under way: for those a handler is less than a function that waits.
+    // Nearly all succeed, and 10,000 may be under way: for those a handler is less than a function
+    // that waits.
     return this.#service.send(request, effect, describe).catch(async (error: unknown) => {
       if (!this.#isRepeated(error, accesses, attempt)) throw error;
       await this.#pause(attempt);

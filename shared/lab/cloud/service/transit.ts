@@ -1,5 +1,5 @@
-// The way of one request: to the service, through its limits, locks and service time to its effect, and back. Each step is an event; what
-// becomes of the caller is settled once, by the reply, a failure or the deadline.
+// The way of one request: out, through limits, locks and service time to its effect, and back. Each
+// step is an event; the caller is settled once.
 import type { ProviderParameters } from '../data/parameters.ts';
 import type { Happening, Scheduler } from '../time/scheduler.ts';
 import type { Admission } from './admission.ts';
@@ -9,7 +9,7 @@ import type { Claimant, EntityLocks } from './entity-locks.ts';
 import { type Describe, FAILURES, type Failure, type ModelRequest, type Reply } from './request.ts';
 import type { ServiceTimes } from './times.ts';
 
-/** What the requests of one service share. */
+/** Shared by the requests of one service. */
 export interface ServiceParts {
   readonly scheduler: Scheduler;
   readonly parameters: ProviderParameters;
@@ -27,7 +27,7 @@ export interface ServiceParts {
   readonly lossOfReplies: number;
 }
 
-/** What comes next on the way. */
+/** The next event on the way. */
 type Step = 'arrive' | 'claim' | 'take-effect' | 'settle';
 
 const NOTHING: Reply = { bytes: 0, entities: 0, isRefused: false };
@@ -146,7 +146,7 @@ export class Transit<T> implements Claimant, Happening {
     }
     countServed(counters, parameters.data.provider, this.#request, reply);
     if (reply.bytes > 0) admission.charge(this.#request, reply.bytes, scheduler.nowMs);
-    // What is refused need not be stored, so it is answered at once.
+    // A refused write need not be stored, so it is answered at once.
     const storingMs = reply.isRefused ? 0 : (this.#holds ? this.#holdMs : this.#serviceMs) * (1 - effectShare);
     if (this.#holds) this.#releaseAfter(storingMs, !reply.isRefused);
     const replyMs = this.#pace * times.replyMs(this.#request.kind, reply.bytes, reply.entities);
