@@ -89,11 +89,6 @@ export class PlainTable {
     return this.#habits.getManyMax;
   }
 
-  /** Records of one lane may share a `putMany`, others not. */
-  lane(key: string): string {
-    return this.#partitionOf(key);
-  }
-
   /** The record's bytes; undefined if there is none. One request. */
   get(key: string): Promise<number | undefined> {
     const accesses = [this.#access(key, 'read', 0)];

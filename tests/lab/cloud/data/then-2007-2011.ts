@@ -1,8 +1,8 @@
 // The clouds of 2008 to 2011, a provider for each article. Unknown mechanisms are left out: no
 // loss, no tail, no limits. README.md tells fitted rows from others.
 import { calmProvider } from './calm.ts';
-import { measured, none } from './figures.ts';
-import type { Figure, ParameterName, ProviderData } from './parameters.ts';
+import { measured, none } from '../../../../shared/lab/cloud/data/figures.ts';
+import type { Figure, ParameterName, ProviderData } from '../../../../shared/lab/cloud/data/parameters.ts';
 
 const A =
   'A, "Datastore Container: pickle versus marshal" (App Engine, 2008): an entity of 100 KB is read in 16 ms and written in 16 ms';
