@@ -67,12 +67,7 @@ function tableOf(table: PlainTable, instance: Instance, costs: ProcessorCosts | 
     if (costs === undefined) return table.range(from, to, count);
     const { request, record } = costs.batch.read;
     const cost = { alone: request, busy: request };
-    return charged(
-      instance,
-      cost,
-      () => table.range(from, to, count),
-      (found) => found * record,
-    );
+    return charged(instance, cost, () => table.range(from, to, count), { answered: (found) => found * record });
   };
   return {
     insert: async (record) => {
