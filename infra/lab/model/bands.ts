@@ -9,8 +9,8 @@ import type { PlayedRow } from '../../../shared/lab/report/modelled/goals.ts';
 export const BANDS = fileURLToPath(new URL('bands.md', import.meta.url));
 export const README = fileURLToPath(new URL('../../../README.md', import.meta.url));
 
-const BEGIN = '<!-- of npm run model -- --bands -->\n';
-const END = '<!-- end -->';
+const BEGIN = '<!-- model: begin -->\n';
+const END = '<!-- model: end -->';
 
 /** README with the table between its two comments. Throws an Error if they are gone. */
 export function withBands(readme: string, table: string): string {

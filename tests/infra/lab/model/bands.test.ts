@@ -49,8 +49,8 @@ test('a band has the median of the seeds, and its ends the guesses that give the
 
 test('README has a place for the table', () => {
   const readme = readFileSync(README, 'utf8');
-  const before = '<!-- of npm run model -- --bands -->';
-  expect(withBands(readme, '| new |\n')).toContain(`${before}\n\n| new |\n\n<!-- end -->`);
+  const before = '<!-- model: begin -->';
+  expect(withBands(readme, '| new |\n')).toContain(`${before}\n\n| new |\n\n<!-- model: end -->`);
   expect(() => withBands('nothing', '')).toThrow('README has no');
 });
 
