@@ -51,7 +51,6 @@ export const BANDS_PLAN: PlanInput = {
   window: { warmupOperationsMax: 40_000, operationsMax: 3_000, windowMs: 60_000 },
   groups: GUESSES.map(({ title, ...guess }) => ({
     title,
-    across: 'nothing',
     rows: FIGURES.map((row) => ({ ...row, layouts: LAYOUTS, ...guess })),
   })),
 };
