@@ -1,24 +1,17 @@
 import { describe, inject } from 'vitest';
-import { datastoreDriver } from '../../shared/drivers/datastore.ts';
+import { datastoreAt, TRANSPORTS } from '../drivers/emulated.ts';
 import { conformance } from './conformance.ts';
 
-const embedded = inject('embeddedEndpoint');
-const firestore = inject('firestoreEndpoint');
-const legacy = inject('legacyDatastoreEndpoint');
+// The legacy emulator ignores masks: there patches become reads and conditional writes of whole entities.
+const EMULATORS = [
+  ['embedded Datastore emulator', inject('embeddedEndpoint')],
+  ['Firestore emulator in Datastore mode', inject('firestoreEndpoint')],
+  ['legacy Datastore emulator', inject('legacyDatastoreEndpoint')],
+] as const;
 
-function driverAt(endpoint: string) {
-  return datastoreDriver({ projectId: 'stowage-test', namespace: 'conformance', endpoint });
+for (const [name, endpoint] of EMULATORS) {
+  describe.skipIf(endpoint === '').each(TRANSPORTS)(`${name}, transport %s`, (transport) => {
+    const open = () => datastoreAt(transport, endpoint, { projectId: 'stowage-test', namespace: 'conformance' });
+    conformance('datastore', { open, atomic: false, deviations: [] });
+  });
 }
-
-describe('embedded Datastore emulator', () => {
-  conformance('datastore', { open: () => driverAt(embedded), atomic: false, deviations: [] });
-});
-
-describe.skipIf(firestore === '')('Firestore emulator in Datastore mode', () => {
-  conformance('datastore', { open: () => driverAt(firestore), atomic: false, deviations: [] });
-});
-
-// This emulator ignores masks: the driver's probe finds out, and patches become reads and conditional writes of whole entities.
-describe.skipIf(legacy === '')('legacy Datastore emulator', () => {
-  conformance('datastore', { open: () => driverAt(legacy), atomic: false, deviations: [] });
-});

@@ -3,7 +3,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
-import { UnderWay } from './under-way.ts';
+import { UnderWay } from '../common/under-way.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */
 const IDLE_SOCKET_MS = 55_000;

@@ -66,7 +66,14 @@ function inTime(proof: Proof | Promise<Proof>, untilMs: number): Proof | Promise
   return proof instanceof Promise ? withDeadline(proof, untilMs - performance.now()) : proof;
 }
 
-function checked(reply: HttpReply, { method, success = method === 'GET' ? 200 : 204 }: ServiceRequest): HttpReply {
+/** What is read of a reply, whoever received it. */
+export type Reply = Pick<HttpReply, 'status' | 'headers'> & { readonly body: Buffer | string };
+
+/** The reply, if it is the service's and the success that was asked for, else a RefusedRequestError. */
+export function checked<Received extends Reply>(
+  reply: Received,
+  { method, success = method === 'GET' ? 200 : 204 }: Pick<ServiceRequest, 'method' | 'success'>,
+): Received {
   const { status, headers, body } = reply;
   const isVerdict = isOfService(reply);
   if (status === success && isVerdict) return reply;
@@ -86,7 +93,7 @@ function retryAfterIn(header: string | undefined): number | undefined {
  * A proxy or a captive portal may answer anything, with any status, and keep what it was sent. All replies of the service have these headers, but
  * for the version, which it does not tell those whom it does not let in.
  */
-function isOfService({ status, headers }: HttpReply): boolean {
+export function isOfService({ status, headers }: Reply): boolean {
   const isDenial = status === 401 || status === 403;
   return headers['x-ms-request-id'] !== undefined && (isDenial || headers['x-ms-version'] !== undefined);
 }

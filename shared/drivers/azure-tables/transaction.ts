@@ -2,10 +2,9 @@
 // https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
 import { randomUUID } from 'node:crypto';
 import type { EntityVersion } from '../../store/contract/driver.ts';
-import type { HttpReply } from './http.ts';
 import { DATA_VERSION, requestOf, type RowWrite } from './rows.ts';
 import { RefusedRequestError } from './errors.ts';
-import { refusalIn } from './service.ts';
+import { refusalIn, type Reply } from './service.ts';
 
 /** Of an insert that wants no content back, and of each change. */
 const MEMBER_SUCCESS = 204;
@@ -41,8 +40,8 @@ export function transactionOf(url: string, tableName: string, writes: readonly R
  * The new etags of `count` writes, in order. Undefined if the reply is not whole, or tells anything but that all were written; throws a
  * RefusedRequestError if it tells that none was.
  */
-export function etagsIn({ headers, body }: HttpReply, count: number): readonly EntityVersion[] | undefined {
-  const members = membersIn(headers['content-type'] ?? '', body.toString('latin1'));
+export function etagsIn({ headers, body }: Reply, count: number): readonly EntityVersion[] | undefined {
+  const members = membersIn(headers['content-type'] ?? '', body.toString());
   const [first] = members;
   // A change set that failed is answered by one member, which says why.
   if (first !== undefined && members.length === 1 && first.status >= 400)

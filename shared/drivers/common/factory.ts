@@ -7,6 +7,13 @@ export function disposable(driver: Driver): Driver & AsyncDisposable {
   return Object.assign(driver, { [Symbol.asyncDispose]: () => driver.close() });
 }
 
+/** Whether a factory is given somebody's own client. */
+export function hasClient<Options extends object>(
+  options: Options,
+): options is Extract<Options, { readonly client: unknown }> {
+  return typeof options === 'object' && options !== null && 'client' in options;
+}
+
 /** Hosts of this machine, as the URL class writes them. */
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
