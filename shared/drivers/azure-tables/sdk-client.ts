@@ -1,6 +1,7 @@
 // The calls of Azure's table service through somebody's TableClient: its pipeline brings credential,
 // proxy and telemetry. What a reply means is judged by its status and headers, as of every transport.
 import type { EntityVersion } from '../../store/contract/driver.ts';
+import { StoreError } from '../../store/contract/errors.ts';
 import { ClientCalls } from '../common/client-calls.ts';
 import { etagOf, pageIn, type TableCalls, withTable } from './client.ts';
 import { conditionOf, type RowWrite } from './rows.ts';
@@ -46,8 +47,17 @@ export function sdkCalls(client: TableClient): TableCalls {
   if (!client.pipeline.getOrderedPolicies().includes(SENT_ONCE))
     client.pipeline.addPolicy(SENT_ONCE, { afterPhase: 'Sign' });
   const calls = new ClientCalls();
-  const ask = <T>(request: Asked, untilMs: number, call: (options: CallOptions) => Promise<T>) =>
-    calls.run(untilMs - performance.now(), (signal) => answered(request, watch(signal), call({ abortSignal: signal })));
+  const { origin } = new URL(client.url);
+  const ask = async <T>(request: Asked, untilMs: number, call: (options: CallOptions) => Promise<T>) => {
+    let sending: Sending | undefined;
+    const calling = calls.run(untilMs - performance.now(), (signal) => {
+      sending = watch(signal);
+      return call({ abortSignal: signal });
+    });
+    const [ended] = await Promise.allSettled([calling]);
+    if (sending?.reply === undefined) throw withoutReply(ended, origin);
+    return { reply: checked(sending.reply, request), result: () => valueOf(ended) };
+  };
   const send = withTable((untilMs) =>
     ask(CHANGE, untilMs, (options) => client.createTable({ ...options, responsePreference: 'return-no-content' })),
   );
@@ -100,20 +110,18 @@ const READ: Asked = { method: 'GET' };
 const CHANGE: Asked = { method: 'PUT' };
 const TRANSACTION: Asked = { method: 'POST', success: 202 };
 
-/** The service's reply, once the call has ended; `result` throws where the SDK did not understand it. */
-async function answered<T>(request: Asked, sending: Sending, call: Promise<T>) {
-  const [ended] = await Promise.allSettled([call]);
-  const { reply } = sending;
-  if (reply === undefined) {
-    const cause: unknown = ended.status === 'rejected' ? ended.reason : undefined;
-    const why = cause instanceof Error ? cause.message : 'the client did not ask the service';
-    throw new Error(`no whole reply: ${why}`, { cause });
-  }
-  const result = (): T => {
-    if (ended.status === 'rejected') throw ended.reason;
-    return ended.value;
-  };
-  return { reply: checked(reply, request), result };
+function withoutReply(ended: PromiseSettledResult<unknown>, origin: string): Error {
+  const cause: unknown = ended.status === 'rejected' ? ended.reason : new Error('the client did not ask it');
+  if (cause instanceof StoreError) return cause;
+  return new Error(`no whole reply from ${origin}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    cause,
+  });
+}
+
+/** Throws where the SDK did not understand the reply. */
+function valueOf<T>(ended: PromiseSettledResult<T>): T {
+  if (ended.status === 'rejected') throw ended.reason;
+  return ended.value;
 }
 
 /** A write as an action of a transaction. Throws a TypeError for a change without an etag. */

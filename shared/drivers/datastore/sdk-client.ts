@@ -1,6 +1,7 @@
 // The calls of the Datastore API through Google's own client. It brings project, credentials and
 // endpoint; retries, which could report a conflict for their own success, are off.
 import { ClientCalls } from '../common/client-calls.ts';
+import { DeadlineError } from '../common/outcomes.ts';
 import type { DatastoreCalls } from './client.ts';
 import { CODE, StatusError } from './grpc/status.ts';
 import type { Key, KeysQuery, Mutation, QueryBatch } from './messages/messages.ts';
@@ -28,8 +29,6 @@ type ClientClass = new (options: object) => DatastoreClient & {
   readonly clients_: ReadonlyMap<string, { close(): Promise<void> }>;
 };
 
-/** A path that falls silent is left after both together. A service may refuse more pings. */
-const KEEPALIVE = { 'grpc.keepalive_time_ms': 30_000, 'grpc.keepalive_timeout_ms': 3_000 };
 /** Off, gRPC sends nothing twice, not even a stream that the service says it refused. */
 const SENT_ONCE = { 'grpc.enable_retries': 0 };
 
@@ -42,47 +41,89 @@ export function spaceOf(client: DatastoreClient) {
 }
 
 /**
- * Makes another client with the options and credentials of the given one, which is left alone: only
- * a client's options say whether gRPC resends. No I/O. Throws a TypeError for one without gRPC.
+ * The calls go over another client with the options and credentials of the given one, which is left
+ * alone: only a client's options say whether gRPC resends. No I/O. Throws a TypeError for one without
+ * gRPC.
  */
 export function sdkCalls(given: DatastoreClient): DatastoreCalls {
-  const { options, auth } = given;
-  if (((options as ClientSettings).fallback ?? false) !== false)
-    throw new TypeError('datastoreDriver: client does not speak gRPC: leave out its option fallback');
-  const own = new (given.constructor as ClientClass)({ ...KEEPALIVE, ...options, auth, ...SENT_ONCE });
-  const { projectId = '', databaseId = '' } = options as ClientSettings;
-  const calls = new ClientCalls();
-  const ask = <Reply>(method: string, reqOpts: object, timeoutMs: number): Promise<Reply> =>
-    calls.run(timeoutMs, (signal) => {
-      const gaxOpts = { timeout: timeoutMs, retry: null, signal };
-      return new Promise((resolve, reject) => {
-        own.request_({ client: 'DatastoreClient', method, reqOpts, gaxOpts }, (error, reply) => {
-          if (error === null || error === undefined) resolve(reply as Reply);
-          else reject(statusOf(error));
-        });
-      });
-    });
+  const { projectId, databaseId } = spaceOf(given);
+  const ask = askerOver(given);
   return {
     async lookup(keys, mask, timeoutMs) {
       const propertyMask = mask === undefined ? {} : { propertyMask: { paths: mask } };
-      const reply = await ask<LookupReply>('lookup', { keys, ...propertyMask }, timeoutMs);
+      const reply = await ask.send<LookupReply>('lookup', { keys, ...propertyMask }, timeoutMs);
       const found = reply.found.map(({ entity, version }) => ({ entity, version: versionIn(version) }));
       return { found, missing: reply.missing.map(({ entity }) => entity.key) };
     },
     async commit(mutations, timeoutMs) {
-      const { mutationResults } = await ask<CommitReply>('commit', { mutations: mutations.map(protoOf) }, timeoutMs);
+      const { mutationResults } = await ask.send<CommitReply>(
+        'commit',
+        { mutations: mutations.map(protoOf) },
+        timeoutMs,
+      );
       return { mutationResults: mutationResults.map((one) => ({ ...one, version: versionIn(one.version) })) };
     },
     async runQuery(namespaceId, query, timeoutMs) {
       const partitionId = { projectId, databaseId, namespaceId };
-      const { batch } = await ask<QueryReply>('runQuery', { partitionId, query: queryOf(query) }, timeoutMs);
+      const { batch } = await ask.send<QueryReply>('runQuery', { partitionId, query: queryOf(query) }, timeoutMs);
       return batchOf(batch);
     },
-    async close() {
+    close: () => ask.close(),
+  };
+}
+
+/** One client of the driver's own, and another in its place once its connection seems dead. */
+function askerOver({ options, auth, constructor }: DatastoreClient) {
+  if (((options as ClientSettings).fallback ?? false) !== false)
+    throw new TypeError('datastoreDriver: client does not speak gRPC: leave out its option fallback');
+  const connect = () => new (constructor as ClientClass)({ ...options, auth, ...SENT_ONCE });
+  const calls = new ClientCalls();
+  let client = connect();
+  let heardMs = -Infinity;
+
+  /** A deadline passed, and nothing came since: the library itself would wait for minutes. */
+  const leave = (silent: typeof client): void => {
+    if (client !== silent) return;
+    client = connect();
+    void close(silent);
+  };
+  return {
+    async send<Reply>(method: string, reqOpts: object, timeoutMs: number): Promise<Reply> {
+      const [asked, sentMs] = [client, performance.now()];
+      try {
+        const reply = await calls.run(timeoutMs, (signal) => {
+          const gaxOpts = { timeout: timeoutMs, retry: null, signal };
+          return answer(asked, { client: 'DatastoreClient', method, reqOpts, gaxOpts });
+        });
+        heardMs = performance.now();
+        return reply as Reply;
+      } catch (error) {
+        if (isDeadline(error) && heardMs <= sentMs) leave(asked);
+        throw error;
+      }
+    },
+    async close(): Promise<void> {
       calls.close();
-      await own.clients_.get('DatastoreClient')?.close();
+      await close(client);
     },
   };
+}
+
+function answer(client: DatastoreClient, call: Parameters<DatastoreClient['request_']>[0]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    client.request_(call, (error, reply) => {
+      if (error === null || error === undefined) resolve(reply);
+      else reject(statusOf(error));
+    });
+  });
+}
+
+async function close(client: InstanceType<ClientClass>): Promise<void> {
+  await client.clients_.get('DatastoreClient')?.close();
+}
+
+function isDeadline(error: unknown): boolean {
+  return error instanceof DeadlineError || (error instanceof StatusError && error.code === CODE.DEADLINE_EXCEEDED);
 }
 
 interface LookupReply {
@@ -145,17 +186,22 @@ function batchOf(batch: QueryReply['batch']): QueryBatch {
 
 /** Codes that the SDK makes up, too, for what a proxy or its own credentials say. */
 const MADE_UP: ReadonlySet<unknown> = new Set([CODE.PERMISSION_DENIED, CODE.UNAUTHENTICATED, CODE.UNIMPLEMENTED]);
-const DETAILS_MADE_UP = /^(Received HTTP status code|Protocol not secure|Getting metadata from plugin)/;
+const HTTP_STATUS = 'Received HTTP status code';
+const DETAILS_MADE_UP = new RegExp(`^(${HTTP_STATUS}|Protocol not secure|Getting metadata from plugin)`);
+
+interface GrpcError extends Error {
+  readonly code?: unknown;
+  readonly details?: string;
+  readonly metadata?: { get(name: string): readonly unknown[] };
+}
 
 /** The service's own refusal has no message of the SDK's, and came as a gRPC reply without a body. */
-function statusOf(error: Error): Error {
-  const { code, details, metadata } = error as Error & {
-    readonly code?: unknown;
-    readonly details?: string;
-    readonly metadata?: { get(name: string): readonly unknown[] };
-  };
+function statusOf(error: GrpcError): Error {
+  const { code, details = error.message, metadata } = error;
   if (typeof code !== 'number') return error;
   const isGrpc = String(metadata?.get('content-type')[0]).startsWith('application/grpc');
-  const isVerdict = !MADE_UP.has(code) || (isGrpc && !DETAILS_MADE_UP.test(details ?? ''));
-  return new StatusError(code, details ?? error.message, { isVerdict, cause: error });
+  const isVerdict = !MADE_UP.has(code) || (isGrpc && !DETAILS_MADE_UP.test(details));
+  // An answer of no message, or of a broken one.
+  const isBroken = code === CODE.UNIMPLEMENTED && !isVerdict && !details.startsWith(HTTP_STATUS);
+  return new StatusError(isBroken ? CODE.INTERNAL : code, details, { isVerdict, cause: error });
 }
