@@ -12,9 +12,9 @@ export type AzureTablesOptions = ClientOptions;
 /** Your own client, which says endpoint, table and credential. */
 export interface AzureTablesClientOptions {
   /**
-   * A `TableClient` of @azure/data-tables 13.3 or later. The driver adds a policy to its pipeline that
-   * sends each of the driver's requests once: the client's retries serve other requests alone. It is
-   * never closed. The table is created when first needed.
+   * A `TableClient` of @azure/data-tables 13.3 or later. The driver adds a policy to its pipeline
+   * that sends each of the driver's requests once: the client's retries serve other requests alone.
+   * It is never closed. The table is created when first needed.
    */
   readonly client: TableClient;
 }
@@ -28,7 +28,10 @@ const CREDENTIAL: Kind = {
   accepts: (value) => TOKEN_CREDENTIAL.accepts(value) || hasTexts(value, 'name', 'key') || hasTexts(value, 'signature'),
 };
 
-/** Node.js would drop what is no base64, sign with what is left, and the service would refuse each request. */
+/**
+ * Node.js would drop what is no base64, sign with what is left, and the service would refuse each
+ * request.
+ */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/;
 
 const check = optionsOf<AzureTablesOptions>(

@@ -20,8 +20,8 @@ export interface DatastoreOptions extends ClientOptions {
 /** Your own client, which says project, database, namespace, credentials and endpoint. */
 export interface DatastoreClientOptions {
   /**
-   * A `Datastore` of @google-cloud/datastore 11 or later, over gRPC. The driver makes another of the
-   * same options and credentials, but without retries, and closes that alone.
+   * A `Datastore` of @google-cloud/datastore 11 or later, over gRPC. The driver makes another of
+   * the same options and credentials, but without retries, and closes that alone.
    */
   readonly client: DatastoreClient;
   /** Kind of all entities. Default `Container`. */

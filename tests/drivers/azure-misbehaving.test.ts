@@ -25,6 +25,40 @@ afterEach(async () => {
   open.clear();
 });
 
+function read(driver: Driver, options = CALL) {
+  return driver.read([{ id: ID, parts: 'all' }], options);
+}
+
+async function write(driver: Driver, options = CALL) {
+  return (await driver.write([WRITE], options))[0];
+}
+
+function twoWrites(driver: Driver): Write[] {
+  return idsOfOneLane(driver, 'x', 2).map((id) => insert(id, [part('h', 'x')]));
+}
+
+function odataError(code: string): string {
+  return JSON.stringify({ 'odata.error': { code, message: { lang: 'en', value: 'said by a test' } } });
+}
+
+/** A member of a transaction's reply. */
+function member(status: number, head = 'ETag: v\r\n', body = ''): string {
+  return `--in\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nHTTP/1.1 ${status} Whatever\r\n${head}\r\n${body}\r\n`;
+}
+
+function multipart(...members: readonly string[]): string {
+  return `--out\r\nContent-Type: multipart/mixed; boundary=in\r\n\r\n${members.join('')}--in--\r\n--out--\r\n`;
+}
+
+function chunked(body: string): string {
+  const size = body.length.toString(16);
+  const head = azureText(200, { ...JSON_TYPE, ...ETAG, 'Transfer-Encoding': 'chunked' }).replace(
+    /Content-Length: 0\r\n/,
+    '',
+  );
+  return `${head}${size}\r\n${body}\r\n0\r\n\r\n`;
+}
+
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   async function served(
     answer: (request: RawRequest) => void,
@@ -42,43 +76,9 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     return sdkCalls(new TableClient(endpoint, tableName, { allowInsecureConnection: true }));
   }
 
-  function read(driver: Driver, options = CALL) {
-    return driver.read([{ id: ID, parts: 'all' }], options);
-  }
-
-  async function write(driver: Driver, options = CALL) {
-    return (await driver.write([WRITE], options))[0];
-  }
-
-  function twoWrites(driver: Driver): Write[] {
-    return idsOfOneLane(driver, 'x', 2).map((id) => insert(id, [part('h', 'x')]));
-  }
-
-  function odataError(code: string): string {
-    return JSON.stringify({ 'odata.error': { code, message: { lang: 'en', value: 'said by a test' } } });
-  }
-
-  /** A member of a transaction's reply. */
-  function member(status: number, head = 'ETag: v\r\n', body = ''): string {
-    return `--in\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nHTTP/1.1 ${status} Whatever\r\n${head}\r\n${body}\r\n`;
-  }
-
-  function multipart(...members: readonly string[]): string {
-    return `--out\r\nContent-Type: multipart/mixed; boundary=in\r\n\r\n${members.join('')}--in--\r\n--out--\r\n`;
-  }
-
   const BATCH_TYPE = { 'Content-Type': 'multipart/mixed; boundary=out' };
   const BOTH = multipart(member(204), member(204));
   const NEITHER = multipart(member(409, 'X: y\r\n', odataError('EntityAlreadyExists')));
-
-  function chunked(body: string): string {
-    const size = body.length.toString(16);
-    const head = azureText(200, { ...JSON_TYPE, ...ETAG, 'Transfer-Encoding': 'chunked' }).replace(
-      /Content-Length: 0\r\n/,
-      '',
-    );
-    return `${head}${size}\r\n${body}\r\n0\r\n\r\n`;
-  }
 
   const ENDS = {
     'an end': (socket: RawRequest['socket']) => void socket.end(),

@@ -26,16 +26,25 @@ afterAll(async () => {
   await azurite.close();
 });
 
+/** From now on the service refuses every change of this entity. */
+function refuseChanges(id: EntityId, status: number, code: string): void {
+  azurite.faults.add({ kind: 'fail', operation: 'merge', rowKey: id, status, code, when: 'before' });
+}
+
+/** The driver; `meet` is told once, before it is sent, of the next request that several containers share. */
+function watched(driver: Driver, meet: () => ((id: EntityId) => void) | undefined): Driver {
+  const write: Driver['write'] = (writes, options) => {
+    if (writes.length > 1) meet()?.(writes[0]!.id);
+    return driver.write(writes, options);
+  };
+  return { ...driver, write };
+}
+
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   function newDriver(): Driver {
     const driver = azureAt(transport, azurite.endpoint, `transactions${transport}`);
     drivers.push(driver);
     return driver;
-  }
-
-  /** From now on the service refuses every change of this entity. */
-  function refuseChanges(id: EntityId, status: number, code: string): void {
-    azurite.faults.add({ kind: 'fail', operation: 'merge', rowKey: id, status, code, when: 'before' });
   }
 
   const REFUSALS = [
@@ -97,15 +106,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(together.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
     expect(await readOne(driver, good)).toBeUndefined();
   });
-
-  /** The driver; `meet` is told once, before it is sent, of the next request that several containers share. */
-  function watched(driver: Driver, meet: () => ((id: EntityId) => void) | undefined): Driver {
-    const write: Driver['write'] = (writes, options) => {
-      if (writes.length > 1) meet()?.(writes[0]!.id);
-      return driver.write(writes, options);
-    };
-    return { ...driver, write };
-  }
 
   /** A table of many containers, of which one is refused as soon as it rides with others: what became of each record, and what is stored. */
   async function putWithOneRefused(name: string, status: number, code: string) {

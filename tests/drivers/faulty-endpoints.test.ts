@@ -31,6 +31,49 @@ afterEach(async () => {
   open.clear();
 });
 
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** The first chunk of a part that is said to have so many bytes, and has others. */
+function chunk(saidBytes: number, bytes: number): string {
+  const stored = Buffer.alloc(4 + bytes);
+  stored.writeUInt32BE(saidBytes);
+  return stored.toString('base64');
+}
+
+/** Takes connections and never says a word. */
+async function silentServer(): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+  });
+  open.add({
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return listen(server);
+}
+
+/** A server whose replies say that they are of Azure's table service. */
+async function httpServer(answer: RequestListener): Promise<number> {
+  const server = createHttpServer((request, response) => {
+    for (const [name, value] of Object.entries(SERVICE_HEADERS)) response.setHeader(name, value);
+    request.resume().once('end', () => answer(request, response));
+  });
+  open.add({
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  return listen(server);
+}
+
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   function drivers(port: number): { readonly name: string; readonly driver: Driver }[] {
     const endpoint = `http://127.0.0.1:${port}`;
@@ -41,42 +84,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ];
     for (const { driver } of both) open.add(driver);
     return both;
-  }
-
-  async function listen(server: Server): Promise<number> {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-
-  /** Takes connections and never says a word. */
-  async function silentServer(): Promise<number> {
-    const sockets = new Set<Socket>();
-    const server = createServer((socket) => {
-      sockets.add(socket.on('error', () => {}));
-    });
-    open.add({
-      close: () => {
-        for (const socket of sockets) socket.destroy();
-        server.close();
-      },
-    });
-    return listen(server);
-  }
-
-  /** A server whose replies say that they are of Azure's table service. */
-  async function httpServer(answer: RequestListener): Promise<number> {
-    const server = createHttpServer((request, response) => {
-      for (const [name, value] of Object.entries(SERVICE_HEADERS)) response.setHeader(name, value);
-      request.resume().once('end', () => answer(request, response));
-    });
-    open.add({
-      close: () => {
-        server.closeAllConnections();
-        server.close();
-      },
-    });
-    return listen(server);
   }
 
   /** A driver whose service gives every request this answer. */
@@ -119,13 +126,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       }
     });
   });
-
-  /** The first chunk of a part that is said to have so many bytes, and has others. */
-  function chunk(saidBytes: number, bytes: number): string {
-    const stored = Buffer.alloc(4 + bytes);
-    stored.writeUInt32BE(saidBytes);
-    return stored.toString('base64');
-  }
 
   describe('Azure, by status and code', () => {
     test.each([

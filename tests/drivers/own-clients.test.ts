@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
+import type { AccessToken } from '@azure/core-auth';
 import { Datastore } from '@google-cloud/datastore';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
@@ -53,7 +54,7 @@ describe('a Datastore client', () => {
     await expect(first.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toThrow('the driver is closed');
     expect(await client.get(client.key(['Other', 'a']))).toEqual([undefined]);
     const driver = opened(datastoreDriver({ client }));
-    for (const one of client.clients_.values()) await (one as unknown as { close(): Promise<void> }).close();
+    for (const one of client['clients_'].values()) await (one as unknown as { close(): Promise<void> }).close();
     expect(await driver.write([insert(freshPrefix(), [])], CALL)).toMatchObject([{ kind: 'written' }]);
   });
 
@@ -76,15 +77,16 @@ describe('a Datastore client', () => {
   });
 });
 
-describe('a TableClient', () => {
-  const open = async (answer: (request: RawRequest) => void) => {
-    const server = opened(await rawServer(answer));
-    const credential = new AzureNamedKeyCredential('account', 'a2V5');
-    const options = { allowInsecureConnection: true, retryOptions: { retryDelayInMs: 1 } };
-    const client = new TableClient(`http://127.0.0.1:${server.port}`, 'table', credential, options);
-    return { server, client };
-  };
+/** A client whose service gives this answer; its own retries come at once. */
+async function open(answer: (request: RawRequest) => void) {
+  const server = opened(await rawServer(answer));
+  const credential = new AzureNamedKeyCredential('account', 'a2V5');
+  const options = { allowInsecureConnection: true, retryOptions: { retryDelayInMs: 1 } };
+  const client = new TableClient(`http://127.0.0.1:${server.port}`, 'table', credential, options);
+  return { server, client };
+}
 
+describe('a TableClient', () => {
   /** Sends whatever failed once more, and after a refusal. */
   const stubborn = {
     name: 'stubborn',
@@ -154,7 +156,10 @@ describe('an example', () => {
     setDefaultCACertificates([...trusted, certificate.cert]);
     const service = opened(await rawServer(({ socket }) => socket.write(azureText(204, ETAG)), certificate));
     const proxy = opened(await connectProxy());
-    const getToken = vi.fn(async () => ({ token: 'secret', expiresOnTimestamp: Date.now() + 3_600_000 }));
+    const getToken = vi.fn<() => Promise<AccessToken>>(async () => ({
+      token: 'secret',
+      expiresOnTimestamp: Date.now() + 3_600_000,
+    }));
 
     const client = new TableClient(
       `https://localhost:${service.port}`,

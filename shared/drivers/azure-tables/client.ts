@@ -1,5 +1,5 @@
-// The calls of Azure's table service that the driver needs, each sent exactly once. Every change names an etag: the service takes a missing
-// one for leave to write anything. The physical table is created when a call finds it missing.
+// The table service's calls over the driver's own transport, each sent once. Every change names an
+// etag: the service writes anything without one. A missing table is created.
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { withDeadline } from '../common/outcomes.ts';
@@ -10,9 +10,12 @@ import { conditionOf, DATA_VERSION, pathOf, requestOf, type RowKeys, type RowWri
 import { JSON_WITHOUT_METADATA, objectIn, type Reply, type TableService, tableService } from './service.ts';
 import { etagsIn, transactionOf } from './transaction.ts';
 
-/** Where the service is, and with whose rights; the environment is never read. */
+/** The service's address, table and credential. The environment is never read. */
 export interface ClientOptions {
-  /** `https://account.table.core.windows.net`, or an emulator's address with the account's path. A SAS may be part of it. */
+  /**
+   * `https://account.table.core.windows.net`, or an emulator's address with the account's path. A
+   * SAS may be part of it.
+   */
   readonly endpoint: string;
   /** The physical table: 3 to 63 letters and digits, a letter first. Created when first needed. */
   readonly tableName: string;
@@ -29,7 +32,7 @@ interface RowReply {
 
 interface RowPage {
   readonly rowKeys: readonly EntityId[];
-  /** Where the listing goes on: query parameters. */
+  /** The listing's next page, as query parameters. */
   readonly continuation: string | undefined;
 }
 
@@ -85,8 +88,8 @@ export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection
 }
 
 /**
- * Sends a request, and once more after creating the table if there was none; a request that found no
- * table had no effect. Times are those of `performance.now()`.
+ * Sends a request, and once more after creating the table if there was none; a request that found
+ * no table had no effect. Times are those of `performance.now()`.
  */
 export function withTable(create: (untilMs: number) => Promise<unknown>) {
   let creating: Promise<void> | undefined;

@@ -1,5 +1,5 @@
-// The calls of Azure's table service through somebody's TableClient: its pipeline brings credential,
-// proxy and telemetry. What a reply means is judged by its status and headers, as of every transport.
+// The table service's calls through somebody's TableClient: its pipeline brings credential, proxy
+// and telemetry. Status and headers alone say what a reply means.
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { ClientCalls } from '../common/client-calls.ts';
@@ -37,7 +37,7 @@ interface SdkPage {
 
 type SdkAction = ['create', SdkEntity] | ['update', SdkEntity, 'Merge' | 'Replace', { etag: string }];
 
-/** What a call is given: its signal, and with it the mark by which the policy knows it. */
+/** The options of a call. By its signal the policy knows it. */
 interface CallOptions {
   readonly abortSignal: AbortSignal;
 }

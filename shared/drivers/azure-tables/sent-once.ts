@@ -1,5 +1,5 @@
-// A policy in the pipeline of somebody's TableClient that sends each request of the driver once,
-// whatever retries around it, and notes the service's reply as it came. Other requests pass through.
+// A policy that sends each of the driver's requests once, whatever retries around it, and notes the
+// service's reply. Other requests of the client pass through.
 import { isOfService, type Reply } from './service.ts';
 
 /** A request as the pipeline of @azure/core-rest-pipeline has it, as far as it is used. */
@@ -20,7 +20,7 @@ export interface Policy {
   sendRequest(request: any, next: (request: any) => Promise<any>): Promise<any>;
 }
 
-/** What became of one request. Only what the policy has seen is a reply. */
+/** The course of one request. Only the policy has seen its reply. */
 export interface Sending {
   isSent: boolean;
   reply: Reply | undefined;
@@ -44,7 +44,10 @@ export const SENT_ONCE: Policy = {
   },
 };
 
-/** The SDK's retry policies repeat what fails with its own errors, or a busy status: neither comes out. */
+/**
+ * The SDK's retry policies repeat what fails with its own errors, or a busy status: neither comes
+ * out.
+ */
 async function sendOnce(sending: Sending, next: () => Promise<PipelineResponse>): Promise<PipelineResponse> {
   if (sending.isSent && !mayBeRepeated(sending.reply)) throw new Error('the driver sends no request twice');
   sending.isSent = true;
@@ -58,7 +61,9 @@ async function sendOnce(sending: Sending, next: () => Promise<PipelineResponse>)
   return response;
 }
 
-/** The service says that it did not take the token: the request had no effect (RFC 9110, 15.5.2). */
+/**
+ * The service says that it did not take the token: the request had no effect (RFC 9110, 15.5.2).
+ */
 function mayBeRepeated(reply: Reply | undefined): boolean {
   return reply?.status === 401 && isOfService(reply);
 }

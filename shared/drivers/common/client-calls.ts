@@ -5,8 +5,8 @@ export class ClientCalls {
   readonly #underWay = new UnderWay();
 
   /**
-   * The result of `call`, or a DeadlineError after `timeoutMs`: then its signal aborts. Rejects with
-   * a StoreError once `close` was called.
+   * The result of `call`, or a DeadlineError after `timeoutMs`: then its signal aborts. Rejects
+   * with a StoreError once `close` was called.
    */
   run<T>(timeoutMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
-// The options of all drivers' factories. A wrong option is a TypeError at once: later it would look like a provider that does not answer.
+// The options of all drivers' factories. A wrong option is a TypeError at once: later it would look
+// like a provider that does not answer.
 import type { Driver } from '../../store/contract/driver.ts';
 import { isText, type Kind } from '../../store/contract/check-options.ts';
 
@@ -32,7 +33,10 @@ export function isAddress(value: unknown): value is string {
   return isText(value) && /^https?:\/\//i.test(value) && URL.canParse(value);
 }
 
-/** Throws a TypeError for `http:` to another machine, unless it is allowed: whoever is on the way reads and changes what it carries. */
+/**
+ * Throws a TypeError for `http:` to another machine, unless it is allowed: whoever is on the way
+ * reads and changes what it carries.
+ */
 export function checkSecure(factory: string, endpoint: string, allowInsecureConnection = false): void {
   const { protocol, hostname } = new URL(endpoint);
   if (protocol === 'https:' || allowInsecureConnection || LOOPBACK_HOST.test(hostname)) return;

@@ -34,16 +34,15 @@ const SENT_ONCE = { 'grpc.enable_retries': 0 };
 
 const SERVICE_HOST = /(^|[-.])datastore\.googleapis\.com$/;
 
-/** Where a client sends its requests. `isService`: to Google's own address. */
+/** The place that a client sends to. `isService`: Google's own address. */
 export function spaceOf(client: DatastoreClient) {
   const { projectId = '', databaseId = '', servicePath = '' } = client.options as ClientSettings;
   return { projectId, databaseId, namespace: client.namespace ?? '', isService: SERVICE_HOST.test(servicePath) };
 }
 
 /**
- * The calls go over another client with the options and credentials of the given one, which is left
- * alone: only a client's options say whether gRPC resends. No I/O. Throws a TypeError for one without
- * gRPC.
+ * Asks through another client of the same options and credentials: only options turn gRPC's
+ * resending off. No I/O. Throws a TypeError for a client without gRPC.
  */
 export function sdkCalls(given: DatastoreClient): DatastoreCalls {
   const { projectId, databaseId } = spaceOf(given);
@@ -111,6 +110,7 @@ function askerOver({ options, auth, constructor }: DatastoreClient) {
 
 function answer(client: DatastoreClient, call: Parameters<DatastoreClient['request_']>[0]): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    // oxlint-disable-next-line no-underscore-dangle -- the SDK's own name
     client.request_(call, (error, reply) => {
       if (error === null || error === undefined) resolve(reply);
       else reject(statusOf(error));
@@ -119,6 +119,7 @@ function answer(client: DatastoreClient, call: Parameters<DatastoreClient['reque
 }
 
 async function close(client: InstanceType<ClientClass>): Promise<void> {
+  // oxlint-disable-next-line no-underscore-dangle -- the SDK's own name
   await client.clients_.get('DatastoreClient')?.close();
 }
 
@@ -195,7 +196,9 @@ interface GrpcError extends Error {
   readonly metadata?: { get(name: string): readonly unknown[] };
 }
 
-/** The service's own refusal has no message of the SDK's, and came as a gRPC reply without a body. */
+/**
+ * The service's own refusal has no message of the SDK's, and came as a gRPC reply without a body.
+ */
 function statusOf(error: GrpcError): Error {
   const { code, details = error.message, metadata } = error;
   if (typeof code !== 'number') return error;

@@ -38,6 +38,28 @@ async function serve(...asked: Parameters<typeof frameServer>): Promise<FrameSer
   return opened(await frameServer(...asked));
 }
 
+async function drip({ socket }: Connection, bytes: Buffer, pieceBytes: number): Promise<void> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    socket.write(bytes.subarray(at, at + pieceBytes));
+    await new Promise(setImmediate);
+  }
+}
+
+/** So many fields of a thousand bytes. */
+function manyFields(count: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'a'.repeat(1_000)]));
+}
+
+/** A reply of these bytes, and what follows them. */
+function inTrailers(
+  stream: number,
+  bytes: Buffer,
+  fields: Readonly<Record<string, string>> = OK_TRAILERS,
+  before: Readonly<Record<string, string>> = RESPONSE_HEADERS,
+): Buffer {
+  return Buffer.concat([headers(stream, before), data(stream, bytes), headers(stream, fields, { isEnd: true })]);
+}
+
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   function driverAt({ address }: FrameServer) {
     return opened(datastoreAt(transport, address, { projectId: 'p' }));
@@ -53,13 +75,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     });
     const driver = driverAt(server);
     return { server, driver, heal: () => (isHealed = true) };
-  }
-
-  async function drip({ socket }: Connection, bytes: Buffer, pieceBytes: number): Promise<void> {
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      socket.write(bytes.subarray(at, at + pieceBytes));
-      await new Promise(setImmediate);
-    }
   }
 
   type Answered = Awaited<ReturnType<typeof answered>>;
@@ -294,11 +309,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     });
   });
 
-  /** So many fields of a thousand bytes. */
-  function manyFields(count: number): Readonly<Record<string, string>> {
-    return Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'a'.repeat(1_000)]));
-  }
-
   test.each(['headers', 'trailers'])('a reply with %s of just below 16 KiB is understood', async (where) => {
     const large = manyFields(15);
     const { driver } = await answered(({ stream }) =>
@@ -308,16 +318,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     );
     expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
   });
-
-  /** A reply of these bytes, and what follows them. */
-  function inTrailers(
-    stream: number,
-    bytes: Buffer,
-    fields: Readonly<Record<string, string>> = OK_TRAILERS,
-    before: Readonly<Record<string, string>> = RESPONSE_HEADERS,
-  ): Buffer {
-    return Buffer.concat([headers(stream, before), data(stream, bytes), headers(stream, fields, { isEnd: true })]);
-  }
 
   describe('a reply', () => {
     test.each([
