@@ -130,7 +130,7 @@ export function etagOf({ headers }: Pick<Reply, 'headers'>): EntityVersion | und
   return headers.etag as EntityVersion | undefined;
 }
 
-export function propertiesIn({ body }: Pick<Reply, 'body'>): Readonly<Record<string, unknown>> {
+function propertiesIn({ body }: Pick<Reply, 'body'>): Readonly<Record<string, unknown>> {
   const properties = objectIn(body.toString());
   if (properties !== undefined) return properties;
   throw new StoreError('unavailable', 'the reply was not from azure tables: look for a proxy on the way');
