@@ -126,7 +126,9 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   describe('a connection that ends within a reply', () => {
     const whole = reply(1, COMMITTED).length;
 
-    test.each(['destroy', 'resetAndDestroy', 'end'] as const)('after any of its bytes (%s)', async (way) => {
+    // gRPC's library tells these ways alike, and takes long to connect anew.
+    const ways = transport === 'own' ? (['destroy', 'resetAndDestroy', 'end'] as const) : (['destroy'] as const);
+    test.each(ways)('after any of its bytes (%s)', async (way) => {
       for (let sent = 0; sent < whole; sent += 1) {
         const broken = await answered(({ stream }) => reply(stream, COMMITTED).subarray(0, sent), {
           // Once what was written has left.
