@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** From now on the service refuses every change of this entity. */
 function refuseChanges(id: EntityId, status: number, code: string): void {
-  azurite.faults.add({ kind: 'fail', operation: 'merge', rowKey: id, status, code, when: 'before' });
+  azurite.faults.add({ operation: 'merge', rowKey: id, status, code, when: 'before' });
 }
 
 /** The driver; `meet` is told once, before it is sent, of the next request that several containers share. */
@@ -86,7 +86,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     async (status, code, reason) => {
       const driver = newDriver();
       const ids = idsOfOneLane(driver, freshPrefix(), 2);
-      azurite.faults.add({ kind: 'fail', rowKey: ids[0]!, status, code, when: 'before' });
+      azurite.faults.add({ rowKey: ids[0]!, status, code, when: 'before' });
       const refused = { kind: 'refused', reason };
       const writes = ids.map((id) => insert(id, [part('h', 'x')]));
       expect(await driver.write(writes, CALL)).toMatchObject([refused, refused]);

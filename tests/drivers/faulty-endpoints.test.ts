@@ -323,7 +323,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       };
       await opened();
       azurite.faults.add({
-        kind: 'fail',
         operation: 'insert',
         status: 403,
         code: 'AuthorizationFailure',
@@ -442,7 +441,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
         const version = await written(driver, insert(entityId('a'), [part('h', 'x')]));
         // Lets the probe pass.
         await written(driver, patch(entityId('a'), version, [part('h', 'y', 1)]));
-        const fault = emulator.faults.add({ kind: 'fail', code, when: 'before' });
+        const fault = emulator.faults.add({ code, when: 'before' });
         await expect(driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).rejects.toMatchObject({
           code: 'unavailable',
         });

@@ -15,17 +15,12 @@ const LOOKUP_MAX = 500;
 /** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
 const REMOVAL_PAGE = 4 * COMMIT_MAX;
 
-/** The SDK's client, for the baseline and for drivers that are given one. */
-export function datastoreClient(options: DatastoreOptions): Datastore {
-  return new Datastore(options);
-}
-
 /**
  * A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is
  * null.
  */
 export function datastoreBaseline(options: DatastoreOptions): Baseline {
-  const datastore = datastoreClient(options);
+  const datastore = new Datastore(options);
   const usage = emptyUsage(false);
   return {
     provider: 'datastore',
