@@ -1,6 +1,5 @@
 // The function app `compare` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
 // (`x-functions-key`); health and the static page are open, as they show nothing.
-import { TableClient } from '@azure/data-tables';
 import { app as host } from '@azure/functions';
 import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
 import { COMPARISON } from '../../shared/lab/work/baseline.ts';
@@ -15,25 +14,16 @@ import { once } from '../instance/lifetime.ts';
 import { handlerOf, METHODS } from './http.ts';
 import { config, storeIn, tables } from './instance.ts';
 import { azureFacts } from './platform.ts';
+import { sdkClient } from './sdk-client.ts';
 
 /** Made at the first cell. */
 const targets = once(async (): Promise<CellTargets> => ({
   provider: 'azure-tables',
-  baseline: azureTablesBaseline({ tableClient }),
+  baseline: azureTablesBaseline({ tableClient: (name) => sdkClient(tables, name) }),
   openStore: storeIn(COMPARISON),
   place: placeOf(azureFacts(process.env, tables.endpoint), import.meta.url),
   instance,
 }));
-
-/** A client of one physical table, for the layouts that the store is compared with. */
-function tableClient(tableName: string): TableClient {
-  const { endpoint, credential } = tables;
-  // Plain HTTP is for Azurite on the same machine.
-  const options = { allowInsecureConnection: new URL(endpoint).hostname === '127.0.0.1' };
-  return 'key' in credential
-    ? new TableClient(endpoint, tableName, credential, options)
-    : new TableClient(endpoint, tableName, credential, options);
-}
 
 const handler = handlerOf(
   createCompareApp({

@@ -7,7 +7,7 @@ import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import { openStore } from '../../shared/store/index.ts';
 import type { ContainerStore } from '../../shared/lab/load/targets.ts';
 import { storeUsage } from '../compare/usage.ts';
-import { functionConfig, parsedEnvironment } from '../instance/config.ts';
+import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { managedIdentity } from './managed-identity.ts';
 
@@ -28,6 +28,7 @@ const env = parsedEnvironment(
     ),
     /** Name and key of the account; without them the function's managed identity is used. */
     STOWAGE_TABLES_ACCOUNT: z.optional(z.string()),
+    STOWAGE_TRANSPORT: TRANSPORT,
     STOWAGE_TABLES_KEY: z.optional(z.base64('expected an access key of the account, in base64')),
     IDENTITY_ENDPOINT: z.optional(z.url('expected an address')),
     IDENTITY_HEADER: z.optional(z.string()),
@@ -48,8 +49,14 @@ export const tables = {
 /** A store of the instance in this physical table, by default the users', its driver, and what that spent so far. Opened once; closed when the platform ends the instance. */
 export const storeIn = (tableName: string = env.STOWAGE_TABLES_TABLE) =>
   once(async (): Promise<ContainerStore> => {
-    const { driver, counters } = measured(azureTablesDriver({ ...tables, tableName }));
+    const options = env.STOWAGE_TRANSPORT === 'sdk' ? { client: await client(tableName) } : { ...tables, tableName };
+    const { driver, counters } = measured(azureTablesDriver(options));
     const store = openStore({ driver });
     host.hook.appTerminate(() => store.close());
     return { store, driver, usage: () => storeUsage('azure-tables', counters) };
   });
+
+async function client(tableName: string) {
+  const { sdkClient } = await import('./sdk-client.ts');
+  return sdkClient(tables, tableName);
+}

@@ -7,7 +7,7 @@ import { openStore } from '../../shared/store/index.ts';
 import type { ContainerStore } from '../../shared/lab/load/targets.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { type Log, logToStdout } from '../http/log.ts';
-import { functionConfig, parsedEnvironment } from '../instance/config.ts';
+import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeOnSigterm, once } from '../instance/lifetime.ts';
 
 /** Who gets in, and default deadlines. */
@@ -18,6 +18,7 @@ const env = parsedEnvironment(
     GOOGLE_CLOUD_PROJECT: z.string(),
     STOWAGE_DATABASE_ID: z.optional(z.string()),
     STOWAGE_NAMESPACE: z.optional(z.string()),
+    STOWAGE_TRANSPORT: TRANSPORT,
     /** `host:port` of an emulator; the SDK's own client reads it too. */
     DATASTORE_EMULATOR_HOST: z.optional(z.string()),
   }),
@@ -33,17 +34,24 @@ export const databaseOptions = {
 /** A store of the instance in this kind, by default the users', its driver, and what that spent so far. Opened once; closed when the platform ends the instance. */
 export const storeIn = (kind?: string) =>
   once(async (): Promise<ContainerStore> => {
-    const where =
-      env.DATASTORE_EMULATOR_HOST === undefined
-        ? { auth: await credentials() }
-        : { endpoint: `http://${env.DATASTORE_EMULATOR_HOST}`, allowInsecureConnection: true };
-    const { driver, counters } = measured(
-      datastoreDriver({ ...databaseOptions, ...where, ...(kind === undefined ? {} : { kind }) }),
-    );
+    const options = env.STOWAGE_TRANSPORT === 'sdk' ? await client() : await address();
+    const { driver, counters } = measured(datastoreDriver({ ...options, ...(kind === undefined ? {} : { kind }) }));
     const store = openStore({ driver });
     closeOnSigterm(() => store.close());
     return { store, driver, usage: () => storeUsage('datastore', counters) };
   });
+
+/** The emulator's host it finds in the environment by itself. */
+async function client() {
+  const { sdkClient } = await import('./sdk-client.ts');
+  return { client: sdkClient(databaseOptions) };
+}
+
+async function address() {
+  if (env.DATASTORE_EMULATOR_HOST === undefined) return { ...databaseOptions, auth: await credentials() };
+  const endpoint = `http://${env.DATASTORE_EMULATOR_HOST}`;
+  return { ...databaseOptions, endpoint, allowInsecureConnection: true };
+}
 
 /** The library is loaded by the first request that needs a token. */
 async function credentials(): Promise<GoogleAuth> {

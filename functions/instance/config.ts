@@ -38,6 +38,9 @@ const appKeys = z.optional(
   ),
 );
 
+/** `STOWAGE_TRANSPORT`: the driver's own requests, or the cloud's SDK. */
+export const TRANSPORT = z.prefault(z.enum(['own', 'sdk']), 'own');
+
 const FUNCTION = z.object({
   STOWAGE_AUTH: z.prefault(z.enum(['keys', 'none']), 'keys'),
   STOWAGE_READ_KEYS: appKeys,

@@ -106,6 +106,7 @@ module "functions" {
   functions           = var.functions
   timeout_ms          = var.timeout_ms
   container_bytes_max = var.container_bytes_max
+  transport           = var.transport
   deployers           = var.deployers
   keys                = var.keys
   keys_version        = var.keys_version

@@ -107,6 +107,12 @@ variable "timeout_ms" {
   default     = 25000
 }
 
+variable "transport" {
+  description = "How the functions reach the store: own, or sdk."
+  type        = string
+  default     = "own"
+}
+
 variable "container_bytes_max" {
   description = "How large the containers of all tables become, in bytes; 0: the library's default."
   type        = number

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, RECORD_FORMS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
-import { type Condition, conditionsOf, UNITS } from '../../shared/lab/report/conditions.ts';
+import { type Condition, conditionsOf, unclearAmong, UNITS } from '../../shared/lab/report/conditions.ts';
 import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
 import { choice, type CommandLine, type Option, positiveNumber, UsageError, wholeNumber } from './options.ts';
 
@@ -42,7 +42,7 @@ export const PLAN_OPTIONS = {
   against: { value: 'FILE', help: 'an earlier compare.json: which figures changed by more than chance' },
   'fail-if': {
     value: 'CONDITIONS',
-    help: `exit code 3 if one is met, such as 'ycsb-c.p99>50' or, with --against, 'container.throughput<0.9x'; units: ${unitWords()}`,
+    help: `exit code 3 if one is met, such as 'ycsb-c.p99>50ms' or, with --against, 'container.throughput<0.9x'; units: ${unitWords()}`,
   },
   out: { value: 'DIR', default: 'report', help: 'where the report goes, and stays in a folder named after its time' },
 } as const satisfies Readonly<Record<string, Option>>;
@@ -160,6 +160,8 @@ export async function baselineFrom({ against, 'fail-if': failIf }: PlanValues): 
   if (relative !== undefined && against === undefined)
     throw new UsageError(`--fail-if: ${relative.text} needs --against: it is on how a figure changed`);
   if (against === undefined) return { conditions, report: undefined };
+  const unclear = unclearAmong(conditions);
+  if (unclear !== undefined) throw new UsageError(`--fail-if: ${unclear}`);
   try {
     const { readReport } = await import('./report-files.ts');
     return { conditions, report: await readReport(against) };

@@ -90,6 +90,7 @@ module "functions" {
   functions           = var.functions
   timeout_ms          = var.timeout_ms
   container_bytes_max = var.container_bytes_max
+  transport           = var.transport
   invokers            = var.invokers
   deployers           = var.deployers
   keys                = var.keys

@@ -34,6 +34,7 @@ export interface Bundle {
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const MAIN = 'lib/main.js';
+const SDK = 'lib/sdk-client.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
 const BUILD = 'compare/build.json';
@@ -58,33 +59,36 @@ const PLATFORMS: Readonly<Record<Cloud, Platform>> = {
 /** Throws if the bundle would hold the other cloud's SDK, or if the entry does not build. */
 export async function bundleFunction(cloud: Cloud, source: FunctionSource): Promise<Bundle> {
   const { foreign, external } = PLATFORMS[cloud];
-  const { metafile, outputFiles } = await build({
-    entryPoints: [path.join(ROOT, source.handler.replace('{cloud}', cloud))],
-    outfile: path.join(ROOT, MAIN),
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'esm',
+  const bundled = (entry: string, outfile: string) => ({
+    entryPoints: [path.join(ROOT, entry)],
+    outfile: path.join(ROOT, outfile),
+    bundle: true as const,
+    write: false as const,
+    platform: 'node' as const,
+    format: 'esm' as const,
     target: 'node22',
     // A cold start reads all of it. Names stay, for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
-    plugins: [WITHOUT_UNUSED_PROTOS, HTTP_REQUIRED, WITHOUT_NATIVE_PARTS],
+    plugins: [SDK_APART, WITHOUT_UNUSED_PROTOS, HTTP_REQUIRED, WITHOUT_NATIVE_PARTS],
     // Beside the bundle, not named in it: the code is the same with and without.
-    sourcemap: 'external',
+    sourcemap: 'external' as const,
     external,
     banner: { js: COMMONJS_GLOBALS },
-    metafile: true,
+    metafile: true as const,
     absWorkingDir: ROOT,
-    logLevel: 'warning',
+    logLevel: 'warning' as const,
   });
-  assertOwnSdkOnly(metafile, `${cloud} ${source.name}`, foreign);
+  const { metafile, outputFiles } = await build(bundled(source.handler.replace('{cloud}', cloud), MAIN));
+  const sdk = await build(bundled(`functions/${cloud}/sdk-client.ts`, SDK));
+  for (const one of [metafile, sdk.metafile]) assertOwnSdkOnly(one, `${cloud} ${source.name}`, foreign);
   const files = new Map<string, Uint8Array>([
-    [MAIN, outputFiles.find(({ path: file }) => file.endsWith('.js'))!.contents],
+    [MAIN, codeIn(outputFiles)],
+    [SDK, codeIn(sdk.outputFiles)],
     ...(await packageFilesOf(cloud, source)),
   ]);
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
-  for (const [name, from] of readAtRunTime(metafile)) files.set(name, await readFile(from));
+  for (const [name, from] of readAtRunTime(sdk.metafile)) files.set(name, await readFile(from));
   if (COMPARE.test(source.handler)) {
     const { html, br, gzip } = await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud]);
     files.set(PAGE, html).set(`${PAGE}.br`, br).set(`${PAGE}.gz`, gzip);
@@ -92,6 +96,19 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   }
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
+
+function codeIn(files: readonly { readonly path: string; readonly contents: Uint8Array }[]): Uint8Array {
+  return files.find(({ path: file }) => file.endsWith('.js'))!.contents;
+}
+
+/** A cold start reads all of a bundle: an SDK that is seldom asked for has its own file. */
+const SDK_APART: Plugin = {
+  name: 'sdk-apart',
+  setup: (build) =>
+    build.onResolve({ filter: /^\.\/sdk-client\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './sdk-client.js', external: true } : undefined,
+    ),
+};
 
 /**
  * Leaves out the static code of APIs that Google's SDK re-exports and the comparison's baseline

@@ -3,9 +3,21 @@ import type { Driver } from '../store/contract/driver.ts';
 import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf } from '../store/contract/check-options.ts';
 import { type ClientOptions, tableCalls } from './azure-tables/client.ts';
 import { driverOn } from './azure-tables/driver.ts';
-import { addressLike, checkSecure, disposable, textLike } from './common/factory.ts';
+import { sdkCalls, type TableClient } from './azure-tables/sdk-client.ts';
+import { addressLike, checkSecure, disposable, hasClient, textLike } from './common/factory.ts';
 
+/** The driver's own transport: an endpoint, a table, and a credential. */
 export type AzureTablesOptions = ClientOptions;
+
+/** Your own client, which says endpoint, table and credential. */
+export interface AzureTablesClientOptions {
+  /**
+   * A `TableClient` of @azure/data-tables 13.3 or later. The driver adds a policy to its pipeline
+   * that sends each of the driver's requests once: the client's retries serve other requests alone.
+   * It is never closed. The table is created when first needed.
+   */
+  readonly client: TableClient;
+}
 
 /** Hosts of the service itself, in all of its clouds; others are probed. */
 const SERVICE_HOST = /\.table\.(core\.windows\.net|core\.chinacloudapi\.cn|core\.usgovcloudapi\.net)$/;
@@ -16,7 +28,10 @@ const CREDENTIAL: Kind = {
   accepts: (value) => TOKEN_CREDENTIAL.accepts(value) || hasTexts(value, 'name', 'key') || hasTexts(value, 'signature'),
 };
 
-/** Node.js would drop what is no base64, sign with what is left, and the service would refuse each request. */
+/**
+ * Node.js would drop what is no base64, sign with what is left, and the service would refuse each
+ * request.
+ */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/;
 
 const check = optionsOf<AzureTablesOptions>(
@@ -30,8 +45,18 @@ const check = optionsOf<AzureTablesOptions>(
   ['endpoint', 'tableName'],
 );
 
-/** No I/O. Throws a TypeError for misuse, such as an `http:` endpoint on another machine that is not allowed. */
-export function azureTablesDriver(options: AzureTablesOptions): Driver & AsyncDisposable {
+const checkClient = optionsOf<AzureTablesClientOptions>(
+  'azureTablesDriver with a client',
+  { client: objectWith('a TableClient', 'createEntity', 'submitTransaction') },
+  ['client'],
+);
+
+/**
+ * A driver over its own transport, or over `client`. No I/O; the SDK is never loaded here. Throws a
+ * TypeError for misuse, such as an `http:` endpoint on another machine that is not allowed.
+ */
+export function azureTablesDriver(options: AzureTablesOptions | AzureTablesClientOptions): Driver & AsyncDisposable {
+  if (hasClient(options)) return driverOverClient(options);
   check(options);
   const { endpoint, credential, allowInsecureConnection } = options;
   checkSecure('azureTablesDriver', endpoint, allowInsecureConnection);
@@ -47,6 +72,12 @@ export function azureTablesDriver(options: AzureTablesOptions): Driver & AsyncDi
       'azureTablesDriver: a token credential goes to https: alone: give an https: endpoint, or a key',
     );
   return disposable(driverOn(tableCalls(options), !SERVICE_HOST.test(hostname)));
+}
+
+function driverOverClient(options: AzureTablesClientOptions): Driver & AsyncDisposable {
+  checkClient(options);
+  const { hostname } = new URL(options.client.url);
+  return disposable(driverOn(sdkCalls(options.client), !SERVICE_HOST.test(hostname)));
 }
 
 function hasTexts(value: unknown, ...names: readonly string[]): boolean {

@@ -1,5 +1,6 @@
-// A driver around a driver: it counts calls, entities and bytes, and changes nothing. Counters only grow; for a rate, take two copies.
-// It knows no prices: what a provider bills is computed from these counts elsewhere.
+// A driver around a driver: it counts calls, entities and bytes, and changes nothing. Counters only
+// grow; for a rate, take two copies. It knows no prices: what a provider bills is computed from
+// these counts elsewhere.
 import {
   type Driver,
   type Entity,
@@ -35,7 +36,7 @@ export interface DriverCounters {
   refusedCondition: number;
   refusedOther: number;
   unknown: number;
-  /** Of `unknown`, those answered `throttled`; and reads and lists that rejected so. */
+  /** The part of `unknown` that was answered `throttled`, and reads and lists that rejected so. */
   throttled: number;
   /** Reads and lists that rejected. */
   failedReads: number;

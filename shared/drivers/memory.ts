@@ -1,6 +1,6 @@
-// The driver contract in memory: its specification, and the provider of tests and simulations. Where providers differ it does the
-// weakest thing any of them does: a failed request of several writes may have applied any subset, a write that changes nothing keeps
-// the version, an emptied chunk goes on counting until a replace. There are no timers: `faults` alone decides what is late or lost.
+// The driver contract in memory: its specification, and the provider of tests and simulations. Like
+// memory/effects.ts it does the weakest thing that any provider does. `faults` decides what is
+// late.
 import type {
   Driver,
   DriverLimits,
@@ -28,29 +28,44 @@ export type MemoryCall = { readonly timeoutMs: number } & (
   | { readonly kind: 'list'; readonly prefix: string; readonly cursor: ListCursor | undefined; readonly count: number }
 );
 
-/** What goes wrong with one call. All fields may be combined. "Fails" means: a read or list rejects, writes and removals answer `unknown`. */
+/**
+ * Faults of one call, in any combination. "Fails" means: a read or list rejects, writes and
+ * removals answer `unknown`.
+ */
 export interface MemoryFault {
   /** The call fails and never has an effect. */
   readonly fail?: 'throttled' | 'unavailable';
   /**
-   * The call is turned away, and has no effect but by `again`: a read or list rejects, all of its writes and removals are refused for this reason.
+   * The call is turned away, and has no effect but by `again`: a read or list rejects, all of its
+   * writes and removals are refused for this reason.
    */
   readonly refuse?: 'denied' | 'throttled';
-  /** The call fails; it has its effect whenever the test calls `deliver`, each time anew, if its conditions then hold. */
+  /**
+   * The call fails; it has its effect whenever the test calls `deliver`, each time anew, if its
+   * conditions then hold.
+   */
   readonly late?: (deliver: () => void) => void;
-  /** Beside its ordinary effect and reply, the call has its effect once more whenever the test calls `deliver`. */
+  /**
+   * Beside its ordinary effect and reply, the call has its effect once more whenever the test calls
+   * `deliver`.
+   */
   readonly again?: (deliver: () => void) => void;
   /** The effect happens, then the call fails. */
   readonly replyLost?: true;
-  /** The reply (or the failure) arrives after this promise resolves; the effect does not wait for it. */
+  /**
+   * The reply (or the failure) arrives after this promise resolves; the effect does not wait for
+   * it.
+   */
   readonly reply?: Promise<unknown>;
-  /** Of several writes or removals only those with these indexes may apply, then the call fails. */
+  /** Only these of several writes or removals, by index, may apply; then the call fails. */
   readonly only?: readonly number[];
   /** A listing answers no ids, and a cursor to go on with. */
   readonly emptyPage?: true;
 }
 
-/** Asked once for each call before its effect; while its promise is open the request is under way. */
+/**
+ * Asked once for each call before its effect; while its promise is open the request is under way.
+ */
 export type MemoryFaults = (call: MemoryCall) => MemoryFault | undefined | Promise<MemoryFault | undefined>;
 
 export interface MemoryOptions {

@@ -1,24 +1,7 @@
-import { describe, inject } from 'vitest';
-import { datastoreDriver } from '../../shared/drivers/datastore.ts';
-import { conformance } from './conformance.ts';
+import { inject } from 'vitest';
+import { TRANSPORTS } from '../drivers/emulated.ts';
+import { conformanceOn } from './datastore-emulators.ts';
 
-const embedded = inject('embeddedEndpoint');
-const firestore = inject('firestoreEndpoint');
-const legacy = inject('legacyDatastoreEndpoint');
-
-function driverAt(endpoint: string) {
-  return datastoreDriver({ projectId: 'stowage-test', namespace: 'conformance', endpoint });
-}
-
-describe('embedded Datastore emulator', () => {
-  conformance('datastore', { open: () => driverAt(embedded), atomic: false, deviations: [] });
-});
-
-describe.skipIf(firestore === '')('Firestore emulator in Datastore mode', () => {
-  conformance('datastore', { open: () => driverAt(firestore), atomic: false, deviations: [] });
-});
-
-// This emulator ignores masks: the driver's probe finds out, and patches become reads and conditional writes of whole entities.
-describe.skipIf(legacy === '')('legacy Datastore emulator', () => {
-  conformance('datastore', { open: () => driverAt(legacy), atomic: false, deviations: [] });
-});
+for (const transport of TRANSPORTS) conformanceOn('embedded Datastore emulator', inject('embeddedEndpoint'), transport);
+conformanceOn('Firestore emulator in Datastore mode', inject('firestoreEndpoint'), 'own');
+conformanceOn('legacy Datastore emulator', inject('legacyDatastoreEndpoint'), 'own');

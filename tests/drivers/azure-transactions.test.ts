@@ -1,9 +1,7 @@
 // Transactions of Azure Table Storage, which are all or nothing. One that is refused for the form or the size of a member says that the
 // request is bad, and nothing about the other members: sent alone, they are written.
-import { AzureNamedKeyCredential } from '@azure/data-tables';
-import { afterAll, afterEach, expect, test } from 'vitest';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../infra/emulators/azurite.ts';
-import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { startStrictAzurite } from '../../infra/emulators/azurite.ts';
 import type { Driver, EntityId, Write } from '../../shared/store/contract/driver.ts';
 import { openStore } from '../../shared/store/index.ts';
 import {
@@ -17,20 +15,10 @@ import {
   textOf,
   written,
 } from '../conformance/harness.ts';
+import { azureAt, TRANSPORTS } from './emulated.ts';
 
 const azurite = await startStrictAzurite();
 const drivers: Driver[] = [];
-
-function newDriver(): Driver {
-  const driver = azureTablesDriver({
-    endpoint: azurite.endpoint,
-    tableName: 'transactions',
-    credential: new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
-    allowInsecureConnection: true,
-  });
-  drivers.push(driver);
-  return driver;
-}
 
 afterEach(() => azurite.faults.clear());
 afterAll(async () => {
@@ -43,66 +31,6 @@ function refuseChanges(id: EntityId, status: number, code: string): void {
   azurite.faults.add({ operation: 'merge', rowKey: id, status, code, when: 'before' });
 }
 
-const REFUSALS = [
-  [400, 'InvalidInput', 'invalid'],
-  [400, 'EntityTooLarge', 'limit'],
-  [413, 'RequestBodyTooLarge', 'limit'],
-] as const;
-
-test.each(REFUSALS)(
-  'rule 1: a transaction refused with %i %s for one member is refused (%s) of nobody; alone each hears its own outcome',
-  async (status, code, reason) => {
-    const driver = newDriver();
-    const [bad, good] = idsOfOneLane(driver, freshPrefix(), 2) as [EntityId, EntityId];
-    const writes: Write[] = [];
-    for (const id of [bad, good]) {
-      const version = await written(driver, insert(id, [part('h', 'old')]));
-      writes.push(patch(id, version, [part('h', 'new', 1)]));
-    }
-    refuseChanges(bad, status, code);
-    const together = await driver.write(writes, CALL);
-    expect(together).toMatchObject([
-      { kind: 'unknown', reason: 'other' },
-      { kind: 'unknown', reason: 'other' },
-    ]);
-    expect(textOf(await readOne(driver, good))).toEqual({ h: 'old' });
-    const [, alone] = [await driver.write([writes[0]!], CALL), await driver.write([writes[1]!], CALL)];
-    expect(alone).toMatchObject([{ kind: 'written' }]);
-    expect(await driver.write([writes[0]!], CALL)).toMatchObject([{ kind: 'refused', reason }]);
-    expect(textOf(await readOne(driver, good))).toEqual({ h: 'new' });
-    expect(textOf(await readOne(driver, bad))).toEqual({ h: 'old' });
-  },
-);
-
-test.each([
-  [403, 'AuthorizationFailure', 'denied'],
-  [503, 'ServerBusy', 'throttled'],
-] as const)(
-  'rule 1: a transaction that is turned away with %i %s is refused (%s) of all',
-  async (status, code, reason) => {
-    const driver = newDriver();
-    const ids = idsOfOneLane(driver, freshPrefix(), 2);
-    azurite.faults.add({ rowKey: ids[0]!, status, code, when: 'before' });
-    const refused = { kind: 'refused', reason };
-    const writes = ids.map((id) => insert(id, [part('h', 'x')]));
-    expect(await driver.write(writes, CALL)).toMatchObject([refused, refused]);
-    azurite.faults.clear();
-    for (const id of ids) expect(await readOne(driver, id)).toBeUndefined();
-  },
-);
-
-test('rule 1: of several writes of which one is too large none is sent, and none is called refused', async () => {
-  const driver = newDriver();
-  const { chunksMax } = driver.limits;
-  const [bad, good] = idsOfOneLane(driver, freshPrefix(), 2) as [EntityId, EntityId];
-  // Within the bytes of a request, and of too many parts for an entity.
-  const parts = Array.from({ length: chunksMax + 1 }, (_, number) => part(`p${number}`, 'x'));
-  expect(await driver.write([insert(bad, parts)], CALL)).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
-  const together = await driver.write([insert(bad, parts), insert(good, [part('h', 'x')])], CALL);
-  expect(together.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
-  expect(await readOne(driver, good)).toBeUndefined();
-});
-
 /** The driver; `meet` is told once, before it is sent, of the next request that several containers share. */
 function watched(driver: Driver, meet: () => ((id: EntityId) => void) | undefined): Driver {
   const write: Driver['write'] = (writes, options) => {
@@ -112,39 +40,107 @@ function watched(driver: Driver, meet: () => ((id: EntityId) => void) | undefine
   return { ...driver, write };
 }
 
-/** A table of many containers, of which one is refused as soon as it rides with others: what became of each record, and what is stored. */
-async function putWithOneRefused(name: string, status: number, code: string) {
-  let meet: ((id: EntityId) => void) | undefined;
-  const refused: EntityId[] = [];
-  const store = openStore({ driver: watched(newDriver(), () => meet), timeoutMs: 20_000 });
-  const table = await store.table<string>(name, { containers: 48 });
-  // Several to each container: one record alone cannot be split.
-  const keys = Array.from({ length: 480 }, (_, number) => `key${number}`);
-  await table.putMany(keys.map((key) => ({ key, value: 'old' })));
-  meet = (id) => {
-    meet = undefined;
-    refused.push(id);
-    refuseChanges(id, status, code);
-  };
-  const outcomes = await table.putMany(keys.map((key) => ({ key, value: 'new' })));
-  const values = (await table.getMany(keys)).map((each) => (each.status === 'found' ? each.value : each.status));
-  await store.close();
-  expect(refused).toHaveLength(1);
-  return { outcomes, values };
-}
+describe.each(TRANSPORTS)('over the transport %s', (transport) => {
+  function newDriver(): Driver {
+    const driver = azureAt(transport, azurite.endpoint, `transactions${transport}`);
+    drivers.push(driver);
+    return driver;
+  }
 
-test('a container whose form is refused fails by itself: those that rode with it are written', async () => {
-  const { outcomes, values } = await putWithOneRefused('form', 400, 'InvalidInput');
-  const failed = outcomes.filter(({ status }) => status === 'failed');
-  // Those of one container in 48.
-  expect(failed.length).toBeGreaterThan(0);
-  expect(failed.length).toBeLessThan(48);
-  for (const outcome of failed) expect(outcome).toMatchObject({ error: { code: /^(invalid|unknown)$/ } });
-  expect(values).toEqual(outcomes.map(({ status }) => (status === 'failed' ? 'old' : 'new')));
-});
+  const REFUSALS = [
+    [400, 'InvalidInput', 'invalid'],
+    [400, 'EntityTooLarge', 'limit'],
+    [413, 'RequestBodyTooLarge', 'limit'],
+  ] as const;
 
-test('a container whose size is refused is split by itself: it and those that rode with it are written', async () => {
-  const { outcomes, values } = await putWithOneRefused('size', 413, 'RequestBodyTooLarge');
-  expect(outcomes.filter(({ status }) => status !== 'written')).toEqual([]);
-  expect(new Set(values)).toEqual(new Set(['new']));
+  test.each(REFUSALS)(
+    'rule 1: a transaction refused with %i %s for one member is refused (%s) of nobody; alone each hears its own outcome',
+    async (status, code, reason) => {
+      const driver = newDriver();
+      const [bad, good] = idsOfOneLane(driver, freshPrefix(), 2) as [EntityId, EntityId];
+      const writes: Write[] = [];
+      for (const id of [bad, good]) {
+        const version = await written(driver, insert(id, [part('h', 'old')]));
+        writes.push(patch(id, version, [part('h', 'new', 1)]));
+      }
+      refuseChanges(bad, status, code);
+      const together = await driver.write(writes, CALL);
+      expect(together).toMatchObject([
+        { kind: 'unknown', reason: 'other' },
+        { kind: 'unknown', reason: 'other' },
+      ]);
+      expect(textOf(await readOne(driver, good))).toEqual({ h: 'old' });
+      const [, alone] = [await driver.write([writes[0]!], CALL), await driver.write([writes[1]!], CALL)];
+      expect(alone).toMatchObject([{ kind: 'written' }]);
+      expect(await driver.write([writes[0]!], CALL)).toMatchObject([{ kind: 'refused', reason }]);
+      expect(textOf(await readOne(driver, good))).toEqual({ h: 'new' });
+      expect(textOf(await readOne(driver, bad))).toEqual({ h: 'old' });
+    },
+  );
+
+  test.each([
+    [403, 'AuthorizationFailure', 'denied'],
+    [503, 'ServerBusy', 'throttled'],
+  ] as const)(
+    'rule 1: a transaction that is turned away with %i %s is refused (%s) of all',
+    async (status, code, reason) => {
+      const driver = newDriver();
+      const ids = idsOfOneLane(driver, freshPrefix(), 2);
+      azurite.faults.add({ rowKey: ids[0]!, status, code, when: 'before' });
+      const refused = { kind: 'refused', reason };
+      const writes = ids.map((id) => insert(id, [part('h', 'x')]));
+      expect(await driver.write(writes, CALL)).toMatchObject([refused, refused]);
+      azurite.faults.clear();
+      for (const id of ids) expect(await readOne(driver, id)).toBeUndefined();
+    },
+  );
+
+  test('rule 1: of several writes of which one is too large none is sent, and none is called refused', async () => {
+    const driver = newDriver();
+    const { chunksMax } = driver.limits;
+    const [bad, good] = idsOfOneLane(driver, freshPrefix(), 2) as [EntityId, EntityId];
+    // Within the bytes of a request, and of too many parts for an entity.
+    const parts = Array.from({ length: chunksMax + 1 }, (_, number) => part(`p${number}`, 'x'));
+    expect(await driver.write([insert(bad, parts)], CALL)).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
+    const together = await driver.write([insert(bad, parts), insert(good, [part('h', 'x')])], CALL);
+    expect(together.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+    expect(await readOne(driver, good)).toBeUndefined();
+  });
+
+  /** A table of many containers, of which one is refused as soon as it rides with others: what became of each record, and what is stored. */
+  async function putWithOneRefused(name: string, status: number, code: string) {
+    let meet: ((id: EntityId) => void) | undefined;
+    const refused: EntityId[] = [];
+    const store = openStore({ driver: watched(newDriver(), () => meet), timeoutMs: 20_000 });
+    const table = await store.table<string>(name, { containers: 48 });
+    // Several to each container: one record alone cannot be split.
+    const keys = Array.from({ length: 480 }, (_, number) => `key${number}`);
+    await table.putMany(keys.map((key) => ({ key, value: 'old' })));
+    meet = (id) => {
+      meet = undefined;
+      refused.push(id);
+      refuseChanges(id, status, code);
+    };
+    const outcomes = await table.putMany(keys.map((key) => ({ key, value: 'new' })));
+    const values = (await table.getMany(keys)).map((each) => (each.status === 'found' ? each.value : each.status));
+    await store.close();
+    expect(refused).toHaveLength(1);
+    return { outcomes, values };
+  }
+
+  test('a container whose form is refused fails by itself: those that rode with it are written', async () => {
+    const { outcomes, values } = await putWithOneRefused('form', 400, 'InvalidInput');
+    const failed = outcomes.filter(({ status }) => status === 'failed');
+    // Those of one container in 48.
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.length).toBeLessThan(48);
+    for (const outcome of failed) expect(outcome).toMatchObject({ error: { code: /^(invalid|unknown)$/ } });
+    expect(values).toEqual(outcomes.map(({ status }) => (status === 'failed' ? 'old' : 'new')));
+  });
+
+  test('a container whose size is refused is split by itself: it and those that rode with it are written', async () => {
+    const { outcomes, values } = await putWithOneRefused('size', 413, 'RequestBodyTooLarge');
+    expect(outcomes.filter(({ status }) => status !== 'written')).toEqual([]);
+    expect(new Set(values)).toEqual(new Set(['new']));
+  });
 });

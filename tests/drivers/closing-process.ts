@@ -2,13 +2,13 @@
 // the first byte from its parent, and prints what became of the requests.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { driverAt, type DriverName } from './emulated.ts';
+import { driverAt, type DriverName, type Transport } from './emulated.ts';
 import { entityId } from '../support/ids.ts';
 
-const [name, port, space] = process.argv.slice(2) as [DriverName, string, string];
+const [name, transport, port, space] = process.argv.slice(2) as [DriverName, Transport, string, string];
 const ENDLESS = { timeoutMs: 600_000 };
 
-const driver = driverAt(name, Number(port), space);
+const driver = driverAt(name, transport, Number(port), space);
 await driver.read([{ id: entityId('a'), parts: 'all' }], { timeoutMs: 20_000 });
 console.log('connected');
 await once(process.stdin, 'data');

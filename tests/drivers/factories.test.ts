@@ -1,5 +1,6 @@
 // The factories of drivers: what is wrong with their options they say themselves, at once, and not a provider that seems not to answer.
 import { AzureNamedKeyCredential, AzureSASCredential } from '@azure/data-tables';
+import { Datastore } from '@google-cloud/datastore';
 import { GoogleAuth } from 'google-auth-library';
 import { describe, expect, test, vi } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
@@ -36,6 +37,8 @@ const BAD_DATASTORE: [told: string, options: unknown][] = [
     'endpoint is http: on another machine (emulator): give an https: address, or allowInsecureConnection: true',
     { projectId, endpoint: 'http://emulator:8081' },
   ],
+  ['datastoreDriver with a client: client must be a Datastore, not an object', { client: {} }],
+  ['datastoreDriver with a client has no option "projectId"', { projectId, client: new Datastore({ projectId }) }],
   ['an https endpoint needs credentials (auth)', { projectId, endpoint: 'https://example.org' }],
 ];
 
@@ -57,6 +60,8 @@ const BAD_AZURE: [told: string, options: unknown][] = [
   ['tableName must be 3 to 63 letters and digits, a letter first, not "my_table"', { ...AZURE, tableName: 'my_table' }],
   ['tableName must be 3 to 63 letters and digits, a letter first, not "1st"', { ...AZURE, tableName: '1st' }],
   ['tableName must be 3 to 63 letters and digits, a letter first, not "ab"', { ...AZURE, tableName: 'ab' }],
+  ['azureTablesDriver with a client: client must be a TableClient, not an object', { client: {} }],
+  ['azureTablesDriver with a client has no option "endpoint"', { ...AZURE, client: {} }],
   ['azureTablesDriver has no option "table": did you mean tableName?', { ...AZURE, table: 'stowage' }],
   ['allowInsecureConnection must be true or false, not a string', { ...AZURE, allowInsecureConnection: 'yes' }],
   ['azureTablesDriver: endpoint must be an address like https://', { ...AZURE, endpoint: '127.0.0.1:10002/account' }],

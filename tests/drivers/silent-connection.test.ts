@@ -9,7 +9,7 @@ import { startAzurite } from '../../infra/emulators/azurite.ts';
 import type { Driver, DriverCallOptions } from '../../shared/store/contract/driver.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { insert, part } from '../conformance/harness.ts';
-import { driverAt, type DriverName } from './emulated.ts';
+import { driverAt, type DriverName, DRIVERS, type Transport } from './emulated.ts';
 import { entityId } from '../support/ids.ts';
 
 const CLOSING_PROCESS = fileURLToPath(new URL('closing-process.ts', import.meta.url));
@@ -66,9 +66,9 @@ function freshSpace(): string {
 }
 
 /** A driver behind a proxy, which has answered a read already. */
-async function connected(name: DriverName) {
+async function connected(name: DriverName, transport: Transport) {
   const proxy = await silenceableProxy(portOf(name));
-  const driver = driverAt(name, proxy.port, freshSpace());
+  const driver = driverAt(name, transport, proxy.port, freshSpace());
   open.add(driver);
   expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
   return { driver, proxy };
@@ -78,9 +78,9 @@ function portOf(name: DriverName): number {
   return Number(new URL(name === 'datastore' ? inject('embeddedEndpoint') : azurite.endpoint).port);
 }
 
-describe.each(['datastore', 'azure-tables'] as const)('%s', (name) => {
+describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
   test('a connection that falls silent is left at the first deadline, and the next request is answered', async () => {
-    const { driver, proxy } = await connected(name);
+    const { driver, proxy } = await connected(name, transport);
     proxy.fallSilent();
     await expect(driver.read([{ id: entityId('a'), parts: 'all' }], QUICK)).rejects.toMatchObject({
       code: 'unavailable',
@@ -90,7 +90,7 @@ describe.each(['datastore', 'azure-tables'] as const)('%s', (name) => {
   });
 
   test('a store on it loses no put: what was unknown is settled by reading', async () => {
-    const { driver, proxy } = await connected(name);
+    const { driver, proxy } = await connected(name, transport);
     const store = openStore({ driver: withQuickRequests(driver) });
     open.add(store);
     const table = await store.table('t');
@@ -102,7 +102,7 @@ describe.each(['datastore', 'azure-tables'] as const)('%s', (name) => {
 
   test('closing the driver ends its requests, and the process', async () => {
     const proxy = await silenceableProxy(portOf(name));
-    const child = spawn(process.execPath, [CLOSING_PROCESS, name, String(proxy.port), freshSpace()]);
+    const child = spawn(process.execPath, [CLOSING_PROCESS, name, transport, String(proxy.port), freshSpace()]);
     open.add({ close: () => child.kill() });
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     expect((await lines.next()).value).toBe('connected');
@@ -116,7 +116,7 @@ describe.each(['datastore', 'azure-tables'] as const)('%s', (name) => {
 });
 
 test('of many requests that wait on a silent connection to Datastore, one opens another', async () => {
-  const { driver, proxy } = await connected('datastore');
+  const { driver, proxy } = await connected('datastore', 'own');
   proxy.fallSilent();
   const reads = await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) => driver.read([{ id: entityId(`a${index}`), parts: 'all' }], QUICK)),

@@ -5,14 +5,13 @@ import { readFileSync } from 'node:fs';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../infra/emulators/azurite.ts';
-import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { LIMITS as AZURE_LIMITS } from '../../shared/drivers/azure-tables/mapping.ts';
-import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import type { Driver, EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import { CALL, insert, part, patch, readOne, replace, textOf, written } from '../conformance/harness.ts';
 import { PROJECT_ID, serviceAt } from '../infra/emulators/datastore/service.ts';
 import { entityId, partName } from '../support/ids.ts';
+import { azureAt, datastoreAt, type Transport, TRANSPORTS } from './emulated.ts';
 
 const ROOT = entityId('t!orders!');
 const NODES = 'n!orders!00112233aabbccdd!';
@@ -71,11 +70,11 @@ interface AzureExample {
   readonly [property: string]: string;
 }
 
-function azure(): Provider {
+function azure(transport: Transport): Provider {
   const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
-  const tableName = 'golden';
+  const tableName = `golden${transport}`;
   const { endpoint } = azurite;
-  const driver = azureTablesDriver({ endpoint, tableName, credential });
+  const driver = azureAt(transport, endpoint, tableName);
   opened.add(driver);
   const client = new TableClient(endpoint, tableName, credential, { allowInsecureConnection: true });
   const { PartitionKey, RowKey, ...example } = exampleOn('On Azure Table Storage') as AzureExample;
@@ -107,10 +106,10 @@ interface DatastoreExample {
   readonly properties: Readonly<Record<string, { readonly blobValue: string; readonly excludeFromIndexes: boolean }>>;
 }
 
-function datastore(): Provider {
-  const namespace = `golden${process.pid}`;
+function datastore(transport: Transport): Provider {
+  const namespace = `golden${process.pid}${transport}`;
   const endpoint = inject('embeddedEndpoint');
-  const driver = datastoreDriver({ projectId: PROJECT_ID, namespace, endpoint });
+  const driver = datastoreAt(transport, endpoint, { projectId: PROJECT_ID, namespace });
   const service = serviceAt(endpoint);
   opened.add(driver).add(service);
   const keyOf = (name: string) => ({
@@ -142,9 +141,9 @@ function datastore(): Provider {
 }
 
 describe.each([
-  ['azure-tables', azure()],
-  ['datastore', datastore()],
-] as const)('%s', (name, { driver, stored, putExample }) => {
+  ...TRANSPORTS.map((transport) => ['azure-tables', transport, azure(transport)] as const),
+  ...TRANSPORTS.map((transport) => ['datastore', transport, datastore(transport)] as const),
+])('%s, transport %s', (name, _transport, { driver, stored, putExample }) => {
   const file = new URL(`golden/${name}.json`, import.meta.url);
   const golden = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, readonly Stored[]>>;
 

@@ -1,6 +1,6 @@
 // Addresses of stores on the command line, and the credentials that the clouds' own tools have.
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
-import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
+import { datastoreDriver, type DatastoreOptions } from '../../../shared/drivers/datastore.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import { UsageError } from '../options.ts';
 import type { AskTool } from '../tools.ts';
@@ -42,7 +42,7 @@ function tablesAt(url: URL, ask: AskTool, env: Environment): ReturnType<typeof a
   return azureTablesDriver({ endpoint, tableName: url.pathname.slice(1), credential });
 }
 
-function gcloudAuth(ask: AskTool): NonNullable<Parameters<typeof datastoreDriver>[0]['auth']> {
+function gcloudAuth(ask: AskTool): NonNullable<DatastoreOptions['auth']> {
   const token = kept(() => ask('gcloud', ['auth', 'print-access-token']));
   const client = {
     getRequestHeaders: async () => [['authorization', `Bearer ${await token()}`]] as const,

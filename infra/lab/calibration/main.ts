@@ -73,21 +73,27 @@ function today(): string {
   return new Date().toISOString().slice(0, 10);
 }
 
-/** The benchmark's emulators tell Google's library to look for no credentials, so they are loaded for this alone. */
+/**
+ * The benchmark's emulators tell Google's library to look for no credentials, so they are loaded
+ * for this alone.
+ */
 async function measureProcessor(processorMs: number, signal: AbortSignal): Promise<void> {
-  const { startAzure, startDatastore } = await import('../providers.ts');
+  const { providerOn, startAzure } = await import('../providers.ts');
+  const { startEmbeddedDatastore } = await import('../../emulators/embedded.ts');
   const { calibrate } = await import('./processor/calibrate.ts');
   const { loadsText, writeProcessorTable } = await import('./processor/table.ts');
   const { cpu, cores, platform, node } = machine();
-  const providers = [await startDatastore(), await startAzure()];
+  // Google's emulator cannot commit a transaction that its read began, so it has no conditional
+  // write.
+  const datastore = await startEmbeddedDatastore({ inProcess: false });
+  const providers = [providerOn('datastore', datastore), await startAzure()];
   try {
-    const costs = await calibrate(providers, { ...SIZE, processorMs, signal, log: console.error });
+    const size = { ...SIZE, processorMs, signal, log: console.error };
+    const { costs, rounds, loads } = await calibrate(providers, size);
     const on = { cpu, cores, platform, node };
-    const file = await writeProcessorTable(
-      { measured: today(), machine: on, packages: await versions(ROOT), ...costs },
-      ROOT,
-    );
-    console.log(`${loadsText(costs.loads)}\n\n${file}`);
+    const table = { measured: today(), machine: on, packages: await versions(ROOT), rounds, costs };
+    const file = await writeProcessorTable(table, ROOT);
+    console.log(`${loadsText(loads)}\n\n${file}`);
   } finally {
     for (const provider of providers) await provider.close();
   }

@@ -4,22 +4,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
 import type { ContainerCosts } from '../../../shared/lab/cloud/data/processor.ts';
-import { chargedDriver } from '../../../shared/lab/cloud/instance/charged-driver.ts';
-import { Processor } from '../../../shared/lab/cloud/instance/processor.ts';
-import { InstanceRuntime } from '../../../shared/lab/cloud/instance/runtime.ts';
+import { Instance } from '../../../shared/lab/cloud/instance/instance.ts';
 import { loadHash } from '../../../shared/lab/cloud/run/datasets.ts';
 import { PROCESSOR_DATA, PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
-import { modelledDriver } from '../../../shared/lab/cloud/service/driver.ts';
-import { ModelledService } from '../../../shared/lab/cloud/service/service.ts';
-import { CHANCE, seedOf, sourceOf } from '../../../shared/lab/cloud/time/chance.ts';
-import { Scheduler } from '../../../shared/lab/cloud/time/scheduler.ts';
 import {
   type DocumentOptions,
   type DocumentRun,
   WRITES_MAX_2026,
 } from '../../../shared/lab/plan/modelled/documents.ts';
+import { ModelledCloud } from '../../../shared/lab/cloud/target.ts';
 import { memoryState } from '../../../shared/drivers/memory.ts';
-import { openStore } from '../../../shared/store/index.ts';
 import { messageOf } from './experiment.ts';
 import { type DocumentPlan, modelColumn, type PlannedRow, tableOf, timesOf, wayOf } from './plan.ts';
 import { type Figure, figureOf } from '../../../shared/lab/report/chapters/schema.ts';
@@ -142,22 +136,21 @@ async function onModelledStore(
   { plan, name, options: { parameters, seed }, signal }: Modelled,
   use: (play: (way: Way) => Promise<number>) => Promise<void>,
 ): Promise<void> {
-  const scheduler = new Scheduler(seedOf(seed, CHANCE.ties));
-  const service = new ModelledService({ scheduler, parameters, seed: seedOf(seed, CHANCE.service) });
-  const runtime = new InstanceRuntime(scheduler, sourceOf(seed, CHANCE.runtime));
-  const processor = new Processor(scheduler);
-  const costs = PROCESSOR_DATA.costs[parameters.data.provider].container;
+  const costs = PROCESSOR_DATA.costs[parameters.data.provider];
+  const cloud = new ModelledCloud({ parameters, seed, costs });
+  const { scheduler } = cloud;
+  const instance = new Instance(0, scheduler, 0);
   const spend = async (way: Way): Promise<void> => {
     const [single, many] = CALLED[way.verb]!.map((name) => {
-      const cost = costs.operation[name];
+      const cost = costs.container.operation[name];
       return typeof cost === 'number' ? cost : cost.alone;
     }) as [number, number];
     const roots = way.rootEach === undefined ? 0 : way.records / way.rootEach;
-    await processor.spend(way.records * (way.group === 1 ? single : many) + roots * single);
+    await instance.processor.spend(way.records * (way.group === 1 ? single : many) + roots * single);
   };
   const work = async (): Promise<void> => {
-    const driver = chargedDriver(modelledDriver(service, memoryState()), processor, costs);
-    const table = storeTable(await openStore({ driver, runtime }).table<string>(name, tableOptions(plan)));
+    const store = cloud.openStore(instance, memoryState());
+    const table = storeTable(await store.table<string>(name, tableOptions(plan)));
     const records = new Records(plan.loaded);
     if (plan.loaded > 0) {
       await loadRecords(table, records.loaded(plan.characters), plan.loaded, signal);

@@ -11,6 +11,7 @@ import { untilInterrupted } from '../../cli/interrupt.ts';
 import { command, type CommandLine, runCommand, UsageError, wholeNumber } from '../../cli/options.ts';
 import { writeFiles } from '../../cli/report-files.ts';
 import { modelReport } from '../../../shared/lab/report/modelled/report.ts';
+import { writeBands } from './bands.ts';
 import { acceptGuard, checkGuard } from './guard.ts';
 import { readPlan, settingsOf } from './options.ts';
 import { runCells } from './workers.ts';
@@ -40,6 +41,9 @@ gives the same figures on any machine.`,
       help: 'plays the plan guard, with nothing else set, and fails if a figure is not as it is kept in infra/lab/model/guard.tsv',
     },
     accept: { help: 'as --check, and keeps the figures as they are now' },
+    bands: {
+      help: 'plays the plan bands, with nothing else set, and keeps its table in infra/lab/model/bands.md and README.md',
+    },
     out: { value: 'DIR', default: 'report', help: 'where model.json and model.html go' },
   },
   examples: [
@@ -53,8 +57,12 @@ await runCommand(MODEL, process.argv.slice(2), (given) => untilInterrupted((sign
 async function model({ values }: CommandLine<typeof MODEL.options>, signal: AbortSignal): Promise<void> {
   const workers = wholeNumber('--workers', values.workers, 1, WORKERS_MAX);
   if (values.check || values.accept) {
-    const results = (await play(await guardRows(), workers, signal)).flatMap((played) => played.results);
+    const results = (await play(await rowsAsTheyAre('guard'), workers, signal)).flatMap((played) => played.results);
     console.log(await (values.accept ? acceptGuard(results) : checkGuard(results)));
+    return;
+  }
+  if (values.bands) {
+    console.log(await writeBands(await play(await rowsAsTheyAre('bands'), workers, signal)));
     return;
   }
   const seed = wholeNumber('--seed', values.seed, 0, SEED_MAX);
@@ -73,8 +81,8 @@ async function model({ values }: CommandLine<typeof MODEL.options>, signal: Abor
   );
 }
 
-async function guardRows(): Promise<PlannedRow[]> {
-  return rowsOf({ plan: await readPlan('guard'), seed: 1, settings: settingsOf(undefined), processor: true });
+async function rowsAsTheyAre(plan: 'guard' | 'bands'): Promise<PlannedRow[]> {
+  return rowsOf({ plan: await readPlan(plan), seed: 1, settings: settingsOf(undefined), processor: true });
 }
 
 async function play(rows: readonly PlannedRow[], workers: number, signal: AbortSignal): Promise<PlayedRow[]> {

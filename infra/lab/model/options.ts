@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { type Level, namesOf, ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
 import { nearestOf } from '../../../shared/lab/cloud/data/nearest.ts';
+import { BANDS_PLAN } from '../../../shared/lab/plan/modelled/plan-bands.ts';
 import { DEFAULT_PLAN } from '../../../shared/lab/plan/modelled/plan-default.ts';
 import { GUARD_PLAN } from '../../../shared/lab/plan/modelled/plan-guard.ts';
 import { GOALS_PLAN } from '../../../shared/lab/plan/modelled/plan-goals.ts';
@@ -10,7 +11,7 @@ import { type ModelPlan, planOf, planSchema } from '../../../shared/lab/plan/mod
 import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
 import { UsageError } from '../../cli/options.ts';
 
-const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, guard: GUARD_PLAN };
+const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, guard: GUARD_PLAN, bands: BANDS_PLAN };
 
 /** The built-in plan of this name, or the plan in this file. Throws a UsageError. */
 export async function readPlan(name: string): Promise<ModelPlan> {

@@ -115,6 +115,7 @@ export function commonVariables(
     region: settings[cloud].region,
     timeout_ms: store.timeoutMs,
     container_bytes_max: store.containerBytesMax,
+    transport: store.transport,
     functions: Object.fromEntries(
       functions.map((one) => [
         one.name,

@@ -103,6 +103,7 @@ export const PROVIDER_SCHEMA = {
       store: object({
         timeoutMs: { type: 'integer', minimum: 1, maximum: 60_000 },
         containerBytesMax: { anyOf: [{ const: 0 }, { type: 'integer', minimum: 16_384, maximum: 720_000 }] },
+        transport: { enum: ['own', 'sdk'] },
       }),
       peers: { type: 'array', items: CLOUDS, minItems: 1, uniqueItems: true },
       alerts: object({

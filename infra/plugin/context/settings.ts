@@ -48,6 +48,8 @@ export interface ProviderSettings {
     readonly timeoutMs: number;
     /** The size of all tables' containers; 0: the library's default. */
     readonly containerBytesMax: number;
+    /** The drivers' own requests, or the clouds' SDKs. */
+    readonly transport: 'own' | 'sdk';
   };
   readonly peers: readonly Cloud[];
   readonly alerts?: { readonly email: string; readonly errorPercent: number; readonly latencyMs: number };

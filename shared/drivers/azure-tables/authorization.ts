@@ -1,4 +1,5 @@
-// What a request shows to be let in: a signature by the account's key, a shared access signature, or a token.
+// Proofs that let a request in: a signature by the account's key, a shared access signature, or a
+// token.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { Tokens, type TokenSource } from './token.ts';
 
@@ -13,20 +14,29 @@ interface AccessSignature {
   readonly signature: string;
 }
 
-/** A shared key, a SAS, or a token credential. Name, key and signature are read anew for each request: they may be changed in place. */
+/**
+ * A shared key, a SAS, or a token credential. Name, key and signature are read anew for each
+ * request: they may be changed in place.
+ */
 export type Credential = AccountKey | AccessSignature | TokenSource;
 
-/** What goes with one request. */
+/** The proof of one request. */
 export interface Proof {
   /** Names and values in turn. */
   readonly headers: readonly string[];
   /** Query parameters, without `?`; empty if there are none. */
   readonly query: string;
-  /** Forgets what the service did not take, so that the next proof is another; undefined where there is no other. */
+  /**
+   * Forgets what the service did not take, so that the next proof is another; undefined where there
+   * is no other.
+   */
   readonly forget?: () => void;
 }
 
-/** The proof for a request to this path, which is encoded as it goes over the wire. Rejects with a StoreError if there is none. */
+/**
+ * The proof for a request to this path, which is encoded as it goes over the wire. Rejects with a
+ * StoreError if there is none.
+ */
 export type Authorize = (path: string) => Proof | Promise<Proof>;
 
 /** Without a credential requests go as they are: the endpoint holds a SAS. */
@@ -36,12 +46,12 @@ export function authorizeWith(credential: Credential | undefined): Authorize {
   return 'signature' in credential ? bySignature(credential) : byKey(credential);
 }
 
-/** Of one second. With more a proof is made anew. */
+/** Proofs kept for a second; further ones are made anew. */
 const PROOFS_MAX = 1_000;
 
 /**
- * Shared Key Lite signs the date, the account and the path; of the query it signs `comp` alone, which no request here has. A date has whole seconds,
- * so that requests for one row in one second show the same.
+ * Signs date, account and path; no request has the query parameter `comp`. A date has whole
+ * seconds, so proofs repeat.
  * https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
  */
 function byKey(credential: AccountKey): Authorize {

@@ -1,19 +1,21 @@
-// The calls of Azure's table service that the driver needs, each sent exactly once. Every change names an etag: the service takes a missing
-// one for leave to write anything. The physical table is created when a call finds it missing.
+// The table service's calls over the driver's own transport, each sent once. Every change names an
+// etag: the service writes anything without one. A missing table is created.
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { withDeadline } from '../common/outcomes.ts';
 import type { Credential } from './authorization.ts';
 import { isTableNotFound, isTableThere } from './errors.ts';
 import { bodySender } from './body-sender.ts';
-import type { HttpReply } from './http.ts';
 import { conditionOf, DATA_VERSION, pathOf, requestOf, type RowKeys, type RowWrite } from './rows.ts';
-import { JSON_WITHOUT_METADATA, objectIn, type TableService, tableService } from './service.ts';
+import { JSON_WITHOUT_METADATA, objectIn, type Reply, type TableService, tableService } from './service.ts';
 import { etagsIn, transactionOf } from './transaction.ts';
 
-/** Where the service is, and with whose rights; the environment is never read. */
+/** The service's address, table and credential. The environment is never read. */
 export interface ClientOptions {
-  /** `https://account.table.core.windows.net`, or an emulator's address with the account's path. A SAS may be part of it. */
+  /**
+   * `https://account.table.core.windows.net`, or an emulator's address with the account's path. A
+   * SAS may be part of it.
+   */
   readonly endpoint: string;
   /** The physical table: 3 to 63 letters and digits, a letter first. Created when first needed. */
   readonly tableName: string;
@@ -30,7 +32,7 @@ interface RowReply {
 
 interface RowPage {
   readonly rowKeys: readonly EntityId[];
-  /** Where the listing goes on: query parameters. */
+  /** The listing's next page, as query parameters. */
   readonly continuation: string | undefined;
 }
 
@@ -50,7 +52,7 @@ export interface TableCalls {
 export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection'>): TableCalls {
   const { endpoint, tableName, credential } = options;
   const service = tableService(endpoint, credential);
-  const send = sender(service, tableName);
+  const send = withTable((untilMs) => createTable(service, tableName, untilMs));
   const sendBody = bodySender(service);
   return {
     get: (keys, select, timeoutMs) =>
@@ -85,11 +87,14 @@ export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection
   };
 }
 
-/** Sends a request, and once more after creating the table if there was none; a request that found no table had no effect. */
-function sender(service: TableService, tableName: string) {
+/**
+ * Sends a request, and once more after creating the table if there was none; a request that found
+ * no table had no effect. Times are those of `performance.now()`.
+ */
+export function withTable(create: (untilMs: number) => Promise<unknown>) {
   let creating: Promise<void> | undefined;
-  const create = (untilMs: number) => {
-    creating ??= createTable(service, tableName, untilMs).finally(() => {
+  const createOnce = (untilMs: number): Promise<void> => {
+    creating ??= created(create(untilMs)).finally(() => {
       creating = undefined;
     });
     return creating;
@@ -101,7 +106,7 @@ function sender(service: TableService, tableName: string) {
     } catch (error) {
       if (!isTableNotFound(error)) throw error;
     }
-    await withDeadline(create(untilMs), untilMs - performance.now());
+    await withDeadline(createOnce(untilMs), untilMs - performance.now());
     return request(untilMs);
   };
 }
@@ -109,25 +114,30 @@ function sender(service: TableService, tableName: string) {
 async function createTable(service: TableService, tableName: string, untilMs: number): Promise<void> {
   const headers = [...DATA_VERSION, 'Content-Type', JSON_WITHOUT_METADATA, 'Prefer', 'return-no-content'];
   const body = Buffer.from(JSON.stringify({ TableName: tableName }));
+  await service.send({ method: 'POST', path: '/Tables', headers, body }, untilMs);
+}
+
+/** Another may have been quicker. */
+async function created(creation: Promise<unknown>): Promise<void> {
   try {
-    await service.send({ method: 'POST', path: '/Tables', headers, body }, untilMs);
+    await creation;
   } catch (error) {
     if (!isTableThere(error)) throw error;
   }
 }
 
-function etagOf({ headers }: HttpReply): EntityVersion | undefined {
+export function etagOf({ headers }: Pick<Reply, 'headers'>): EntityVersion | undefined {
   return headers.etag as EntityVersion | undefined;
 }
 
-function propertiesIn({ body }: HttpReply): Readonly<Record<string, unknown>> {
+function propertiesIn({ body }: Pick<Reply, 'body'>): Readonly<Record<string, unknown>> {
   const properties = objectIn(body.toString());
   if (properties !== undefined) return properties;
   throw new StoreError('unavailable', 'the reply was not from azure tables: look for a proxy on the way');
 }
 
 /** https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination */
-function pageIn(reply: HttpReply): RowPage {
+export function pageIn(reply: Reply): RowPage {
   const { value } = propertiesIn(reply) as { readonly value?: readonly { readonly RowKey?: EntityId }[] };
   const rowKeys = value?.map(({ RowKey = '' as EntityId }) => RowKey);
   if (rowKeys === undefined)

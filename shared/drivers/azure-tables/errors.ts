@@ -1,11 +1,11 @@
-// The one place where Azure's errors become the contract's words, by status and error code alone. Only the service's own answer is a verdict: a lost
-// connection, a timeout, every 5xx, and whatever a proxy says, are `unknown`.
+// Azure's errors in the contract's words, by status and code. Only the service's own answer is a
+// verdict; anything else is `unknown`.
 // https://learn.microsoft.com/rest/api/storageservices/table-service-error-codes
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused, unknown } from '../common/outcomes.ts';
 
-/** What a whole reply tells that is not the success its request asked for. */
+/** A whole reply that is not the success its request asked for. */
 interface RefusalFacts {
   readonly status: number;
   /** The service's word for it; undefined if it gave none. */
@@ -13,7 +13,10 @@ interface RefusalFacts {
   readonly detail?: string | undefined;
   /** For so long the service asks not to be asked again. */
   readonly retryAfterMs?: number | undefined;
-  /** True for the service's own refusal. False for whatever else answered: it never proves that a request was not carried out. */
+  /**
+   * True for the service's own refusal. False for whatever else answered: it never proves that a
+   * request was not carried out.
+   */
   readonly isVerdict: boolean;
 }
 
@@ -42,7 +45,7 @@ const TOO_LARGE: ReadonlySet<unknown> = new Set([
   'TooManyProperties',
 ]);
 
-/** What became of a write or removal that was a request of its own. */
+/** The outcome of a write or removal that was a request of its own. */
 export function outcomeOfOne(error: unknown): Refused | Unknown {
   const { status, code, isVerdict } = factsOf(error);
   if (!isVerdict) return unknown(isThrottle(status) ? 'throttled' : 'other', error);
@@ -50,21 +53,22 @@ export function outcomeOfOne(error: unknown): Refused | Unknown {
   if (status === 413 || TOO_LARGE.has(code)) return refused('limit', error);
   if (isDenial(error)) return refused('denied', readError(error));
   if (status === 400) return refused('invalid', error);
-  // "The server is currently unable to receive requests": https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
+  // "The server is currently unable to receive requests":
+  // https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
   if (status === 503 && code === 'ServerBusy') return refused('throttled', readError(error));
   return unknown(isThrottle(status) ? 'throttled' : 'other', error);
 }
 
 /**
- * What became of each member of a transaction that failed. It is atomic, so none was applied. A refusal for size or form says nothing about most members:
- * all are `unknown`, and sent alone each learns its own.
+ * The outcome of each member of a transaction that failed: none was applied. After a refusal for
+ * size or form each is sent alone to learn its own.
  */
 export function outcomeOfTransaction(error: unknown): Refused | Unknown {
   const outcome = outcomeOfOne(error);
   return outcome.reason === 'limit' || outcome.reason === 'invalid' ? unknown('other', error) : outcome;
 }
 
-/** What becomes of a write that was not sent, as the probe of its endpoint failed. */
+/** The outcome of a write that was not sent, as the probe of its endpoint failed. */
 export function outcomeOfProbe(error: unknown): Refused | Unknown {
   const outcome = outcomeOfOne(error);
   return outcome.reason === 'denied' ? outcome : unknown('other', error);
@@ -128,7 +132,7 @@ function isVerdict(error: unknown, status: number, ...codes: readonly string[]):
   return facts.isVerdict && facts.status === status && codes.includes(facts.code ?? '');
 }
 
-/** What was answered; nothing where no whole reply came. */
+/** The answer; nothing without a whole reply. */
 function factsOf(error: unknown): Omit<RefusalFacts, 'status'> & { readonly status?: number } {
   return error instanceof RefusedRequestError ? error : { isVerdict: false };
 }

@@ -1,9 +1,9 @@
-// One HTTP/1.1 request and its whole reply, over a pool of sockets that are kept. A request goes out once: where a kept socket dies, or a
-// reply breaks off, nothing is sent again, and the caller decides, as it does how many are in flight. The environment's proxies are not looked for.
+// One HTTP/1.1 request and its whole reply, over kept sockets. Nothing is sent again when a socket
+// dies or a reply breaks off. The environment's proxies are not used.
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
-import { UnderWay } from './under-way.ts';
+import { UnderWay } from '../common/under-way.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */
 const IDLE_SOCKET_MS = 55_000;
@@ -25,17 +25,23 @@ export interface HttpReply {
   /** By names in lower case. */
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Whether the operating system has taken the whole request, so that nobody looks at the memory of its body any more. */
+  /**
+   * Whether the operating system has taken the whole request, so that nobody looks at the memory of
+   * its body any more.
+   */
   readonly isRequestWritten: boolean;
 }
 
 export interface HttpClient {
   /**
-   * Rejects when no whole reply came, naming the server: by `untilMs`, which is of `performance.now()`, at the latest, of a GET after SILENCE_MS of
-   * silence, and once the client is closed.
+   * Rejects, naming the server, without a whole reply by `untilMs` (of `performance.now()`). Also a
+   * GET after SILENCE_MS of silence, and all once the client is closed.
    */
   send(request: HttpRequest, untilMs: number): Promise<HttpReply>;
-  /** Gives up the requests under way, whose outcomes stay unknown, refuses further ones, and closes the sockets. */
+  /**
+   * Gives up the requests under way, whose outcomes stay unknown, refuses further ones, and closes
+   * the sockets.
+   */
   close(): void;
 }
 
@@ -55,7 +61,8 @@ export function httpClient(origin: string): HttpClient {
       new Promise((resolve, reject) => {
         underWay.check(untilMs);
         const length = body === undefined ? [] : ['Content-Length', String(body.byteLength)];
-        // As a list, headers are written as they stand; as an object, Node.js would first build a table of them.
+        // As a list, headers are written as they stand; as an object, Node.js would first build a
+        // table of them.
         const sent = module.request({ ...server, method, path: target, headers: [...common, ...length, ...headers] });
         const fail = (error: Error): void => {
           underWay.delete(sent);
@@ -80,7 +87,9 @@ export function httpClient(origin: string): HttpClient {
   };
 }
 
-/** Node.js reports a reply that breaks off, or is shorter than it says, as an error of the reply. */
+/**
+ * Node.js reports a reply that breaks off, or is shorter than it says, as an error of the reply.
+ */
 function collect(
   reply: IncomingMessage,
   resolve: (reply: Omit<HttpReply, 'isRequestWritten'>) => void,

@@ -1,7 +1,5 @@
-// Between the contract's parts and Azure's properties. FORMAT.md, "On Azure Table Storage":
-//   PartitionKey: hash of the id mod 16, two hexadecimal digits | RowKey: id
-//   `p3`: length u32, first 65,532 bytes | `p3_1`, `p3_2`, ...: 65,532 bytes each
-// The length tells which chunks count: a merge can empty those of a longer part, but not delete them.
+// Maps the contract's parts to Azure's properties (FORMAT.md, "On Azure Table Storage"). A part's
+// length tells which chunks count: a merge empties chunks of a longer part, but deletes none.
 import {
   chunksOf,
   type DriverLimits,
@@ -15,7 +13,10 @@ import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Properties, RowKeys } from './rows.ts';
 
-/** Enough that an account is the bottleneck before its partitions are; no more, because a listing asks each of them. Part of what is stored: it never changes. */
+/**
+ * Enough that an account is the bottleneck before its partitions are; no more, because a listing
+ * asks each of them. Part of what is stored: it never changes.
+ */
 export const PARTITION_COUNT = 16;
 const LENGTH_BYTES = 4;
 /** A part's length and its first bytes. */
@@ -25,8 +26,8 @@ const head = Buffer.alloc(HEAD_BYTES);
 const SELECT_NAMES_MAX = 250;
 
 /**
- * The service's limits, less a margin: an entity has 1 MiB by the service's own formula and 252 properties of 64 KiB; Azurite checks
- * base64 instead, which ends at about 786,000 bytes. A transaction has 100 operations and 4 MiB of base64 with headers.
+ * The limits of the service, less a margin: 1 MiB and 252 properties an entity, 100 operations a
+ * transaction. Azurite counts base64, which ends at 786,000 bytes.
  */
 export const LIMITS: DriverLimits = {
   provider: 'azure-tables',
@@ -41,7 +42,7 @@ export const LIMITS: DriverLimits = {
   // There is no batched get.
   readsMax: 1,
   writesMax: 100,
-  // What is large travels by itself, beside others: eight times as much in one request was tried, and was not faster.
+  // Large writes travel alone. Eight times as much in one request was tried, and was not faster.
   writeBytesMax: 128 * 1024,
   listMax: 1_000,
   inFlightMax: 64,
@@ -63,7 +64,10 @@ export function keysOf(id: EntityId): RowKeys {
   return { partition: partitionOf(id), row: id };
 }
 
-/** The properties that a write sets: the chunks of its parts and, in a patch, surplus chunks as empty ones. */
+/**
+ * The properties that a write sets: the chunks of its parts and, in a patch, surplus chunks as
+ * empty ones.
+ */
 export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Properties {
   const properties: Record<string, readonly string[]> = {};
   for (const part of parts) {
@@ -75,7 +79,10 @@ export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Pr
   return properties;
 }
 
-/** The properties that hold these parts, whatever their size; undefined: all. Only parts with a number may be of several chunks. */
+/**
+ * The properties that hold these parts, whatever their size; undefined: all. Only parts with a
+ * number may be of several chunks.
+ */
 export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   if (parts === 'all') return undefined;
   const chunksMax = Math.ceil(LIMITS.entityBytesMax / LIMITS.chunkBytes);
@@ -85,7 +92,10 @@ export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   return names.length > SELECT_NAMES_MAX ? undefined : ['RowKey', ...names];
 }
 
-/** The parts among an entity's properties that were asked for. Of a damaged one what is left: its checksum tells, and the others can be read. */
+/**
+ * The wanted parts among an entity's properties. A damaged part comes as what is left of it: its
+ * checksum tells.
+ */
 export function partsOf(
   stored: Readonly<Record<string, unknown>>,
   wanted: ReadRequest['parts'],
@@ -98,7 +108,10 @@ export function partsOf(
   return parts;
 }
 
-/** The least string behind all ids that begin with `prefix`, for ids never hold a character behind `~`. */
+/**
+ * The least string behind all ids that begin with `prefix`, for ids never hold a character behind
+ * `~`.
+ */
 export function endOfPrefix(prefix: string): string | undefined {
   const stem = prefix.replace(/~+$/, '');
   if (stem === '') return undefined;
@@ -128,7 +141,10 @@ function chunkOf({ bytes }: Part, index: number): readonly string[] {
   return index > 0 ? [base64Of(bytes, begin, end)] : [headOf(bytes), base64Of(bytes, HEAD_BYTES - LENGTH_BYTES, end)];
 }
 
-/** Base64 takes three bytes at a time: with the length go as many of the part's bytes as make it even, so that the others are encoded where they lie. */
+/**
+ * Base64 takes three bytes at a time: with the length go as many of the part's bytes as make it
+ * even, so that the others are encoded where they lie.
+ */
 function headOf(bytes: Uint8Array): string {
   head.writeUInt32BE(bytes.byteLength);
   head.set(bytes.subarray(0, HEAD_BYTES - LENGTH_BYTES), LENGTH_BYTES);

@@ -1,4 +1,4 @@
-// What an emulator or a custom endpoint does with conditions and merges (rule 25).
+// Tries conditions and merges at an emulator or a custom endpoint (rule 25).
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import { drawProbeId } from '../common/probe.ts';
 import type { TableCalls } from './client.ts';
@@ -8,7 +8,9 @@ import { keysOf } from './mapping.ts';
 /** One byte each, in base64. */
 const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
 
-/** Undefined if the endpoint can be trusted, else what is wrong with it. Cost: six requests in turn. */
+/**
+ * Undefined if the endpoint can be trusted, else what is wrong with it. Cost: six requests in turn.
+ */
 export async function probe(calls: TableCalls, timeoutMs: number): Promise<string | undefined> {
   const keys = keysOf(drawProbeId());
   const merge = (etag: EntityVersion) =>

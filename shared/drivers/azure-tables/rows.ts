@@ -1,4 +1,5 @@
-// A row as it travels: its address, its headers and its body. All properties are binary and travel as base64.
+// A row as it travels: its address, its headers and its body. All properties are binary and travel
+// as base64.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { JSON_WITHOUT_METADATA } from './service.ts';
@@ -29,7 +30,7 @@ interface RowRequest {
 
 const METHODS = { Merge: 'PATCH', Replace: 'PUT' } as const;
 
-/** Of whatever has properties in its body or its reply. */
+/** Goes with properties in a body or a reply. */
 export const DATA_VERSION = ['DataServiceVersion', '3.0'];
 
 const BODY_HEADERS = [...DATA_VERSION, 'Content-Type', JSON_WITHOUT_METADATA];
@@ -69,8 +70,8 @@ export function bytesOf(pieces: readonly string[], memory: Buffer): Uint8Array {
 }
 
 /**
- * Written piece by piece, for base64, ids and names need no escapes: JSON.stringify looks for them in each character, and took 4.3 ns a byte
- * where this takes 0.5.
+ * Written piece by piece, for base64, ids and names need no escapes: JSON.stringify looks for them
+ * in each character, and took 4.3 ns a byte where this takes 0.5.
  */
 function piecesOf({ partition, row, properties }: RowWrite): string[] {
   const pieces = [`{"PartitionKey":${JSON.stringify(partition)},"RowKey":${JSON.stringify(row)}`];
@@ -80,7 +81,7 @@ function piecesOf({ partition, row, properties }: RowWrite): string[] {
   return pieces;
 }
 
-/** What ids consist of, and partitions. */
+/** Characters of ids and partitions. */
 const PLAIN = /^[\w.!~-]+$/;
 
 function quoted(key: string): string {

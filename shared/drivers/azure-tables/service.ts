@@ -1,4 +1,5 @@
-// Requests to the table service at one endpoint: authorized, with its headers, and with its refusals as errors.
+// Requests to the table service at one endpoint: authorized, with its headers, and with its
+// refusals as errors.
 import { withDeadline } from '../common/outcomes.ts';
 import { authorizeWith, type Credential, type Proof } from './authorization.ts';
 import { RefusedRequestError } from './errors.ts';
@@ -15,7 +16,10 @@ interface ServiceRequest extends Omit<HttpRequest, 'target'> {
   readonly path: string;
   /** Without `?`. */
   readonly query?: string;
-  /** The one status with which the service says that it did what was asked. Default: 200 for a GET, else 204. */
+  /**
+   * The one status with which the service says that it did what was asked. Default: 200 for a GET,
+   * else 204.
+   */
   readonly success?: number;
 }
 
@@ -23,9 +27,8 @@ export interface TableService {
   /** The account's address, without a query. */
   readonly url: string;
   /**
-   * The reply, if it is the service's and the success that was asked for. Rejects with a RefusedRequestError if another came, with other errors if no
-   * whole reply did by `untilMs`, which is of `performance.now()`. No redirect is followed.
-   * What the service answers 401 it has not carried out (RFC 9110, 15.5.2): where the credential may have a newer token, it goes out once more.
+   * The asked success. Rejects with a RefusedRequestError for another reply, with other errors for
+   * none by `untilMs`. A 401 was not carried out (RFC 9110, 15.5.2): one retry.
    */
   send(request: ServiceRequest, untilMs: number): Promise<HttpReply>;
   close(): void;
@@ -66,7 +69,16 @@ function inTime(proof: Proof | Promise<Proof>, untilMs: number): Proof | Promise
   return proof instanceof Promise ? withDeadline(proof, untilMs - performance.now()) : proof;
 }
 
-function checked(reply: HttpReply, { method, success = method === 'GET' ? 200 : 204 }: ServiceRequest): HttpReply {
+/** The read parts of a reply, whoever received it. */
+export type Reply = Pick<HttpReply, 'status' | 'headers'> & { readonly body: Buffer | string };
+
+/**
+ * The reply, if it is the service's and the success that was asked for, else a RefusedRequestError.
+ */
+export function checked<Received extends Reply>(
+  reply: Received,
+  { method, success = method === 'GET' ? 200 : 204 }: Pick<ServiceRequest, 'method' | 'success'>,
+): Received {
   const { status, headers, body } = reply;
   const isVerdict = isOfService(reply);
   if (status === success && isVerdict) return reply;
@@ -83,10 +95,10 @@ function retryAfterIn(header: string | undefined): number | undefined {
 }
 
 /**
- * A proxy or a captive portal may answer anything, with any status, and keep what it was sent. All replies of the service have these headers, but
- * for the version, which it does not tell those whom it does not let in.
+ * A proxy may answer anything, and keep what it was sent. All of the service's replies have these
+ * headers, but a denial tells no version.
  */
-function isOfService({ status, headers }: HttpReply): boolean {
+export function isOfService({ status, headers }: Reply): boolean {
   const isDenial = status === 401 || status === 403;
   return headers['x-ms-request-id'] !== undefined && (isDenial || headers['x-ms-version'] !== undefined);
 }

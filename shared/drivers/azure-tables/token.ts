@@ -1,4 +1,5 @@
-// A token credential's present token: kept until it ends, and asked for anew before, so that requests seldom wait for one.
+// A token credential's present token: kept until it ends, and asked for anew before, so that
+// requests seldom wait for one.
 import { StoreError } from '../../store/contract/errors.ts';
 import { withDeadline } from '../common/outcomes.ts';
 
@@ -18,7 +19,10 @@ export interface TokenSource {
 
 type AccessToken = NonNullable<Awaited<ReturnType<TokenSource['getToken']>>>;
 
-/** What a token for Azure Storage is asked for with: https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory */
+/**
+ * Scope of tokens for Azure Storage:
+ * https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory
+ */
 const SCOPE = 'https://storage.azure.com/.default';
 /** A token this close to its end may have ended by the time it arrives. */
 const TOO_LATE_MS = 1_000;
@@ -38,7 +42,10 @@ export class Tokens {
     this.#source = source;
   }
 
-  /** The present token, or a promise of the next, which rejects with a StoreError if the credential gives none. */
+  /**
+   * The present token, or a promise of the next, which rejects with a StoreError if the credential
+   * gives none.
+   */
   get(): string | Promise<string> {
     const token = this.#present;
     const now = Date.now();
@@ -57,7 +64,7 @@ export class Tokens {
     return (await this.#ask()).token;
   }
 
-  /** Those who ask at the same time share one answer. */
+  /** Concurrent callers share one answer. */
   #ask(): Promise<AccessToken> {
     this.#askedMs = Date.now();
     this.#asking ??= this.#answer().finally(() => {

@@ -2,12 +2,11 @@
 // https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
 import { randomUUID } from 'node:crypto';
 import type { EntityVersion } from '../../store/contract/driver.ts';
-import type { HttpReply } from './http.ts';
 import { DATA_VERSION, requestOf, type RowWrite } from './rows.ts';
 import { RefusedRequestError } from './errors.ts';
-import { refusalIn } from './service.ts';
+import { refusalIn, type Reply } from './service.ts';
 
-/** Of an insert that wants no content back, and of each change. */
+/** Status of an insert that wants no content back, and of each change. */
 const MEMBER_SUCCESS = 204;
 
 /** One member of a reply. */
@@ -17,7 +16,10 @@ interface Member {
   readonly body: string;
 }
 
-/** The request's headers, and its body in pieces. `url` is the account's; members are addressed in full and carry no authorization of their own. */
+/**
+ * The request's headers, and its body in pieces. `url` is the account's; members are addressed in
+ * full and carry no authorization of their own.
+ */
 export function transactionOf(url: string, tableName: string, writes: readonly RowWrite[]) {
   const [batch, changes] = [`batch_${randomUUID()}`, `changeset_${randomUUID()}`];
   const pieces = [`--${batch}\r\nContent-Type: multipart/mixed; boundary=${changes}\r\n\r\n`];
@@ -38,11 +40,11 @@ export function transactionOf(url: string, tableName: string, writes: readonly R
 }
 
 /**
- * The new etags of `count` writes, in order. Undefined if the reply is not whole, or tells anything but that all were written; throws a
- * RefusedRequestError if it tells that none was.
+ * The new etags of `count` writes, in order; undefined unless the reply tells that all were
+ * written. Throws a RefusedRequestError if none was.
  */
-export function etagsIn({ headers, body }: HttpReply, count: number): readonly EntityVersion[] | undefined {
-  const members = membersIn(headers['content-type'] ?? '', body.toString('latin1'));
+export function etagsIn({ headers, body }: Reply, count: number): readonly EntityVersion[] | undefined {
+  const members = membersIn(headers['content-type'] ?? '', body.toString());
   const [first] = members;
   // A change set that failed is answered by one member, which says why.
   if (first !== undefined && members.length === 1 && first.status >= 400)
@@ -62,7 +64,10 @@ function membersIn(contentType: string, text: string): Member[] {
   return members.some((member) => member === undefined) ? [] : (members as Member[]);
 }
 
-/** What stands between the delimiters of a multipart text, each with the line break before its headers; none without the last delimiter. */
+/**
+ * Text between the delimiters of a multipart body, each with the line break before its headers;
+ * none without the last delimiter.
+ */
 function partsIn(text: string, boundary: string | undefined): string[] {
   if (boundary === undefined) return [];
   const pieces = `\r\n${text}`.split(`\r\n--${boundary}`).slice(1);

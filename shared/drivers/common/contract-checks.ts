@@ -1,5 +1,5 @@
-// Every driver refuses calls that break the contract, before it sends anything. Such a call is a bug of the engine, so it is a TypeError.
-// A write or removal without a real version must never reach a provider, to which `*` or nothing means "unconditionally".
+// Refuses calls that break the contract before anything is sent: a TypeError, as it is the engine's
+// bug. Providers read a missing version or `*` as "unconditionally".
 import {
   type DriverLimits,
   type EntityVersion,
@@ -24,7 +24,9 @@ export function checkReads(requests: readonly ReadRequest[], limits: DriverLimit
   }
 }
 
-/** A single write over `writeBytesMax` passes: the provider's limit is then an outcome, not misuse. */
+/**
+ * A single write over `writeBytesMax` passes: the provider's limit is then an outcome, not misuse.
+ */
 export function checkWrites(writes: readonly Write[], limits: DriverLimits): void {
   checkIds(writes, limits);
   checkCount('writes', writes.length, limits.writesMax);

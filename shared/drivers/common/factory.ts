@@ -1,10 +1,18 @@
-// The options of all drivers' factories. A wrong option is a TypeError at once: later it would look like a provider that does not answer.
+// The options of all drivers' factories. A wrong option is a TypeError at once: later it would look
+// like a provider that does not answer.
 import type { Driver } from '../../store/contract/driver.ts';
 import { isText, type Kind } from '../../store/contract/check-options.ts';
 
 /** A driver that `await using` closes where no store owns it. */
 export function disposable(driver: Driver): Driver & AsyncDisposable {
   return Object.assign(driver, { [Symbol.asyncDispose]: () => driver.close() });
+}
+
+/** Whether a factory is given somebody's own client. */
+export function hasClient<Options extends object>(
+  options: Options,
+): options is Extract<Options, { readonly client: unknown }> {
+  return typeof options === 'object' && options !== null && 'client' in options;
 }
 
 /** Hosts of this machine, as the URL class writes them. */
@@ -25,7 +33,10 @@ export function isAddress(value: unknown): value is string {
   return isText(value) && /^https?:\/\//i.test(value) && URL.canParse(value);
 }
 
-/** Throws a TypeError for `http:` to another machine, unless it is allowed: whoever is on the way reads and changes what it carries. */
+/**
+ * Throws a TypeError for `http:` to another machine, unless it is allowed: whoever is on the way
+ * reads and changes what it carries.
+ */
 export function checkSecure(factory: string, endpoint: string, allowInsecureConnection = false): void {
   const { protocol, hostname } = new URL(endpoint);
   if (protocol === 'https:' || allowInsecureConnection || LOOPBACK_HOST.test(hostname)) return;

@@ -24,7 +24,10 @@ export class DeadlineError extends Error {
   }
 }
 
-/** The result of `work`, or a DeadlineError after `timeoutMs`; what becomes of `work` afterwards is ignored. */
+/**
+ * The result of `work`, or a DeadlineError after `timeoutMs`; what becomes of `work` afterwards is
+ * ignored.
+ */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_resolve, reject) => {

@@ -1,4 +1,5 @@
-// Rule 25: what an emulator or a custom endpoint really does is tried once, before it is trusted with a condition. How, each driver knows.
+// Rule 25: what an emulator or a custom endpoint really does is tried once, before it is trusted
+// with a condition. How, each driver knows.
 import { randomBytes } from 'node:crypto';
 import { type EntityId, PROBE_PREFIX } from '../../store/contract/driver.ts';
 
@@ -8,8 +9,8 @@ export function drawProbeId(): EntityId {
 }
 
 /**
- * What `probe` finds out, asked for once: a probe under way is shared, one that failed is forgotten, one that succeeded holds for the
- * driver's life, and is then there at once.
+ * Runs `probe` once. One under way is shared, one that failed is forgotten, a result holds for the
+ * driver's life.
  */
 export function probeOnce<T>(probe: (timeoutMs: number) => Promise<T>): (timeoutMs: number) => T | Promise<T> {
   let underWay: Promise<T> | undefined;

@@ -1,5 +1,5 @@
-// Three calls of the Datastore API, each sent exactly once, over a transport of this driver's own. The SDK is not loaded: its client took two to
-// three times the processor for a call, and was nearly half of a function's bundle.
+// Three calls of the Datastore API over the driver's own transport, each sent exactly once. The SDK
+// takes two to three times the processor for a call.
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { RequestMemory } from '../common/request-memory.ts';
 import { Channel } from './grpc/channel.ts';
@@ -8,20 +8,29 @@ import type { CommitResponse, Key, KeysQuery, LookupResponse, Mutation, QueryBat
 import { commitBytes, framedCommit, framedLookup, framedRunQuery } from './messages/requests.ts';
 import { readCommitResponse, readLookupResponse, readRunQueryResponse } from './messages/responses.ts';
 
-/** Where the service is, and with whose rights. One of `auth` and `endpoint` is needed; the environment is never read. */
+/**
+ * The service's address, and credentials. Give `auth`, or the `endpoint` of an emulator. The
+ * environment is never read.
+ */
 export interface ClientOptions {
   readonly projectId: string;
   /** Default: the project's default database. */
   readonly databaseId?: string;
-  /** Credentials, for the service itself and for `https:` endpoints, with the scope `https://www.googleapis.com/auth/datastore`. */
+  /**
+   * Credentials, for the service itself and for `https:` endpoints, with the scope
+   * `https://www.googleapis.com/auth/datastore`.
+   */
   readonly auth?: Auth;
-  /** An emulator (`http://host:port`, no credentials) or another address of the service (`https://host`). */
+  /**
+   * An emulator (`http://host:port`, no credentials) or another address of the service
+   * (`https://host`).
+   */
   readonly endpoint?: string;
 }
 
 /**
- * Each rejects with gRPC's status, with a DeadlineError after `timeoutMs` (a lookup or query also
- * after SILENCE_MS of silence), or with an Error for a reply that is no message. Cost: one round trip.
+ * Each is one round trip. Rejects with a StatusError, a DeadlineError, or an Error for a broken
+ * reply. The own transport also ends reads after SILENCE_MS of silence.
  */
 export interface DatastoreCalls {
   /** `mask`: the properties that are wanted. Default: all. */

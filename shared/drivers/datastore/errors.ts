@@ -1,17 +1,17 @@
-// The one place where Datastore's errors become the contract's words, by gRPC code. A code is called a refusal only if it is the
-// server's verdict on the request; whatever could also arise on the way is `unknown`.
+// Datastore's errors in the contract's words, by gRPC code. Only the service's own verdict is a
+// refusal; anything that could arise on the way is `unknown`.
 import type { Refused, Unknown, Write } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused, unknown } from '../common/outcomes.ts';
 import { CODE, StatusError } from './grpc/status.ts';
 
 /**
- * What the service and its emulators say of an entity or a value that is too large, such as "entity
- * is too big" and "is longer than 1048487 bytes": a code of its own it does not have.
+ * Datastore has no code for an entity or value that is too large. It says "entity is too big" or
+ * "is longer than 1048487 bytes".
  */
 const TOO_LARGE = /too (big|large|long)|(longer|larger) than|exceeds|maximum entity size/i;
 
-/** What became of the only write or removal of a commit that failed. */
+/** The outcome of the only write or removal of a commit that failed. */
 export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Refused | Unknown {
   if (error instanceof StatusError && !error.isVerdict) return outcomeOfMany(error);
   switch (codeOf(error)) {
@@ -22,8 +22,8 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
       // An insert states no version; for it these speak of the database.
       return refused(kind === 'insert' ? 'invalid' : 'condition', error);
     case CODE.ABORTED:
-      // Of a lone mutation: not applied, for another held the entity or had changed it. An insert states no version, and what
-      // is refused of a fresh id would be taken for its own.
+      // A lone mutation was not applied: another held or changed the entity. An insert has no
+      // version; a refused fresh id would be taken for its own.
       return kind === 'insert' ? outcomeOfMany(error) : refused('condition', error);
     case CODE.INVALID_ARGUMENT:
       return refused(TOO_LARGE.test(String(error)) ? 'limit' : 'invalid', error);
@@ -34,7 +34,10 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
   }
 }
 
-/** What became of each member of any other commit that failed: any subset may have been applied, unless the commit as a whole was not let in. */
+/**
+ * The outcome of each member of a larger commit: any subset may have been applied, unless the whole
+ * was not let in.
+ */
 export function outcomeOfMany(error: unknown): Refused | Unknown {
   if (isDenial(error)) return refused('denied', readError(error));
   return unknown(codeOf(error) === CODE.RESOURCE_EXHAUSTED ? 'throttled' : 'other', error);

@@ -1,14 +1,13 @@
-// Between the contract's parts and Datastore's properties. FORMAT.md, "On Google Cloud Datastore":
-//   key: (kind, id) | `h`: bytes of a part without a number | `p17_hatx`: bytes of a part with one, tagged by its entity's id
-// A lookup has ONE mask for all its keys: without tags it would fetch page 17 of every entity. Parts without a number are wanted of each.
+// Maps the contract's parts to Datastore's properties (FORMAT.md): `h`, or `p17_hatx` with a tag of
+// its id. A lookup has one mask: untagged it would fetch page 17 of each.
 import type { DriverLimits, EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
 import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Key, Properties, StoredEntity, Value } from './messages/messages.ts';
 
 /**
- * The service's limits, less a margin: an entity has 1,048,572 bytes, a property 1,000,000, a request 10 MiB, a lookup 1,000 keys.
- * A commit has no cap on mutations any more, but older emulators stop at 500.
+ * The limits of the service, less a margin: 1,048,572 bytes an entity, 10 MiB a request, 1,000 keys
+ * a lookup. Older emulators stop at 500 mutations.
  */
 export const LIMITS: DriverLimits = {
   provider: 'datastore',
@@ -65,7 +64,10 @@ export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]):
   return { key: keyOf(space, id), properties };
 }
 
-/** The parts among an entity's properties that were asked for; emulators and tags that coincide bring others. */
+/**
+ * The parts among an entity's properties that were asked for; emulators and tags that coincide
+ * bring others.
+ */
 export function partsOf(id: EntityId, properties: Properties, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
   for (const name of wanted === 'all' ? namesIn(properties) : wanted) {
@@ -81,7 +83,10 @@ function namesIn(properties: Properties): PartName[] {
     .filter(isPartName);
 }
 
-/** The mask that covers these requests. A mask of nothing would mean everything, so a request for no part asks for the key. */
+/**
+ * The mask that covers these requests. A mask of nothing would mean everything, so a request for no
+ * part asks for the key.
+ */
 export function maskOf(requests: readonly ReadRequest[]): readonly string[] {
   const paths = new Set<string>();
   for (const { id, parts } of requests) {

@@ -1,5 +1,5 @@
-// What a provider in memory holds, and what requests do to it: at once, without checks, faults or time. The memory driver adds those, the model of the
-// clouds its own. Where providers differ it does the weakest thing that any of them does.
+// A provider in memory, and the effects of requests on it: at once, without checks, faults or time.
+// It does the weakest thing that any provider does.
 import {
   chunksOf,
   type DriverLimits,
@@ -19,7 +19,7 @@ import {
 } from '../../store/contract/driver.ts';
 import { refused, unknown } from '../common/outcomes.ts';
 
-/** What the provider holds. Drivers that share one are processes that share a database. */
+/** The stored entities. Drivers that share one are processes that share a database. */
 export interface MemoryState {
   readonly entities: MemoryEntities;
   /** Versions given out so far; none is given twice. */
@@ -53,16 +53,25 @@ export function memoryState(): MemoryMapState {
   return { entities: new Map(), versionCount: 0 };
 }
 
-/** What requests do to a state. `only`: of several writes or removals those with other indexes have no effect, and all outcomes are `unknown`. */
+/**
+ * The effects of requests on a state. `only`: writes or removals with other indexes have no effect,
+ * and all outcomes are `unknown`.
+ */
 export interface MemoryEffects {
   read(requests: readonly ReadRequest[]): readonly (Entity | undefined)[];
-  /** In order, up to the first that is refused; of several, all are then `unknown`. Keeps the writes' bytes, uncopied. */
+  /**
+   * In order, up to the first that is refused; of several, all are then `unknown`. Keeps the
+   * writes' bytes, uncopied.
+   */
   write(writes: readonly Write[], only?: readonly number[]): readonly WriteOutcome[];
-  /** All of them, or none: if one is refused, each is, for the same reason. Keeps the writes' bytes, uncopied. */
+  /**
+   * All of them, or none: if one is refused, each is, for the same reason. Keeps the writes' bytes,
+   * uncopied.
+   */
   writeTogether(writes: readonly Write[]): readonly WriteOutcome[];
   /** As `write`. */
   remove(removals: readonly Removal[], only?: readonly number[]): readonly RemoveOutcome[];
-  /** Of the ids that `isListed` holds for; all, without it. */
+  /** Lists the ids that `isListed` holds for. Default: all. */
   list(page: ListRequest): ListPage;
 }
 
@@ -84,7 +93,10 @@ export function memoryEffects(state: MemoryState, limits: DriverLimits): MemoryE
   };
 }
 
-/** Puts back what was there if one write is refused. Versions are given out by then; none is given twice. */
+/**
+ * Puts back what was there if one write is refused. Versions are given out by then; none is given
+ * twice.
+ */
 function applyTogether(state: MemoryState, limits: DriverLimits, writes: readonly Write[]): readonly WriteOutcome[] {
   const before = writes.map(({ id }) => state.entities.get(id));
   const outcomes: WriteOutcome[] = [];
@@ -104,7 +116,10 @@ function putBack(state: MemoryState, id: EntityId, entity: StoredEntity | undefi
   else state.entities.set(id, entity);
 }
 
-/** Applies a request as the weakest provider does: in order, up to the first bad member, or whatever subset `only` says. */
+/**
+ * Applies a request as the weakest provider does: in order, up to the first bad member, or whatever
+ * subset `only` says.
+ */
 function applyRequest<T, O>(
   members: readonly T[],
   only: readonly number[] | undefined,
@@ -173,7 +188,10 @@ function readOne(state: MemoryState, { id, parts: wanted }: ReadRequest): Entity
   return { id, version: stored.version, parts: new Map(chosen.map(([name, bytes]) => [name, new Uint8Array(bytes)])) };
 }
 
-/** Pages in id order; the cursor is the last id given, so that insertions and removals elsewhere move nothing. */
+/**
+ * Pages in id order; the cursor is the last id given, so that insertions and removals elsewhere
+ * move nothing.
+ */
 function listPage(state: MemoryState, { prefix, after, count, isListed }: ListRequest): ListPage {
   const isOfPage = (id: EntityId): boolean => id.startsWith(prefix) && id > after && (isListed?.(id) ?? true);
   const ids = [...state.entities.keys()].filter(isOfPage).sort();

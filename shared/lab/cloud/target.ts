@@ -1,4 +1,5 @@
-// A modelled cloud as a place where a cell runs: one provider in virtual time, and what each modelled instance has of it.
+// A modelled cloud as a place where a cell runs: one provider in virtual time, and what each
+// modelled instance has of it.
 import type { MemoryState } from '../../drivers/memory/effects.ts';
 import { type Driver, openStore, type Runtime, type Store, type Table } from '../../store/index.ts';
 import type { Place } from '../load/place.ts';
@@ -21,7 +22,7 @@ const TURN_MS = 1;
 
 export interface CloudOptions {
   readonly parameters: ProviderParameters;
-  /** Of everything random. */
+  /** Seed of everything random. */
   readonly seed: number;
   /** Undefined: the instances' processors cost nothing. */
   readonly costs: ProcessorCosts | undefined;
@@ -45,12 +46,15 @@ export class ModelledCloud {
     });
   }
 
-  /** What a load takes for the world: the clocks of this cloud, and a turn of a millisecond. */
+  /** A load's runtime: the clocks of this cloud, and a turn of a millisecond. */
   loadRuntime(): Runtime {
     return new LoadRuntime(this.scheduler, sourceOf(this.#options.seed, CHANCE.arrivals));
   }
 
-  /** This store on the instance, cold, over what the provider holds; its requests cost the instance's processor. */
+  /**
+   * This store on the instance, cold, over what the provider holds; its requests cost the
+   * instance's processor.
+   */
   openStore(instance: Instance, state: MemoryState, driver = this.#driver(instance, state)): Store {
     const random = sourceOf(this.#options.seed, CHANCE.runtime, instance.number);
     return openStore({ driver, runtime: new InstanceRuntime(this.scheduler, random, instance.processor) });
@@ -62,7 +66,10 @@ export class ModelledCloud {
     return costs === undefined ? near : chargedDriver(near, processor, costs.container);
   }
 
-  /** The place of a cell's part: the instance, with its baseline and its store, whose operations cost its processor too. */
+  /**
+   * The place of a cell's part: the instance, with its baseline and its store, whose operations
+   * cost its processor too.
+   */
   targets(instance: Instance, state: MemoryState): CellTargets {
     const { parameters, costs } = this.#options;
     const { provider } = parameters.data;
@@ -128,12 +135,14 @@ function chargedStore(store: Store, instance: Instance, costs: ContainerCosts): 
   return overridden(store, { table: table as Store['table'] });
 }
 
-/** So many of the same. */
 function each(cost: number, count: number): Cost {
   return { alone: cost * count, busy: cost * count };
 }
 
-/** The engine's part of an operation is spent when it is called; what its requests cost, where they are sent (instance/charged-driver.ts). */
+/**
+ * The engine's part of an operation is spent when it is called; what its requests cost, where they
+ * are sent (instance/charged-driver.ts).
+ */
 function chargedTable<V>(table: Table<V>, instance: Instance, { operation }: ContainerCosts): Table<V> {
   const charged = async <T>(cost: Cost, call: () => Promise<T>): Promise<T> => {
     instance.inFlight += 1;

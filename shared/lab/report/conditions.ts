@@ -19,6 +19,8 @@ export interface Condition {
   readonly bound: number;
   /** Whether it asks how the figure changed: then an earlier report is needed. */
   readonly isRelative: boolean;
+  /** Whether it says what its bound is in. */
+  readonly hasUnit: boolean;
 }
 
 /** What the figures are measured in. */
@@ -30,6 +32,15 @@ export const UNITS: Readonly<Record<Change['figure'], string>> = {
   cost: 'dollars a million records',
 };
 
+/** As they are written behind a bound; x is now to before. */
+const UNIT_SIGNS: Readonly<Record<Change['figure'], string>> = {
+  throughput: '/s',
+  p50: 'ms',
+  p95: 'ms',
+  p99: 'ms',
+  cost: '$',
+};
+
 const KINDS: readonly (readonly [kind: 'provider' | 'layout' | 'workload', names: readonly string[]])[] = [
   ['provider', PROVIDERS],
   ['layout', LAYOUTS],
@@ -38,7 +49,7 @@ const KINDS: readonly (readonly [kind: 'provider' | 'layout' | 'workload', names
 
 const FIGURES: readonly string[] = COMPARED_NAMES;
 
-const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<bound>\d+(\.\d+)?|\.\d+)(?<x>x?)$/;
+const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<bound>\d+(\.\d+)?|\.\d+)(?<unit>x|ms|\/s|\$)?$/;
 
 /** Reads the conditions. Throws a SyntaxError that says what may stand there. */
 export function conditionsOf(text: string): Condition[] {
@@ -46,7 +57,7 @@ export function conditionsOf(text: string): Condition[] {
 }
 
 function conditionOf(text: string): Condition {
-  const { path = '', comparison, bound, x } = PATTERN.exec(text)?.groups ?? {};
+  const { path = '', comparison, bound, unit } = PATTERN.exec(text)?.groups ?? {};
   const names = path.split('.');
   const figure = names.pop() ?? '';
   const known: readonly string[] = KINDS.flatMap(([, some]) => some);
@@ -57,14 +68,26 @@ function conditionOf(text: string): Condition {
       `"${text}" is no condition; write one like ycsb-c.p99>50 (ms) or, against an earlier report, container.throughput<0.9x`,
     );
   if (!FIGURES.includes(figure)) throw new SyntaxError(`${text}: "${figure}" is none of ${FIGURES.join(', ')}`);
+  const sign = UNIT_SIGNS[figure as Change['figure']];
+  if (unit !== undefined && unit !== 'x' && unit !== sign)
+    throw new SyntaxError(`${text}: ${figure} is in ${sign}, or against an earlier report in x`);
   return {
     text,
     names,
     figure: figure as Change['figure'],
     comparison: comparison as '<' | '>',
     bound: Number(bound),
-    isRelative: x === 'x',
+    isRelative: unit === 'x',
+    hasUnit: unit !== undefined,
   };
+}
+
+/** Beside an earlier report a bare number may mean either: what to write instead, of the first that has one. */
+export function unclearAmong(conditions: readonly Condition[]): string | undefined {
+  const unclear = conditions.find(({ hasUnit }) => !hasUnit);
+  if (unclear === undefined) return undefined;
+  const { text, figure } = unclear;
+  return `${text} is unclear beside an earlier report: ${text}x is now to before, ${text}${UNIT_SIGNS[figure]} the figure itself`;
 }
 
 /** What a condition may be met by. */

@@ -1,7 +1,7 @@
 // The first screen of the report's page: three sentences, one picture, and what a reader must know before any other figure.
 import { escape } from '../kit/html.ts';
 import { captioned, mark } from './html-parts.ts';
-import { leadOf, type Pair, pairsOf } from './lead.ts';
+import { isOneRun, leadOf, type Pair, pairsOf } from './lead.ts';
 import { cellWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import { ratioPicture, ratioWords } from './ratio-picture.ts';
 import type { Report } from './schema.ts';
@@ -24,9 +24,12 @@ function pictureHtml(pairs: readonly Pair[]): string {
   const others = [...new Set(pairs.map(({ other }) => other))].map(
     (other) => `${mark(pairs[0]!.provider, other)} ${other}`,
   );
+  const bars = pairs.every(({ ratio }) => isOneRun(ratio))
+    ? 'faint: one run'
+    : 'bars: the interval of the ratio; faint with ?: cannot be told apart';
   return captioned({
     title: 'How many times their records a second the container layout has',
-    key: '(logarithmic; bars: the interval of the ratio; faint with ?: cannot be told apart). Against',
+    key: `(logarithmic; ${bars}). Against`,
     keys: others,
     words: ratioWords(pairs),
     draw: (shape) => ratioPicture(pairs, shape),

@@ -120,7 +120,9 @@ function comparisonsTable(comparisons: readonly Comparison[]): string {
     columns: columnsOf(['throughput', 'dollars a record']),
     rows,
   });
-  return folded(`Layout against layout at each load: ${undecided} of ${alike.length} cannot be told apart`, table);
+  const isOneRun = alike.every(({ recordsPerSecond }) => recordsPerSecond?.pairs === 1);
+  const verdict = isOneRun ? 'one run of each' : `${undecided} of ${alike.length} cannot be told apart`;
+  return folded(`Layout against layout at each load: ${verdict}`, table);
 }
 
 function sum(counts: Readonly<Record<string, number>>): number {

@@ -22,6 +22,7 @@ export type Other = 'record' | 'batch' | 'driver';
 export interface Pair {
   readonly provider: SummaryRow['provider'];
   readonly workload: SummaryRow['workload'];
+  readonly recordBytes: number;
   readonly other: Other;
   /** Of the records a second. */
   readonly ratio: Ratio;
@@ -32,16 +33,21 @@ export function isTold({ verdict }: Ratio): boolean {
   return verdict === 'higher' || verdict === 'lower';
 }
 
+/** A single run has no interval, and no verdict. */
+export function isOneRun({ pairs }: Ratio): boolean {
+  return pairs === 1;
+}
+
 /** Those that there are: calls that hand over other numbers of records have none. */
 export function pairsOf(summary: readonly SummaryRow[]): Pair[] {
-  return summary.flatMap(({ provider, workload, containerToRecord, containerToBatch, containerToDriver }) =>
+  return summary.flatMap(({ provider, workload, recordBytes, ...row }) =>
     (
       [
-        ['record', containerToRecord],
-        ['batch', containerToBatch],
-        ['driver', containerToDriver],
+        ['record', row.containerToRecord],
+        ['batch', row.containerToBatch],
+        ['driver', row.containerToDriver],
       ] as const
-    ).flatMap(([other, ratio]) => (ratio === null ? [] : { provider, workload, other, ratio })),
+    ).flatMap(([other, ratio]) => (ratio === null ? [] : { provider, workload, recordBytes, other, ratio })),
   );
 }
 
@@ -73,6 +79,8 @@ function standing(other: Other, pairs: readonly Pair[]): string {
     pairs.flatMap(({ ratio }) => (ratio.verdict === wanted ? ratio.ratio : []));
   const [faster, slower] = [told('higher'), told('lower')];
   const untold = pairs.length - faster.length - slower.length;
+  if (pairs.every(({ ratio }) => isOneRun(ratio)))
+    return `in one run ${spread(pairs.map(({ ratio }) => ratio.ratio))} as fast as ${LAYOUT_WORDS[other]}`;
   if (untold === pairs.length) return `not told apart from ${LAYOUT_WORDS[other]} in any of ${untold} pairs`;
   return [
     `faster than ${LAYOUT_WORDS[other]} in ${faster.length} of ${pairs.length} pairs${inBrackets(faster)}`,

@@ -24,7 +24,7 @@ function methodNotes(plan: Plan): string[] {
     repetitions === 1
       ? 'Every cell ran once: one run has no interval, and no verdict stands on it.'
       : `Every cell ran ${repetitions} times, in ${repetitions} blocks whose order the seed drew. A figure is the median, with the interval of order statistics that reaches ${CONFIDENCE_WANTED * 100} %, or the whole range and its confidence.`,
-    `A ratio compares the runs of each block with each other, and its interval is that of Wilcoxon's signed-rank test, exact. Two figures are told apart where it leaves out 1, from ${PAIRS_TO_TELL_APART} pairs of sound runs on: none of them cold, unsteady or held by a ramp.`,
+    `A ratio compares the runs of each block with each other, and its interval is that of Wilcoxon's signed-rank test, exact. Two figures are told apart where it leaves out 1, from ${PAIRS_TO_TELL_APART} pairs of sound runs on: each of them steady, not cold and not held by a ramp.`,
     'The load runs uncounted until the last slices of the warm-up have as many replies as those before, give or take a tenth or what chance makes of so few; a run that was not steady by then says so, and one that had too few replies to tell. Operations over an edge of the window count in part.',
     ...(callers.length > 0
       ? [

@@ -1,21 +1,23 @@
 // The one picture of the first screen: a row for each provider and workload, a symbol for each layout that the container store is set against, at how many
 // times its records a second. Pure SVG text.
-import { factor } from '../kit/format.ts';
+import { factor, whole, whyUndecided } from '../kit/format.ts';
 import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text, vertical } from './chart-parts.ts';
-import { isTold, type Pair } from './lead.ts';
+import { isOneRun, isTold, type Pair } from './lead.ts';
 import { colourOf, PROVIDER_SHORT_NAMES } from './names.ts';
 
 const PAIR_PX = 17;
 const GAP_PX = 7;
 const FOOT_PX = 24;
 const NAMES_PX = { wide: 140, narrow: 126 } as const;
+/** For the size of the records, where there are several. */
+const SIZE_PX = 50;
 /** Right of the highest bar, for its number. */
 const NUMBER_PX = 60;
 
 /** The chart as an SVG element; the line at 1 is where both are as fast. */
 export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
-  const left = NAMES_PX[shape.name];
-  const rows = [...Map.groupBy(pairs, ({ provider, workload }) => `${PROVIDER_SHORT_NAMES[provider]} ${workload}`)];
+  const left = NAMES_PX[shape.name] + (hasSizes(pairs) ? SIZE_PX : 0);
+  const rows = [...Map.groupBy(pairs, (pair) => nameOf(pair, hasSizes(pairs)))];
   const shown = pairs.map(({ ratio }) => ratio).filter(({ low }) => low > 0);
   const range = [
     Math.min(0.8, ...shown.map(({ low }) => low)),
@@ -39,13 +41,21 @@ export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
   return svg(shape.widthPx, top + FOOT_PX, [...grid, ...drawn].join(''));
 }
 
+function hasSizes(pairs: readonly Pair[]): boolean {
+  return new Set(pairs.map(({ recordBytes }) => recordBytes)).size > 1;
+}
+
+function nameOf({ provider, workload, recordBytes }: Pair, isSized: boolean): string {
+  return `${PROVIDER_SHORT_NAMES[provider]} ${workload}${isSized ? `, ${whole(recordBytes)} B` : ''}`;
+}
+
 /** The interval as a bar, the ratio as a symbol, its number behind; faint where it cannot be told apart. */
 function pairMark({ provider, other, ratio }: Pair, at: (value: number) => number, y: number): string {
   if (ratio.low <= 0) return '';
   const colour = colourOf(provider, other);
   const [low, middle, high]: Spot[] = [ratio.low, ratio.ratio, ratio.high].map((value) => ({ x: at(value), y }));
   const number = text(
-    `${factor(ratio.ratio)}${isTold(ratio) ? '' : ' ?'}`,
+    `${factor(ratio.ratio)}${isTold(ratio) || isOneRun(ratio) ? '' : ' ?'}`,
     { x: high!.x + 8, y: y + 4 },
     { hasHalo: true },
   );
@@ -55,10 +65,9 @@ function pairMark({ provider, other, ratio }: Pair, at: (value: number) => numbe
 
 /** The picture in words. */
 export function ratioWords(pairs: readonly Pair[]): string {
-  return pairs
-    .map(
-      ({ provider, workload, other, ratio }) =>
-        `${PROVIDER_SHORT_NAMES[provider]} ${workload}, container to ${other}: ${factor(ratio.ratio)}${isTold(ratio) ? '' : ', cannot be told apart'}`,
-    )
-    .join('; ');
+  const words = (pair: Pair): string => {
+    const figures = [factor(pair.ratio.ratio), whyUndecided(pair.ratio) ?? []].flat();
+    return `${nameOf(pair, hasSizes(pairs))}, container to ${pair.other}: ${figures.join(', ')}`;
+  };
+  return pairs.map(words).join('; ');
 }

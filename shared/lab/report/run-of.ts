@@ -26,7 +26,7 @@ export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun
 }
 
 function isSound({ warmup, isCold, isHeldByRamp, durationMs }: CellResult, skewMs: number): boolean {
-  return warmup.steadiness !== 'unsteady' && !isCold && !isHeldByRamp && skewMs <= SKEW_MOST * durationMs;
+  return warmup.steadiness === 'steady' && !isCold && !isHeldByRamp && skewMs <= SKEW_MOST * durationMs;
 }
 
 function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {

@@ -128,7 +128,7 @@ function summaryText({ summary, prices }: Report): string {
     ...(ratios.length === 0
       ? []
       : [textTable(['its ratios', 'workload', ...ratios.map(({ title }) => title)], compared, 2)]),
-    '?: cannot be told apart, or fewer than six sound runs. Calls differ: in the records that one hands over; no ratio.',
+    '?: one run, fewer than six sound ones, or not told apart. Calls differ: in the records that one hands over; no ratio.',
     'To batch is that of container-batch where container hands over single records.',
     `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
     `Dollars are list prices of ${prices.date}, operations only.`,

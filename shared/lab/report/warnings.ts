@@ -74,8 +74,7 @@ const DISTURBANCES: readonly (readonly [
   ],
   [
     ({ steadiness }) => steadiness === 'not known',
-    () =>
-      'it is not known whether the load was steady: the longest warm-up had too few replies to tell one that doubles.',
+    () => 'steadiness is not known: the longest warm-up had too few replies to tell one that doubles.',
   ],
   [({ isCold }) => isCold, () => 'an instance had only just started.'],
   [

@@ -1,6 +1,5 @@
-// Azure Table Storage through @azure/data-tables, as its users write it: one entity a record, five string properties.
-// The partition key is the record's tenant, the row key the rest of its key: 500 records handed over together share a partition, as group
-// transactions demand, and no tenant is everybody's hot partition. There is no batched get.
+// Azure Table Storage through @azure/data-tables, one entity a record. The partition key is the
+// record's tenant: a batch of 500 shares a partition, as group transactions demand.
 import { odata, RestError, type TableClient } from '@azure/data-tables';
 import { tenantEnd, tenantOf } from '../work/keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
@@ -15,7 +14,10 @@ export interface AzureTablesBaselineOptions {
   readonly tableClient: (tableName: string) => TableClient;
 }
 
-/** A baseline on one storage account. The client's retries are at their default, and seen: each attempt passes the pipeline. */
+/**
+ * A baseline on one storage account. The client's retries are at their default, and seen: each
+ * attempt passes the pipeline.
+ */
 export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions): Baseline {
   const usage = emptyUsage(true);
   return {
@@ -25,7 +27,8 @@ export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions)
     lane: tenantOf,
     open: async (dataset) => {
       const client = tableClient(placeOf(dataset));
-      // Creating a table that is there already is no error to this SDK. Not counted: it is no part of the workload.
+      // Creating a table that is there already is no error to this SDK. Not counted: it is no part
+      // of the workload.
       await client.createTable();
       countRequests(client, usage);
       return table(client, usage);
@@ -118,8 +121,8 @@ async function range(
 }
 
 /**
- * Two policies, one outside the SDK's retry policy and one inside: calls, and attempts. A request is billed whole, a group transaction too. An attempt
- * after another of its call is a retry, by the status or the error's code of the one before.
+ * One policy outside the SDK's retry policy counts calls, one inside counts attempts. Each attempt
+ * is billed. A retry has the status or error code of the attempt before.
  */
 function countRequests(client: TableClient, usage: MutableUsage): void {
   const failures = new Map<string, string>();

@@ -1,6 +1,5 @@
-// Datastore through its high-level client, as its users write it: one entity a record, five properties.
-// The long text is kept out of the indexes, as a sensible user does; the four short fields stay indexed, as is the client's default.
-// In a bundle this client looks for `../protos/app_engine_key.proto` (from its package) as it is loaded.
+// Datastore through its high-level client, one entity a record. In a bundle the client looks for
+// `../protos/app_engine_key.proto` of its package.
 import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/datastore';
 import { chunks } from '../kit/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/records.ts';
@@ -16,7 +15,10 @@ const LOOKUP_MAX = 500;
 /** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
 const REMOVAL_PAGE = 4 * COMMIT_MAX;
 
-/** A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is null. */
+/**
+ * A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is
+ * null.
+ */
 export function datastoreBaseline(options: DatastoreOptions): Baseline {
   const datastore = new Datastore(options);
   const usage = emptyUsage(false);
@@ -29,7 +31,8 @@ export function datastoreBaseline(options: DatastoreOptions): Baseline {
     remove: (dataset, signal) => removeKind(datastore, placeOf(dataset), signal),
     usage: () => usage,
     close: async () => {
-      // The client has no close of its own; these are the gRPC clients under it, each an object with `close`.
+      // The client has no close of its own; these are the gRPC clients under it, each an object
+      // with `close`.
       const clients = [...datastore['clients_'].values()] as unknown as { close(): Promise<void> }[];
       await Promise.all(clients.map((client) => client.close()));
     },
@@ -38,7 +41,10 @@ export function datastoreBaseline(options: DatastoreOptions): Baseline {
 
 type DatastoreKey = ReturnType<Datastore['key']>;
 
-/** Datastore has no kinds to drop: their entities are looked for, by key alone, and deleted until none is left. */
+/**
+ * Datastore has no kinds to drop: their entities are looked for, by key alone, and deleted until
+ * none is left.
+ */
 async function removeKind(datastore: Datastore, name: string, signal: AbortSignal): Promise<void> {
   const query = datastore.createQuery(name).select('__key__').limit(REMOVAL_PAGE);
   for (;;) {
@@ -123,8 +129,8 @@ function counted([entities]: [RecordFields[]], usage: MutableUsage): number {
 const ABORTED = 10;
 
 /**
- * In a transaction, which begins with its lookup: `run` would be a request of its own. Google's Firestore emulator cannot commit such a one (see
- * infra/emulators/datastore/DIFFERENCES.md), so that workload F has no plain figure there.
+ * The transaction begins with its lookup, which saves a request. Google's Firestore emulator cannot
+ * commit such a one: see infra/emulators/datastore/DIFFERENCES.md.
  */
 async function modify(
   datastore: Datastore,

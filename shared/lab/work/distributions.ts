@@ -1,4 +1,5 @@
-// How keys are chosen, as YCSB's CoreWorkload chooses them: numbers of records, drawn from a seed. tests/lab/work/ycsb.json has what YCSB itself draws.
+// How keys are chosen, as YCSB's CoreWorkload chooses them: numbers of records, drawn from a seed.
+// tests/lab/work/ycsb.json has what YCSB itself draws.
 import { power } from '../kit/exact-math.ts';
 import type { KeyChoice } from '../kit/dimensions.ts';
 import { type Random, randomInt, scramble32 } from '../kit/random.ts';
@@ -11,7 +12,10 @@ export interface KeySpace {
   readonly insertsExpected: number;
 }
 
-/** Draws numbers in [0, count()). Only `latest` and `zipfian` reach records that were inserted since. */
+/**
+ * Draws numbers in [0, count()). Only `latest` and `zipfian` reach records that were inserted
+ * since.
+ */
 export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): () => number {
   if (choice === 'latest') return latestIndexes(space, random);
   const { count, insertsExpected } = space;
@@ -24,7 +28,8 @@ export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): 
   // YCSB's bounds are inclusive: one more than it expects.
   const places = atFirst + insertsExpected + 1;
   const zipfian = new Zipfian(YCSB_ITEMS, YCSB_ZETA);
-  // The places stay when records are inserted, so the same ones stay popular. Whatever falls on a record that is not there is drawn again.
+  // The places stay when records are inserted, so the same ones stay popular. Whatever falls on a
+  // record that is not there is drawn again.
   return () => {
     for (;;) {
       const index = fnvHash(zipfian.rank(random()), places);
@@ -38,7 +43,10 @@ export function uniformIndexes(count: number, random: Random): () => number {
   return () => randomInt(random, count);
 }
 
-/** The last record is the likeliest, and those before it by the ranks of `Zipfian`. The very first is never drawn: YCSB takes the last number for the count. */
+/**
+ * The last record is the likeliest, and those before it by the ranks of `Zipfian`. The very first
+ * is never drawn: YCSB takes the last number for the count.
+ */
 function latestIndexes({ count }: KeySpace, random: Random): () => number {
   const zipfian = new Zipfian(count() - 1);
   return () => {
@@ -51,13 +59,16 @@ function latestIndexes({ count }: KeySpace, random: Random): () => number {
 const THETA = 0.99;
 const OF_RANK_1 = power(0.5, THETA);
 
-/** YCSB's ScrambledZipfianGenerator draws ranks of ten billion items and one, however few records there are. Its sum for them is a constant, too. */
+/**
+ * YCSB's ScrambledZipfianGenerator draws ranks of ten billion items and one, however few records
+ * there are. Its sum for them is a constant, too.
+ */
 const YCSB_ITEMS = 10_000_000_001;
 const YCSB_ZETA = 26.46902820178302;
 
 /**
- * Ranks from 0, rank r about in proportion to 1/(r+1)^0.99, by the formula of Gray et al., "Quickly generating billion-record synthetic databases",
- * SIGMOD 1994, as YCSB's ZipfianGenerator has it: exact for the ranks 0 and 1, an approximation beyond.
+ * Rank r comes about in proportion to 1/(r+1)^0.99, by Gray et al., SIGMOD 1994, as in YCSB's
+ * ZipfianGenerator. Exact for ranks 0 and 1 alone.
  */
 class Zipfian {
   readonly #items: number;
@@ -98,8 +109,8 @@ class Zipfian {
 }
 
 /**
- * YCSB's `Utils.fnvhash64(value) % limit`: FNV-1a of the value's eight bytes, the lowest first, without the sign that Java gives it. `value` and `limit` are
- * whole and below 2^53 and 2^37. In two halves of 32 bits, as a BigInt would take a microsecond of each draw.
+ * YCSB's `Utils.fnvhash64(value) % limit`, without Java's sign. `value` is below 2^53, `limit`
+ * below 2^37. Two halves of 32 bits are faster than a BigInt.
  */
 export function fnvHash(value: number, limit: number): number {
   let [high, low] = [0xcbf29ce4, 0x84222325];

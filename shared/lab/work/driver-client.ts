@@ -1,5 +1,5 @@
-// The layout `driver`: one entity a record, as the SDK's users have it, through the very driver that the store uses. It packs nothing: what containers gain
-// over it is the packing's, and what it gains over the SDK is the transport's. Like the store it remembers versions, so that an update is one request.
+// The layout `driver`: one entity a record through the store's own driver. It packs nothing, so it
+// tells packing from transport. It remembers versions, as the store does.
 import type { Driver, EntityId, EntityVersion, ListCursor, PartName, Write, WriteOutcome } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { withTries } from './baseline.ts';
@@ -15,7 +15,10 @@ const VERSIONS_MAX = 100_000;
 /** As long as the driver: a store keeps what it knows from one cell to the next, too. */
 const VERSIONS = new WeakMap<Driver, Map<EntityId, EntityVersion>>();
 
-/** A client of the dataset's entities. Records that are handed over together go as the driver's largest writes, all of them in parallel. */
+/**
+ * A client of the dataset's entities. Records that are handed over together go as the driver's
+ * largest writes, all of them in parallel.
+ */
 export function driverClient(driver: Driver, dataset: string): LayoutClient {
   const entities = new Entities(driver, prefixOf(dataset));
   return {
@@ -28,7 +31,10 @@ export function driverClient(driver: Driver, dataset: string): LayoutClient {
   };
 }
 
-/** Removes a dataset's entities; no error where there are none. Rejects with the driver's error, or the signal's reason. */
+/**
+ * Removes a dataset's entities; no error where there are none. Rejects with the driver's error, or
+ * the signal's reason.
+ */
 export async function removeEntities(driver: Driver, dataset: string, signal: AbortSignal): Promise<void> {
   let cursor: ListCursor | undefined;
   do {
@@ -115,7 +121,9 @@ class Entities {
       }));
   }
 
-  /** What was not written for certain, as it may be there by an earlier attempt, is put by itself. */
+  /**
+   * A write that did not surely happen is put by itself: an earlier attempt may have written it.
+   */
   async #writeAll(all: readonly { readonly operation: { readonly record: SampleRecord }; readonly write: Write }[]) {
     const outcomes = await this.#driver.write(
       all.map(({ write }) => write),
@@ -159,7 +167,10 @@ class Entities {
     this.#remember(write.id, outcome!.version);
   }
 
-  /** The record is received and decoded, as the other layouts do; its version, or undefined if it is not there. */
+  /**
+   * The record is received and decoded, as the other layouts do; its version, or undefined if it is
+   * not there.
+   */
   async #read(id: EntityId): Promise<EntityVersion | undefined> {
     const [entity] = await this.#driver.read([{ id, parts: 'all' }], CALL);
     if (entity === undefined) return undefined;

@@ -1,5 +1,5 @@
-// Keys of the comparison. One rule for every layout: `t07:customer:5f3a09c1`, a tenant and a random-looking, unique customer id.
-// The tenant is what a sensible user of Azure Table Storage would take as the partition key; 500 records that are handed over together belong to one.
+// Keys of the comparison, such as `t07:customer:5f3a09c1`. The tenant is the partition key on
+// Azure; 500 records of one call belong to one tenant.
 import { scramble32 } from '../kit/random.ts';
 
 /** Tenants, each one partition of a baseline's Azure table. */
@@ -10,7 +10,10 @@ const TENANT_RUN = 500;
 
 const KEY_STEMS = Array.from({ length: TENANTS }, (_, tenant) => `t${String(tenant).padStart(2, '0')}:customer:`);
 
-/** The key of record `index`; the same index always has the same key, whatever the layout, and no two indexes share one. */
+/**
+ * The key of record `index`; the same index always has the same key, whatever the layout, and no
+ * two indexes share one.
+ */
 export function keyOf(index: number): string {
   const tenant = Math.floor(index / TENANT_RUN) % TENANTS;
   return KEY_STEMS[tenant]! + scramble32(index).toString(16).padStart(8, '0');
@@ -21,7 +24,10 @@ export function tenantOf(key: string): string {
   return key.slice(0, key.indexOf(':'));
 }
 
-/** The first key behind all keys of the key's tenant: a scan that ends there stays in one partition of the Azure table. */
+/**
+ * The first key behind all keys of the key's tenant: a scan that ends there stays in one partition
+ * of the Azure table.
+ */
 export function tenantEnd(key: string): string {
   // `;` comes after `:` in ASCII.
   return `${tenantOf(key)};`;

@@ -1,4 +1,5 @@
-// A client for each layout: packs the operations of a workload into requests, and sends them to the baseline or the store.
+// A client for each layout: packs the operations of a workload into requests, and sends them to the
+// baseline or the store.
 import type { PutItem, Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from './baseline.ts';
 import { chunks } from '../kit/chunks.ts';
@@ -11,14 +12,23 @@ import type { Operation } from './operations.ts';
 export interface Unit {
   /** How many records it reads or writes; a scan counts as one. */
   readonly records: number;
-  /** Resolves, when the reply has arrived, to the errors of the records that failed in it; rejects if all did. */
+  /**
+   * Resolves, when the reply has arrived, to the errors of the records that failed in it; rejects
+   * if all did.
+   */
   send(): Promise<readonly unknown[]>;
 }
 
-/** Groups of units, sent one group after another, the units of a group in parallel. Then the caller draws its next operations. */
+/**
+ * Groups of units, sent one group after another, the units of a group in parallel. Then the caller
+ * draws its next operations.
+ */
 export type Call = Iterable<readonly Unit[]>;
 
-/** One way of storing records: how many operations its callers hand over in a call, and how they are sent. */
+/**
+ * One way of storing records: how many operations its callers hand over in a call, and how they are
+ * sent.
+ */
 export interface LayoutClient {
   recordsPerCall(workload: Workload): number;
   call(operations: readonly Operation[]): Call;
@@ -47,7 +57,10 @@ export function singleUnit(operation: Operation, send: () => Promise<void>): Uni
   return { records: 1, send: () => heard([operation], async () => (await send(), NO_ERRORS)) };
 }
 
-/** Sends, and lets inserts know whether they are there now. After an answer with some errors nobody looks which they are: none counts as there. */
+/**
+ * Sends, and lets inserts know whether they are there now. After an answer with some errors nobody
+ * looks which they are: none counts as there.
+ */
 export async function heard(
   operations: readonly Operation[],
   send: () => Promise<readonly unknown[]>,
@@ -84,8 +97,8 @@ export function found(isThere: boolean, key: string): void {
 }
 
 /**
- * One entity a record, the SDK's batches, all batches of a call in parallel. Where the provider has no batched get, a reader asks for
- * single records, one a call, and a mixed call is as large as one write batch. Scans and modifications have no batches.
+ * The SDK's batches, all of a call in parallel. Without a batched get a reader asks for single
+ * records. Scans and modifications have no batches.
  */
 export function batchClient(baseline: Baseline, table: BaselineTable): LayoutClient {
   return {
@@ -134,8 +147,8 @@ function writeBatches(baseline: Baseline, table: BaselineTable, operations: read
 }
 
 /**
- * This store: `putMany` and `getMany` for what is handed over together, strong `get`, `put`, `update` and `scan` for what is not. With a baseline its callers
- * hand over as many records as those of `batchClient`.
+ * This store: `getMany` and `putMany` for several records, else single calls. With a baseline its
+ * callers hand over as many records as `batchClient`.
  */
 export function containerClient(table: Table<RecordFields>, baseline?: Baseline): LayoutClient {
   return {
@@ -175,7 +188,10 @@ async function sendToContainer(table: Table<RecordFields>, operation: Operation)
   }
 }
 
-/** One unit of all reads and one of all writes, which are unconditional, as the baselines' batches are. Equal keys count once. */
+/**
+ * One unit of all reads and one of all writes, which are unconditional, as the baselines' batches
+ * are. Equal keys count once.
+ */
 function containerBatches(table: Table<RecordFields>, operations: readonly Operation[]): Unit[] {
   const [keys, items] = [new Set<string>(), new Map<string, PutItem<RecordFields>>()];
   for (const operation of operations) {

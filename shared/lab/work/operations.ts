@@ -1,5 +1,5 @@
-// The operations of a workload, which knows no layout: the same seed gives every layout the same records and keys, so that layouts differ in how
-// they store and in nothing else.
+// The operations of a workload, which knows no layout: one seed gives every layout the same records
+// and keys.
 import { keyIndexes, type KeySpace } from './distributions.ts';
 import { tenantEnd } from './keys.ts';
 import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
@@ -7,7 +7,7 @@ import { recordSource, type SampleRecord } from './records.ts';
 import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
 import type { ModelKeyChoice, ModelWorkload, RecordForm, Workload } from '../kit/dimensions.ts';
 
-/** What is done to one record, or to a few in a row. */
+/** One operation on a record, or on a few in a row. */
 export type Operation =
   | { readonly kind: 'read'; readonly key: string }
   /** Replaces a record that is there, whatever is in it. */
@@ -16,10 +16,12 @@ export type Operation =
   | { readonly kind: 'insert'; readonly record: SampleRecord; readonly ended: (isDone: boolean) => void }
   /** Reads a record and writes another value in its place, and loses nobody's change in between. */
   | { readonly kind: 'modify'; readonly record: SampleRecord }
-  /** Reads at most `count` records in key order from `from` on, up to `to`, which is not among them. */
+  /**
+   * Reads at most `count` records in key order from `from` on, up to `to`, which is not among them.
+   */
   | { readonly kind: 'scan'; readonly from: string; readonly to: string; readonly count: number };
 
-/** What the operations of one instance follow from; load/cell.ts says what each field means. */
+/** Options of one instance's operations; load/cell.ts explains each field. */
 interface SourceRequest {
   readonly workload: Workload | ModelWorkload;
   readonly keys: ModelKeyChoice | null;
@@ -34,7 +36,10 @@ interface SourceRequest {
   readonly keyOf?: ((index: number) => string) | undefined;
 }
 
-/** Draws the operations of one instance, without end. Instances of a run draw apart from each other, yet write the same texts under the same keys. */
+/**
+ * Draws the operations of one instance, without end. Instances of a run draw apart from each other,
+ * yet write the same texts under the same keys.
+ */
 export function operationSource(request: SourceRequest): () => Operation {
   const { workload, records, recordBytes, recordForm, seed, drawSeed, part } = request;
   // Neighbouring seeds of this generator are not to give neighbouring draws.
@@ -79,11 +84,14 @@ function verbs(shares: Readonly<Partial<Record<Verb, number>>>): (u: number) => 
 }
 
 /**
- * Records that are there: those that the dataset began with, then those that this instance has inserted. One that may still be missing is never asked
- * for, nor one behind it: as in YCSB, what counts is up to which record all inserts have been answered.
+ * Records that surely are there. As in YCSB the limit rises when all inserts up to it were
+ * answered: none behind one that may be missing is asked for.
  */
 class Inserts implements KeySpace {
-  /** YCSB takes twice those of its `operationcount`, which in its own files is the number of records: nobody knows how many a window will hold. */
+  /**
+   * YCSB takes twice those of its `operationcount`, which in its own files is the number of
+   * records: nobody knows how many a window will hold.
+   */
   readonly insertsExpected: number;
   readonly #records: number;
   readonly #from: number;

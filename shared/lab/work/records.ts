@@ -1,11 +1,14 @@
-// The records of the comparison: `recordBytes` bytes of ASCII in all fields together, either YCSB's random characters or realistic text. Of the text, words,
-// names, numbers and dates vary, so that compression gains what it would gain on real text and no more (about half: a test holds it).
+// Records of `recordBytes` bytes of ASCII in all fields together: YCSB's random characters, or text
+// that compresses to about half, as real text does.
 import { keyOf } from './keys.ts';
 import type { RecordForm } from '../kit/dimensions.ts';
 import { type Random, randomInt, seededRandom } from '../kit/random.ts';
 import { FIRST_NAMES, LAST_NAMES, PLACES, WORDS } from './words.ts';
 
-/** By name: of YCSB `field0` to `field9`; of text `name`, `address`, `email`, `since` (ISO 8601) and `notes`. */
+/**
+ * By name: of YCSB `field0` to `field9`; of text `name`, `address`, `email`, `since` (ISO 8601) and
+ * `notes`.
+ */
 export type RecordFields = Readonly<Record<string, string>>;
 
 export interface SampleRecord {
@@ -13,15 +16,24 @@ export interface SampleRecord {
   readonly fields: RecordFields;
 }
 
-/** Different records in a pool. Making one costs more than storing it in a container, so cells draw from a pool made beforehand. */
+/**
+ * Different records in a pool. Making one costs more than storing it in a container, so cells draw
+ * from a pool made beforehand.
+ */
 const POOL_SIZE = 4_096;
 
-/** A record of `index`: always the same key; its fields come from the pool and differ between rounds. */
+/**
+ * A record of `index`: always the same key; its fields come from the pool and differ between
+ * rounds.
+ */
 export type RecordSource = (index: number, round: number) => SampleRecord;
 
 let lastPool: { readonly name: string; readonly all: readonly RecordFields[] } | undefined;
 
-/** Records of one seed. Texts repeat after 4,096 records, far beyond the reach of a page's compression. */
+/**
+ * Records of one seed. Texts repeat after 4,096 records, far beyond the reach of a page's
+ * compression.
+ */
 export function recordSource(
   seed: number,
   recordBytes: number,
@@ -41,7 +53,7 @@ export function recordSource(
 const YCSB_NAMES = Array.from({ length: 10 }, (_, at) => `field${at}`);
 const TEXT_NAMES = ['name', 'address', 'email', 'since', 'notes'];
 
-/** Of `recordBytes` bytes each field has a tenth, to a byte: 100 of YCSB's 1,000. */
+/** Each field has a tenth of `recordBytes`, to a byte: 100 of YCSB's 1,000. */
 function ycsbFields(random: Random, recordBytes: number): RecordFields {
   const beginOf = (at: number): number => Math.floor((at * recordBytes) / YCSB_NAMES.length);
   return Object.fromEntries(YCSB_NAMES.map((name, at) => [name, randomText(random, beginOf(at + 1) - beginOf(at))]));
@@ -80,14 +92,20 @@ export function sizeOf(record: SampleRecord): number {
   return record.key.length + fieldBytes(record.fields);
 }
 
-/** Of the record's own fields, of which a document's has one: what an SDK adds to them is not counted. */
+/**
+ * Bytes of the record's own fields; a document's record has one. Additions of an SDK are not
+ * counted.
+ */
 export function fieldBytes(fields: RecordFields): number {
   let bytes = 0;
   for (const name of isText(fields) ? TEXT_NAMES : YCSB_NAMES) bytes += fields[name]?.length ?? 0;
   return bytes;
 }
 
-/** Fields that the Datastore baseline keeps out of its indexes: of text what may exceed the 1,500 bytes of an indexed value; all of YCSB's, as its own binding does. */
+/**
+ * Fields that the Datastore baseline keeps out of its indexes: of text what may exceed the 1,500
+ * bytes of an indexed value; all of YCSB's, as its own binding does.
+ */
 export function unindexedIn(fields: RecordFields): string[] {
   return isText(fields) ? ['notes'] : YCSB_NAMES;
 }
@@ -105,7 +123,10 @@ function sentences(random: Random, length: number): string {
   return text.slice(0, length);
 }
 
-/** Every ninth or so is an amount or an order number: business text is full of them, and they compress badly. */
+/**
+ * Every ninth or so is an amount or an order number: business text is full of them, and they
+ * compress badly.
+ */
 function wordOrNumber(random: Random): string {
   const kind = randomInt(random, 18);
   if (kind === 0) return `order ${randomInt(random, 1_000_000)}`;

@@ -1,18 +1,25 @@
 // Which code the service gives a refused base version is not documented. A store does as well where it is ABORTED as where it is
 // FAILED_PRECONDITION, which the emulators say.
+import { Datastore } from '@google-cloud/datastore';
 import { expect, inject, test } from 'vitest';
 import { type DatastoreCalls, datastoreCalls } from '../../../shared/drivers/datastore/client.ts';
 import { driverOn } from '../../../shared/drivers/datastore/driver.ts';
 import { CODE, StatusError } from '../../../shared/drivers/datastore/grpc/status.ts';
 import { EMULATOR_LIMITS } from '../../../shared/drivers/datastore/mapping.ts';
+import { sdkCalls } from '../../../shared/drivers/datastore/sdk-client.ts';
 import { openStore } from '../../../shared/store/index.ts';
+import { type Transport, TRANSPORTS } from '../emulated.ts';
 import { closedAfterEach } from './opened.ts';
 
 const opened = closedAfterEach();
 
 /** The emulator's calls, its FAILED_PRECONDITION being this code; each commit waits for `gate`. */
-function refusingWith(code: number, gate: () => Promise<void>): DatastoreCalls {
-  const calls = datastoreCalls({ projectId: 'aborted', endpoint: inject('embeddedEndpoint') });
+function refusingWith(code: number, transport: Transport, gate: () => Promise<void>): DatastoreCalls {
+  const endpoint = inject('embeddedEndpoint');
+  const calls =
+    transport === 'own'
+      ? datastoreCalls({ projectId: 'aborted', endpoint })
+      : sdkCalls(new Datastore({ projectId: 'aborted', apiEndpoint: endpoint }));
   const commit: DatastoreCalls['commit'] = async (mutations, timeoutMs) => {
     await gate();
     try {
@@ -26,8 +33,8 @@ function refusingWith(code: number, gate: () => Promise<void>): DatastoreCalls {
 }
 
 /** Two processes on one database, whose commits wait from `hold` on until both have one. */
-function processesOn(code: number) {
-  const space = { projectId: 'aborted', databaseId: '', namespace: `code${code}`, kind: 'Container' };
+function processesOn(code: number, transport: Transport) {
+  const space = { projectId: 'aborted', databaseId: '', namespace: `code${code}${transport}`, kind: 'Container' };
   const met = Promise.withResolvers<void>();
   let waiting: number | undefined;
   const gate = async (): Promise<void> => {
@@ -38,15 +45,19 @@ function processesOn(code: number) {
   };
   const open = () =>
     opened(
-      openStore({ driver: driverOn(refusingWith(code, gate), { space, limits: EMULATOR_LIMITS, doubtful: true }) }),
+      openStore({
+        driver: driverOn(refusingWith(code, transport, gate), { space, limits: EMULATOR_LIMITS, doubtful: true }),
+      }),
     );
   return { stores: [open(), open()], hold: () => (waiting = 0) };
 }
 
-test.each([CODE.FAILED_PRECONDITION, CODE.ABORTED])(
-  'of two processes that update one record one is refused, and neither is left in doubt (code %i)',
-  async (code) => {
-    const { stores, hold } = processesOn(code);
+test.each(
+  [CODE.FAILED_PRECONDITION, CODE.ABORTED].flatMap((code) => TRANSPORTS.map((transport) => [code, transport] as const)),
+)(
+  'of two processes that update one record one is refused, and neither is left in doubt (code %i, transport %s)',
+  async (code, transport) => {
+    const { stores, hold } = processesOn(code, transport);
     const tables = await Promise.all(stores.map((store) => store.table<number>('t')));
     for (const table of tables) await table.update('hot', add);
     hold();

@@ -79,6 +79,10 @@ async function sumOf(store: Store, name = 't'): Promise<string> {
   return `${records} ${sum}`;
 }
 
+function stop(): never {
+  throw new Error('stopped by the test');
+}
+
 /** Fails the first time it is called, as a full disk would. */
 function failOnce(): () => Promise<void> {
   let hasFailed = false;
@@ -151,9 +155,6 @@ test('an export that was interrupted goes on, and its import holds the same', as
   await filled(from);
   const out = await folder();
   const options = { store: from, table: 't', folder: out, ranges: 2 };
-  const stop = (): never => {
-    throw new Error('stopped by the test');
-  };
   await expect(exportTable({ ...options, onProgress: stop, signal: NEVER })).rejects.toThrow('stopped by');
   await expect(
     importTable({ store: to, table: 'u', order: undefined, source: out, onProgress: () => {}, signal: NEVER }),

@@ -117,5 +117,8 @@ describe('an earlier report', () => {
     await expect(baselineOf('--fail-if', 'put<0.9', '--against', 'x')).rejects.toThrow(
       /^--fail-if: .*"put" is none of/,
     );
+    await expect(baselineOf('--fail-if', 'throughput<0.9', '--against', 'x')).rejects.toThrow(
+      /^--fail-if: throughput<0.9 is unclear beside an earlier report/,
+    );
   });
 });

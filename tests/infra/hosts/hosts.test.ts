@@ -49,9 +49,13 @@ const SCHEDULER = 'stowage-dev-cron@stowage-test.iam.gserviceaccount.com';
 const gcpVacuum = await startGcp('vacuum', { ...gcpEnv, STOWAGE_SCHEDULER: SCHEDULER });
 const onGoogles = { ...gcpEnv, DATASTORE_EMULATOR_HOST: firestore.replace('http://', '') };
 const gcpOnGoogles = firestore === '' ? gcp : await startGcp('records', onGoogles);
+const SDK = { STOWAGE_TRANSPORT: 'sdk' };
+const gcpOverSdk = await startGcp('records', { ...gcpEnv, ...SDK });
+const azureRecords = folderOf(packages, 'azure', 'records');
+const azureOverSdk = await startAzureHost({ bundleDir: azureRecords, env: { ...azureEnv, ...SDK } });
 
 afterAll(async () => {
-  const hosts = [gcp, gcpCompare, gcpVacuum, gcpOnGoogles, azure, azureCompare, azureVacuum];
+  const hosts = [gcpOverSdk, azureOverSdk, gcp, gcpCompare, gcpVacuum, gcpOnGoogles, azure, azureCompare, azureVacuum];
   await Promise.all(hosts.map((host) => host.close()));
   await azurite.close();
   await rm(outDir, { recursive: true });
@@ -95,6 +99,18 @@ describe('vacuum', () => {
     await expect.poll(() => azureVacuum.output()).toMatch(/"message":"vacuum: 0 tables/);
     expect((await sendTo(azureVacuum)('/v1/health')).status).toBe(200);
   });
+});
+
+test.each([
+  ['Google', gcpOverSdk, onGcp, {}],
+  ['Azure', azureOverSdk, onAzure, { 'x-functions-key': azureOverSdk.hostKey }],
+] as const)('%s’s function sends over the SDK by a setting, to the same tables', async (_, host, own, gate) => {
+  const path = `${await own.freshTable()}/records/a`;
+  const over = clientOf('over the SDK', sendTo(host, gate), KEYS);
+  const put = await over.put(path, JSON_TYPE, '{"n":1}');
+  expect([put.status, await put.text()]).toEqual([204, '']);
+  const record = await own.admin(path);
+  expect([record.status, await record.json()]).toEqual([200, { n: 1 }]);
 });
 
 describeRecords(onAzure);

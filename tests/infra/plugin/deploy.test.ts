@@ -86,6 +86,7 @@ describe('deploy', () => {
       backup_days: 0,
       processors_max: 20,
       container_bytes_max: 0,
+      transport: 'own',
       invokers: ['user:somebody@example.com', 'group:all@example.com'],
       keys_version: 1,
       alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 },

@@ -51,14 +51,19 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     expect(configs.map((one) => one.secret_environment_variables.length)).toEqual([4, 0]);
   });
 
-  test('a container size is handed on; without one nothing is', async () => {
+  test('a container size and a transport are handed on; without them nothing is', async () => {
     for (const size of [65_536, 0]) {
-      const changes = await planOf('gcp', { ...functionsOf('gcp'), container_bytes_max: size });
+      const changes = await planOf('gcp', {
+        ...functionsOf('gcp'),
+        container_bytes_max: size,
+        transport: size === 0 ? 'own' : 'sdk',
+      });
       const [records] = afterOf(changes, 'google_cloudfunctions2_function').map((one) => {
         const [{ environment_variables: env }] = one['service_config'] as [{ environment_variables: object }];
         return new Map(Object.entries(env));
       });
       expect(records!.get('STOWAGE_CONTAINER_BYTES_MAX')).toBe(size === 0 ? undefined : '65536');
+      expect(records!.get('STOWAGE_TRANSPORT')).toBe(size === 0 ? undefined : 'sdk');
     }
   });
 
@@ -159,13 +164,18 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     expect(settings[0]).not.toHaveProperty('STOWAGE_SCHEDULE');
   });
 
-  test('a container size is handed on; without one nothing is', async () => {
+  test('a container size and a transport are handed on; without them nothing is', async () => {
     for (const size of [65_536, 0]) {
-      const changes = await planOf('azure', { ...functionsOf('azure'), container_bytes_max: size });
+      const changes = await planOf('azure', {
+        ...functionsOf('azure'),
+        container_bytes_max: size,
+        transport: size === 0 ? 'own' : 'sdk',
+      });
       const [records] = afterOf(changes, 'azurerm_function_app_flex_consumption').map(
         (one) => one['app_settings'] as Record<string, unknown>,
       );
       expect(records!['STOWAGE_CONTAINER_BYTES_MAX']).toBe(size === 0 ? undefined : '65536');
+      expect(records!['STOWAGE_TRANSPORT']).toBe(size === 0 ? undefined : 'sdk');
     }
   });
 

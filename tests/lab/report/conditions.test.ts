@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import { sampleCell } from './sample-report.ts';
 import type { Against, Change } from '../../../shared/lab/report/schema.ts';
-import { conditionsOf, idleAmong, metBy } from '../../../shared/lab/report/conditions.ts';
+import { conditionsOf, idleAmong, metBy, unclearAmong } from '../../../shared/lab/report/conditions.ts';
 
 function change(over: Partial<Change>): Change {
   return {
@@ -74,11 +74,19 @@ describe('a condition', () => {
     ]);
   });
 
+  test('may say its unit, and must beside an earlier report', () => {
+    expect(unclearAmong(conditionsOf('p99>50ms,throughput<0.9x,throughput<100/s,cost>1$'))).toBeUndefined();
+    expect(unclearAmong(conditionsOf('p99>1.2x,throughput<0.9'))).toBe(
+      'throughput<0.9 is unclear beside an earlier report: throughput<0.9x is now to before, throughput<0.9/s the figure itself',
+    );
+  });
+
   test.each([
     ['put.throughput<0.9', '"put" is none of datastore, azure-tables, record, '],
     ['speed<0.9', '"speed" is none of throughput, p50, p95, p99, cost'],
     ['throughput=0.9', 'is no condition; write one like ycsb-c.p99>50 (ms) or, '],
-    ['p99>50ms', 'is no condition'],
+    ['p99>50s', 'is no condition'],
+    ['throughput<50ms', 'throughput is in /s, or against an earlier report in x'],
     ['p99>50%', 'is no condition'],
     ['throughput<-1', 'is no condition'],
     ['throughput<0.9,', '"" is no condition'],

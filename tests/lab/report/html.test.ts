@@ -201,7 +201,7 @@ describe('a disturbed run', () => {
     [{ processorStolen: 0.2 }, 'In 1 of 4 runs other machines took up to 20 %'],
     [{ processorBusy: 0.99 }, 'what generates the load was the limit there, not the store'],
     [{ steadiness: 'unsteady' }, 'the load was not steady'],
-    [{ steadiness: 'not known' }, 'In 1 of 4 runs it is not known whether the load was steady'],
+    [{ steadiness: 'not known' }, 'In 1 of 4 runs steadiness is not known'],
     [{ isCold: true }, 'an instance had only just started'],
     [{ isHeldByRamp: true }, 'the figure is the rule'],
   ])('with %j is told', (change, words) => {

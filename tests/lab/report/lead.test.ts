@@ -1,6 +1,8 @@
 // The sentences of the first screen, and what its picture shows.
 import { expect, test } from 'vitest';
+import { SHAPES } from '../../../shared/lab/report/chart-parts.ts';
 import { leadOf, pairsOf } from '../../../shared/lab/report/lead.ts';
+import { ratioPicture, ratioWords } from '../../../shared/lab/report/ratio-picture.ts';
 import { CLOUD_PLACES, sampleReport } from './sample-report.ts';
 
 test('three sentences: what is compared, what it means, how far to trust it', () => {
@@ -21,12 +23,29 @@ test('what is slower, and what cannot be told apart, is said', () => {
 });
 
 test('where nothing can be told apart, nothing is faster', () => {
-  expect(leadOf(sampleReport({ repetitions: 1 }))[1]).toMatch(
+  expect(leadOf(sampleReport({ repetitions: 2 }))[1]).toMatch(
     /^Each at its best load, containers are not told apart from one entity a record in any of 6 pairs; not told apart from/,
+  );
+});
+
+test('one run is called one run', () => {
+  expect(leadOf(sampleReport({ repetitions: 1 }))[1]).toMatch(
+    /^Each at its best load, containers are in one run 31 x as fast as one entity a record; in one run 2.3 x as fast as/,
+  );
+  expect(ratioWords(pairsOf(sampleReport({ repetitions: 1 }).summary))).toContain(
+    'Datastore load, container to record: 31 x, one run; ',
   );
   expect(
     leadOf(sampleReport({ repetitions: 1, change: { plan: { ...sampleReport().plan, repetitions: 1 } } }))[2],
   ).toMatch(/^Each figure is of one run /);
+});
+
+test('pairs of several sizes of record are told apart by their size', () => {
+  const pairs = pairsOf(sampleReport().summary);
+  const large = pairs.map((pair) => ({ ...pair, recordBytes: 4_000 }));
+  expect(ratioWords(pairs)).not.toContain('B,');
+  expect(ratioWords([...pairs, ...large])).toContain('Datastore load, 4,000 B, container to record: ');
+  expect(ratioPicture([...pairs, ...large], SHAPES[0]!)).toContain('Datastore ycsb-a, 500 B<');
 });
 
 test('what has no ratio makes no pair', () => {

@@ -1,5 +1,5 @@
-// What the client of each layout spends of its own processor, for the model of the clouds. The emulators run in processes of their own, and only
-// this process's time counts. A turn ends when it has spent a given processor time: what other programs do meanwhile makes it longer and costs it nothing.
+// Processor time of each layout's client. Emulators run in other processes. A turn ends when it has
+// spent a given processor time, so other programs cost it nothing.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import type { ProcessorCosts, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
@@ -9,7 +9,7 @@ import { PROCESS_CLOCKS } from '../../../../shared/lab/load/spent.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 import { takeTurn } from '../../bench/contest/turn.ts';
 import type { BenchProvider } from '../../providers.ts';
-import { type Backend, costsOf, engineLoads, type Measured } from './costs.ts';
+import { type Backend, costsOf, engineLoads, type Measured, type MeasuredLoad } from './costs.ts';
 import { type DriverUse, useOf } from './counted.ts';
 import { containerLoads, type Load, plainLoads } from './loads.ts';
 
@@ -31,10 +31,15 @@ export interface CalibrationSize {
   readonly log: (line: string) => void;
 }
 
-/** The table without its circumstances. */
-export type Calibration = Pick<ProcessorTable, 'rounds' | 'costs' | 'loads'>;
+/** The table without its circumstances, and the loads that it was made of. */
+export interface Calibration extends Pick<ProcessorTable, 'rounds' | 'costs'> {
+  readonly loads: readonly MeasuredLoad[];
+}
 
-/** Measures both providers' clients and this store on the memory driver, in rounds that each pass all loads. Closes what it opens, not the providers. */
+/**
+ * Measures both providers' clients and this store on the memory driver, in rounds that each pass
+ * all loads. Closes what it opens, not the providers.
+ */
 export async function calibrate(providers: readonly BenchProvider[], size: CalibrationSize): Promise<Calibration> {
   const opened: (() => Promise<void>)[] = [];
   try {
@@ -63,7 +68,10 @@ export async function calibrate(providers: readonly BenchProvider[], size: Calib
   }
 }
 
-/** Answers in the next turn of the event loop, as sockets do: else 32 callers would never be in flight together. */
+/**
+ * Answers in the next turn of the event loop, as sockets do: else 32 callers would never be in
+ * flight together.
+ */
 const MEMORY: { readonly backend: Backend; readonly driver: () => Driver } = {
   backend: 'memory',
   driver: () => memoryDriver({ faults: () => nextTurn(undefined) }),
@@ -111,7 +119,10 @@ async function measureAll(
   }));
 }
 
-/** Over when this process has had so much of its processors since it was first asked, and three calls have begun. */
+/**
+ * Over when this process has had so much of its processors since it was first asked, and three
+ * calls have begun.
+ */
 function afterSpending(processorUs: number): IsOver {
   let calls = 0;
   let endUs: number | undefined;

@@ -1,5 +1,5 @@
-// From measured loads to the table that a modelled instance is charged by. The engine's own share comes from loads on the memory driver;
-// then the requests, entities and bytes of each provider's loads explain what is left.
+// From measured loads to the table of processor time. Loads on the memory driver give the engine's
+// share; requests, entities and bytes of the providers' loads explain the rest.
 import {
   type BatchCost,
   BUSY_IN_FLIGHT,
@@ -7,7 +7,6 @@ import {
   type Cost,
   costAt,
   lonelinessAt,
-  type MeasuredLoad,
   type ProcessorCosts,
   type RecordCosts,
 } from '../../../../shared/lab/cloud/data/processor.ts';
@@ -16,27 +15,49 @@ import { median } from '../../../../shared/lab/kit/median.ts';
 import type { DriverUse } from './counted.ts';
 import { costOf, fitCosts, type Row } from './fit.ts';
 
-/** Where a load was run. */
+/** The backend of a load. */
 export type Backend = Provider | 'memory';
 
-/** What a load did: single records or the SDK's batches by the plain SDK, or operations of this store. */
+/** The kind of a load: single records or batches by the plain SDK, or operations of this store. */
 export type LoadKind =
   | { readonly layout: 'record'; readonly verb: keyof RecordCosts }
   | { readonly layout: 'batch'; readonly verb: 'read' | 'write'; readonly records: number }
   | { readonly layout: 'container'; readonly verb: Verb; readonly size: string };
 
-/** A load with its rounds: microseconds an operation in each, and what an operation used at the driver on average. */
+/**
+ * A load with its rounds: microseconds an operation in each, and what an operation used at the
+ * driver on average.
+ */
 export interface Measured {
   readonly backend: Backend;
   readonly kind: LoadKind;
   readonly inFlight: number;
   readonly rounds: readonly number[];
-  /** Of the container layout. */
+  /** Given for the container layout alone. */
   readonly use: DriverUse | undefined;
 }
 
+/** One load as it was measured, and what the table makes of it. */
+export interface MeasuredLoad {
+  /**
+   * The load's name: `datastore record get`; `azure-tables put, 64 KiB`; `memory get, any size,
+   * cold`.
+   */
+  readonly load: string;
+  readonly inFlight: number;
+  /**
+   * Microseconds an operation, or a record of many: the median of the rounds, the lowest and the
+   * highest.
+   */
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+  /** The table's own figure for this load, by its requests, entities and bytes an operation. */
+  readonly fitted: number;
+}
+
 type Verb = keyof ContainerCosts['operation'];
-/** What a lone operation costs beside a busy one has a name of its own. */
+/** A lone operation has a name of its own: its cost beside a busy one. */
 type OperationName = Verb | `lone ${Verb}`;
 
 const VERBS: readonly Verb[] = ['get', 'put', 'update', 'getManyRecord', 'putManyRecord'];
@@ -46,8 +67,8 @@ const REQUEST = ['reads', 'writes', 'entitiesRead', 'entitiesWritten', 'kibRead'
 type Counts = Record<OperationName | (typeof REQUEST)[number], number>;
 
 /**
- * What a busy request costs of a lone one. Not fitted: this store has few requests in flight however many callers it has, so its loads hardly tell.
- * It is the transport's, and taken from the plain SDK's single gets and replacements.
+ * A busy request's share of a lone one's cost, taken from the plain SDK: this store has too few
+ * requests in flight to tell.
  */
 interface BusyShares {
   readonly read: number;
@@ -57,7 +78,10 @@ interface BusyShares {
 /** Without a transport a request costs what it costs. */
 const NO_TRANSPORT: BusyShares = { read: 1, write: 1 };
 
-/** The costs of one provider's client, and the loads beside what the costs make of them. The memory driver's loads have to be among them. */
+/**
+ * The costs of one provider's client, and the loads beside what the costs make of them. The memory
+ * driver's loads have to be among them.
+ */
 export function costsOf(
   provider: Provider,
   loads: readonly Measured[],
@@ -69,7 +93,7 @@ export function costsOf(
   const containers = own.filter(({ kind }) => kind.layout === 'container');
   const rows = containers.map((load) => ({ ...rowOf(load, shares), explained: costOf(engine, operationCounts(load)) }));
   const requests = fitCosts(REQUEST, rows);
-  // Where the provider has no batched read, reads are single gets.
+  // A provider without a batched read has single gets.
   const read = batchCost('read', own) ?? { request: record.get.busy, record: 0 };
   const batch = { read, write: batchCost('write', own)! };
   const container: ContainerCosts = {

@@ -1,11 +1,12 @@
-// A driver around a driver that counts what a request costs a client: requests, how lonely they were, entities and bytes.
+// A driver around a driver that counts what a request costs a client: requests, how lonely they
+// were, entities and bytes.
 import { measured } from '../../../../shared/drivers/measured.ts';
 import { lonelinessAt } from '../../../../shared/lab/cloud/data/processor.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 
 /**
- * Listings count as reads and removals as writes. The lonely ones are sums of `lonelinessAt` the requests in flight when each was sent: as many requests
- * as were alone, and shares of the others.
+ * Listings count as reads, removals as writes. Lonely ones are sums of `lonelinessAt` the requests
+ * in flight when each was sent.
  */
 const COUNTED = [
   'reads',

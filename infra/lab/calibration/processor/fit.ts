@@ -1,10 +1,11 @@
-// Least squares without negative costs. Residuals are relative: a load of 50 µs counts as much as one of 5,000.
+// Least squares without negative costs. Residuals are relative: a load of 50 µs counts as much as
+// one of 5,000.
 
-/** What was measured, and how many of each thing it was made of. */
+/** A measured row, and its counts of each thing. */
 export interface Row<Name extends string> {
   readonly counts: Readonly<Partial<Record<Name, number>>>;
   readonly microseconds: number;
-  /** Of these, so many are explained already. Default 0. */
+  /** Microseconds that are explained already. Default 0. */
   readonly explained?: number;
 }
 
@@ -13,8 +14,8 @@ const STEP_MIN = 1e-10;
 const SWEEPS_MAX = 20_000;
 
 /**
- * The costs, none below 0, with which the rows' sums come closest to what was measured. By coordinate descent, one cost after the other until
- * none moves: the problem is convex, and small. What no row has costs 0.
+ * The costs, none below 0, of least squares, by coordinate descent: the problem is convex and
+ * small. A name without a row costs 0.
  */
 export function fitCosts<Name extends string>(
   names: readonly Name[],
@@ -41,7 +42,10 @@ export function fitCosts<Name extends string>(
   return costs;
 }
 
-/** How far this cost has to move for the least squares while the others stand, and stay at 0 or above. */
+/**
+ * How far this cost has to move for the least squares while the others stand, and stay at 0 or
+ * above.
+ */
 function bestStep(
   shares: readonly (readonly number[])[],
   missing: readonly number[],
@@ -57,7 +61,7 @@ function bestStep(
   return square === 0 ? 0 : Math.max(-cost, along / square);
 }
 
-/** What the costs make of the counts. */
+/** The sum of the counts' costs. */
 export function costOf<Name extends string>(
   costs: Readonly<Record<Name, number>>,
   counts: Readonly<Partial<Record<Name, number>>>,

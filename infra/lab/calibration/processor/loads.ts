@@ -1,5 +1,5 @@
-// The loads of a calibration: what the layouts do, on 500-byte records whose keys come round and round in a scattered order, so that no two
-// calls in flight ever want the same record.
+// The loads of a calibration: 500-byte records, keys in a scattered order, so that no two calls in
+// flight want one record.
 import { BUSY_IN_FLIGHT, type ContainerCosts, type RecordCosts } from '../../../../shared/lab/cloud/data/processor.ts';
 import { chunks } from '../../../../shared/lab/kit/chunks.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
@@ -36,14 +36,17 @@ export interface Load {
   readonly use: (() => DriverUse) | undefined;
 }
 
-/** Of this store's loads. */
+/** Options of this store's loads. */
 interface ContainerSize {
   readonly bytesMax: number | undefined;
   readonly records: number;
   readonly callers: readonly number[];
 }
 
-/** The records of a table, and scattered ones of them, each with another text whenever it comes round. */
+/**
+ * The records of a table, and scattered ones of them, each with another text whenever it comes
+ * round.
+ */
 function recordsOf(count: number) {
   let drawn = 0;
   const next = (): SampleRecord => {
@@ -90,7 +93,10 @@ export async function plainLoads(provider: Provider, baseline: Baseline, records
   return [...singles, ...reads, ...writes];
 }
 
-/** This store's loads, on a full table that memory knows, in containers of `bytesMax` (undefined: the default); `close` ends the store and its driver. */
+/**
+ * This store's loads, on a full table that memory knows, in containers of `bytesMax` (undefined:
+ * the default); `close` ends the store and its driver.
+ */
 export async function containerLoads(
   { backend, driver: own }: { readonly backend: Backend; readonly driver: Driver },
   { bytesMax, records, callers }: ContainerSize,

@@ -1,12 +1,17 @@
-// The data file that a calibration writes: one for each day, so that a model's figures can say which one they hang on.
+// The data file that a calibration writes: one for each day, so that a model's figures can say
+// which one they hang on.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import type { MeasuredLoad, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
+import type { ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
 import { decimal, intervalText, whole } from '../../../../shared/lab/kit/format.ts';
+import type { MeasuredLoad } from './costs.ts';
 import { textTable } from '../../../../shared/lab/kit/text-table.ts';
 
-/** Writes `shared/lab/cloud/data/processor-DAY.ts` below `root`, over an earlier one of that day. Resolves to its path. */
+/**
+ * Writes `shared/lab/cloud/data/processor-DAY.ts` below `root`, over an earlier one of that day.
+ * Resolves to its path.
+ */
 export async function writeProcessorTable(table: ProcessorTable, root: string): Promise<string> {
   const file = path.join(root, 'shared/lab/cloud/data', `processor-${table.measured}.ts`);
   const text = processorFile(table);
@@ -15,8 +20,8 @@ export async function writeProcessorTable(table: ProcessorTable, root: string): 
 }
 
 const COMMENT = [
-  '// Client processor time as `npm run calibrate -- processor` measured it, and wrote this file: do not edit it. Other machines have other figures;',
-  '// a calibration of another day is a new file.',
+  '// Client processor time, written by `npm run calibrate -- processor`: do not edit it. A calibration',
+  '// of another day is a new file.',
 ];
 const IMPORT = ['import type { ProcessorTable } from', "'./processor.ts';"].join(' ');
 

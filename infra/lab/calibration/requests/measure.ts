@@ -1,4 +1,5 @@
-// 100 requests of each kind on an account, one after another, and the rows of the model's table (shared/lab/cloud/data) that come of them.
+// 100 requests of each kind on an account, one after another, and the rows of the model's table
+// (shared/lab/cloud/data) that come of them.
 import { AZURE_TABLES_2026_11 } from '../../../../shared/lab/cloud/data/azure-tables-2026-11.ts';
 import { DATASTORE_2026_11 } from '../../../../shared/lab/cloud/data/datastore-2026-11.ts';
 import { billOf } from '../../../../shared/lab/cost/bill.ts';
@@ -22,8 +23,8 @@ export interface Sample extends Omit<Probe, 'send'> {
 }
 
 /**
- * Sends `times` requests of each probe, for ten minutes at most. Tells first what they cost, and removes what it made, whatever happens. Rejects with the
- * first failure, and with the signal's reason.
+ * Sends `times` requests of each probe, for ten minutes at most; tells first their cost, and
+ * removes all it made. Rejects with the first failure, or the signal's reason.
  */
 export async function measureRequests(
   account: Account,
@@ -58,7 +59,10 @@ export async function measureRequests(
   }
 }
 
-/** Dollars, by the prices of the provider's first region, without what is free; what is made beforehand and removed afterwards counts as one probe. */
+/**
+ * Dollars, by the prices of the provider's first region, without what is free; what is made
+ * beforehand and removed afterwards counts as one probe.
+ */
 function costOf(provider: Provider, probes: readonly Probe[], times: number): number {
   const quantities = { reads: 0, writes: times, deletes: 2 * times };
   for (const { billed, entities } of probes) quantities[billed] += times * (provider === 'datastore' ? entities : 1);
@@ -77,9 +81,8 @@ function quantile(values: readonly number[], share: number): number {
 }
 
 /**
- * Lines for the provider's data file. Of each kind: what its smallest request takes, less the two ways through the network that the model adds; what each
- * entity and KiB more adds; and how the smallest one's logarithms spread, from the 16th to the 84th percentile. Ranges are of the medians' 95 % intervals,
- * that of sigma of its halves. `where`: day and place, for the source.
+ * Lines for the provider's data file: base times without the network's two ways, entities, KiB, and
+ * spread (16th to 84th percentile). Ranges are 95 % intervals. `where`: day and place.
  */
 export function rowsOf(provider: Provider, samples: readonly Sample[], where: string): string {
   const waysMs = 2 * DATA[provider].figures['network.oneWayMs.median'].middle;
@@ -108,7 +111,7 @@ export function rowsOf(provider: Provider, samples: readonly Sample[], where: st
   return lines.join('\n');
 }
 
-/** What each of so many more adds to a request: lowest, middle, highest. */
+/** The addition of each more: lowest, middle, highest. */
 function more({ timesMs }: Sample, larger: Sample, count: number): number[] {
   const [one, other] = [figureOf(timesMs), figureOf(larger.timesMs)];
   const ms = [other.low - one.high, other.median - one.median, other.high - one.low];

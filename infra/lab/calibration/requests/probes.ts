@@ -9,7 +9,10 @@ import { type Account, DATASET } from './account.ts';
 const CALL = { timeoutMs: 30_000 };
 const SMALL_BYTES = 100;
 const LARGE_BYTES = 256 * 1_024;
-/** Entities of a request of many, and of one of few where a single one makes another kind of request. */
+/**
+ * Entities of a request of many, and of one of few where a single one makes another kind of
+ * request.
+ */
 const [FEW, MANY] = [2, 100];
 
 /** A kind of request, what one holds, and what is billed for it. */
@@ -23,7 +26,10 @@ export interface Probe {
   readonly send: (number: number) => Promise<void>;
 }
 
-/** In the order in which they can be sent, `times` each, when `prepare` has written what they begin with. No I/O. */
+/**
+ * In the order in which they can be sent, `times` each, when `prepare` has written what they begin
+ * with. No I/O.
+ */
 export function probesOf(
   { driver, baseline }: Account,
   times: number,
@@ -31,7 +37,7 @@ export function probesOf(
   const { limits } = driver;
   const lane = (id: EntityId): string => limits.lane(id);
   const [single, large, candidates] = [ids('s', times), ids('l', times), ids('m', 100 * MANY)];
-  // Of the lane in which a listing begins.
+  // A key of the lane in which a listing begins.
   const lowest = candidates.map(lane).toSorted()[0];
   const many = candidates.filter((id) => lane(id) === lowest).slice(0, MANY);
   const records = Array.from({ length: MANY }, (_, at) => recordSource(1, 500)(at, 0));

@@ -8,9 +8,14 @@ export interface Request {
   /** In its gRPC frame. */
   readonly message: Buffer;
   readonly timeoutMs: number;
-  /** It also ends when nothing of its reply has come for this long. Default: silence is no reason. */
+  /**
+   * It also ends when nothing of its reply has come for this long. Default: silence is no reason.
+   */
   readonly silenceMs?: number;
-  /** Called once the stream has ended, if all of the message was written: nobody looks at its memory any more. */
+  /**
+   * Called once the stream has ended, if all of the message was written: nobody looks at its memory
+   * any more.
+   */
   readonly written?: () => void;
 }
 
@@ -21,7 +26,10 @@ export interface StreamListener {
 
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
 
-/** Ends once, with whatever comes first: a reply, an error, its deadline. It is sent on one stream, and never again. */
+/**
+ * Ends once, with whatever comes first: a reply, an error, its deadline. It is sent on one stream,
+ * and never again.
+ */
 export class Call {
   readonly request: Request;
   /** By `performance.now()`, as all times here. */
@@ -55,7 +63,10 @@ export class Call {
     return this.#settle === undefined;
   }
 
-  /** Sends the request on a fresh stream. `heard` is told of everything that comes, `closed` of the stream's end. */
+  /**
+   * Sends the request on a fresh stream. `heard` is told of everything that comes, `closed` of the
+   * stream's end.
+   */
   send(stream: ClientHttp2Stream, nowMs: number, { heard, closed }: StreamListener): void {
     this.sentMs = nowMs;
     this.#stream = stream;

@@ -1,5 +1,5 @@
-// Unary gRPC calls to one service, over few connections that are opened when they are needed. Nothing is sent twice: a call that ended without
-// a reply ends with an error, wherever its stream, its connection or its token failed.
+// Unary gRPC calls to one service, over few connections that open when needed. A call without a
+// reply ends with an error; nothing is sent twice.
 import { StoreError } from '../../../store/contract/errors.ts';
 import { DeadlineError } from '../../common/outcomes.ts';
 import { Call, type Request } from './call.ts';
@@ -7,7 +7,10 @@ import { Session } from './session.ts';
 import { CODE, StatusError } from './status.ts';
 import { type Auth, Tokens } from './tokens.ts';
 
-/** Connections that take calls. A further one is opened when all are full; calls beyond wait, each to its own deadline. */
+/**
+ * Connections that take calls. A further one is opened when all are full; calls beyond wait, each
+ * to its own deadline.
+ */
 const SESSIONS_MAX = 4;
 
 /** If one could not be opened, the next one beside others is tried after this long. */
@@ -34,7 +37,7 @@ export class Channel {
   readonly #headers: readonly string[];
   readonly #tokens: Tokens | undefined;
   readonly #calls = new Set<Call>();
-  /** Those of the calls that have not been sent, in their order. */
+  /** Calls that have not been sent, in their order. */
   readonly #waiting = new Set<Call>();
   readonly #sessions = new Set<Session>();
   /** Before this no further connection is opened beside others. */
@@ -53,8 +56,8 @@ export class Channel {
   }
 
   /**
-   * The reply's message. Rejects with a StatusError, a DeadlineError, or, once the channel is closed, a StoreError. Cost: one round trip; those
-   * of a connection and a token before the first.
+   * The reply's message, after one round trip. Rejects with a StatusError, a DeadlineError, or,
+   * once the channel is closed, a StoreError.
    */
   unary(request: Request): Promise<Buffer> {
     if (this.#isClosed) {
@@ -72,7 +75,10 @@ export class Channel {
     });
   }
 
-  /** Ends the calls under way, of which nobody knows whether they are carried out, and the connections. Idempotent. */
+  /**
+   * Ends the calls under way, of which nobody knows whether they are carried out, and the
+   * connections. Idempotent.
+   */
   close(): void {
     this.#isClosed = true;
     const error = new StatusError(CODE.CANCELLED, 'the driver was closed');
@@ -115,7 +121,8 @@ export class Channel {
     for (const call of this.#waiting) {
       const session = this.#sessionWithRoom(nowMs);
       if (session === undefined) return;
-      // Looking for room may end a session, and so come back here: a call that was sent by then does not wait any more.
+      // Looking for room may end a session, and so come back here: a call that was sent by then
+      // does not wait any more.
       if (this.#waiting.delete(call)) this.#send(call, session, nowMs);
     }
   }
@@ -130,7 +137,10 @@ export class Channel {
     }
   }
 
-  /** The first with room: later ones are there for what the first cannot take, and idle away when it can. */
+  /**
+   * The first with room: later ones are there for what the first cannot take, and idle away when it
+   * can.
+   */
   #sessionWithRoom(nowMs: number): Session | undefined {
     for (const session of this.#sessions) {
       session.refresh(nowMs);
@@ -155,7 +165,10 @@ export class Channel {
     if (!this.#isClosed) this.#dispatch(performance.now());
   }
 
-  /** No endless dialling: who waits for nothing but a connection hears that there is none, others wait for those that there are. */
+  /**
+   * No endless dialling: who waits for nothing but a connection hears that there is none, others
+   * wait for those that there are.
+   */
   #failed(failure: StatusError): void {
     this.#reopenMs = performance.now() + REOPEN_MS;
     if ([...this.#sessions].some(({ state }) => state === 'open')) return;

@@ -1,7 +1,11 @@
-// One reply as it arrives: headers, the pieces of one length-prefixed message, trailers (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+// One reply as it arrives: headers, the pieces of one length-prefixed message, trailers
+// (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 import { CODE, statusIn, statusOfHttp, statusOfReset, StatusError } from './status.ts';
 
-/** A lookup gives what the service puts into one reply, of which nothing is promised; a request has at most 10 MiB. */
+/**
+ * A lookup gives what the service puts into one reply, of which nothing is promised; a request has
+ * at most 10 MiB.
+ */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const PREFIX_BYTES = 5;
 /** Names and values. Node.js bounds them only once the service has agreed to its settings. */
@@ -9,7 +13,7 @@ const HEADERS_BYTES_MAX = 16 * 1024;
 
 type Headers = Readonly<Record<string, unknown>>;
 
-/** What became of the call; undefined as long as that is open. */
+/** The end of the call; undefined while it is open. */
 export type Verdict = Buffer | StatusError | undefined;
 
 export class Reply {
@@ -17,7 +21,10 @@ export class Reply {
   #prefixBytes = 0;
   #isCompressed = false;
   #sizeBytes = 0;
-  /** Of the message's own size: pieces are copied out of the connection's read buffers, which would be kept alive by the smallest of them. */
+  /**
+   * As large as the message. Pieces are copied: the smallest would keep a connection's read buffer
+   * alive.
+   */
   #message: Buffer | undefined;
   #filledBytes = 0;
   #isOk = false;

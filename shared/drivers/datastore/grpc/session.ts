@@ -5,38 +5,47 @@ import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Call } from './call.ts';
 import { CODE, StatusError } from './status.ts';
 
-/** Streams at a time. Where the service says less, less. */
+/** Streams at a time, unless the service allows fewer. */
 const STREAMS_MAX = 100;
 
 /** From the first packet to the service's settings. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * If calls are under way and nothing came for the first of these, a ping asks whether there is still a path. Not more often than the third: how
- * many pings the service tolerates is not documented (30 s between two was said to be safe, 10 s not: github.com/googleapis/java-bigtable/pull/528).
+ * After SILENCE_MS without a byte a ping looks for a path. Google tolerated one each 30 s, not each
+ * 10 s (github.com/googleapis/java-bigtable/pull/528).
  */
 const SILENCE_MS = 2_000;
 const PING_TIMEOUT_MS = 3_000;
 const PING_INTERVAL_MS = 30_000;
 
-/** Without calls for this long it is left: balancers and translators of addresses forget idle connections without a word. */
+/**
+ * Without calls for this long it is left: balancers and translators of addresses forget idle
+ * connections without a word.
+ */
 const IDLE_MS = 4 * 60_000;
 
 /** A container comes in one window, not in a round trip for each 64 KiB. */
 const STREAM_WINDOW_BYTES = 2 * 1024 * 1024;
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
 /**
- * By default Node refuses replies while it has more than 10 MB to send, and callers bound what is
- * sent. It multiplies these megabytes in 32 bits: above 4,294 the product wraps.
+ * Node refuses replies while more than 10 MB wait to be sent; callers bound that themselves. Above
+ * 4,294 its product of 32 bits wraps.
  */
 const MEMORY_MB_MAX = 4_000;
 
 const WITH_MESSAGE = { endStream: false };
 
-/** It takes calls while it is open, lets those under way go on while it is leaving, and holds nothing once it has ended. */
+/**
+ * It takes calls while it is open, lets those under way go on while it is leaving, and holds
+ * nothing once it has ended.
+ */
 export type SessionState = 'opening' | 'open' | 'leaving' | 'ended';
 
-/** In plain text to an `http:` address, which HTTP/2 allows where it is known what listens there; else in TLS. */
+/**
+ * In plain text to an `http:` address, which HTTP/2 allows where it is known what listens there;
+ * else in TLS.
+ */
 export class Session {
   readonly #changed: (session: Session) => void;
   readonly #origin: string;
@@ -53,7 +62,10 @@ export class Session {
   #pingMs = -Infinity;
   #pingBytesRead = 0;
 
-  /** `changed`: its state is another, or a stream came free. Not called before the constructor has returned. */
+  /**
+   * `changed`: its state is another, or a stream came free. Not called before the constructor has
+   * returned.
+   */
   constructor(address: URL, nowMs: number, changed: (session: Session) => void) {
     this.#changed = changed;
     this.#origin = address.origin;
@@ -68,7 +80,7 @@ export class Session {
     this.#http2.on('connect', () => this.#connected());
     this.#http2.on('remoteSettings', ({ maxConcurrentStreams }) => this.#settled(maxConcurrentStreams));
     this.#http2.on('goaway', (code) => this.#dismissed(this.#lost(`the service closes it, http2=${code}`)));
-    // Where a name has several addresses the error has no message of its own.
+    // The error of a name with several addresses has no message.
     this.#http2.on('error', (error: NodeJS.ErrnoException) =>
       this.#fail(this.#lost(error.message || `${error.code}`, error)),
     );
@@ -81,7 +93,9 @@ export class Session {
     return this.#state === 'open' && isGone ? 'leaving' : this.#state;
   }
 
-  /** Why it failed before it had carried a call: then the next connection would hardly do better. */
+  /**
+   * Why it failed before it had carried a call: then the next connection would hardly do better.
+   */
   get failure(): StatusError | undefined {
     return this.#failure;
   }
@@ -90,7 +104,10 @@ export class Session {
     return this.state === 'open' && this.#calls.size < this.#streamsMax;
   }
 
-  /** Sends a call, for which there has to be room. `headers`: names and values in turn; as an object, Node.js would copy them. */
+  /**
+   * Sends a call, for which there has to be room. `headers`: names and values in turn; as an
+   * object, Node.js would copy them.
+   */
   send(call: Call, headers: readonly string[], nowMs: number): void {
     if (this.#calls.size === 0) this.#heardMs = nowMs;
     const stream = this.#http2.request(headers, WITH_MESSAGE);
@@ -101,7 +118,10 @@ export class Session {
     call.send(stream, nowMs, { heard, closed: () => this.#closed(call, stream.rstCode) });
   }
 
-  /** A call has ended at its deadline. If nothing else came since it was sent, there may be no path any more. */
+  /**
+   * A call has ended at its deadline. If nothing else came since it was sent, there may be no path
+   * any more.
+   */
   missed(call: Call): void {
     if (!this.#calls.has(call)) return;
     if (this.#state === 'leaving' || this.#heardMs <= call.sentMs!) this.#leave();
@@ -131,7 +151,10 @@ export class Session {
     return nowMs < dueMs ? dueMs : this.#ping(nowMs);
   }
 
-  /** The answer may wait behind a large request that is still being sent: then something else comes, if only room for more of it. */
+  /**
+   * The answer may wait behind a large request that is still being sent: then something else comes,
+   * if only room for more of it.
+   */
   #checkPing(nowMs: number): number {
     if (this.#socket.bytesRead === this.#pingBytesRead)
       return this.#expire(nowMs, this.#pingMs + PING_TIMEOUT_MS, 'it did not answer a ping');
@@ -172,7 +195,10 @@ export class Session {
     this.destroy(error);
   }
 
-  /** A GOAWAY without an error lets the calls go on; after one with an error Node ends the connection. */
+  /**
+   * A GOAWAY without an error lets the calls go on; after one with an error Node ends the
+   * connection.
+   */
   #dismissed(error: StatusError): void {
     if (!this.#hasCarried) this.#failure ??= error;
     this.#leave();
@@ -188,7 +214,8 @@ export class Session {
 
   #closed(call: Call, http2Code: number): void {
     this.#calls.delete(call);
-    // Streams that a GOAWAY does not count are refused before the GOAWAY itself is told of, and so would be all others until then.
+    // Streams that a GOAWAY does not count are refused before the GOAWAY itself is told of, and so
+    // would be all others until then.
     if (this.#state === 'leaving' || http2Code === constants.NGHTTP2_REFUSED_STREAM) return this.#leave();
     if (this.#calls.size === 0) this.#heardMs = performance.now();
     this.#changed(this);

@@ -1,10 +1,12 @@
-// How a gRPC call can end (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md), and what a call that ended without a status is given.
+// How a gRPC call can end (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md), and what a
+// call that ended without a status is given.
 import { constants } from 'node:http2';
 
-/** Those that this driver tells apart, or gives. */
+/** Codes that this driver tells apart, or gives. */
 export const CODE = {
   CANCELLED: 1,
   INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
   NOT_FOUND: 5,
   ALREADY_EXISTS: 6,
   PERMISSION_DENIED: 7,
@@ -21,8 +23,8 @@ export const CODE = {
 export class StatusError extends Error {
   readonly code: number;
   /**
-   * True for the service's own verdict, in `grpc-status`. False for a code that was made up here for what happened on the way: it never
-   * proves that a request was not carried out.
+   * True for the service's own `grpc-status`. A code made up on the way never proves that a request
+   * was not carried out.
    */
   readonly isVerdict: boolean;
 
@@ -38,7 +40,9 @@ export class StatusError extends Error {
   }
 }
 
-/** The status that the headers or trailers tell: undefined for OK, an error for any other or none. */
+/**
+ * The status that the headers or trailers tell: undefined for OK, an error for any other or none.
+ */
 export function statusIn(headers: Readonly<Record<string, unknown>>, httpStatus: number): StatusError | undefined {
   const status = headers['grpc-status'];
   if (status === '0') return undefined;
@@ -48,7 +52,10 @@ export function statusIn(headers: Readonly<Record<string, unknown>>, httpStatus:
   return statusOfHttp(httpStatus);
 }
 
-/** Of https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md what means more than "try again". */
+/**
+ * The part of gRPC's table of HTTP statuses (doc/http-grpc-status-mapping.md) that means more than
+ * "try again".
+ */
 export function statusOfHttp(httpStatus: number): StatusError {
   const codes: Readonly<Record<number, number>> = {
     401: CODE.UNAUTHENTICATED,
@@ -59,9 +66,8 @@ export function statusOfHttp(httpStatus: number): StatusError {
 }
 
 /**
- * For a stream that ended before its status came: gRPC's table in https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, "Errors". Not
- * even REFUSED_STREAM is called a verdict: Node gives a stream the code of its connection's GOAWAY too, under which it may have been processed,
- * and servers were seen to count streams out that they had delivered (https://github.com/nghttp2/nghttp2/issues/2870).
+ * Codes of gRPC's table for streams without a status. Not even REFUSED_STREAM is a verdict: servers
+ * refused streams that they had delivered (github.com/nghttp2/nghttp2/issues/2870).
  */
 export function statusOfReset(http2Code: number, cause: unknown): StatusError {
   const codes: Readonly<Record<number, number>> = {

@@ -1,8 +1,9 @@
-// The headers that authorize requests, from Google's library, which fetches tokens, keeps them, and renews them some minutes before they expire.
+// The headers that authorize requests, from Google's library, which fetches tokens, keeps them, and
+// renews them some minutes before they expire.
 import { withDeadline } from '../../common/outcomes.ts';
 import { CODE, StatusError } from './status.ts';
 
-/** What gives credentials: a `GoogleAuth` of google-auth-library 10 or later, of which this is used. */
+/** Source of credentials: a `GoogleAuth` of google-auth-library 10 or later. */
 export interface Auth {
   getClient(): Promise<{
     /** Names and values, such as `Headers`. */
@@ -10,7 +11,10 @@ export interface Auth {
   }>;
 }
 
-/** The library is asked again after this long, well before it would renew a token, and not for each request: that takes promises and headers. */
+/**
+ * The library is asked again after this long, well before it would renew a token, and not for each
+ * request: that takes promises and headers.
+ */
 const FRESH_MS = 60_000;
 const FETCH_TIMEOUT_MS = 20_000;
 
@@ -23,8 +27,8 @@ export class Tokens {
   #fetching: Promise<void> | undefined;
 
   /**
-   * `url`: of the service, with a slash at its end, as tokens that a service account signs itself have to name it. `others`: headers that go with them,
-   * unless a token's has the same name.
+   * `url` ends with a slash: tokens that a service account signs name it. `others` are sent too,
+   * unless a token's header has the same name.
    */
   constructor(auth: Auth, url: string, others: Readonly<Record<string, string>>) {
     this.#auth = auth;
@@ -32,7 +36,7 @@ export class Tokens {
     this.#others = others;
   }
 
-  /** Those of the last fetch, and the others: names, each of which stands once, and values in turn. */
+  /** Headers of the last fetch and the others: each name once, names and values in turn. */
   get headers(): readonly string[] {
     return this.#headers;
   }

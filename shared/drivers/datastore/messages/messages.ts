@@ -1,4 +1,5 @@
-// The messages of google.datastore.v1 as this driver uses them: those fields that it sends or reads, by their JSON names.
+// The messages of google.datastore.v1 as this driver uses them: those fields that it sends or
+// reads, by their JSON names.
 
 export interface PartitionId {
   readonly projectId: string;
@@ -9,7 +10,10 @@ export interface PartitionId {
 
 export interface Key {
   readonly partitionId?: PartitionId;
-  /** Every key of this driver has one element with a name; a foreign one with a number instead has the name `''`. */
+  /**
+   * Every key of this driver has one element with a name; a foreign one with a number instead has
+   * the name `''`.
+   */
   readonly path: readonly { readonly kind: string; readonly name: string }[];
 }
 
@@ -59,7 +63,7 @@ export interface KeysQuery {
   readonly kind: string;
   /** From the first of these keys to before the second. Default: all. */
   readonly range?: readonly [from: Key, before: Key];
-  /** Where an earlier reply ended. */
+  /** The end of an earlier reply. */
   readonly startCursor?: Uint8Array;
   readonly limit: number;
 }
@@ -94,6 +98,9 @@ export interface CommitResponse {
 export interface QueryBatch {
   readonly keys: readonly Key[];
   readonly endCursor: Uint8Array;
-  /** Whether the service says that there is more, or that there is none; undefined if it says neither. */
+  /**
+   * Whether the service says that there is more, or that there is none; undefined if it says
+   * neither.
+   */
   readonly moreResults: 'NOT_FINISHED' | 'NO_MORE_RESULTS' | undefined;
 }

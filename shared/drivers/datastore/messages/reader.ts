@@ -1,4 +1,5 @@
-// Walks over the fields of one protobuf message (https://protobuf.dev/programming-guides/encoding). What nobody asks for is passed over.
+// Walks over the fields of one protobuf message (https://protobuf.dev/programming-guides/encoding).
+// Unknown fields are passed over.
 
 const VARINT = 0;
 const FIXED64 = 1;
@@ -8,8 +9,8 @@ const FIXED32 = 5;
 const VARINT_BYTES_MAX = 10;
 
 /**
- * After `next()` the public fields describe the field it found. All methods throw an Error if the bytes are no message, or the field is of
- * another type than the one asked for.
+ * After `next()` the public fields describe a field. Methods throw an Error if the bytes are no
+ * message, or the field has another type.
  */
 export class MessageReader {
   /** The field's number. */
@@ -17,7 +18,7 @@ export class MessageReader {
   readonly #bytes: Buffer;
   readonly #end: number;
   #type = 0;
-  /** Where the field's content begins, and where it ends. */
+  /** The field's content: its beginning and its end. */
   #start: number;
   #at: number;
   /** The content of a varint field, exact up to 2^53. */

@@ -1,5 +1,6 @@
-// How requests are written. Field numbers are those of google/datastore/v1/{datastore,entity,query}.proto, which stand beside each line; a
-// writer takes the fields of a message in reverse.
+// How requests are written. Field numbers are those of
+// google/datastore/v1/{datastore,entity,query}.proto, which stand beside each line; a writer takes
+// the fields of a message in reverse.
 import type {
   CommitRequest,
   Key,
@@ -19,7 +20,10 @@ const AND = 1;
 const LESS_THAN = 1;
 const GREATER_THAN_OR_EQUAL = 4;
 
-/** What a message takes beside its keys, and a key or mutation beside its names and bytes: estimates, so that buffers rarely grow. */
+/**
+ * Estimated bytes of a message without keys, of a key, and of a property, so that buffers rarely
+ * grow.
+ */
 const MESSAGE_BYTES = 256;
 const KEY_BYTES = 160;
 const PROPERTY_BYTES = 32;
@@ -41,7 +45,10 @@ export function commitBytes({ mutations }: CommitRequest): number {
   return mutations.reduce((sum, mutation) => sum + bytesOf(mutation), MESSAGE_BYTES);
 }
 
-/** A CommitRequest in its gRPC frame: outside of transactions. It is written into `memory`, unless it takes more than that. */
+/**
+ * A CommitRequest in its gRPC frame: outside of transactions. It is written into `memory`, unless
+ * it takes more than that.
+ */
 export function framedCommit(
   request: CommitRequest,
   memory: Buffer = Buffer.allocUnsafe(commitBytes(request)),

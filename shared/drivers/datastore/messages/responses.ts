@@ -1,5 +1,5 @@
-// How replies are read. Field numbers are those of google/datastore/v1/{datastore,entity,query}.proto; all functions throw an Error if the bytes
-// are no such message. Bytes in the result share memory with the reply.
+// Reads replies. Field numbers are those of google/datastore/v1/{datastore,entity,query}.proto. All
+// functions throw an Error for other bytes. Results share memory with the reply.
 import type {
   CommitResponse,
   EntityResult,
@@ -18,7 +18,7 @@ const NO_MORE_RESULTS = 3;
 const NO_KEY: Key = { path: [] };
 const EMPTY = new Uint8Array();
 
-/** What is deferred is left out, as is what the reply does not mention: both are in neither list. */
+/** Deferred keys, and keys that the reply does not mention, are in neither list. */
 export function readLookupResponse(bytes: Buffer): LookupResponse {
   const found: EntityResult[] = [];
   const missing: Key[] = [];

@@ -1,11 +1,11 @@
-// Writes one protobuf message (https://protobuf.dev/programming-guides/encoding), and the gRPC frame around it, from the end to the front:
-// a message's length stands before it, and is known once its content is written. So each byte is written once, into one buffer.
+// Writes one protobuf message and its gRPC frame from the end to the front: a message's length
+// stands before its content. So each byte is written once.
 
 /** Wire types. */
 const VARINT = 0;
 const LENGTH = 2;
 
-/** What gRPC puts before a message: a byte that says whether it is compressed, and its length in four. */
+/** gRPC's prefix: a byte that says whether the message is compressed, and its length in four. */
 const FRAME_PREFIX_BYTES = 5;
 const VARINT_BYTES_MAX = 10;
 /** Longer text is written by Node, which takes longer to begin. */

@@ -1,5 +1,5 @@
-// Azure Table Storage (a standard account), as sources described it in November 2026, for callers in the account's region.
-// Few of these numbers are the provider's: it publishes targets for rates, no latencies.
+// Azure Table Storage (a standard account), by sources of November 2026, for callers in its region.
+// The provider publishes targets for rates, no latencies.
 import { documented, guessed, measured, none, unlimited } from './figures.ts';
 import type { ProviderData } from './parameters.ts';
 

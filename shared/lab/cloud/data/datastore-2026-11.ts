@@ -1,5 +1,5 @@
-// Cloud Datastore (Firestore in Datastore mode), as sources described it in November 2026, for a regional database and callers in its region.
-// Few of these numbers are the provider's: it publishes limits and mechanisms, no latencies.
+// Cloud Datastore (Firestore in Datastore mode), by sources of November 2026, for callers in its
+// region. The provider publishes limits and mechanisms, no latencies.
 import { documented, guessed, measured, none, unlimited } from './figures.ts';
 import type { ProviderData } from './parameters.ts';
 
@@ -15,6 +15,9 @@ const SCALE =
 const CONTENTION =
   'https://cloud.google.com/firestore/docs/transaction-data-contention: operations on one document are delayed or failed (ABORTED, "too much ' +
   'contention"); pessimistic is the default of the standard edition';
+const LOCKS =
+  'https://cloud.google.com/datastore/docs/concepts/transactions: databases are pessimistic by default: a transaction holds reader/writer locks, which ' +
+  'can delay others';
 const SINGLE_DOCUMENT =
   'https://firebase.google.com/docs/firestore/best-practices: no rate for one document is stated; "contention, higher latency, or other errors" at ' +
   'high enough rates. It was one a second for an entity group (https://cloud.google.com/datastore/docs/cloud-datastore-best-practices); ' +
@@ -55,11 +58,7 @@ export const DATASTORE_2026_11: ProviderData = {
       'https://cloud.google.com/firestore/docs/best-practices: index fanout is the main contributor to write latency; how much, our guess',
       [0, 1.5],
     ),
-    'transaction.baseMs': guessed(
-      45,
-      'a commit and the request that begins it; nothing in the model sends one',
-      [20, 70],
-    ),
+    'transaction.baseMs': guessed(45, 'a commit and the request that begins it; of a batch in a transaction', [20, 70]),
     'transaction.perEntityMs': measured(0.8, 'as commit', [0.2, 1.5]),
     'transaction.perKibMs': guessed(0.02, 'as commit', [0.005, 0.1]),
     'transaction.sigma': measured(0.3, 'as commit', [0.2, 0.6]),
@@ -80,7 +79,7 @@ export const DATASTORE_2026_11: ProviderData = {
     'loss.silentShare': guessed(0.5, 'our guess: the other half are connections that break at once', [0, 1]),
     'contention.holdShare': guessed(
       0.7,
-      `that writes wait: ${SCALE}; ${CONTENTION}. For how much of their time: our guess`,
+      `that writes wait: ${SCALE}; ${CONTENTION}; ${LOCKS}. For how much of their time: our guess`,
       [0.4, 1],
     ),
     'contention.waitMaxMs': guessed(

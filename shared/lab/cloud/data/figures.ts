@@ -16,7 +16,7 @@ export function guessed(middle: number, source: string, [low, high]: Range): Fig
   return { low, middle, high, grade: 'guessed', source };
 }
 
-/** What a provider does not have, or its source says nothing of and the model leaves out. */
+/** A limit that a provider does not have, or of which no source speaks. */
 export function none(why: string): Figure {
   return guessed(0, why, [0, 0]);
 }

@@ -1,11 +1,14 @@
-// The numbers of a modelled provider: each has a name, a range and a source, and each reading of it is remembered, so that a figure of the
-// model can say which numbers it hangs on. README.md tells how each is used.
+// The numbers of a modelled provider: name, range, source. Each reading is remembered, so that a
+// figure can name the numbers it hangs on. README.md tells their use.
 import { nearestOf } from './nearest.ts';
 
-/** Where a number comes from: the provider's documentation, somebody's measurement, or nobody: then it is a guess. */
+/** The origin of a number: the provider's documentation, somebody's measurement, or a guess. */
 export type Grade = 'documented' | 'measured' | 'guessed';
 
-/** One number of a provider. `low` and `high` are the least and the largest value that sources, or our doubt, allow. */
+/**
+ * One number of a provider. `low` and `high` are the least and the largest value that sources, or
+ * our doubt, allow.
+ */
 export interface Figure {
   readonly low: number;
   readonly middle: number;
@@ -15,7 +18,7 @@ export interface Figure {
   readonly source: string;
 }
 
-/** What a request asks for; each kind has a service time of its own. */
+/** Kinds of request; each has a service time of its own. */
 export type RequestKind = 'get' | 'getMany' | 'commit' | 'transaction' | 'list' | 'query';
 
 /** Numbers that every provider has. */
@@ -58,7 +61,10 @@ export class ProviderParameters {
   readonly #values = new Map<ParameterName, number>();
   readonly #used = new Set<ParameterName>();
 
-  /** Throws a TypeError for an override that has no such parameter (it names the nearest) or is no number from 0 up. */
+  /**
+   * Throws a TypeError for an override that has no such parameter (it names the nearest) or is no
+   * number from 0 up.
+   */
   constructor(data: ProviderData, overrides: Readonly<Record<string, number | Level>> = {}) {
     this.data = data;
     for (const name of namesOf(data)) this.#values.set(name, data.figures[name].middle);

@@ -1,18 +1,19 @@
-// The processor time that a client spends at its own end of a provider, as a modelled instance is charged for it: the shape of the table that
-// `npm run calibrate -- processor` measures. All times are microseconds of one processor, user and system, of the client's process alone: the
-// SDK, gRPC or HTTP, and this store's engine where it is in use. What the provider's servers spend is no part of it.
+// The table of processor time that `npm run calibrate -- processor` measures: microseconds of the
+// client's process, user and system. The provider's servers are no part of it.
 import type { Provider } from '../../kit/dimensions.ts';
 
 /** In flight, at which the `busy` figures were measured. */
 export const BUSY_IN_FLIGHT = 32;
 
-/** What one thing costs: with nothing else in flight, and with 32 of its kind, where they share turns of the event loop and packets. */
+/**
+ * The cost of one: with nothing else in flight, and with 32, which share turns of the event loop.
+ */
 export interface Cost {
   readonly alone: number;
   readonly busy: number;
 }
 
-/** What a number of them costs: so much for each request, and for each record in them. */
+/** The cost of several: of each request, and of each record in them. */
 export interface BatchCost {
   readonly request: number;
   readonly record: number;
@@ -24,22 +25,30 @@ export interface RecordCosts {
   readonly insert: Cost;
   /** Unconditional. */
   readonly replace: Cost;
-  /** A record read and replaced on condition of what was read, all of it: by etag in two requests, or as a transaction (begin, lookup, commit). */
+  /**
+   * A record read and replaced on condition of what was read, all of it: by etag in two requests,
+   * or as a transaction (begin, lookup, commit).
+   */
   readonly conditional: Cost;
 }
 
-/** The SDK's own batches of records. Where there is no batched read, `read` is that of single gets: a record costs nothing beside its request. */
+/**
+ * The SDK's batches. Without a batched read, `read` is a single get, whose record costs nothing.
+ */
 export interface BatchCosts {
   readonly read: BatchCost;
   readonly write: BatchCost;
 }
 
 /**
- * This store: an operation is charged when it is called, a request for its entities and bytes, half when it is sent and half when it is
- * answered. The engine's share that follows what it sends (a commit's pages made and compressed, a reply's decoded) is in `entity` and `kib`.
+ * This store: an operation is charged when called, a request half when sent, half when answered.
+ * Encoding and decoding of pages are in `entity` and `kib`.
  */
 export interface ContainerCosts {
-  /** The engine's own, whatever is sent for it: one operation, or one record of `getMany` and `putMany`. `busy` is with 32 callers. */
+  /**
+   * The engine's own, whatever is sent for it: one operation, or one record of `getMany` and
+   * `putMany`. `busy` is with 32 callers.
+   */
   readonly operation: {
     readonly get: Cost;
     readonly put: Cost;
@@ -47,7 +56,10 @@ export interface ContainerCosts {
     readonly getManyRecord: number;
     readonly putManyRecord: number;
   };
-  /** One request to the driver, whatever is in it; `busy` is with 32 requests in flight, not callers. A listing costs a read, a removal a write. */
+  /**
+   * One request to the driver, whatever is in it; `busy` is with 32 requests in flight, not
+   * callers. A listing costs a read, a removal a write.
+   */
   readonly request: { readonly read: Cost; readonly write: Cost };
   /** One entity in a request. */
   readonly entity: { readonly read: number; readonly written: number };
@@ -62,19 +74,6 @@ export interface ProcessorCosts {
   readonly container: ContainerCosts;
 }
 
-/** One load as it was measured, and what the table makes of it. */
-export interface MeasuredLoad {
-  /** Where and what: `datastore record get`; of this store the containers' size too: `azure-tables put, 64 KiB`, `memory get, any size, cold`. */
-  readonly load: string;
-  readonly inFlight: number;
-  /** Microseconds an operation, or a record of many: the median of the rounds, the lowest and the highest. */
-  readonly median: number;
-  readonly lowest: number;
-  readonly highest: number;
-  /** The table's own figure for this load, by its requests, entities and bytes an operation. */
-  readonly fitted: number;
-}
-
 /** A whole calibration: figures of one machine on one day. */
 export interface ProcessorTable {
   /** Day, ISO 8601. */
@@ -85,10 +84,12 @@ export interface ProcessorTable {
   /** Rounds, of which the medians count. */
   readonly rounds: number;
   readonly costs: Readonly<Record<Provider, ProcessorCosts>>;
-  readonly loads: readonly MeasuredLoad[];
 }
 
-/** Microseconds of one, with so many of its kind in flight (itself included): what a turn of the event loop costs is shared by all in flight. */
+/**
+ * Microseconds of one, with so many of its kind in flight (itself included): what a turn of the
+ * event loop costs is shared by all in flight.
+ */
 export function costAt({ alone, busy }: Cost, inFlight: number): number {
   return busy + (alone - busy) * lonelinessAt(inFlight);
 }

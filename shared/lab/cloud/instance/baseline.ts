@@ -1,4 +1,5 @@
-// A modelled provider's own SDK on one instance, as the comparison asks it: one entity a record. Records have bytes there and no content.
+// A modelled provider's own SDK on one instance, as the comparison asks it: one entity a record.
+// Records have bytes there and no content.
 import { type Baseline, type BaselineTable, withTries } from '../../work/baseline.ts';
 import { tenantOf } from '../../work/keys.ts';
 import { type SampleRecord, sizeOf } from '../../work/records.ts';
@@ -12,7 +13,7 @@ import type { Instance } from './instance.ts';
 
 const LAST_KEY = '\uffff';
 
-/** Of a kind or table that holds the record already. */
+/** The kind or table holds the record already. */
 class ExistsError extends Error {
   readonly code = 'exists';
 }
@@ -20,7 +21,7 @@ class ExistsError extends Error {
 export interface ModelledBaseline {
   readonly service: ModelledService;
   readonly instance: Instance;
-  /** What the provider holds, by dataset: instances that share it share a database. */
+  /** The provider's data by dataset: instances that share it share a database. */
   readonly states: Map<string, PlainState>;
   /** Undefined: the processor costs nothing. */
   readonly costs: ProcessorCosts | undefined;
@@ -47,7 +48,7 @@ export function modelledBaseline({ service, instance, states, costs }: ModelledB
   };
 }
 
-/** As the provider counts and bills it. What the SDK sends again is among the requests, and does not show. */
+/** Usage as the provider counts and bills it. Retries of the SDK are among the requests. */
 export function usageOf({ requests, conflicts, billable, bytesRead, bytesWritten }: ServiceCounters): Usage {
   return { requests, retries: null, conflicts, billable, bytesRead, bytesWritten };
 }
@@ -66,12 +67,7 @@ function tableOf(table: PlainTable, instance: Instance, costs: ProcessorCosts | 
     if (costs === undefined) return table.range(from, to, count);
     const { request, record } = costs.batch.read;
     const cost = { alone: request, busy: request };
-    return charged(
-      instance,
-      cost,
-      () => table.range(from, to, count),
-      (found) => found * record,
-    );
+    return charged(instance, cost, () => table.range(from, to, count), { answered: (found) => found * record });
   };
   return {
     insert: async (record) => {

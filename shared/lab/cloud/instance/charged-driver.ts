@@ -1,52 +1,36 @@
-// A driver around a driver that lets each request cost its instance's processor what the measured table says: half of it when the request is
-// sent, half when it is answered; bytes when they go or come.
+// A driver whose requests cost the instance's processor time: half when sent, half when answered;
+// bytes when they go or come.
 import { type Driver, type Entity, partBytes, type Write } from '../../../store/contract/driver.ts';
-import { type ContainerCosts, type Cost, costAt } from '../data/processor.ts';
+import type { ContainerCosts } from '../data/processor.ts';
+import { charged } from './charged.ts';
 import type { Processor } from './processor.ts';
 
 const KIB = 1_024;
 
 export function chargedDriver(driver: Driver, processor: Processor, costs: ContainerCosts): Driver {
-  let inFlight = 0;
   const { request, entity, kib } = costs;
-
-  async function charged<T>(
-    cost: Cost,
-    more: { sent: number; answered: (answer: T) => number },
-    send: () => Promise<T>,
-  ) {
-    inFlight += 1;
-    try {
-      const half = costAt(cost, inFlight) / 2;
-      await processor.spend(half + more.sent);
-      const answer = await send();
-      await processor.spend(half + more.answered(answer));
-      return answer;
-    } finally {
-      inFlight -= 1;
-    }
-  }
-
+  const station = { processor, inFlight: 0 };
   return {
     limits: driver.limits,
     read: (requests, options) => {
       const entities = (requests.length * entity.read) / 2;
       const answered = (found: readonly (Entity | undefined)[]): number => entities + (bytesOf(found) / KIB) * kib.read;
-      return charged(request.read, { sent: entities, answered }, () => driver.read(requests, options));
+      return charged(station, request.read, () => driver.read(requests, options), { sent: entities, answered });
     },
     write: (writes, options) => {
       const entities = (writes.length * entity.written) / 2;
       const sent = entities + (bytesWritten(writes) / KIB) * kib.written;
-      return charged(request.write, { sent, answered: () => entities }, () => driver.write(writes, options));
+      return charged(station, request.write, () => driver.write(writes, options), { sent, answered: () => entities });
     },
     remove: (removals, options) => {
       const entities = (removals.length * entity.written) / 2;
-      return charged(request.write, { sent: entities, answered: () => entities }, () =>
-        driver.remove(removals, options),
-      );
+      return charged(station, request.write, () => driver.remove(removals, options), {
+        sent: entities,
+        answered: () => entities,
+      });
     },
     list: (prefix, cursor, count, options) =>
-      charged(request.read, { sent: 0, answered: () => 0 }, () => driver.list(prefix, cursor, count, options)),
+      charged(station, request.read, () => driver.list(prefix, cursor, count, options)),
     close: () => driver.close(),
   };
 }

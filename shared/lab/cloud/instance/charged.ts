@@ -1,24 +1,36 @@
-// What is called on a modelled instance, and what that costs its processor.
+// Calls on a modelled instance, and their cost of its processor.
 import { type Cost, costAt } from '../data/processor.ts';
-import type { Instance } from './instance.ts';
+import type { Processor } from './processor.ts';
 
-/** Half of the cost is spent before the request is sent, half when it is answered. `more` is known with the answer. */
+/** A processor, and what is under way on it. */
+interface Station {
+  readonly processor: Processor;
+  inFlight: number;
+}
+
+/** Microseconds beside the cost: before the call is sent, and after its answer. */
+interface More<T> {
+  readonly sent?: number;
+  readonly answered?: (answer: T) => number;
+}
+
+/** Half of the cost is spent before the call is sent, half when it is answered. */
 export async function charged<T>(
-  instance: Instance,
+  station: Station,
   cost: Cost,
   send: () => Promise<T>,
-  more?: (answer: T) => number,
+  { sent = 0, answered }: More<T> = {},
 ): Promise<T> {
-  const { processor } = instance;
-  instance.inFlight += 1;
+  const { processor } = station;
+  station.inFlight += 1;
   try {
-    const half = costAt(cost, instance.inFlight) / 2;
-    await processor.spend(half);
+    const half = costAt(cost, station.inFlight) / 2;
+    await processor.spend(half + sent);
     const answer = await send();
-    await processor.spend(half + (more?.(answer) ?? 0));
+    await processor.spend(half + (answered?.(answer) ?? 0));
     return answer;
   } finally {
-    instance.inFlight -= 1;
+    station.inFlight -= 1;
   }
 }
 

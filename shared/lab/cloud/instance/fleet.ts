@@ -1,10 +1,12 @@
-// The instances that serve a load: as many as one says, each with callers of its own; or as many as the load asks for, as Cloud Run and Azure's
-// Flex Consumption start them: another one whenever all places are taken, up to a maximum, and each serves only when it has started. Instances
-// that fell idle stay: both platforms keep them for minutes, longer than a cell lasts.
+// The instances that serve a load: a fixed number, or started as the load asks for, as Cloud Run
+// and Flex Consumption do. Idle ones stay, as there for minutes.
 import type { Scheduler } from '../time/scheduler.ts';
 import { Instance } from './instance.ts';
 
-/** Instances that are there from the first moment; caller n is always on instance n modulo their count. */
+/**
+ * Instances that are there from the first moment; caller n is always on instance n modulo their
+ * count.
+ */
 export interface FixedFleet {
   readonly kind: 'fixed';
   readonly instances: number;
@@ -34,12 +36,17 @@ export class Fleet {
     if (options.kind === 'fixed') for (let number = 0; number < options.instances; number += 1) this.#start(0);
   }
 
-  /** The instance that all operations of this caller are on; undefined in a fleet that follows its load. */
+  /**
+   * The instance that all operations of this caller are on; undefined in a fleet that follows its
+   * load.
+   */
   fixed(caller: number): Instance | undefined {
     return this.#options.kind === 'fixed' ? this.instances[caller % this.#options.instances] : undefined;
   }
 
-  /** An instance for an operation of this caller, counted as one of its operations until `release`. */
+  /**
+   * An instance for an operation of this caller, counted as one of its operations until `release`.
+   */
   take(caller: number): Instance | Promise<Instance> {
     const options = this.#options;
     if (options.kind === 'fixed') return begun(this.instances[caller % options.instances]!);

@@ -1,4 +1,5 @@
-// A modelled instance of a function: a processor of its own, and whatever layout it runs with its own memory, cold at first.
+// A modelled instance of a function: a processor of its own, and whatever layout it runs with its
+// own memory, cold at first.
 import type { Scheduler } from '../time/scheduler.ts';
 import { Processor } from './processor.ts';
 

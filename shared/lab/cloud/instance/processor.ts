@@ -1,6 +1,5 @@
-// The one processor of a modelled instance: a station that serves first come, first served, one at a time and to its end. That is how Node.js
-// works: a callback runs until it returns, and those that are ready wait in line. (Processor sharing, the other usual station, would be right for
-// a server that takes turns between its calls.)
+// The one processor of an instance: first come, first served, each piece to its end, as Node.js
+// runs callbacks.
 import type { Scheduler } from '../time/scheduler.ts';
 
 const MICROSECONDS_PER_MS = 1_000;
@@ -19,7 +18,10 @@ export class Processor {
     return this.#chargedMs - Math.max(0, this.#freeAtMs - this.#scheduler.nowMs);
   }
 
-  /** Resolves when the work is done, behind all that was charged before. Work of no length takes no time, and passes the line. */
+  /**
+   * Resolves when the work is done, behind all that was charged before. Work of no length takes no
+   * time, and passes the line.
+   */
   spend(microseconds: number): Promise<void> | undefined {
     if (microseconds <= 0) return undefined;
     const ms = microseconds / MICROSECONDS_PER_MS;

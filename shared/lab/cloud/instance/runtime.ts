@@ -1,10 +1,10 @@
-// What a store inside a modelled instance takes for the world: clocks, timers and chance of the run.
+// The runtime of a store in a modelled instance: clocks, timers and chance of the run.
 import type { Random } from '../../kit/random.ts';
 import type { Runtime } from '../../../store/contract/runtime.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 import { Processor } from './processor.ts';
 
-/** What the clocks of a run show when it begins. */
+/** Wall clock at the beginning of a run. */
 const START_WALL_MS = 1_700_000_000_000;
 /** A share of the processor's time is taken over at least so long. */
 const SHARE_TAKEN_MS = 100;

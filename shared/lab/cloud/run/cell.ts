@@ -1,4 +1,4 @@
-// A cell of the model: one provider, one layout, one kind of work, one load, and what came of it. Plain data, so that it can be sent to a worker.
+// A cell of the model and its result. Plain data, so that it can be sent to a worker.
 import type { ModelKeyChoice, ModelLayout, ModelWorkload, Provider } from '../../kit/dimensions.ts';
 import type { Arrivals } from '../../load/arrivals.ts';
 import type { Level } from '../data/parameters.ts';
@@ -33,13 +33,19 @@ export interface ModelResult {
   /** Virtual. */
   readonly warmupMs: number;
   readonly windowMs: number;
-  /** Records answered within the window; those of a call that reached over its edge by the share of its time within. */
+  /**
+   * Records answered within the window; those of a call that reached over its edge by the share of
+   * its time within.
+   */
   readonly operations: number;
   readonly operationsPerSecond: number;
   readonly meanMs: number;
-  /** Mean number of operations under way within the window, from when each began and ended: by Little's law that of the callers. */
+  /**
+   * Mean number of operations under way within the window, from when each began and ended: by
+   * Little's law that of the callers.
+   */
   readonly underWay: number;
-  /** Of the operations that began within the window; null where too few were slower. */
+  /** Operations that began within the window. Percentiles are null if too few were slower. */
   readonly timed: number;
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
@@ -47,7 +53,7 @@ export interface ModelResult {
   readonly maxMs: number;
   /** HdrHistogram V2, compressed, base64, microseconds. */
   readonly histogram: string;
-  /** Of the window, per operation. */
+  /** Counts of the window, per operation. */
   readonly requestsPerOperation: number;
   readonly billedPerOperation: number;
   readonly conflictsPerOperation: number;
@@ -56,7 +62,10 @@ export interface ModelResult {
   readonly bytesWrittenPerOperation: number;
   /** Operations of the slowest caller as a share of the mean caller's; null in an open loop. */
   readonly slowestCaller: number | null;
-  /** Instances at the end of the window, and the share of the window that the busiest one's processor worked, and that all did on average. */
+  /**
+   * Instances at the end of the window, and the share of the window that the busiest one's
+   * processor worked, and that all did on average.
+   */
   readonly instances: number;
   readonly processorBusiest: number;
   readonly processorMean: number;

@@ -1,5 +1,5 @@
-// Tables as they stand before a cell begins. The smaller ones are loaded once, by the store itself, and copied for every cell that begins with
-// them: what the memory driver holds is never changed in place, so a copy is a map. The larger ones are made up as they are read.
+// Tables as they stand before a cell begins. Smaller ones are loaded once by the store and copied:
+// the memory driver changes nothing in place. Larger ones are made up.
 import { keyOf } from '../../work/keys.ts';
 import { type RecordFields, recordSource } from '../../work/records.ts';
 import { memoryDriver } from '../../../drivers/memory.ts';
@@ -18,7 +18,7 @@ export const TABLE = 'records';
 const LOADED_MAX = 100_000;
 const LOADED_PER_CALL = 5_000;
 const STEPS_MAX = 1_000_000_000;
-/** What a load leaves to be done afterwards is done within so much virtual time. */
+/** Work left by a load is done within this virtual time. */
 const SETTLES_MS = 60_000;
 /** More would take too much memory. */
 const LOADED_TABLES_MAX = 3;
@@ -42,7 +42,7 @@ export interface Dataset {
   readonly containers: () => number | null;
 }
 
-/** What cells that follow each other begin with, the one used last at the end. */
+/** Tables shared by cells that follow each other; the last used is last. */
 class Kept<T> {
   readonly #kept = new Map<string, T>();
   readonly #most: number;
@@ -110,7 +110,10 @@ async function load({ records, recordBytes, limits, containerKib, seed }: Datase
 
 let isHashLoaded = false;
 
-/** The store compiles its hash function when it first opens a table: that takes real time, for which no virtual time waits. */
+/**
+ * The store compiles its hash function when it first opens a table: that takes real time, for which
+ * no virtual time waits.
+ */
 export async function loadHash(): Promise<void> {
   if (isHashLoaded) return;
   const store = openStore({ driver: memoryDriver() });

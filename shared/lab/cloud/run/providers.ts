@@ -12,10 +12,10 @@ export const PROVIDER_DATA: Readonly<Record<Provider, ProviderData>> = {
   'azure-tables': AZURE_TABLES_2026_11,
 };
 
-/** Of the client's processor, on the machine that it names. */
+/** Processor costs, on the machine that the table names. */
 export const PROCESSOR_DATA: ProcessorTable = PROCESSOR_2026_11_22;
 
-/** What the instances' processors are charged; undefined where they are not modelled. */
+/** The costs of the instances' processors; undefined if they are not modelled. */
 export function costsOf({ hasProcessor, provider }: ModelCell): ProcessorCosts | undefined {
   return hasProcessor ? PROCESSOR_DATA.costs[provider] : undefined;
 }

@@ -1,4 +1,5 @@
-// Runs one cell in virtual time: its instances come up cold on a table that is there, callers work for a while uncounted, then comes the window.
+// Runs one cell in virtual time: its instances come up cold on a table that is there, callers work
+// for a while uncounted, then comes the window.
 import { LOAD_RECORDS_PER_CALL } from '../../work/workloads.ts';
 import { encodeHistogram, latenciesOf } from '../../kit/histogram.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../cost/operations.ts';
@@ -28,7 +29,10 @@ import { Spent } from './spent.ts';
 const PRICES = operationPriceList(PRICES_2026_11);
 const STEPS_MAX = 1_000_000_000;
 
-/** The same cell always has the same result. Rejects if the table cannot be prepared, or if nothing moves any more. */
+/**
+ * The same cell always has the same result. Rejects if the table cannot be prepared, or if nothing
+ * moves any more.
+ */
 export async function runCell(cell: ModelCell): Promise<ModelResult> {
   const { provider, settings, seed, load } = cell;
   const parameters = new ProviderParameters(PROVIDER_DATA[provider], settings);
@@ -65,7 +69,7 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
     const operations = [nextOperation()];
     const instance = fleet.fixed(caller);
     const client = instance === undefined ? undefined : clients.of(instance);
-    // Where nobody waits for an instance, nothing comes between the load and its client.
+    // Nobody waits for an instance: nothing comes between the load and its client.
     if (client !== undefined && !(client instanceof Promise)) return client.call(operations);
     return [[{ records: 1, send: () => send(caller, operations) }]];
   };
@@ -89,7 +93,7 @@ function recordsPerCall({ workload }: ModelCell): number {
   return workload === 'load' ? LOAD_RECORDS_PER_CALL : 1;
 }
 
-/** What the provider holds before anything runs. */
+/** The provider's data before the cell. */
 async function datasetIn(
   { plain, service }: ModelledCloud,
   { layout, workload, records, recordBytes, seed, containerKib }: ModelCell,
@@ -103,7 +107,7 @@ async function datasetIn(
   return { state: memoryState(), containers: () => null };
 }
 
-/** What each instance opens when it has its first operation: it comes up cold. */
+/** Clients by instance, opened with its first operation: it comes up cold. */
 class Clients {
   readonly #cell: ModelCell;
   readonly #targetsOf: (instance: Instance) => CellTargets;
@@ -228,8 +232,8 @@ function resultOf(cell: ModelCell, { window, spent, parameters, ...ended }: Ende
 const OPERATIONS_OF_CALLER_MIN = 10;
 
 /**
- * The slowest caller's operations as a share of the mean caller's: 1 where all get as much, 0 where one gets nothing. Null without callers, and
- * where they had fewer than 10 operations on average.
+ * The slowest caller's operations as a share of the mean caller's: 1 if all get as much. Null
+ * without callers, or with fewer than 10 operations on average.
  */
 export function slowestCallerOf(byCaller: Uint32Array): number | null {
   let sum = 0;

@@ -1,4 +1,4 @@
-// What was spent between a window's opening and its closing.
+// Counters and processor time between a window's opening and its closing.
 import { increase } from '../../kit/usage.ts';
 import type { Fleet } from '../instance/fleet.ts';
 import type { ServiceCounters } from '../service/counters.ts';

@@ -1,11 +1,11 @@
-// Whether and when a service takes up a request that has arrived: limits of the account and of its partitions, the ramp of a new kind, hot
-// ranges of keys, and partitions that serve one entity after another.
+// Whether and when a service takes up a request: rates of account and partition, the ramp of a new
+// kind, hot ranges, and partitions that serve one entity after another.
 import { NO_LIMIT, type ProviderParameters } from '../data/parameters.ts';
 import { KeyRanges } from './key-ranges.ts';
 import { PacedQueue, Ramp, TokenBucket } from './rate-limits.ts';
 import type { Access, ModelRequest } from './request.ts';
 
-/** What the service keeps for each partition or kind. */
+/** The service's state of one partition or kind. */
 interface Partition {
   readonly bucket: TokenBucket | undefined;
   readonly ramp: Ramp | undefined;
@@ -25,7 +25,9 @@ export class Admission {
     this.#unitBytes = parameters.get('unit.kib') * 1_024;
   }
 
-  /** How many milliseconds the request waits before it is taken up; undefined if it is throttled. */
+  /**
+   * How many milliseconds the request waits before it is taken up; undefined if it is throttled.
+   */
   waitMs({ accesses }: ModelRequest, nowMs: number): number | undefined {
     let units = 0;
     let written = 0;
@@ -34,7 +36,7 @@ export class Admission {
       if (kind !== 'read') written += 1;
     }
     if (this.#account?.take(nowMs, units) === false) return undefined;
-    // What is sent together is of one partition, or of one kind.
+    // All accesses of a request are of one partition, or of one kind.
     const { bucket, ramp, ranges, server } = this.#partition(accesses[0]?.partition ?? '', nowMs);
     if (bucket?.take(nowMs, units) === false) return undefined;
     const ramped = ramp === undefined ? 0 : ramp.waitMs(nowMs, accesses.length);
@@ -66,7 +68,7 @@ export class Admission {
   }
 }
 
-/** Of the writes among these; undefined if one of them is refused. */
+/** The longest wait among the writes; undefined if one of them is refused. */
 function longestWaitMs(ranges: KeyRanges, accesses: readonly Access[], nowMs: number): number | undefined {
   let longest = 0;
   for (const { id, kind } of accesses) {

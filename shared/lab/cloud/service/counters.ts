@@ -1,4 +1,4 @@
-// What passed through a modelled service, and what its provider bills for it.
+// Counters of a modelled service, and of its bill.
 import type { ModelRequest, Reply } from './request.ts';
 
 /** Running totals. */
@@ -34,7 +34,10 @@ export function noCounts(): ServiceCounters {
   };
 }
 
-/** Counts a request that had its effect. Neither provider says that a condition which did not hold is free, so it is not. */
+/**
+ * Counts a request that had its effect. Neither provider says that a condition which did not hold
+ * is free, so it is not.
+ */
 export function countServed(
   counters: ServiceCounters,
   provider: 'datastore' | 'azure-tables',

@@ -1,4 +1,4 @@
-// What the results of a driver's requests mean for the service that gave them.
+// Replies of a driver's requests, as the service sees them.
 import type { Entity, ListPage } from '../../../store/contract/driver.ts';
 import type { Reply } from './request.ts';
 
@@ -9,7 +9,7 @@ export function describeRead(entities: readonly (Entity | undefined)[], reply: R
   }
 }
 
-/** Of a request that was refused, in whole or in part. */
+/** The reply to a request that was refused, in whole or in part. */
 export function describeOutcomes(outcomes: readonly { readonly kind: string }[], reply: Reply): void {
   reply.isRefused = outcomes.some(({ kind }) => kind === 'refused' || kind === 'unknown');
 }

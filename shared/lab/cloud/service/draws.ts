@@ -1,4 +1,4 @@
-// What chance decides at a modelled service, from one seed.
+// Chance at a modelled service, from one seed.
 import { exp, ln } from '../../kit/exact-math.ts';
 import { type Random, seededRandom } from '../../kit/random.ts';
 
@@ -16,12 +16,18 @@ export class Draws {
     return this.#random();
   }
 
-  /** Lognormal: the logarithm is normal around that of the median, with standard deviation `sigma`. The mean is median * exp(sigma^2 / 2). */
+  /**
+   * Lognormal: the logarithm is normal around that of the median, with standard deviation `sigma`.
+   * The mean is median * exp(sigma^2 / 2).
+   */
   lognormal(median: number, sigma: number): number {
     return sigma === 0 || median === 0 ? median : median * exp(sigma * this.#gaussian());
   }
 
-  /** Marsaglia's polar method (Marsaglia and Bray, "A convenient method for generating normal variables", 1964): it needs no sine. */
+  /**
+   * Marsaglia's polar method (Marsaglia and Bray, "A convenient method for generating normal
+   * variables", 1964): it needs no sine.
+   */
   #gaussian(): number {
     if (this.#spare !== undefined) {
       const spare = this.#spare;

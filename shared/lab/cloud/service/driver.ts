@@ -1,5 +1,5 @@
-// A driver over a modelled service: the memory driver's effects at the service's moments, in the requests that the real driver of that
-// provider sends, and within its limits. Drivers that share a service and a state are processes that share a database.
+// A driver over a modelled service. It sends the requests of the provider's real driver within its
+// limits, and has the memory driver's effects at the service's moments.
 import {
   type Driver,
   type DriverLimits,
@@ -44,7 +44,8 @@ const DATASTORE: Shape = {
   partition: () => KIND,
   isAtomic: false,
   removesTogether: true,
-  // One mask serves a whole lookup, so entities wanted whole and in part are asked for side by side.
+  // One mask serves a whole lookup, so entities wanted whole and in part are asked for side by
+  // side.
   groups: (requests) =>
     [requests.filter(({ parts }) => parts === 'all'), requests.filter(({ parts }) => parts !== 'all')].filter(
       (group) => group.length > 0,
@@ -59,7 +60,10 @@ const AZURE: Shape = {
   groups: (requests) => requests.map((request) => [request]),
 };
 
-/** No I/O, no timer: all waiting is the service's. Outcomes and errors are those of the provider's real driver. */
+/**
+ * No I/O, no timer: all waiting is the service's. Outcomes and errors are those of the provider's
+ * real driver.
+ */
 export function modelledDriver(service: ModelledService, state: MemoryState): Driver {
   const isAzure = service.parameters.data.provider === 'azure-tables';
   const shape = isAzure ? AZURE : DATASTORE;

@@ -1,5 +1,6 @@
-// Locks of entities, as a service has that lets writes to one entity wait for each other: first come, first served. A request claims all
-// its entities when it arrives, so no two requests ever wait for each other.
+// Locks of entities, first come, first served. A request claims all its entities when it arrives,
+// so no two requests wait for each other.
+import type { Transaction } from './request.ts';
 
 /** A request that waits for its entities, or holds them. */
 export interface Claimant {
@@ -23,14 +24,20 @@ interface Lock {
 }
 
 export interface LockOptions {
-  /** Writes of one entity that are borne in the long run; after `burstWrites` of them each waits for its turn. */
+  /**
+   * Writes of one entity that are borne in the long run; after `burstWrites` of them each waits for
+   * its turn.
+   */
   readonly writesPerSecond: number;
   readonly burstWrites: number;
   readonly nowMs: () => number;
   readonly at: (dueMs: number, fire: () => void) => void;
 }
 
-/** Locks of entities that were written a moment ago stay, for their rate; now and then those that are spent are thrown away. */
+/**
+ * Locks of entities that were written a moment ago stay, for their rate; now and then those that
+ * are spent are thrown away.
+ */
 const SWEEP_FROM = 65_536;
 
 export class EntityLocks {
@@ -83,6 +90,14 @@ export class EntityLocks {
         this.#passOn(id, lock);
       });
     }
+  }
+
+  /** Ends a transaction, and the hold of what it has. */
+  end(transaction: Transaction, isWritten: boolean): void {
+    const { held } = transaction;
+    transaction.held = undefined;
+    transaction.isOver = true;
+    if (held !== undefined) this.release(held, isWritten);
   }
 
   #passOn(id: string, lock: Lock): void {

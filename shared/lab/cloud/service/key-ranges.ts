@@ -1,5 +1,5 @@
-// The ranges into which Datastore splits the keys of a kind: each carries so many writes a second, and one that is busy for long is split
-// where its load is. Sequential keys all fall into the last one, whatever is split.
+// Datastore splits a kind's keys into ranges, each good for some writes a second. A busy range is
+// split where its load is; sequential keys all meet the last.
 import { PacedQueue } from './rate-limits.ts';
 
 export interface RangeOptions {
@@ -21,9 +21,9 @@ interface KeyRange {
   written: number;
 }
 
-/** So many writes show where the keys of a kind lie. */
+/** Writes after which the keys' place is known. */
 const LEARNED_AFTER = 2_048;
-/** So many of the last keys decide where a range is split. */
+/** Last keys that decide where a range is split. */
 const RECENT_MAX = 64;
 
 export class KeyRanges {

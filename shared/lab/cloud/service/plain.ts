@@ -1,13 +1,16 @@
-// The plain layouts on a modelled service: one entity a record, as the comparison's baselines write and read them through the providers'
-// SDKs. Records have bytes and no content.
-import type { Access, Describe } from './request.ts';
+// The plain layouts on a modelled service: one entity a record, as the comparison's baselines write
+// and read them through the providers' SDKs. Records have bytes and no content.
+import { type Access, type Describe, ServiceFailure, Transaction } from './request.ts';
 import { Sdk } from './sdk.ts';
 import type { ModelledService } from './service.ts';
 
-/** What a provider holds of a plain table. Tables that share one are instances that share a database. */
+/** The records of a plain table. Tables that share it are instances that share a database. */
 export interface PlainState {
   readonly records: Map<string, PlainRecord>;
-  /** The bytes of a record that nobody wrote and that is there nevertheless; undefined: there is none. */
+  /**
+   * The bytes of a record that nobody wrote and that is there nevertheless; undefined: there is
+   * none.
+   */
   readonly madeUp: (key: string) => number | undefined;
 }
 
@@ -34,6 +37,8 @@ interface Habits {
   /** Index rows that a write of a record changes: four indexed fields, up and down. */
   readonly indexRows: number;
   readonly batch: 'transaction' | 'commit';
+  /** Whether a record is modified in a transaction; else on condition of its version. */
+  readonly hasTransactions: boolean;
 }
 
 const HABITS: Readonly<Record<'datastore' | 'azure-tables', Habits>> = {
@@ -42,12 +47,14 @@ const HABITS: Readonly<Record<'datastore' | 'azure-tables', Habits>> = {
     getManyMax: 500,
     indexRows: 8,
     batch: 'commit',
+    hasTransactions: true,
   },
   'azure-tables': {
     putManyMax: 100,
     getManyMax: 1,
     indexRows: 0,
     batch: 'transaction',
+    hasTransactions: false,
   },
 };
 
@@ -56,6 +63,7 @@ const KIND = 'Record';
 
 /** Every call rejects with a ServiceFailure when the SDK's retries are used up. */
 export class PlainTable {
+  readonly #service: ModelledService;
   readonly #sdk: Sdk;
   readonly #state: PlainState;
   readonly #habits: Habits;
@@ -64,6 +72,7 @@ export class PlainTable {
   /** `tenantOf` tells a key's partition on Azure; on Datastore all keys are of one kind. */
   constructor(service: ModelledService, state: PlainState, tenantOf: (key: string) => string) {
     const { provider } = service.parameters.data;
+    this.#service = service;
     this.#sdk = new Sdk(service);
     this.#state = state;
     this.#habits = HABITS[provider];
@@ -78,11 +87,6 @@ export class PlainTable {
   /** Most keys in one `getMany`; 1 where the provider has no batched get. */
   get getManyMax(): number {
     return this.#habits.getManyMax;
-  }
-
-  /** Records of one lane may share a `putMany`, others not. */
-  lane(key: string): string {
-    return this.#partitionOf(key);
   }
 
   /** The record's bytes; undefined if there is none. One request. */
@@ -110,14 +114,28 @@ export class PlainTable {
     return this.#writeIf({ key, bytes }, () => this.#held(key) === undefined);
   }
 
-  /** Reads the record and writes it unless somebody else did meanwhile: that is a `conflict`. False if there is none. Two requests, one without a record. */
+  /**
+   * Reads the record and writes it; `conflict` if another wrote it meanwhile, false if there is
+   * none. Two requests. On Datastore a transaction that the read begins.
+   */
   async modify(key: string, bytes: number): Promise<boolean | 'conflict'> {
-    const read = await this.#read(key);
-    if (read === undefined) return false;
-    return (await this.#writeIf({ key, bytes }, () => this.#held(key)?.version === read.version)) || 'conflict';
+    if (!this.#habits.hasTransactions) return this.#modify({ key, bytes });
+    const transaction = new Transaction();
+    try {
+      const outcome = await this.#modify({ key, bytes }, transaction);
+      if (outcome === false) this.#service.endUncommitted(transaction, true);
+      return outcome;
+    } catch (error) {
+      this.#service.endUncommitted(transaction, false);
+      if (error instanceof ServiceFailure && error.code === 'contended') return 'conflict';
+      throw error;
+    }
   }
 
-  /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One request, a transaction's begin and commit together. */
+  /**
+   * Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One
+   * request, a transaction's begin and commit together.
+   */
   async putMany(records: readonly PlainItem[], kind = this.#habits.batch): Promise<void> {
     const accesses = records.map(({ key, bytes }) => this.#access(key, 'write', bytes));
     const effect = (): void => {
@@ -126,7 +144,10 @@ export class PlainTable {
     await this.#sdk.send({ kind, accesses, effect });
   }
 
-  /** How many of the records that were written have keys from `from` up to `to`, not included; at most `count`. One request, of `from`'s partition. */
+  /**
+   * How many of the records that were written have keys from `from` up to `to`, not included; at
+   * most `count`. One request, of `from`'s partition.
+   */
   async range(from: string, to: string, count: number): Promise<number> {
     const accesses = [{ ...this.#access('', 'read', 0), partition: this.#partitionOf(from) }];
     const effect = (): readonly (number | undefined)[] => {
@@ -136,19 +157,24 @@ export class PlainTable {
     return (await this.#sdk.send({ kind: 'query', accesses, effect, describe: describeFound })).length;
   }
 
-  async #read(key: string): Promise<PlainRecord | undefined> {
+  async #modify(record: PlainItem, transaction?: Transaction): Promise<boolean | 'conflict'> {
+    const { key } = record;
     const accesses = [this.#access(key, 'read', 0)];
-    return this.#sdk.send({ kind: 'get', accesses, effect: () => this.#held(key), describe: describeRecord });
+    const effect = (): PlainRecord | undefined => this.#held(key);
+    const read = await this.#sdk.send({ kind: 'get', accesses, effect, describe: describeRecord, transaction });
+    if (read === undefined) return false;
+    const isUnchanged = (): boolean => this.#held(key)?.version === read.version;
+    return (await this.#writeIf(record, isUnchanged, transaction)) || 'conflict';
   }
 
-  async #writeIf({ key, bytes }: PlainItem, holds: () => boolean): Promise<boolean> {
+  async #writeIf({ key, bytes }: PlainItem, holds: () => boolean, transaction?: Transaction): Promise<boolean> {
     const effect = (): boolean => {
       const isWritten = holds();
       if (isWritten) this.#write(key, bytes);
       return isWritten;
     };
     const accesses = [this.#access(key, 'write', bytes)];
-    return this.#sdk.send({ kind: 'commit', accesses, effect, describe: describeWritten });
+    return this.#sdk.send({ kind: 'commit', accesses, effect, describe: describeWritten, transaction });
   }
 
   #access(key: string, kind: Access['kind'], bytes: number): Access {

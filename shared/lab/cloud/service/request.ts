@@ -1,4 +1,4 @@
-// What a modelled service is asked, and how it fails.
+// Requests to a modelled service, and their failures.
 import type { RequestKind } from '../data/parameters.ts';
 
 /** One entity that a request touches. */
@@ -13,16 +13,26 @@ export interface Access {
   readonly indexRows?: number;
 }
 
+/** A transaction: its read takes the entity's lock, its commit gives it back. */
+export class Transaction {
+  /** Entities whose locks it holds. */
+  held: readonly Access[] | undefined;
+  /** It keeps no lock any more, not even one that it waits for. */
+  isOver = false;
+}
+
 /** One request as it travels: what it does to the state is the effect that is passed beside it. */
 export interface ModelRequest {
   readonly kind: RequestKind;
-  /** Of distinct ids. A list or query names the one partition it reads, with an empty id. */
+  /** Ids are distinct. A list or query names its one partition, with an empty id. */
   readonly accesses: readonly Access[];
   /** After this many milliseconds the caller gives up; the request goes on. */
   readonly timeoutMs: number;
+  /** A read waits for the entity's lock and keeps it; a write gives it back. Default: none. */
+  readonly transaction?: Transaction | undefined;
 }
 
-/** What an effect's result means for the service. */
+/** The meaning of an effect's result for the service. */
 export interface Reply {
   /** Bytes that travel back. */
   bytes: number;
@@ -36,11 +46,8 @@ export interface Reply {
 export type Describe<T> = (result: T, reply: Reply) => void;
 
 /**
- * Why a request brought no result:
- * - `throttled`: the service refused it for its rate, before any effect (503, RESOURCE_EXHAUSTED).
- * - `contended`: the service gave it up for a lock that it did not get, before any effect (ABORTED).
- * - `lost`: the connection broke; the effect may have happened.
- * - `timed-out`: no reply within `timeoutMs`; the effect may have happened, or may yet.
+ * Why a request brought no result. `throttled` (503, RESOURCE_EXHAUSTED) and `contended` (ABORTED,
+ * no lock): no effect. `lost` (broken connection) and `timed-out`: perhaps an effect.
  */
 export type Failure = 'throttled' | 'contended' | 'lost' | 'timed-out';
 
@@ -55,7 +62,10 @@ export class ServiceFailure extends Error {
   }
 }
 
-/** One for all requests that fail so: where it was made tells nobody anything, and to find that out takes longer than the request. */
+/**
+ * One for all requests that fail so: where it was made tells nobody anything, and to find that out
+ * takes longer than the request.
+ */
 export const FAILURES: Readonly<Record<Failure, ServiceFailure>> = {
   throttled: new ServiceFailure('throttled'),
   contended: new ServiceFailure('contended'),

@@ -1,7 +1,7 @@
 // A provider's own SDK as a sender of requests: its patience, and what it sends again by itself.
 import { power } from '../../kit/exact-math.ts';
 import type { RequestKind } from '../data/parameters.ts';
-import { type Access, type Describe, type Failure, ServiceFailure } from './request.ts';
+import { type Access, type Describe, type Failure, ServiceFailure, type Transaction } from './request.ts';
 import type { ModelledService } from './service.ts';
 
 /** Datastore's client takes RESOURCE_EXHAUSTED and ABORTED for answers. */
@@ -10,12 +10,13 @@ const RETRIED: Readonly<Record<'datastore' | 'azure-tables', readonly Failure[]>
   'azure-tables': ['throttled', 'timed-out', 'lost'],
 };
 
-/** What a request does, and what its result means. */
+/** A request with its effect, and the meaning of its result. */
 export interface SdkCall<T> {
   readonly kind: RequestKind;
   readonly accesses: readonly Access[];
   readonly effect: () => T;
   readonly describe?: Describe<T>;
+  readonly transaction?: Transaction | undefined;
 }
 
 export class Sdk {
@@ -27,15 +28,19 @@ export class Sdk {
     this.#retried = RETRIED[service.parameters.data.provider];
   }
 
-  /** One request, and again what the SDK repeats. Rejects with a ServiceFailure when its retries are used up. */
+  /**
+   * One request, and again what the SDK repeats. Rejects with a ServiceFailure when its retries are
+   * used up.
+   */
   send<T>(call: SdkCall<T>): Promise<T> {
     return this.#attempt(call, 0);
   }
 
   #attempt<T>(call: SdkCall<T>, attempt: number): Promise<T> {
-    const { kind, accesses, effect, describe } = call;
-    const request = { kind, accesses, timeoutMs: this.#service.parameters.get('sdk.timeoutMs') };
-    // Nearly all succeed, and 10,000 may be under way: for those a handler is less than a function that waits.
+    const { kind, accesses, effect, describe, transaction } = call;
+    const request = { kind, accesses, transaction, timeoutMs: this.#service.parameters.get('sdk.timeoutMs') };
+    // Nearly all succeed, and 10,000 may be under way: for those a handler is less than a function
+    // that waits.
     return this.#service.send(request, effect, describe).catch(async (error: unknown) => {
       if (!this.#isRepeated(error, accesses, attempt)) throw error;
       await this.#pause(attempt);

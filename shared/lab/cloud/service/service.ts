@@ -1,18 +1,22 @@
-// A modelled service in virtual time: the mechanisms that its provider's numbers switch on, and the requests that go through them.
+// A modelled service in virtual time: the mechanisms that its provider's numbers switch on, and the
+// requests that go through them.
 import type { ProviderParameters } from '../data/parameters.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 import { Admission } from './admission.ts';
 import { noCounts, type ServiceCounters } from './counters.ts';
 import { Draws } from './draws.ts';
 import { EntityLocks } from './entity-locks.ts';
-import type { Describe, ModelRequest } from './request.ts';
+import type { Describe, ModelRequest, Transaction } from './request.ts';
 import { ServiceTimes } from './times.ts';
 import { type ServiceParts, Transit } from './transit.ts';
+
+/** https://cloud.google.com/datastore/docs/concepts/limits: idle expiration of a transaction. */
+const TRANSACTION_IDLE_MS = 60_000;
 
 export interface ServiceOptions {
   readonly scheduler: Scheduler;
   readonly parameters: ProviderParameters;
-  /** Of all that chance decides here; the scheduler has a seed of its own. */
+  /** Seed of all chance here; the scheduler has its own. */
   readonly seed: number;
 }
 
@@ -46,9 +50,9 @@ export class ModelledService {
   }
 
   /**
-   * Sends one request. `effect` runs at its moment at the service, at most once; its result arrives after the network's time, what it throws
-   * as a rejection. `describe` tells what the result means for the service; without it, a reply of no bytes that refuses nothing.
-   * Rejects with a ServiceFailure. Cost: three or four events.
+   * Sends one request. `effect` runs at most once; its result arrives later. `describe` tells its
+   * meaning; default: no bytes, nothing refused. Rejects with a ServiceFailure, or as the effect
+   * throws.
    */
   send<T>(request: ModelRequest, effect: () => T, describe?: Describe<T>): Promise<T> {
     this.counters.requests += 1;
@@ -56,6 +60,18 @@ export class ModelledService {
     return new Promise((resolve, reject) => {
       transit.start(resolve, reject);
     });
+  }
+
+  /**
+   * Ends a transaction that its caller gave up: at once if it was rolled back, else when it was
+   * idle for a minute.
+   */
+  endUncommitted(transaction: Transaction, isRolledBack: boolean): void {
+    const { locks } = this.#parts;
+    if (locks === undefined) return;
+    const end = (): void => locks.end(transaction, false);
+    if (isRolledBack) end();
+    else this.scheduler.quietlyAt(this.scheduler.nowMs + TRANSACTION_IDLE_MS, end);
   }
 }
 

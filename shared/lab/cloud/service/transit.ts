@@ -1,5 +1,5 @@
-// The way of one request: to the service, through its limits, locks and service time to its effect, and back. Each step is an event; what
-// becomes of the caller is settled once, by the reply, a failure or the deadline.
+// The way of one request: out, through limits, locks and service time to its effect, and back. Each
+// step is an event; the caller is settled once.
 import type { ProviderParameters } from '../data/parameters.ts';
 import type { Happening, Scheduler } from '../time/scheduler.ts';
 import type { Admission } from './admission.ts';
@@ -9,7 +9,7 @@ import type { Claimant, EntityLocks } from './entity-locks.ts';
 import { type Describe, FAILURES, type Failure, type ModelRequest, type Reply } from './request.ts';
 import type { ServiceTimes } from './times.ts';
 
-/** What the requests of one service share. */
+/** Shared by the requests of one service. */
 export interface ServiceParts {
   readonly scheduler: Scheduler;
   readonly parameters: ProviderParameters;
@@ -27,7 +27,7 @@ export interface ServiceParts {
   readonly lossOfReplies: number;
 }
 
-/** What comes next on the way. */
+/** The next event on the way. */
 type Step = 'arrive' | 'claim' | 'take-effect' | 'settle';
 
 const NOTHING: Reply = { bytes: 0, entities: 0, isRefused: false };
@@ -88,8 +88,10 @@ export class Transit<T> implements Claimant, Happening {
 
   /** Called when it holds its entities. */
   proceed(): void {
+    const { transaction, accesses } = this.#request;
     this.#isWaiting = false;
     this.#holds = true;
+    if (transaction !== undefined) transaction.held = accesses;
     this.#after(this.#holdMs * this.#parts.effectShare, 'take-effect');
   }
 
@@ -103,6 +105,7 @@ export class Transit<T> implements Claimant, Happening {
     this.#pace = times.pace(this.#request.kind);
     this.#serviceMs = this.#pace * times.requestMs(this.#request);
     if (locks !== undefined && this.#isWrite) this.#after(waitMs + this.#serviceMs * (1 - holdShare), 'claim');
+    else if (locks !== undefined && this.#request.transaction !== undefined) this.#after(waitMs, 'claim');
     else this.#after(waitMs + this.#serviceMs * effectShare, 'take-effect');
   }
 
@@ -110,12 +113,14 @@ export class Transit<T> implements Claimant, Happening {
     return this.#request.kind === 'commit' || this.#request.kind === 'transaction';
   }
 
+  /** A read holds its entity from the beginning on. */
   get #holdMs(): number {
-    return this.#serviceMs * this.#parts.holdShare;
+    return this.#serviceMs * (this.#isWrite ? this.#parts.holdShare : 1);
   }
 
   #claim(locks: EntityLocks): void {
-    if (locks.claim(this.#request.accesses, this)) return this.proceed();
+    const { accesses, transaction } = this.#request;
+    if (transaction?.held !== undefined || locks.claim(accesses, this)) return this.proceed();
     const { scheduler, parameters } = this.#parts;
     this.#isWaiting = true;
     this.#watchDeadline();
@@ -141,7 +146,7 @@ export class Transit<T> implements Claimant, Happening {
     }
     countServed(counters, parameters.data.provider, this.#request, reply);
     if (reply.bytes > 0) admission.charge(this.#request, reply.bytes, scheduler.nowMs);
-    // What is refused need not be stored, so it is answered at once.
+    // A refused write need not be stored, so it is answered at once.
     const storingMs = reply.isRefused ? 0 : (this.#holds ? this.#holdMs : this.#serviceMs) * (1 - effectShare);
     if (this.#holds) this.#releaseAfter(storingMs, !reply.isRefused);
     const replyMs = this.#pace * times.replyMs(this.#request.kind, reply.bytes, reply.entities);
@@ -150,9 +155,14 @@ export class Transit<T> implements Claimant, Happening {
 
   #releaseAfter(ms: number, isWritten: boolean): void {
     const { locks, scheduler } = this.#parts;
-    const { accesses } = this.#request;
-    if (ms === 0) locks?.release(accesses, isWritten);
-    else scheduler.quietlyAt(scheduler.nowMs + ms, () => locks?.release(accesses, isWritten));
+    const { accesses, transaction } = this.#request;
+    if (transaction !== undefined && !this.#isWrite && !transaction.isOver) return;
+    const release = (): void => {
+      if (transaction === undefined) locks?.release(accesses, isWritten);
+      else locks?.end(transaction, isWritten);
+    };
+    if (ms === 0) release();
+    else scheduler.quietlyAt(scheduler.nowMs + ms, release);
   }
 
   #answer(ms: number): void {

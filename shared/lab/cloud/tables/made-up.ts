@@ -1,5 +1,5 @@
-// A table that nobody loaded: which of its nodes hold which records follows from a few numbers, so a node can be made up when it is first
-// read, and a thousand million records need no memory. Keys stand in byte order (order `key`), so that a leaf's neighbours are known.
+// A table that nobody loaded: its nodes are computed when first read, so a thousand million
+// records need no memory. Keys stand in byte order, so neighbours are known.
 import { recordSource } from '../../work/records.ts';
 import { type PageRules, pageBytesFor, sealPage } from '../../../store/container/seal-page.ts';
 import { containerBytesMaxOf } from '../../../store/container/size.ts';
@@ -12,19 +12,28 @@ import type { Position } from '../../../store/format/position.ts';
 import { recordBytes, type StoredRecord } from '../../../store/format/record.ts';
 import { encodeValue } from '../../../store/table/values.ts';
 
-/** What is made up. */
+/** A made-up table. */
 export interface MadeUpTable {
   readonly table: string;
   readonly records: number;
   /** Bytes of text in a record's five fields, as in the comparison's records. */
   readonly recordBytes: number;
-  /** The limits of the driver that the table is read with, with the container size for their entity size. */
+  /**
+   * The limits of the driver that the table is read with, with the container size for their entity
+   * size.
+   */
   readonly limits: DriverLimits;
-  /** Share of a container's limit that its pages take: `FILL_SHARE` is what the splits of a bulk load leave. Below 0.7, where containers are split. */
+  /**
+   * Share of a container's limit that its pages take: `FILL_SHARE` is what the splits of a bulk
+   * load leave. Below 0.7, where containers are split.
+   */
   readonly fill: number;
 }
 
-/** The made-up table as a bulk load leaves it. `containerBytesMax` as the store has it, and its default. */
+/**
+ * The made-up table as a bulk load leaves it. `containerBytesMax` as the store has it, and its
+ * default.
+ */
 export function bulkLoaded(
   table: string,
   records: number,
@@ -47,7 +56,7 @@ export function madeUpKey(index: number): string {
 /** All nodes are of one incarnation. */
 export const MADE_UP_INCARNATION = '6d616465202d7570' as Id64;
 
-/** Where a node stands: on level 0 are the leaves, and index 0 is the leftmost of its level. */
+/** A node's place: level 0 has the leaves, index 0 is the leftmost of a level. */
 export interface NodePlace {
   readonly level: number;
   readonly index: number;
@@ -65,7 +74,10 @@ export class MadeUpTree {
   readonly #recordsPerLeaf: number;
   readonly #childrenPerBranch: number;
 
-  /** Makes up a few pages, to see what records and entries take. Throws a RangeError for a count, size or fill that no table can have. */
+  /**
+   * Makes up a few pages, to see what records and entries take. Throws a RangeError for a count,
+   * size or fill that no table can have.
+   */
   constructor(table: MadeUpTable) {
     if (!(Number.isInteger(table.records) && table.records >= 1 && table.records < RECORDS_END))
       throw new RangeError(`a made-up table has 1 to ${RECORDS_END - 1} records: records=${table.records}`);
@@ -135,7 +147,10 @@ export class MadeUpTree {
     return { key: keyBytes(index), version, expiresAtMs: undefined, codec: 1, value };
   }
 
-  /** How many records a node holds, by what pages of them take: whole pages, and two at least, so that it can be split. */
+  /**
+   * How many records a node holds, by what pages of them take: whole pages, and two at least, so
+   * that it can be split.
+   */
   #perNode(recordsPerPage: number, record: (at: number) => StoredRecord): number {
     const { fill, limits } = this.table;
     const header = { incarnation: MADE_UP_INCARNATION, container: ROOT_CONTAINER } as Header;
@@ -159,11 +174,11 @@ export class MadeUpTree {
 
 /** Pages that are tried to learn what pages take. */
 const SAMPLE_PAGES = 8;
-/** What the numbers of made-up nodes begin with; the level follows, and the index. */
+/** Node numbers begin with it; the level follows, and the index. */
 const NODE_MARK = 0x6d;
 /**
- * A node's id is its number times this, modulo 2^64: the odd number nearest to 2^64 over the golden ratio, whose multiples lie evenly among all
- * numbers, as a store's random ids do (Knuth, The Art of Computer Programming, 6.4). Ids in a row would all meet in one range of the provider's keys.
+ * An id is the node's number times this, 2^64 over the golden ratio, modulo 2^64 (Knuth, TAOCP
+ * 6.4): ids in a row would share a range of keys.
  */
 const SPREAD = 0x9e3779b97f4a7c15n;
 /** Its inverse, which leads from an id back to the number. */
@@ -200,8 +215,8 @@ function keyBytes(index: number): Uint8Array {
 }
 
 /**
- * The shortest position that separates record `index` from the one before it: of two numbers in a row the greater differs first in its last
- * digit that is not 0, so the zeros after that digit can go.
+ * The shortest position between record `index` and the one before: the greater number differs
+ * first in its last digit above 0, so zeros behind can go.
  */
 function separatorBefore(index: number): Position {
   return index === 0 ? EMPTY_BYTES : Buffer.from(madeUpKey(index).replace(/0+$/, ''), 'latin1');

@@ -1,4 +1,5 @@
-// Entities over a base that nobody writes: what a cell writes and removes is its own, and what the base made up serves the next cell too.
+// Entities over a base that nobody writes: what a cell writes and removes is its own, and what the
+// base made up serves the next cell too.
 import type { MemoryEntities, StoredEntity } from '../../../drivers/memory/effects.ts';
 import type { EntityId } from '../../../store/contract/driver.ts';
 

@@ -1,8 +1,8 @@
-// Chance of a run, from its seed alone: each use has a source of its own, named by numbers, so that one use more or less leaves the others as
-// they were.
+// Chance of a run, from its seed alone. Each use has a source of its own, so that one use more
+// leaves the others as they were.
 import { type Random, scramble32, seededRandom } from '../../kit/random.ts';
 
-/** What draws numbers, as the first part of a source's name. */
+/** Users of chance: the first part of a source's name. */
 export const CHANCE = { ties: 0, service: 1, runtime: 2, keys: 3, arrivals: 4, dataset: 5 } as const;
 
 /** A seed for the source of this name. */

@@ -1,6 +1,5 @@
-// Virtual time, of the simulation and of the model of the clouds. One heap holds everything that is to happen: requests that arrive, replies,
-// timers. The seed breaks ties, and between two events the engine runs until it waits for the next; so a seed is one run, and no run waits for
-// a clock.
+// Virtual time. One heap holds all events; the seed breaks ties. Between two events the engine runs
+// until it waits, so a seed is one run.
 import { seededRandom } from '../../kit/random.ts';
 
 /** Whoever an event belongs to: the dead miss it, sleepers get it when they wake. */
@@ -9,7 +8,10 @@ export interface Owner {
   readonly wakesAtMs: number;
 }
 
-/** Something of several steps, each an event: an object for all of them costs less than a function for each. */
+/**
+ * Something of several steps, each an event: an object for all of them costs less than a function
+ * for each.
+ */
 export interface Happening {
   happen(): void;
 }
@@ -23,7 +25,10 @@ interface Event {
   fire: (() => void) | Happening | undefined;
 }
 
-/** After so many rests the event loop takes a turn, so that signals, messages and a test's own deadline are heard. */
+/**
+ * After so many rests the event loop takes a turn, so that signals, messages and a test's own
+ * deadline are heard.
+ */
 const RESTS_PER_TURN = 4_096;
 
 export class Scheduler {
@@ -48,7 +53,10 @@ export class Scheduler {
     return this.#steps;
   }
 
-  /** Lets `fire` happen at `dueMs`; the function returned takes that back. Events without an owner are the network's. */
+  /**
+   * Lets `fire` happen at `dueMs`; the function returned takes that back. Events without an owner
+   * are the network's.
+   */
   at(dueMs: number, fire: () => void, owner?: Owner): () => void {
     const event: Event = { dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner, isQuiet: false, fire };
     this.#push(event);
@@ -89,7 +97,10 @@ export class Scheduler {
     });
   }
 
-  /** Lets time pass until the work ends. Throws if it waits for something that nothing brings, or takes more than `stepsMax` events. */
+  /**
+   * Lets time pass until the work ends. Throws if it waits for something that nothing brings, or
+   * takes more than `stepsMax` events.
+   */
   async run(work: Promise<unknown>, stepsMax: number): Promise<void> {
     const progress = { isDone: false };
     void Promise.allSettled([work]).then(() => {
@@ -182,7 +193,10 @@ function isBefore(a: Event, b: Event): boolean {
   return a.dueMs === b.dueMs ? a.tie < b.tie : a.dueMs < b.dueMs;
 }
 
-/** Resolves when everything that needs no time has happened: Node takes its ticks when no promise has anything left to do. */
+/**
+ * Resolves when everything that needs no time has happened: Node takes its ticks when no promise
+ * has anything left to do.
+ */
 function rest(): Promise<void> {
   return new Promise((resolve) => {
     process.nextTick(resolve);

@@ -52,7 +52,7 @@ export interface DocumentOptions {
   readonly writesMax?: number;
 }
 
-/** What one run of a document's experiment comes to, by the names and in the units of published-2007-2011.ts. */
+/** What one run of a document's experiment comes to, by the names and in the units of tests/lab/cloud/data/published-2007-2011.ts. */
 export type DocumentRun = ReadonlyMap<string, number>;
 
 /** One run of document B: seconds for 10,000 entities, and what single entities come to a second. */

@@ -41,7 +41,8 @@ const rowSchema = z.strictObject({
   workload: z.enum(MODEL_WORKLOADS),
   keys: z.enum(MODEL_KEY_CHOICES).nullable().default(null),
   records: count(1_000_000_000).default(10_000),
-  recordBytes: z.int().min(200).max(60_000).default(500),
+  /** At least what the short fields of a text have. */
+  recordBytes: z.int().min(100).max(60_000).default(500),
   /** Instances that are there from the beginning; or `following`, those that the load asks for. */
   instances: count(1_000).default(1),
   following: z
@@ -57,6 +58,8 @@ const rowSchema = z.strictObject({
   windowMs: ms.optional(),
   operationsMax: count(10_000_000).optional(),
   settings: z.record(z.string(), setting).default({}),
+  /** Added to the plan's. */
+  seed: z.int().min(0).max(1_000).default(0),
   goals: z.array(goalSchema).default([]),
 });
 
@@ -169,7 +172,7 @@ function cellOf(
       warmupOperationsMax: Math.max(all, window.warmupOperationsMax),
       operationsMax: Math.max(2 * all, window.operationsMax),
     },
-    seed,
+    seed: seed + row.seed,
     hasProcessor: processor,
     settings: { ...row.settings, ...settings[own.provider] },
   };
@@ -189,6 +192,7 @@ function nameOf(row: Row): string {
   const extras = [
     row.keys ?? '',
     row.records === 10_000 ? '' : shortCount(row.records),
+    row.recordBytes === 500 ? '' : `${row.recordBytes} B`,
     row.containerKib === undefined ? '' : `${row.containerKib} KiB`,
     ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
   ];

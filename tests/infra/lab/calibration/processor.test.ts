@@ -139,7 +139,7 @@ test('a small calibration gives a figure for everything', { timeout: 120_000 }, 
 
 test('the data file is TypeScript that holds the table, in tenths of a microsecond', () => {
   const machine = { cpu: 'one', cores: 1, platform: 'any', node: '24.0.0' };
-  const table = { measured: '2026-11-02', machine, packages: {}, rounds: 5, costs: {} as never, loads: [] };
+  const table = { measured: '2026-11-02', machine, packages: {}, rounds: 5, costs: {} as never };
   const text = processorFile({ ...table, costs: { datastore: { record: 1.234 } } as never });
   expect(text).toContain('export const PROCESSOR_2026_11_02: ProcessorTable = {"measured":"2026-11-02"');
   expect(text).toContain('{"datastore":{"record":1.2}}');

@@ -1,27 +1,13 @@
 // Document B in small: every row that it printed, requests as they must be, and a provider that fails.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { experimentB } from '../../../../infra/lab/experiments/documents/b.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
-import { type Chapter, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
-import {
-  type Emulated,
-  failuresOf,
-  figureAt,
-  MODELLED_ONCE,
-  numberAt,
-  startEmulated,
-  structureErrors,
-} from './emulated.ts';
+import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
+import { chapterOf, failuresOf, figureAt, MODELLED_ONCE, numberAt, structureErrors } from './emulated.ts';
 
 const SMALL = { entities: 1_000, singles: 3, rounds: 1, modelRuns: MODELLED_ONCE };
 
-let emulated: Emulated;
-let chapter: Chapter;
-beforeAll(async () => {
-  emulated = await startEmulated();
-  chapter = await experimentB(SMALL).run(emulated.context());
-});
-afterAll(() => emulated.close());
+const { chapter, emulated } = await chapterOf(experimentB(SMALL));
 
 test('the tables are whole, and nothing failed', () => {
   expect(structureErrors(chapter)).toEqual([]);

@@ -1,25 +1,11 @@
 // Document C in small: its rows, and the requests that grouping saves.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { experimentC } from '../../../../infra/lab/experiments/documents/c.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
-import { type Chapter, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
-import {
-  type Emulated,
-  failuresOf,
-  figureAt,
-  MODELLED_ONCE,
-  numberAt,
-  startEmulated,
-  structureErrors,
-} from './emulated.ts';
+import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
+import { chapterOf, failuresOf, figureAt, MODELLED_ONCE, numberAt, structureErrors } from './emulated.ts';
 
-let emulated: Emulated;
-let chapter: Chapter;
-beforeAll(async () => {
-  emulated = await startEmulated();
-  chapter = await experimentC({ rounds: 1, repetitions: 2, modelRuns: MODELLED_ONCE }).run(emulated.context());
-});
-afterAll(() => emulated.close());
+const { chapter } = await chapterOf(experimentC({ rounds: 1, repetitions: 2, modelRuns: MODELLED_ONCE }));
 
 test('the tables are whole, and nothing failed', () => {
   expect(structureErrors(chapter)).toEqual([]);

@@ -1,17 +1,9 @@
 // Document E in small: its rows, what a dollar buys worked out by hand, and the searches for the largest numbers.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { experimentE } from '../../../../infra/lab/experiments/documents/e.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
-import { type Chapter, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
-import {
-  type Emulated,
-  failuresOf,
-  figureAt,
-  MODELLED_ONCE,
-  numberAt,
-  startEmulated,
-  structureErrors,
-} from './emulated.ts';
+import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
+import { chapterOf, failuresOf, figureAt, MODELLED_ONCE, numberAt, structureErrors } from './emulated.ts';
 
 const SMALL = {
   rounds: 1,
@@ -24,13 +16,7 @@ const SMALL = {
 const THEN = PUBLISHED.gae_operations_2011;
 const OF_THEN = ['write_single', 'write_batch', 'read_single', 'read_batch', 'memcache'] as const;
 
-let emulated: Emulated;
-let chapter: Chapter;
-beforeAll(async () => {
-  emulated = await startEmulated();
-  chapter = await experimentE(SMALL).run(emulated.context());
-});
-afterAll(() => emulated.close());
+const { chapter } = await chapterOf(experimentE(SMALL));
 
 test('the tables are whole, and nothing failed', () => {
   expect(structureErrors(chapter)).toEqual([]);

@@ -1,8 +1,9 @@
 // What an experiment is given in tests: both emulators in this process, started anew for each file, or ones that cannot start.
+import { afterAll } from 'vitest';
 import { startAzurite } from '../../../../infra/emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../../../../infra/emulators/embedded.ts';
 import { providerOn } from '../../../../infra/lab/providers.ts';
-import type { ExperimentContext } from '../../../../infra/lab/experiments/experiment.ts';
+import type { Experiment, ExperimentContext } from '../../../../infra/lab/experiments/experiment.ts';
 import type { Chapter, Figure } from '../../../../shared/lab/report/chapters/schema.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
 
@@ -33,6 +34,13 @@ export async function startEmulated(): Promise<Emulated> {
       for (const provider of Object.values(providers)) await provider.close();
     },
   };
+}
+
+/** The experiment's chapter, on emulators that end after the tests of the file. */
+export async function chapterOf(experiment: Experiment): Promise<{ chapter: Chapter; emulated: Emulated }> {
+  const emulated = await startEmulated();
+  afterAll(() => emulated.close());
+  return { chapter: await experiment.run(emulated.context()), emulated };
 }
 
 /** No emulator starts. */

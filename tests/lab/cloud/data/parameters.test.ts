@@ -3,12 +3,7 @@ import { AZURE_TABLES_2026_11 } from '../../../../shared/lab/cloud/data/azure-ta
 import { DATASTORE_2026_11 } from '../../../../shared/lab/cloud/data/datastore-2026-11.ts';
 import { nearestOf } from '../../../../shared/lab/cloud/data/nearest.ts';
 import { namesOf, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
-import {
-  THEN_A_2008,
-  THEN_B_2010,
-  THEN_C_2009,
-  THEN_E_2011,
-} from '../../../../shared/lab/cloud/data/then-2007-2011.ts';
+import { THEN_A_2008, THEN_B_2010, THEN_C_2009, THEN_E_2011 } from './then-2007-2011.ts';
 import { read, request, serviceOf, write } from '../service/modelled.ts';
 
 const PROVIDERS = [DATASTORE_2026_11, AZURE_TABLES_2026_11, THEN_A_2008, THEN_B_2010, THEN_C_2009, THEN_E_2011];

@@ -1,5 +1,5 @@
 // A modelled service for tests: the calm provider, whose times have no spread unless a test gives them one, with what the test overrides.
-import { calmProvider } from '../../../../shared/lab/cloud/data/calm.ts';
+import { calmProvider } from '../data/calm.ts';
 import { type Level, type ProviderData, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
 import type { Access, ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
 import { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';

@@ -1,15 +1,10 @@
 // The clouds of then give back what their users published, within 15 %: the rows that their numbers were fitted on, and those that follow.
 import { expect, test } from 'vitest';
-import { PUBLISHED_ROWS } from '../../../../shared/lab/cloud/data/published-2007-2011.ts';
+import { PUBLISHED_ROWS } from '../../cloud/data/published-2007-2011.ts';
 import { type ProviderData, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
 import { AZURE_TABLES_2026_11 } from '../../../../shared/lab/cloud/data/azure-tables-2026-11.ts';
 import { DATASTORE_2026_11 } from '../../../../shared/lab/cloud/data/datastore-2026-11.ts';
-import {
-  THEN_A_2008,
-  THEN_B_2010,
-  THEN_C_2009,
-  THEN_E_2011,
-} from '../../../../shared/lab/cloud/data/then-2007-2011.ts';
+import { THEN_A_2008, THEN_B_2010, THEN_C_2009, THEN_E_2011 } from '../../cloud/data/then-2007-2011.ts';
 import {
   documentB,
   documentC,

@@ -1,10 +1,13 @@
-// What documents B, C and E published, row by row, and which rows the numbers of then-2007-2011.ts were fitted on. The other rows follow.
+// Figures that documents B, C and E published, and whether a number of then-2007-2011.ts was fitted
+// on them.
 
 export interface PublishedRow {
   readonly document: 'B' | 'C' | 'E';
   readonly name: string;
   readonly unit: 's' | 'ms' | 'entities/s';
-  /** B: the mean of five runs; C: their median, as single slow runs are among them; E: its one run. */
+  /**
+   * B: the mean of five runs; C: their median, as single slow runs are among them; E: its one run.
+   */
   readonly value: number;
   readonly isFitted: boolean;
 }
@@ -23,7 +26,10 @@ const b = row('B', 's');
 const c = row('C', 's');
 const e = row('E', 'ms');
 
-/** Variants that the model does not tell apart (the connection settings of B) stand beside the one that it does. */
+/**
+ * Variants that the model does not tell apart (the connection settings of B) stand beside the one
+ * that it does.
+ */
 export const PUBLISHED_ROWS: readonly PublishedRow[] = [
   row('B', 'entities/s')('single', 5, 'fitted'),
   b('serial', 17.758, 'fitted'),

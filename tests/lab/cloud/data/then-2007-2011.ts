@@ -1,9 +1,8 @@
-// The clouds of the years 2008 to 2011, from four articles of their users. Each article is a provider of its own: they measured other services,
-// regions and years, and each told only some of its numbers. What an article is silent of is left out: no loss, no tail, no limits.
-// Which rows a number was fitted on, and which follow from it, stands in README.md; tests/lab/cloud/data/parameters.test.ts holds both.
+// The clouds of 2008 to 2011, a provider for each article. Unknown mechanisms are left out: no
+// loss, no tail, no limits. README.md tells fitted rows from others.
 import { calmProvider } from './calm.ts';
-import { measured, none } from './figures.ts';
-import type { Figure, ParameterName, ProviderData } from './parameters.ts';
+import { measured, none } from '../../../../shared/lab/cloud/data/figures.ts';
+import type { Figure, ParameterName, ProviderData } from '../../../../shared/lab/cloud/data/parameters.ts';
 
 const A =
   'A, "Datastore Container: pickle versus marshal" (App Engine, 2008): an entity of 100 KB is read in 16 ms and written in 16 ms';
@@ -15,10 +14,13 @@ const E =
   'E, "Google App Engine: speed of data operations" (2011): wall time of 1, 10, 100 and 1,000 records of 500 characters, one run each';
 
 const SILENT = 'the article does not tell';
-/** Of the other end of the wire the articles know nothing: their times are the callers', so the way is part of the service's. */
+/** The articles' times are their callers': the network is part of the service's. */
 const WAY = 'part of the service times, which the callers measured';
 
-/** Six numbers of document E go through its fourteen rows with an error of 14.5 %; no line through single writes is nearer. */
+/**
+ * Six numbers of document E go through its fourteen rows with an error of 14.5 %; no line through
+ * single writes is nearer.
+ */
 const FITTED_E = `${E}. Fitted`;
 
 type Figures = Partial<Record<ParameterName, Figure>>;

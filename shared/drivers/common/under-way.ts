@@ -1,7 +1,12 @@
-// The requests that one client has under way. Each ends with its reply, at its deadline, or when the client is closed.
-import type { ClientRequest } from 'node:http';
+// The requests that one client has under way. Each ends with its reply, at its deadline, or when
+// the client is closed.
 import { StoreError } from '../../store/contract/errors.ts';
-import { DeadlineError } from '../common/outcomes.ts';
+import { DeadlineError } from './outcomes.ts';
+
+/** A request that can be given up. */
+interface Sent {
+  destroy(): unknown;
+}
 
 /** Node.js takes a longer time for none. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -17,9 +22,12 @@ interface Deadline {
   readonly fail: (error: Error) => void;
 }
 
-/** One timer serves all: most requests end long before their deadlines, and one for each, with its promises, took longer than the driver's own work. */
+/**
+ * One timer serves all: most requests end long before their deadlines, and one for each, with its
+ * promises, took longer than the driver's own work.
+ */
 export class UnderWay {
-  readonly #deadlines = new Map<ClientRequest, Deadline>();
+  readonly #deadlines = new Map<Sent, Deadline>();
   #timer: NodeJS.Timeout | undefined;
   #wakeMs = Infinity;
   #isClosed = false;
@@ -30,22 +38,25 @@ export class UnderWay {
     if (untilMs <= performance.now()) throw new DeadlineError(0);
   }
 
-  /** At `untilMs`, or after `silenceMs` of silence, unless it is deleted before, the request fails with a DeadlineError and is destroyed. */
-  add(sent: ClientRequest, untilMs: number, silenceMs: number, fail: (error: Error) => void): void {
+  /**
+   * At `untilMs`, or after `silenceMs` of silence, unless it is deleted before, the request fails
+   * with a DeadlineError and is destroyed.
+   */
+  add(sent: Sent, untilMs: number, silenceMs: number, fail: (error: Error) => void): void {
     const beganMs = performance.now();
     this.#deadlines.set(sent, { untilMs, beganMs, silenceMs, heardMs: Infinity, fail });
     this.#wakeBy(untilMs, beganMs);
   }
 
   /** It has a socket, or something of its reply has come. */
-  heard(sent: ClientRequest): void {
+  heard(sent: Sent): void {
     const deadline = this.#deadlines.get(sent);
     if (deadline === undefined) return;
     deadline.heardMs = performance.now();
     this.#wakeBy(dueMs(deadline), deadline.heardMs);
   }
 
-  delete(sent: ClientRequest): void {
+  delete(sent: Sent): void {
     this.#deadlines.delete(sent);
   }
 
@@ -82,8 +93,11 @@ function dueMs({ untilMs, heardMs, silenceMs }: Deadline): number {
   return Math.min(untilMs, heardMs + silenceMs);
 }
 
-/** The caller hears of it first, and does not depend on what Node.js tells of a request that is destroyed. */
-function giveUp(sent: ClientRequest, fail: (error: Error) => void, error: Error): void {
+/**
+ * The caller hears of it first, and does not depend on what Node.js tells of a request that is
+ * destroyed.
+ */
+function giveUp(sent: Sent, fail: (error: Error) => void, error: Error): void {
   fail(error);
   sent.destroy();
 }

@@ -1,7 +1,12 @@
-// A made-up provider that never throttles, loses nothing and knows no contention: for what is to be tried without all that, and for tests of
-// one mechanism at a time.
-import { guessed } from './figures.ts';
-import { type Figure, NO_LIMIT, type ParameterName, type ProviderData } from './parameters.ts';
+// A made-up provider that never throttles, loses nothing and knows no contention: for what is to be
+// tried without all that, and for tests of one mechanism at a time.
+import { guessed } from '../../../../shared/lab/cloud/data/figures.ts';
+import {
+  type Figure,
+  NO_LIMIT,
+  type ParameterName,
+  type ProviderData,
+} from '../../../../shared/lab/cloud/data/parameters.ts';
 
 type TimeName = 'baseMs' | 'perEntityMs' | 'perKibMs' | 'sigma';
 

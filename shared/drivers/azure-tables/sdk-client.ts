@@ -1,0 +1,146 @@
+// The table service's calls through somebody's TableClient: its pipeline brings credential, proxy
+// and telemetry. Status and headers alone say what a reply means.
+import type { EntityVersion } from '../../store/contract/driver.ts';
+import { StoreError } from '../../store/contract/errors.ts';
+import { ClientCalls } from '../common/client-calls.ts';
+import { etagOf, pageIn, type TableCalls, withTable } from './client.ts';
+import { conditionOf, type RowWrite } from './rows.ts';
+import { type Policy, type Sending, SENT_ONCE, watch } from './sent-once.ts';
+import { checked, type Reply } from './service.ts';
+import { etagsIn } from './transaction.ts';
+
+/** A `TableClient` of @azure/data-tables 13.3 or later, as far as it is used. */
+export interface TableClient {
+  readonly url: string;
+  readonly pipeline: {
+    addPolicy(policy: Policy, options: { afterPhase: 'Sign' }): void;
+    getOrderedPolicies(): readonly Policy[];
+  };
+  createTable(options?: object): Promise<unknown>;
+  getEntity(partitionKey: string, rowKey: string, options?: object): Promise<object>;
+  createEntity(entity: SdkEntity, options?: object): Promise<unknown>;
+  updateEntity(entity: SdkEntity, mode?: 'Merge' | 'Replace', options?: object): Promise<unknown>;
+  deleteEntity(partitionKey: string, rowKey: string, options?: object): Promise<unknown>;
+  submitTransaction(actions: SdkAction[], options?: object): Promise<unknown>;
+  listEntities(options?: object): { byPage(settings?: object): AsyncIterableIterator<SdkPage> };
+}
+
+interface SdkEntity {
+  partitionKey: string;
+  rowKey: string;
+  [property: string]: unknown;
+}
+
+interface SdkPage {
+  readonly continuationToken?: string | undefined;
+}
+
+type SdkAction = ['create', SdkEntity] | ['update', SdkEntity, 'Merge' | 'Replace', { etag: string }];
+
+/** The options of a call. By its signal the policy knows it. */
+interface CallOptions {
+  readonly abortSignal: AbortSignal;
+}
+
+/** No I/O. Adds a policy to the client's pipeline that concerns the driver's own requests alone. */
+export function sdkCalls(client: TableClient): TableCalls {
+  if (!client.pipeline.getOrderedPolicies().includes(SENT_ONCE))
+    client.pipeline.addPolicy(SENT_ONCE, { afterPhase: 'Sign' });
+  const calls = new ClientCalls();
+  const { origin } = new URL(client.url);
+  const ask = async <T>(request: Asked, untilMs: number, call: (options: CallOptions) => Promise<T>) => {
+    let sending: Sending | undefined;
+    const calling = calls.run(untilMs - performance.now(), (signal) => {
+      sending = watch(signal);
+      return call({ abortSignal: signal });
+    });
+    const [ended] = await Promise.allSettled([calling]);
+    if (sending?.reply === undefined) throw withoutReply(ended, origin);
+    return { reply: checked(sending.reply, request), result: () => valueOf(ended) };
+  };
+  const send = withTable((untilMs) =>
+    ask(CHANGE, untilMs, (options) => client.createTable({ ...options, responsePreference: 'return-no-content' })),
+  );
+  return {
+    get: ({ partition, row }, select, timeoutMs) =>
+      send(timeoutMs, async (untilMs) => {
+        const query = { disableTypeConversion: true, ...(select === undefined ? {} : { queryOptions: { select } }) };
+        const { reply, result } = await ask(READ, untilMs, (options) =>
+          client.getEntity(partition, row, { ...options, ...query }),
+        );
+        return { etag: etagOf(reply), properties: propertiesOf(reply, result()) };
+      }),
+    write: (write, timeoutMs) =>
+      send(timeoutMs, async (untilMs) => {
+        const [, entity, mode, condition] = actionOf(write);
+        const { reply } = await ask(CHANGE, untilMs, (options) =>
+          mode === undefined
+            ? client.createEntity(entity, options)
+            : client.updateEntity(entity, mode, { ...options, ...condition }),
+        );
+        return etagOf(reply);
+      }),
+    delete: ({ partition, row }, etag, timeoutMs) =>
+      send(timeoutMs, async (untilMs) => {
+        const condition = etagIn(etag);
+        await ask(CHANGE, untilMs, (options) => client.deleteEntity(partition, row, { ...options, ...condition }));
+      }),
+    submit: (writes, timeoutMs) =>
+      send(timeoutMs, async (untilMs) => {
+        const actions = writes.map(actionOf);
+        const { reply } = await ask(TRANSACTION, untilMs, (options) => client.submitTransaction(actions, options));
+        return etagsIn(reply, writes.length);
+      }),
+    listPage: (filter, count, continuationToken, timeoutMs) =>
+      send(timeoutMs, async (untilMs) => {
+        const { reply, result } = await ask(READ, untilMs, async (options) => {
+          const rows = client.listEntities({ ...options, queryOptions: { filter, select: ['RowKey'] } });
+          return rows.byPage({ maxPageSize: count, continuationToken }).next();
+        });
+        return { ...pageIn(reply), continuation: result().value?.continuationToken };
+      }),
+    close: () => calls.close(),
+  };
+}
+
+/** The one success of a request. */
+type Asked = Parameters<typeof checked>[1];
+
+const READ: Asked = { method: 'GET' };
+const CHANGE: Asked = { method: 'PUT' };
+const TRANSACTION: Asked = { method: 'POST', success: 202 };
+
+function withoutReply(ended: PromiseSettledResult<unknown>, origin: string): Error {
+  const cause: unknown = ended.status === 'rejected' ? ended.reason : new Error('the client did not ask it');
+  if (cause instanceof StoreError) return cause;
+  return new Error(`no whole reply from ${origin}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    cause,
+  });
+}
+
+/** Throws where the SDK did not understand the reply. */
+function valueOf<T>(ended: PromiseSettledResult<T>): T {
+  if (ended.status === 'rejected') throw ended.reason;
+  return ended.value;
+}
+
+/** A write as an action of a transaction. Throws a TypeError for a change without an etag. */
+function actionOf({ partition, row, properties, change }: RowWrite): SdkAction {
+  const entity: SdkEntity = { partitionKey: partition, rowKey: row };
+  for (const name in properties) entity[name] = { value: properties[name]!.join(''), type: 'Binary' };
+  return change === undefined ? ['create', entity] : ['update', entity, change.mode, etagIn(change.etag)];
+}
+
+function etagIn(etag: EntityVersion): { etag: string } {
+  conditionOf(etag);
+  return { etag };
+}
+
+/** Base64 by name. The SDK takes a list for an entity, too. */
+function propertiesOf({ body }: Reply, entity: object): Readonly<Record<string, unknown>> {
+  if (!/^\s*\{/.test(body.toString()))
+    throw new Error('the reply was not from azure tables: look for a proxy on the way');
+  return Object.fromEntries(
+    Object.entries(entity).map(([name, typed]: [string, { readonly value?: unknown } | null]) => [name, typed?.value]),
+  );
+}

@@ -1,0 +1,210 @@
+// The calls of the Datastore API through Google's own client. It brings project, credentials and
+// endpoint; retries, which could report a conflict for their own success, are off.
+import { ClientCalls } from '../common/client-calls.ts';
+import { DeadlineError } from '../common/outcomes.ts';
+import type { DatastoreCalls } from './client.ts';
+import { CODE, StatusError } from './grpc/status.ts';
+import type { Key, KeysQuery, Mutation, QueryBatch } from './messages/messages.ts';
+
+/** A `Datastore` of @google-cloud/datastore 11 or later, as far as it is used. */
+export interface DatastoreClient {
+  readonly namespace?: string | undefined;
+  readonly options: object;
+  readonly auth: object;
+  request_(
+    call: { client: string; method: string; reqOpts?: object; gaxOpts?: object },
+    callback: (error?: Error | null, reply?: unknown) => void,
+  ): void;
+}
+
+/** The options of a client that count here. */
+interface ClientSettings {
+  readonly projectId?: string;
+  readonly databaseId?: string;
+  readonly servicePath?: string;
+  readonly fallback?: unknown;
+}
+
+type ClientClass = new (options: object) => DatastoreClient & {
+  readonly clients_: ReadonlyMap<string, { close(): Promise<void> }>;
+};
+
+/** Off, gRPC sends nothing twice, not even a stream that the service says it refused. */
+const SENT_ONCE = { 'grpc.enable_retries': 0 };
+
+const SERVICE_HOST = /(^|[-.])datastore\.googleapis\.com$/;
+
+/** The place that a client sends to. `isService`: Google's own address. */
+export function spaceOf(client: DatastoreClient) {
+  const { projectId = '', databaseId = '', servicePath = '' } = client.options as ClientSettings;
+  return { projectId, databaseId, namespace: client.namespace ?? '', isService: SERVICE_HOST.test(servicePath) };
+}
+
+/**
+ * Asks through another client of the same options and credentials: only options turn gRPC's
+ * resending off. No I/O. Throws a TypeError for a client without gRPC.
+ */
+export function sdkCalls(given: DatastoreClient): DatastoreCalls {
+  const { projectId, databaseId } = spaceOf(given);
+  const ask = askerOver(given);
+  return {
+    async lookup(keys, mask, timeoutMs) {
+      const propertyMask = mask === undefined ? {} : { propertyMask: { paths: mask } };
+      const reply = await ask.send<LookupReply>('lookup', { keys, ...propertyMask }, timeoutMs);
+      const found = reply.found.map(({ entity, version }) => ({ entity, version: versionIn(version) }));
+      return { found, missing: reply.missing.map(({ entity }) => entity.key) };
+    },
+    async commit(mutations, timeoutMs) {
+      const { mutationResults } = await ask.send<CommitReply>(
+        'commit',
+        { mutations: mutations.map(protoOf) },
+        timeoutMs,
+      );
+      return { mutationResults: mutationResults.map((one) => ({ ...one, version: versionIn(one.version) })) };
+    },
+    async runQuery(namespaceId, query, timeoutMs) {
+      const partitionId = { projectId, databaseId, namespaceId };
+      const { batch } = await ask.send<QueryReply>('runQuery', { partitionId, query: queryOf(query) }, timeoutMs);
+      return batchOf(batch);
+    },
+    close: () => ask.close(),
+  };
+}
+
+/** One client of the driver's own, and another in its place once its connection seems dead. */
+function askerOver({ options, auth, constructor }: DatastoreClient) {
+  if (((options as ClientSettings).fallback ?? false) !== false)
+    throw new TypeError('datastoreDriver: client does not speak gRPC: leave out its option fallback');
+  const connect = () => new (constructor as ClientClass)({ ...options, auth, ...SENT_ONCE });
+  const calls = new ClientCalls();
+  let client = connect();
+  let heardMs = -Infinity;
+
+  /** A deadline passed, and nothing came since: the library itself would wait for minutes. */
+  const leave = (silent: typeof client): void => {
+    if (client !== silent) return;
+    client = connect();
+    void close(silent);
+  };
+  return {
+    async send<Reply>(method: string, reqOpts: object, timeoutMs: number): Promise<Reply> {
+      const [asked, sentMs] = [client, performance.now()];
+      try {
+        const reply = await calls.run(timeoutMs, (signal) => {
+          const gaxOpts = { timeout: timeoutMs, retry: null, signal };
+          return answer(asked, { client: 'DatastoreClient', method, reqOpts, gaxOpts });
+        });
+        heardMs = performance.now();
+        return reply as Reply;
+      } catch (error) {
+        if (isDeadline(error) && heardMs <= sentMs) leave(asked);
+        throw error;
+      }
+    },
+    async close(): Promise<void> {
+      calls.close();
+      await close(client);
+    },
+  };
+}
+
+function answer(client: DatastoreClient, call: Parameters<DatastoreClient['request_']>[0]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    // oxlint-disable-next-line no-underscore-dangle -- the SDK's own name
+    client.request_(call, (error, reply) => {
+      if (error === null || error === undefined) resolve(reply);
+      else reject(statusOf(error));
+    });
+  });
+}
+
+async function close(client: InstanceType<ClientClass>): Promise<void> {
+  // oxlint-disable-next-line no-underscore-dangle -- the SDK's own name
+  await client.clients_.get('DatastoreClient')?.close();
+}
+
+function isDeadline(error: unknown): boolean {
+  return error instanceof DeadlineError || (error instanceof StatusError && error.code === CODE.DEADLINE_EXCEEDED);
+}
+
+interface LookupReply {
+  readonly found: readonly { readonly entity: StoredReply; readonly version: string }[];
+  readonly missing: readonly { readonly entity: StoredReply }[];
+}
+
+interface CommitReply {
+  readonly mutationResults: readonly { readonly version: string; readonly conflictDetected: boolean }[];
+}
+
+interface QueryReply {
+  readonly batch: {
+    readonly entityResults: readonly { readonly entity: StoredReply }[];
+    readonly endCursor: Uint8Array;
+    readonly moreResults: string;
+  } | null;
+}
+
+type StoredReply = Required<Awaited<ReturnType<DatastoreCalls['lookup']>>>['found'][number]['entity'] & {
+  readonly key: Key;
+};
+
+/** The SDK gives a number that was left out as 0. */
+function versionIn(version: string): string | undefined {
+  return version === '0' ? undefined : version;
+}
+
+function protoOf({ propertyMask, ...mutation }: Mutation): object {
+  return propertyMask === undefined ? mutation : { ...mutation, propertyMask: { paths: propertyMask } };
+}
+
+const KEY = { name: '__key__' };
+
+function queryOf({ kind, range, startCursor, limit }: KeysQuery): object {
+  const bound = (op: string, keyValue: Key) => ({ propertyFilter: { property: KEY, op, value: { keyValue } } });
+  const filter = (from: Key, before: Key) => ({
+    compositeFilter: { op: 'AND', filters: [bound('GREATER_THAN_OR_EQUAL', from), bound('LESS_THAN', before)] },
+  });
+  return {
+    kind: [{ name: kind }],
+    projection: [{ property: KEY }],
+    order: [{ property: KEY, direction: 'ASCENDING' }],
+    limit: { value: limit },
+    ...(range === undefined ? {} : { filter: filter(...range) }),
+    ...(startCursor === undefined ? {} : { startCursor }),
+  };
+}
+
+function batchOf(batch: QueryReply['batch']): QueryBatch {
+  if (batch === null) throw new Error('the reply is no message of the Datastore API');
+  const { entityResults, endCursor, moreResults } = batch;
+  const isKnown = moreResults === 'NOT_FINISHED' || moreResults === 'NO_MORE_RESULTS';
+  return {
+    keys: entityResults.map(({ entity }) => entity.key),
+    endCursor,
+    moreResults: isKnown ? moreResults : undefined,
+  };
+}
+
+/** Codes that the SDK makes up, too, for what a proxy or its own credentials say. */
+const MADE_UP: ReadonlySet<unknown> = new Set([CODE.PERMISSION_DENIED, CODE.UNAUTHENTICATED, CODE.UNIMPLEMENTED]);
+const HTTP_STATUS = 'Received HTTP status code';
+const DETAILS_MADE_UP = new RegExp(`^(${HTTP_STATUS}|Protocol not secure|Getting metadata from plugin)`);
+
+interface GrpcError extends Error {
+  readonly code?: unknown;
+  readonly details?: string;
+  readonly metadata?: { get(name: string): readonly unknown[] };
+}
+
+/**
+ * The service's own refusal has no message of the SDK's, and came as a gRPC reply without a body.
+ */
+function statusOf(error: GrpcError): Error {
+  const { code, details = error.message, metadata } = error;
+  if (typeof code !== 'number') return error;
+  const isGrpc = String(metadata?.get('content-type')[0]).startsWith('application/grpc');
+  const isVerdict = !MADE_UP.has(code) || (isGrpc && !DETAILS_MADE_UP.test(details));
+  // An answer of no message, or of a broken one.
+  const isBroken = code === CODE.UNIMPLEMENTED && !isVerdict && !details.startsWith(HTTP_STATUS);
+  return new StatusError(isBroken ? CODE.INTERNAL : code, details, { isVerdict, cause: error });
+}

@@ -1,0 +1,56 @@
+// The model's headline figures over its guesses: one guess at a time moves from the middle to an
+// end, and five seeds show how much is chance. A group is a guess; its rows are the figures.
+import { AZURE_TABLES_2026_11 } from '../../cloud/data/azure-tables-2026-11.ts';
+import { DATASTORE_2026_11 } from '../../cloud/data/datastore-2026-11.ts';
+import { NO_LIMIT, type ProviderData } from '../../cloud/data/parameters.ts';
+import type { PlanInput, RowInput } from './plan.ts';
+
+const LAYOUTS: RowInput['layouts'] = ['record', 'conditional', 'container'];
+
+const FIGURES: readonly RowInput[] = [
+  { id: 'puts, 64 instances of 4 callers', workload: 'put', instances: 64, callers: 4 },
+  { id: 'hot keys (YCSB A), 16 instances of 8', workload: 'ycsb-a', instances: 16, callers: 8 },
+  { id: 'puts of one record, 16 instances', workload: 'put', keys: 'one', instances: 16 },
+];
+
+const SEEDS = [0, 1, 2, 3, 4];
+const RECORD_BYTES = [100, 1_000, 4_000];
+
+type Guess = Pick<RowInput, 'seed' | 'providers' | 'settings' | 'recordBytes'> & {
+  readonly title: string;
+};
+
+const GUESSES: readonly Guess[] = [
+  ...SEEDS.map((seed) => ({ title: `seed ${seed + 1}`, seed })),
+  writesOfAnEntity('1 write a second', 1),
+  writesOfAnEntity('no limit of writes', NO_LIMIT),
+  commitAsGet(DATASTORE_2026_11),
+  commitAsGet(AZURE_TABLES_2026_11),
+  ...RECORD_BYTES.map((recordBytes) => ({ title: `${recordBytes} B a record`, recordBytes })),
+];
+
+function writesOfAnEntity(title: string, perSecond: number): Guess {
+  const settings = { 'contention.writesPerSecond': perSecond };
+  return { title, providers: ['datastore'], settings };
+}
+
+function commitAsGet({ provider, figures }: ProviderData): Guess {
+  const settings = { 'commit.baseMs': figures['get.baseMs'].middle };
+  return { title: 'commit as quick as get', providers: [provider], settings };
+}
+
+/** The plan's groups that differ by chance alone: their median is the middle. */
+export function isMiddle(group: string): boolean {
+  return group.startsWith('seed ');
+}
+
+export const BANDS_PLAN: PlanInput = {
+  name: 'bands',
+  // Containers split meanwhile: after 8,000 operations 64 instances have 0.77 of what the plan
+  // goals shows as 0.87 after ten seconds.
+  window: { warmupOperationsMax: 40_000, operationsMax: 3_000, windowMs: 60_000 },
+  groups: GUESSES.map(({ title, ...guess }) => ({
+    title,
+    rows: FIGURES.map((row) => ({ ...row, layouts: LAYOUTS, ...guess })),
+  })),
+};

@@ -1,0 +1,14 @@
+// The suite on an emulator of Datastore. The legacy one ignores masks: there patches become reads and
+// conditional writes of whole entities.
+import { describe } from 'vitest';
+import { datastoreAt, type Transport } from '../drivers/emulated.ts';
+import { conformance } from './conformance.ts';
+
+/** Skipped without an endpoint: Google's emulators are not everywhere. */
+export function conformanceOn(name: string, endpoint: string, transport: Transport): void {
+  const settings = { projectId: 'stowage-test', namespace: 'conformance' };
+  const open = () => datastoreAt(transport, endpoint, settings);
+  describe.skipIf(endpoint === '')(`${name}, transport ${transport}`, () => {
+    conformance('datastore', { open, atomic: false, deviations: [] });
+  });
+}

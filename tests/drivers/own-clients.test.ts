@@ -1,0 +1,194 @@
+// Drivers over somebody's own client: what it says counts, it stays as it was, and however it retries,
+// each of the driver's requests leaves once.
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
+import type { AccessToken } from '@azure/core-auth';
+import { Datastore } from '@google-cloud/datastore';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { datastoreDriver } from '../../shared/drivers/datastore.ts';
+import { CALL, freshPrefix, insert, part, patch, readOne, textOf, written } from '../conformance/harness.ts';
+import { selfSignedCertificate } from '../support/certificate.ts';
+import { entityId } from '../support/ids.ts';
+import { frameServer, reply, reset } from './datastore/frames.ts';
+import { closedAfterEach } from './datastore/opened.ts';
+import { datastoreAt } from './emulated.ts';
+import { azureText, type RawRequest, rawServer } from './raw-server.ts';
+
+const WRITE = insert(entityId('a'), [part('h', 'x')]);
+const COMMITTED = Uint8Array.of(0x1a, 2, 0x20, 5);
+const ETAG = { ETag: 'v' };
+const CONFLICT = azureText(409, { 'x-ms-error-code': 'EntityAlreadyExists' });
+
+const opened = closedAfterEach();
+
+describe('a Datastore client', () => {
+  test('says project, namespace and endpoint: both transports meet in one entity', async () => {
+    const settings = { projectId: 'own', namespace: 'clients' };
+    const own = opened(datastoreAt('own', inject('embeddedEndpoint'), settings));
+    const sdk = opened(datastoreAt('sdk', inject('embeddedEndpoint'), settings));
+    const id = freshPrefix();
+    const version = await written(sdk, insert(id, [part('h', 'sdk'), part('p1', 'kept')]));
+    expect(textOf(await readOne(own, id))).toEqual({ h: 'sdk', p1: 'kept' });
+    await written(own, patch(id, version, [part('h', 'own', 1)]));
+    expect(textOf(await readOne(sdk, id))).toEqual({ h: 'own', p1: 'kept' });
+  });
+
+  test('names its database in each request', async () => {
+    const server = opened(
+      await frameServer(({ connection, stream }) => connection.socket.write(reply(stream, COMMITTED))),
+    );
+    const client = new Datastore({ projectId: 'p', databaseId: 'other', apiEndpoint: server.address });
+    const driver = opened(datastoreDriver({ client }));
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(server.messages[0]).toContain(Buffer.from('other').toString('hex'));
+  });
+
+  test('goes on when the driver is closed, and the driver when the client is', async () => {
+    const client = new Datastore({ projectId: 'own', apiEndpoint: inject('embeddedEndpoint') });
+    const first = datastoreDriver({ client });
+    await first.write([insert(freshPrefix(), [])], CALL);
+    await first.close();
+    await expect(first.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toThrow('the driver is closed');
+    expect(await client.get(client.key(['Other', 'a']))).toEqual([undefined]);
+    const driver = opened(datastoreDriver({ client }));
+    for (const one of client['clients_'].values()) await (one as unknown as { close(): Promise<void> }).close();
+    expect(await driver.write([insert(freshPrefix(), [])], CALL)).toMatchObject([{ kind: 'written' }]);
+  });
+
+  test('whose gRPC resends what a server refused is asked to do so no more than once', async () => {
+    let asked = 0;
+    const server = opened(
+      await frameServer(({ connection, stream }) => {
+        asked += 1;
+        connection.socket.write(asked === 1 ? reset(stream, 7) : reply(stream, COMMITTED));
+      }),
+    );
+    const driver = opened(datastoreAt('sdk', server.address, { projectId: 'p', 'grpc.enable_retries': 1 }));
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown' }]);
+    expect(asked).toBe(1);
+  });
+
+  test('without gRPC is refused, and told what to leave out', () => {
+    const client = new Datastore({ projectId: 'p', fallback: 'rest' });
+    expect(() => datastoreDriver({ client })).toThrow('client does not speak gRPC: leave out its option fallback');
+  });
+});
+
+/** A client whose service gives this answer; its own retries come at once. */
+async function open(answer: (request: RawRequest) => void) {
+  const server = opened(await rawServer(answer));
+  const credential = new AzureNamedKeyCredential('account', 'a2V5');
+  const options = { allowInsecureConnection: true, retryOptions: { retryDelayInMs: 1 } };
+  const client = new TableClient(`http://127.0.0.1:${server.port}`, 'table', credential, options);
+  return { server, client };
+}
+
+describe('a TableClient', () => {
+  /** Sends whatever failed once more, and after a refusal. */
+  const stubborn = {
+    name: 'stubborn',
+    sendRequest: async <Request, Response>(request: Request, next: (request: Request) => Promise<Response>) => {
+      await next(request).catch(() => {});
+      return next(request);
+    },
+  };
+
+  test.each(['Sign', 'Retry', 'Deserialize'] as const)(
+    'with a policy of its own that resends (%s): the first request stays the only one, and unknown',
+    async (afterPhase) => {
+      const { server, client } = await open(({ socket }) => {
+        if (server.requests.length === 1) socket.end();
+        else socket.write(CONFLICT);
+      });
+      client.pipeline.addPolicy(stubborn, { afterPhase });
+      const driver = opened(azureTablesDriver({ client }));
+      expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  test('with such a policy: what the service said the first time is believed', async () => {
+    const { server, client } = await open(({ socket }) => socket.write(CONFLICT));
+    client.pipeline.addPolicy(stubborn, { afterPhase: 'Retry' });
+    const driver = opened(azureTablesDriver({ client }));
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'condition' }]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('with a policy that answers by itself is not believed', async () => {
+    const { server, client } = await open(({ socket }) => socket.write(azureText(204, ETAG)));
+    const headers = { toJSON: () => ({ etag: 'v', 'x-ms-version': '1', 'x-ms-request-id': '1' }) };
+    const sendRequest = async (request: { headers: object }) =>
+      ({ request, status: 204, headers: Object.assign(Object.create(request.headers) as object, headers) }) as never;
+    client.pipeline.addPolicy({ name: 'cache', sendRequest });
+    const driver = opened(azureTablesDriver({ client }));
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('retries its own requests as before, whatever drivers were opened on it', async () => {
+    const { server, client } = await open(({ socket }) =>
+      socket.write(azureText(server.requests.length < 3 ? 500 : 204, ETAG)),
+    );
+    for (const driver of [azureTablesDriver({ client }), azureTablesDriver({ client })]) await driver.close();
+    expect(await client.createEntity({ partitionKey: 'a', rowKey: 'b' })).toMatchObject({ etag: 'v' });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('serves its owner after the driver is closed', async () => {
+    const { client } = await open(({ socket }) => socket.write(azureText(204, ETAG)));
+    const driver = azureTablesDriver({ client });
+    await driver.close();
+    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown' }]);
+    await client.deleteEntity('a', 'b');
+  });
+});
+
+describe('an example', () => {
+  const trusted = getCACertificates('default');
+  afterEach(() => setDefaultCACertificates(trusted));
+
+  test('a TableClient with a token credential, behind a proxy', async () => {
+    const certificate = selfSignedCertificate();
+    setDefaultCACertificates([...trusted, certificate.cert]);
+    const service = opened(await rawServer(({ socket }) => socket.write(azureText(204, ETAG)), certificate));
+    const proxy = opened(await connectProxy());
+    const getToken = vi.fn<() => Promise<AccessToken>>(async () => ({
+      token: 'secret',
+      expiresOnTimestamp: Date.now() + 3_600_000,
+    }));
+
+    const client = new TableClient(
+      `https://localhost:${service.port}`,
+      'stowage',
+      { getToken },
+      { proxyOptions: { host: 'http://127.0.0.1', port: proxy.port } },
+    );
+    const driver = opened(azureTablesDriver({ client }));
+
+    expect(await driver.write([WRITE], CALL)).toEqual([{ kind: 'written', version: 'v' }]);
+    expect(proxy.targets).toEqual([`localhost:${service.port}`]);
+    expect(service.requests[0]?.headers['authorization']).toBe('Bearer secret');
+    expect(getToken).toHaveBeenCalledOnce();
+  });
+});
+
+/** A proxy that tunnels, as companies have them. */
+async function connectProxy() {
+  const targets: string[] = [];
+  const server = createServer().on('connect', (request, near) => {
+    targets.push(request.url ?? '');
+    const far = connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+      near.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      near.pipe(far).pipe(near);
+    });
+    for (const [socket, other] of [[near, far] as const, [far, near] as const])
+      socket.on('error', () => other.destroy()).on('close', () => other.destroy());
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { port, targets, close: () => server.close() };
+}
