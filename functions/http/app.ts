@@ -1,7 +1,7 @@
 // The frame of both functions, Request -> Response: routes, deadlines, roles, problems, the log
 // line. It knows no cloud and no environment. Every error becomes its problem here.
 import { Hono } from 'hono';
-import { type AuthConfig, createAuthorize, type Role } from './auth.ts';
+import { type AuthConfig, type Caller, createGate, type Role } from './auth.ts';
 import { BodyRoom, type BodyShare, readBody } from './body.ts';
 import { conditionHeaders } from './conditions.ts';
 import { inGzip } from './gzip.ts';
@@ -78,7 +78,7 @@ export interface App {
  * `method_not_allowed` on a known path.
  */
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
-  const authorize = createAuthorize(options.auth);
+  const gate = createGate(options.auth);
   const room = new BodyRoom();
   const hono = new Hono<{ Bindings: Invocation }>({ getPath: (request) => rawPath(request.url) });
   const all = [...routes, HEALTH];
@@ -103,10 +103,11 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     });
     share.giveBack();
     const response = inGzip(outcome.response, request);
-    const finish = (problem: Problem | undefined): void =>
-      log(
-        lineOf(route, request, { names, status: response.status, problem, durationMs: performance.now() - startedMs }),
-      );
+    const finish = (problem: Problem | undefined): void => {
+      const durationMs = performance.now() - startedMs;
+      const caller = gate.callerOf(request);
+      log(lineOf(route, request, { names, caller, status: response.status, problem, durationMs }));
+    };
     if (ending === undefined) finish(outcome.problem);
     else void ending.then(finish);
     response.headers.set('X-Request-Id', names.requestId);
@@ -122,7 +123,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     try {
       refuseAmbiguous(target);
       const role = typeof route.role === 'function' ? route.role(request) : route.role;
-      if (role !== undefined) authorize(request, role);
+      if (role !== undefined) gate.authorize(request, role);
       refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
@@ -132,7 +133,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
         param: (name) => paramOf(route, request, name),
         endsWith,
         body: (bytesMax) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take }),
-        authorize: (needed) => authorize(request, needed),
+        authorize: (needed) => gate.authorize(request, needed),
       });
       return { response, problem: undefined };
     } catch (error) {
@@ -202,12 +203,17 @@ interface Arrived {
 
 interface Ending {
   readonly names: Names;
+  readonly caller: Caller | undefined;
   readonly status: number;
   readonly problem: Problem | undefined;
   readonly durationMs: number;
 }
 
-function lineOf(route: Route, request: Request, { names, status, problem, durationMs }: Ending): Parameters<Log>[0] {
+function lineOf(
+  route: Route,
+  request: Request,
+  { names, caller, status, problem, durationMs }: Ending,
+): Parameters<Log>[0] {
   const { instance, ...sought } = names;
   const table = tableOf(route, request);
   // A stream's status was sent before it failed: the problem knows better.
@@ -219,6 +225,7 @@ function lineOf(route: Route, request: Request, { names, status, problem, durati
     method: request.method,
     route: route.path,
     ...(table === undefined ? {} : { table }),
+    ...caller,
     status,
     ...(problem === undefined ? {} : { code: problem.code, instance }),
     durationMs: Math.round(durationMs * 100) / 100,

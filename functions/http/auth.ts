@@ -18,48 +18,80 @@ const OPENS: Readonly<Record<Role, readonly Role[]>> = {
   compare: ['compare'],
 };
 
-/**
- * `none` lets everybody do everything: for one's own machine. Up to two keys a role, so that a new
- * one can be handed out before the old one goes.
- */
+/** `none` is for one's own machine. Two keys of a role overlap while one replaces the other. */
 export type AuthConfig =
   { readonly mode: 'none' } | { readonly mode: 'keys'; readonly keys: Readonly<Record<Role, readonly string[]>> };
 
-/** Passes, or throws the Problem `unauthenticated` (401) or `forbidden` (403). */
-export type Authorize = (request: Request, needed: Role) => void;
+/** The key of a request, as logs have it. */
+export interface Caller {
+  readonly role: Role;
+  /** Its name, or the first 8 hexadecimal digits of its SHA-256. */
+  readonly key: string;
+}
 
-export function createAuthorize(config: AuthConfig): Authorize {
-  if (config.mode === 'none') return () => {};
-  const known = ROLES.flatMap((role) => config.keys[role].map((key) => ({ role, digest: digestOf(key) })));
-  return (request, needed) => {
-    const role = roleOf(request.headers.get('Authorization'), known);
-    if (!OPENS[role].includes(needed)) {
+export interface Gate {
+  /** Passes, or throws the Problem `unauthenticated` (401) or `forbidden` (403). */
+  readonly authorize: (request: Request, needed: Role) => void;
+  /** Undefined without a valid key. */
+  readonly callerOf: (request: Request) => Caller | undefined;
+}
+
+interface KnownKey extends Caller {
+  readonly digest: Buffer;
+}
+
+export function createGate(config: AuthConfig): Gate {
+  if (config.mode === 'none') return { authorize: () => {}, callerOf: () => undefined };
+  const known = ROLES.flatMap((role) => config.keys[role].map((text) => knownKey(role, text)));
+  const callerOf = (request: Request): Caller | undefined => {
+    const key = keyIn(request);
+    return key === undefined ? undefined : matching(key, known);
+  };
+  return {
+    callerOf,
+    authorize: (request, needed) => {
+      const { role } = callerOf(request) ?? refuseUnknown(request);
+      if (OPENS[role].includes(needed)) return;
       throw new Problem('forbidden', `this key has the role ${role}; the request needs ${needed}`, {
         headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="insufficient_scope"' },
       });
-    }
+    },
   };
 }
 
-function roleOf(authorization: string | null, known: readonly { role: Role; digest: Buffer }[]): Role {
-  const given = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1];
-  if (given === undefined) {
+/** The parts of a configured text. Fewer than 16 characters behind a sign are of the key itself. */
+export function namedKey(text: string): { readonly name: string | undefined; readonly key: string } {
+  const [, name, key = ''] = /^(?:([a-z0-9-]{1,32})=(?=.{16}))?(.+)$/s.exec(text) ?? [];
+  return { name, key };
+}
+
+function knownKey(role: Role, text: string): KnownKey {
+  const { name, key } = namedKey(text);
+  const digest = digestOf(key);
+  return { role, key: name ?? digest.toString('hex', 0, 4), digest };
+}
+
+function keyIn(request: Request): string | undefined {
+  return /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.get('Authorization') ?? '')?.[1];
+}
+
+/** No early exit, so that time says nothing. */
+function matching(given: string, known: readonly KnownKey[]): Caller | undefined {
+  const digest = digestOf(given);
+  let found: KnownKey | undefined;
+  for (const key of known) if (timingSafeEqual(key.digest, digest)) found = key;
+  return found && { role: found.role, key: found.key };
+}
+
+function refuseUnknown(request: Request): never {
+  if (keyIn(request) === undefined) {
     throw new Problem('unauthenticated', 'send an app key as `Authorization: Bearer <key>`', {
       headers: { 'WWW-Authenticate': 'Bearer realm="stowage"' },
     });
   }
-  const digest = digestOf(given);
-  let found: Role | undefined;
-  for (const key of known) {
-    // No early exit, so that time says nothing.
-    if (timingSafeEqual(key.digest, digest)) found = key.role;
-  }
-  if (found === undefined) {
-    throw new Problem('unauthenticated', 'the app key is not one of the configured keys', {
-      headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="invalid_token"' },
-    });
-  }
-  return found;
+  throw new Problem('unauthenticated', 'the app key is not one of the configured keys', {
+    headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="invalid_token"' },
+  });
 }
 
 function digestOf(key: string): Buffer {

@@ -13,6 +13,9 @@ export interface LogLine {
   /** The route's pattern, never the path: a path holds keys. */
   readonly route: string;
   readonly table?: string;
+  /** Role and name of the caller's key, as in auth.ts; absent without a valid key. */
+  readonly role?: string;
+  readonly key?: string;
   readonly status: number;
   /** The problem's code; absent on success. */
   readonly code?: string;

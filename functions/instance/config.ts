@@ -1,7 +1,7 @@
 // Reads the environment an entry hands over. Whatever is wrong is said at start, with the
 // variable's name and never with its value.
 import * as z from 'zod/mini';
-import { type AuthConfig, ROLES } from '../http/auth.ts';
+import { type AuthConfig, namedKey, ROLES } from '../http/auth.ts';
 import { reasonOf } from '../http/validate.ts';
 
 /** Variables by name, as in `process.env`. */
@@ -26,7 +26,7 @@ const appKey = z.string().check(
   z.regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces'),
   // Azure hands over the text of a reference that it could not follow, and that text is no secret.
   z.refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved'),
-  z.minLength(KEY_CHARS_MIN),
+  z.refine((text) => namedKey(text).key.length >= KEY_CHARS_MIN, `expected ${KEY_CHARS_MIN} or more characters`),
 );
 const appKeys = z.optional(
   z.pipe(

@@ -1,20 +1,24 @@
 // The environment of the entries: what is accepted, and what is said about the rest.
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { createAuthorize } from '../../../functions/http/auth.ts';
+import { createGate } from '../../../functions/http/auth.ts';
 import { ConfigError, functionConfig, parsedEnvironment } from '../../../functions/instance/config.ts';
 
 const KEY = 'abcdefghijklmnop';
 
+function by(key: string): Request {
+  return new Request('http://localhost/', { headers: { Authorization: `Bearer ${key}` } });
+}
+
 describe('the environment of a function', () => {
   test('without any key lets nobody in', () => {
-    const authorize = createAuthorize(functionConfig({}).auth);
+    const { authorize } = createGate(functionConfig({}).auth);
     const request = new Request('http://localhost/', { headers: { Authorization: 'Bearer undefined' } });
     expect(() => authorize(request, 'read')).toThrow('not one of the configured keys');
   });
 
   test('lets everybody in only when told so', () => {
-    const authorize = createAuthorize(functionConfig({ STOWAGE_AUTH: 'none' }).auth);
+    const { authorize } = createGate(functionConfig({ STOWAGE_AUTH: 'none' }).auth);
     expect(() => authorize(new Request('http://localhost/'), 'admin')).not.toThrow();
   });
 
@@ -23,8 +27,20 @@ describe('the environment of a function', () => {
     expect(auth).toEqual({ mode: 'keys', keys: { read: [`${KEY}1`, `${KEY}2`], write: [], admin: [], compare: [] } });
   });
 
+  test('names the caller by the name of its key, or by its digest, and nobody by a wrong key', () => {
+    const keys = { STOWAGE_READ_KEYS: `billing=${KEY}`, STOWAGE_WRITE_KEYS: `${KEY}b64==` };
+    const { authorize, callerOf } = createGate(functionConfig(keys).auth);
+    expect(callerOf(by(KEY))).toEqual({ role: 'read', key: 'billing' });
+    expect(() => authorize(by(KEY), 'read')).not.toThrow();
+    expect(callerOf(by(`${KEY}b64==`))).toEqual({
+      role: 'write',
+      key: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
+    });
+    expect(callerOf(by(`billing=${KEY}`))).toBeUndefined();
+  });
+
   test('gives a key with several roles the highest', () => {
-    const authorize = createAuthorize(functionConfig({ STOWAGE_READ_KEYS: KEY, STOWAGE_ADMIN_KEYS: KEY }).auth);
+    const { authorize } = createGate(functionConfig({ STOWAGE_READ_KEYS: KEY, STOWAGE_ADMIN_KEYS: KEY }).auth);
     const request = new Request('http://localhost/', { headers: { Authorization: `Bearer ${KEY}` } });
     expect(() => authorize(request, 'admin')).not.toThrow();
   });

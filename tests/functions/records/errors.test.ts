@@ -142,3 +142,24 @@ describe('bounds', () => {
     await expect.poll(() => lines.length).toBe(1);
   });
 });
+
+test('the line of a request says whose key it had, refused or not, and never the key', async () => {
+  const keys = { read: ['billing=0123456789abcdef'], write: [], admin: [], compare: [] };
+  const guarded = createRecordsApp({
+    auth: { mode: 'keys', keys },
+    timeoutMs: 5_000,
+    timeoutMaxMs: 10_000,
+    store: async () => store,
+    log: (line) => void lines.push(line),
+  });
+  failure = new StoreError('not_found', 'no', { table: 't' });
+  const authorized = { headers: { Authorization: 'Bearer 0123456789abcdef' } };
+  for (const init of [authorized, { ...authorized, method: 'DELETE' }, {}])
+    await guarded.fetch(new Request(`http://localhost${RECORD}`, init));
+  expect(lines.map(({ role, key, status }) => [role, key, status])).toEqual([
+    ['read', 'billing', 404],
+    ['read', 'billing', 403],
+    [undefined, undefined, 401],
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('0123456789abcdef');
+});
