@@ -1,5 +1,4 @@
-// The function app `compare` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
-// (`x-functions-key`); health and the static page are open, as they show nothing.
+// The app `compare`: a function key (`x-functions-key`) guards all but health and the static page.
 import { app as host } from '@azure/functions';
 import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
 import { COMPARISON } from '../../shared/lab/work/baseline.ts';

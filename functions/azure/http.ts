@@ -20,9 +20,8 @@ interface Caller {
 const callers = new Map<string, Caller>();
 
 /**
- * The library gives handlers no signal (azure-functions-nodejs-library#273, #294). But with `enableHttpStream` each request comes from the host
- * as one to an HTTP server in this process, and the host's proxy drops it when its own caller goes. So Node's server is watched. Where the
- * platform's front end keeps a caller's going to itself (azure-functions-host#8873), nothing aborts, and the request ends at its deadline.
+ * The library gives no signal (azure-functions-nodejs-library#273, #294): Node's server is watched.
+ * A caller that the front end keeps (azure-functions-host#8873) is not seen: its deadline ends it.
  */
 subscribe('http.server.request.start', (message) => {
   const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
@@ -61,10 +60,7 @@ export function handlerOf(app: App): HttpHandler {
   };
 }
 
-/**
- * Takes off the connection what is left of a body that was refused. The host keeps its connections to this process: on one with an unread
- * body its next request would wait for ever. How much may come is bounded by the platform.
- */
+/** Without it the host's next request on this connection waits for ever. The platform bounds it. */
 async function drain(chunks: AsyncIterator<Uint8Array>): Promise<void> {
   try {
     while ((await chunks.next()).done !== true);

@@ -1,5 +1,5 @@
-// The function's managed identity as a credential, through the endpoint that App Service and Functions offer to their own instances
-// (https://learn.microsoft.com/azure/app-service/overview-managed-identity): one GET, without an SDK. Its callers keep tokens themselves.
+// One GET, without an SDK: https://learn.microsoft.com/azure/app-service/overview-managed-identity.
+// Its callers keep tokens themselves.
 import type { TokenCredential } from '@azure/core-auth';
 import * as z from 'zod/mini';
 import { ConfigError } from '../instance/config.ts';

@@ -1,5 +1,4 @@
-// What Azure's platform tells an instance about itself, in its environment
-// (https://learn.microsoft.com/azure/app-service/reference-app-settings; Flex Consumption names its instances in CONTAINER_NAME).
+// Flex has CONTAINER_NAME: https://learn.microsoft.com/azure/app-service/reference-app-settings.
 import { randomUUID } from 'node:crypto';
 import type { PlatformFacts } from '../compare/place.ts';
 

@@ -1,5 +1,4 @@
-// The function app `records` on Azure, registered with @azure/functions (v4). The platform's gate is its function key
-// (`x-functions-key`); health is open, as it shows nothing.
+// The app `records`: the platform asks a function key (`x-functions-key`) for all but health.
 import { app as host } from '@azure/functions';
 import { logToStdout } from '../http/log.ts';
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';

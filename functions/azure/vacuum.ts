@@ -1,5 +1,4 @@
-// The function app `vacuum` on Azure, registered with @azure/functions (v4): the platform's timer runs it, and nothing else but the health is
-// open to callers. The schedule is an app setting.
+// The app `vacuum`: only the platform's timer runs it. Its schedule is an app setting.
 import { app as host, type InvocationContext } from '@azure/functions';
 import { createApp } from '../http/app.ts';
 import { logToStdout } from '../http/log.ts';

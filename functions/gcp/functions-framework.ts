@@ -1,6 +1,5 @@
-// Serves an app under Google's functions-framework, which looks at every request before the function does. It parses and inflates bodies:
-// malformed JSON would become an HTML page, a gzip bomb a gigabyte. It decodes the path: a bad escape would be an HTML page too. So it
-// is shown requests without body and path; the app gets them as they arrived. Importing this module has that effect.
+// Google's functions-framework parses bodies and decodes paths: bad ones would get HTML pages.
+// Importing this module shows it requests without both; the app gets them as they arrived.
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../http/app.ts';

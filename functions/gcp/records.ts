@@ -1,5 +1,4 @@
-// The function `records` on Google Cloud. A plain function exported by name: registering it with the functions-framework's `http()` from a
-// bundle would fill a second registry that nobody reads.
+// Exported by name: the framework's `http()` from a bundle would fill a registry that nobody reads.
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { createRecordsApp } from '../records/app.ts';

@@ -1,5 +1,4 @@
-// The frame of both functions, Request -> Response: routes, deadlines, roles, problems, the log
-// line. It knows no cloud and no environment. Every error becomes its problem here.
+// The frame of both functions: routes, deadlines, roles, problems, the log line. It knows no cloud.
 import { Hono } from 'hono';
 import { type AuthConfig, type Caller, createGate, type Role } from './auth.ts';
 import { BodyRoom, type BodyShare, readBody } from './body.ts';
@@ -22,10 +21,7 @@ export interface Call {
   readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
   /** The body, of at most so many bytes, inflated; throws what `readBody` does. */
   body(bytesMax: number): Promise<Uint8Array>;
-  /**
-   * Throws unless the caller has at least this role; for handlers that learn only from the body
-   * what is asked.
-   */
+  /** For handlers that learn from the body which role is needed. Throws the Problem `forbidden`. */
   authorize(needed: Role): void;
   /** A streaming handler hands over here how its stream will end; the log line waits for it. */
   endsWith(outcome: Promise<Problem | undefined>): void;
@@ -60,10 +56,7 @@ export interface Invocation {
   readonly log?: Log;
   /** The platform's id of this invocation, for a caller that sends none in `X-Request-Id`. */
   readonly requestId?: string;
-  /**
-   * The request's target as it arrived, of which the Request's own URL has folded backslashes and
-   * dot segments.
-   */
+  /** As it arrived: the Request's own URL has folded backslashes and dot segments. */
   readonly target?: string;
 }
 
@@ -73,10 +66,7 @@ export interface App {
   fetch(request: Request, invocation?: Invocation): Promise<Response>;
 }
 
-/**
- * An app of these routes, with `GET /v1/health` beside them; elsewhere `route_not_found`, and
- * `method_not_allowed` on a known path.
- */
+/** Adds `GET /v1/health`. Other paths are `route_not_found`, other methods `method_not_allowed`. */
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
   const gate = createGate(options.auth);
   const room = new BodyRoom();
@@ -113,8 +103,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     response.headers.set('X-Request-Id', names.requestId);
     if (names.traceparent !== undefined) response.headers.set('traceparent', names.traceparent);
     response.headers.set('X-Content-Type-Options', 'nosniff');
-    // Hono drops the body of an answer to HEAD unread: a stream behind it would never learn that it
-    // has ended.
+    // Hono drops the body of an answer to HEAD unread: its stream would never learn of the end.
     if (request.method === 'HEAD') await response.body?.cancel();
     return response;
   }

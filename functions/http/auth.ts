@@ -1,12 +1,8 @@
-// App keys in `Authorization: Bearer`, each with one role. Without a configured key nobody gets in.
-// All keys are compared, as SHA-256 digests in constant time.
+// App keys in `Authorization: Bearer`, compared as SHA-256 digests in constant time.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Problem } from './problem.ts';
 
-/**
- * `read` gets and scans, `write` also puts and deletes, `admin` also creates and drops tables.
- * `compare` only runs comparisons, so its key opens no data of users.
- */
+/** `write` also reads, `admin` also creates and drops tables, `compare` opens no data of users. */
 export const ROLES = ['read', 'write', 'admin', 'compare'] as const;
 export type Role = (typeof ROLES)[number];
 

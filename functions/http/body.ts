@@ -1,27 +1,18 @@
-// Reads a request's body whole, bounded in bytes as it is inflated, in time, and by what all bodies
-// of the instance take together.
+// Reads a body whole, bounded in inflated bytes, in time, and by the instance's memory for bodies.
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Problem, RETRY_AFTER_SECONDS } from './problem.ts';
 
-/**
- * Bytes of all bodies that an instance holds at once. One that grows is there twice for a moment.
- */
+/** All bodies that an instance holds at once. One that grows is there twice for a moment. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A body of no more, like that of a PUT, is a small one. */
 const SMALL_BYTES = 512 * 1024;
 
-/**
- * Large bodies leave this room to 32 small ones: three large bodies that never end would fill the
- * rest.
- */
+/** Room for 32 small bodies, which three large ones that never end would fill otherwise. */
 const SMALL_ROOM_BYTES = 32 * SMALL_BYTES;
 
-/**
- * A piece costs some microseconds. The largest body in the smallest network packets has half as
- * many.
- */
+/** A piece costs some microseconds. The largest body in the smallest packets has half as many. */
 const PIECES_MAX = 65_536;
 
 /** 16 MiB in the default's pieces of 16 KiB take more than twice the processor time. */
@@ -36,8 +27,7 @@ export class BodyRoom {
     let held = 0;
     return {
       take: (bytes) => {
-        // Refuses at once: bodies that waited here would keep their memory, and all could wait for
-        // each other.
+        // Refuses at once: bodies waiting here would keep their memory and block each other.
         const spare = held + bytes > SMALL_BYTES ? SMALL_ROOM_BYTES : 0;
         if (bytes > this.#left - spare) throw full();
         this.#left -= bytes;
@@ -82,10 +72,7 @@ export async function readBody(request: Request, bounds: BodyBounds): Promise<Ui
   return encoding === 'gzip' ? await inflated(pieces, bounds) : await collected(pieces, bounds);
 }
 
-/**
- * Collects into one buffer that doubles when full: many small pieces take no more memory than a few
- * large ones.
- */
+/** One buffer that doubles when full: many small pieces take no more memory than a few large. */
 async function collected(pieces: AsyncIterable<Uint8Array>, { bytesMax, take }: BodyBounds): Promise<Uint8Array> {
   let body = Buffer.alloc(0);
   let size = 0;
@@ -114,8 +101,8 @@ async function inflated(pieces: AsyncIterable<Uint8Array>, bounds: BodyBounds): 
 }
 
 /**
- * Bounds the bytes as sent: gzip can hold any number of members that inflate to nothing. An
- * abandoned body is not cancelled: that would end the connection the answer needs.
+ * Bounds the bytes as sent: gzip can hold any number of members that inflate to nothing.
+ * Never cancels an abandoned body: that would end the connection the answer needs.
  */
 async function* piecesOf({ body }: Request, { bytesMax, signal }: BodyBounds): AsyncGenerator<Uint8Array, void> {
   if (body === null) return;

@@ -1,5 +1,4 @@
-// If-Match and If-None-Match as in RFC 9110 (13.1, 13.2). An entity tag is the record's version in
-// quotes; a converted form appends its name. Writes may send either.
+// If-Match and If-None-Match (RFC 9110, 13.1, 13.2). A converted form's tag appends its name.
 import type { Codec } from './content.ts';
 import { Problem } from './problem.ts';
 
@@ -22,17 +21,12 @@ export function conditionsOf(request: Request): Conditions {
   return { ifMatch: tagsOf(request, 'If-Match'), ifNoneMatch: tagsOf(request, 'If-None-Match') };
 }
 
-/**
- * Whether If-Match lets a read pass that gives the bytes of this entity tag: not by the tag of
- * another form. Weak tags never match.
- */
+/** For reads: only the tag of the same form passes. Weak tags never match. */
 export function isExpected({ ifMatch }: Conditions, tag: string): boolean {
   return ifMatch === undefined || ifMatch === '*' || ifMatch.some(({ weak, text }) => !weak && `"${text}"` === tag);
 }
 
-/**
- * Whether If-Match lets a write pass at this version (undefined: no record). Weak tags never match.
- */
+/** For writes; an undefined version means no record. Weak tags never match. */
 export function passesIfMatch({ ifMatch }: Conditions, version: string | undefined): boolean {
   if (ifMatch === undefined) return true;
   if (version === undefined) return false;
@@ -45,24 +39,15 @@ export function passesIfNoneMatch({ ifNoneMatch }: Conditions, version: string |
   return ifNoneMatch !== '*' && !ifNoneMatch.some((tag) => versionOf(tag) === version);
 }
 
-/**
- * Whether If-None-Match says that the caller has the bytes of this entity tag; another form of the
- * record does not count.
- */
+/** Whether the caller has these bytes. Another form of the record does not count. */
 export function isKnown({ ifNoneMatch }: Conditions, tag: string): boolean {
   return ifNoneMatch === '*' || (ifNoneMatch ?? []).some(({ text }) => `"${text}"` === tag);
 }
 
-/**
- * A condition that the store judges within the write: exactly this version, no record, or none at
- * all.
- */
+/** A condition that the store judges within the write, without a read. */
 export type Guard = { readonly ifVersion: string } | { readonly ifAbsent: true } | Record<string, never>;
 
-/**
- * The guard that says the same as the conditions, so that no read is needed; undefined where there
- * is none.
- */
+/** The same conditions for the store to judge; undefined where a read is needed. */
 export function guardOf({ ifMatch, ifNoneMatch }: Conditions): Guard | undefined {
   if (ifMatch === undefined && ifNoneMatch === undefined) return {};
   if (ifMatch === undefined && ifNoneMatch === '*') return { ifAbsent: true };

@@ -1,5 +1,4 @@
-// The media types of values: which a caller may send or accept, and which an answer has. Values are
-// stored as they came, once known to parse.
+// The media types of values, sent and accepted. Values are stored as they came, once parsed.
 import type { EncodedValue } from '../../shared/store/index.ts';
 import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './json-msgpack.ts';
 import { JsonReader } from './json-reader.ts';
@@ -31,10 +30,7 @@ export function registered(type: string): string {
   return type.replace(OLD_NAMES, MEDIA_TYPE_OF.msgpack);
 }
 
-/**
- * The codec a Content-Type names, if it is one of `allowed`; otherwise the Problem
- * `unsupported_media_type`.
- */
+/** Throws the Problem `unsupported_media_type` for a codec outside `allowed`. */
 export function codecOf<Allowed extends Codec>(contentType: string | null, allowed: readonly Allowed[]): Allowed {
   const [name = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
   const type = registered(name);
@@ -53,10 +49,7 @@ export function readerOf(codec: StructuredCodec, bytes: Uint8Array): ValueReader
   return codec === 'json' ? new JsonReader(bytes) : new MsgpackReader(bytes);
 }
 
-/**
- * The bytes as a value to store, untouched. Throws the Problem `malformed` unless they are one
- * value of this codec.
- */
+/** Keeps the bytes untouched. Throws the Problem `malformed` unless they are one such value. */
 export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   if (codec !== 'bytes') {
     const reader = readerOf(codec, bytes);
@@ -66,18 +59,12 @@ export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   return { codec, bytes };
 }
 
-/**
- * JSON as RFC 8259 has it, of at most 100 levels: both are known before anything is built. Throws
- * the Problem `malformed`.
- */
+/** RFC 8259, at most 100 levels, checked before building. Throws the Problem `malformed`. */
 export function parseJson(bytes: Uint8Array): unknown {
   return JSON.parse(UTF8.decode(encodedValue('json', bytes).bytes));
 }
 
-/**
- * The accepted offers, best first: by weight, by how closely a range names them, by the order of
- * ranges, then by their own.
- */
+/** Best first: by weight, then the range's precision, the order of ranges, the order of offers. */
 function acceptable(accept: string | null, offers: readonly string[]): string[] {
   if (accept === null || accept.trim() === '') return [...offers];
   const ranges = accept.split(',').map(mediaRange);
@@ -88,10 +75,7 @@ function acceptable(accept: string | null, offers: readonly string[]): string[] 
     .map(({ offer }) => offer);
 }
 
-/**
- * The best of the offers; the Problem `not_acceptable` where none is accepted, `malformed` for a
- * weight that is none.
- */
+/** Throws the Problem `not_acceptable`, or `malformed` for a weight that is no number. */
 export function negotiated(request: Request, offers: readonly string[]): string {
   const [chosen] = acceptable(request.headers.get('Accept'), offers);
   if (chosen === undefined) throw new Problem('not_acceptable', `it can be given as ${offers.join(' or ')}`);
@@ -104,10 +88,7 @@ export interface Presented extends EncodedValue {
   readonly isConverted: boolean;
 }
 
-/**
- * The value as stored, or converted between JSON and MessagePack where the request prefers that and
- * it is exact. Throws the Problem `not_acceptable` where nothing is left.
- */
+/** As stored, or converted exactly. Throws the Problem `not_acceptable` if no form is left. */
 export function present(value: EncodedValue, request: Request): Presented {
   const others: readonly Codec[] = value.codec === 'json' ? ['msgpack'] : value.codec === 'msgpack' ? ['json'] : [];
   const offers = [value.codec, ...others].map((codec) => MEDIA_TYPE_OF[codec]);
@@ -125,19 +106,13 @@ export function present(value: EncodedValue, request: Request): Presented {
   throw new Problem('not_acceptable', `it can be given as ${list}${obstacle}`);
 }
 
-/**
- * MessagePack as JSON text, or JSON as MessagePack. Values that nobody checked may lie in a store:
- * a library's, a former release's.
- */
+/** A library or a former release may have stored values that nobody checked. */
 function converted(value: EncodedValue): Uint8Array {
   const { codec, bytes } = encodedValue(value.codec, value.bytes);
   return codec === 'json' ? msgpackFromJson(bytes) : jsonFromMsgpack(bytes);
 }
 
-/**
- * A stored value as JSON text, as it stands or converted; undefined where JSON cannot carry it, or
- * would not be read everywhere.
- */
+/** Undefined where JSON cannot carry the value, or not every parser would read it. */
 export function jsonText(value: EncodedValue): string | undefined {
   if (value.codec === 'bytes') return undefined;
   try {
@@ -177,10 +152,7 @@ interface Match {
   readonly index: number;
 }
 
-/**
- * The most specific range that covers the offer: how it weighs, how many wildcards it has, where it
- * stands.
- */
+/** The most specific range decides (RFC 9110, 12.5.1). */
 function matchOf(offer: string, ranges: readonly MediaRange[]): Match {
   const types = [offer, `${offer.split('/')[0]}/*`, '*/*'];
   for (const [wildcards, type] of types.entries()) {

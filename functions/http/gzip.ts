@@ -5,15 +5,10 @@ import { constants, createGzip } from 'node:zlib';
 /** A smaller answer fits one packet either way. */
 const BYTES_MIN = 1_400;
 
-/**
- * Types that shrink. Bytes are stored as whatever they are, and most large ones are packed already.
- */
+/** Types that shrink. Most large bytes of other types are packed already. */
 const SHRINKS = /^(?:text\/|application\/(?:json|x-ndjson|problem\+json|vnd\.msgpack)(?:;|$))/;
 
-/**
- * Gzips the answer piece by piece, if the caller takes that and it is worth it. Never one with an
- * entity tag, which names the bytes as they are.
- */
+/** Never gzips an answer with an entity tag, which names the bytes as they are. */
 export function inGzip(response: Response, request: Request): Response {
   const { body, status, headers } = response;
   const size = Number(headers.get('Content-Length') ?? Infinity);
@@ -21,8 +16,7 @@ export function inGzip(response: Response, request: Request): Response {
     headers.has('ETag') || headers.has('Content-Encoding') || !SHRINKS.test(headers.get('Content-Type') ?? '');
   if (body === null || size < BYTES_MIN || isOther || !takesGzip(request)) return response;
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH });
-  // An end of one side reaches the other by the pipeline itself: there is nothing to do in the
-  // callback.
+  // The pipeline itself passes the end of one side to the other.
   pipeline(Readable.fromWeb(body), gzip, () => {});
   const sent = new Response(Readable.toWeb(gzip) as ReadableStream<Uint8Array>, { status, headers });
   sent.headers.delete('Content-Length');

@@ -7,10 +7,7 @@ export const CACHING = {
   Vary: 'Accept, Accept-Encoding, Authorization',
 } as const;
 
-/**
- * Refuses as `invalid` a header of this API that is not known here: ignored, it would seem to do
- * what it says.
- */
+/** An unknown header of this API is `invalid`: ignored, it would seem to work. */
 export function refuseUnknownHeaders({ headers }: Request, known: readonly string[]): void {
   const names = known.map((name) => name.toLowerCase());
   const unknown = [...headers.keys()].find((name) => name.startsWith('stowage-') && !names.includes(name));
@@ -35,10 +32,7 @@ export function ttlMsOf(request: Request): number | undefined {
   return wholeNumberHeader(request, 'Stowage-Ttl-Ms', TTL_MS_MAX);
 }
 
-/**
- * The greatest age of a read, in milliseconds: N seconds by `Cache-Control: max-age=N`; 0
- * otherwise, and with `no-cache`.
- */
+/** N seconds by `Cache-Control: max-age=N`; 0 otherwise, and with `no-cache`. */
 export function maxAgeMsOf(request: Request): number {
   const directives = (request.headers.get('Cache-Control') ?? '').toLowerCase().split(',');
   if (directives.some((directive) => directive.trim() === 'no-cache')) return 0;

@@ -1,5 +1,4 @@
-// JSON as MessagePack, and MessagePack as JSON: exactly, or not at all. Integers stay integers and floats floats, none is rounded, no member
-// is lost. What the other form cannot express is refused, never replaced.
+// JSON to MessagePack and back: exactly, or refused. No number is rounded, no member is lost.
 import { ByteWriter } from './byte-writer.ts';
 import { CLOSE_ARRAY, CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './json-reader.ts';
 import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';

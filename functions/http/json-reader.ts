@@ -18,10 +18,7 @@ const LETTER_E = 0x65;
 const LETTER_U = 0x75;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
-/**
- * The longest text that is decoded. A record's bytes in base64 take 700 KB; 16 MiB of escapes would
- * take half as long again as reading them.
- */
+/** A record in base64 takes 700 KB. Decoding 16 MiB of escapes would take half of reading again. */
 const SCALAR_BYTES_MAX = 4 * 1024 * 1024;
 /** The bit that makes a letter a small one. */
 const SMALL = 0x20;
@@ -200,8 +197,7 @@ export class JsonReader implements ValueReader {
 /** The end of the run of the table's bytes that begins at `start`. */
 function behindAll(table: Uint8Array, bytes: Buffer, start: number): number {
   let at = start;
-  // A look behind the last byte would make all that follow slow: the engine takes the table for an
-  // object then.
+  // A look behind the last byte slows all that follow: the engine takes the table for an object.
   while (at < bytes.length && table[bytes[at]!] === 1) at += 1;
   return at;
 }

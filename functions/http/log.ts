@@ -1,5 +1,4 @@
-// One structured line a request. It says who asked for what and how it ended; never a value, a
-// record's key or an access key.
+// One structured line a request: never a value, a record's key or an access key.
 import type { Problem } from './problem.ts';
 
 /** The line of one request. */
@@ -22,19 +21,14 @@ export interface LogLine {
   /** The problem's, as its caller was told. */
   readonly instance?: string;
   readonly durationMs: number;
-  /**
-   * Name and code of each cause of a 5xx, outermost first. Messages may quote data and stay out.
-   */
+  /** Name and code of each cause of a 5xx, outermost first. Messages may quote data. */
   readonly causes?: readonly string[];
 }
 
 /** Takes the line of a request when its answer has ended. Must not throw. */
 export type Log = (line: LogLine) => void;
 
-/**
- * Writes a line as JSON to standard output, where the platforms collect it; `extra` holds members
- * that only one of them knows.
- */
+/** Platforms collect standard output; `extra` holds members that only one platform knows. */
 export function logToStdout(line: LogLine, extra: Readonly<Record<string, string>> = {}): void {
   process.stdout.write(`${JSON.stringify({ ...line, ...extra })}\n`);
 }

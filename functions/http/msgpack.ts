@@ -1,5 +1,5 @@
-// MessagePack from outside, checked while it is read: msgpackr accepts 0xc1, extensions of its own and
-// broken UTF-8. Every decoder reads alike what passes here. Timestamps are the only extension carried.
+// MessagePack from outside: msgpackr accepts 0xc1, extensions of its own and broken UTF-8.
+// Every decoder reads alike what passes here. Timestamps are the only extension carried.
 import { isUtf8 } from 'node:buffer';
 import { Packr } from 'msgpackr';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';

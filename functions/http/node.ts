@@ -1,23 +1,17 @@
-// Node's HTTP requests and responses as the Fetch API's, streamed both ways. A caller that hangs up
-// aborts the request's signal.
+// Node's HTTP as the Fetch API's, streamed both ways. A caller that hangs up aborts the signal.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { originForm } from './paths.ts';
 
-/**
- * A request as it arrived, where a framework in between has bent `incoming.url` or
- * `incoming.headers`.
- */
+/** The request as it arrived: a framework may have bent `incoming.url` or `incoming.headers`. */
 export interface Arrival {
   /** Path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/**
- * Answers one request through `handle`, which never rejects. A caller that has gone is no error.
- */
+/** `handle` never rejects. A caller that has gone is no error. */
 export async function serveNode(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -37,16 +31,12 @@ export async function serveNode(
   } catch (error) {
     if (!gone.signal.aborted) throw error;
   }
-  // The rest of a refused body must leave the connection, or the caller's next request waits for
-  // ever.
+  // The rest must leave the connection, or the caller's next request waits for ever.
   await chunks.return?.();
   incoming.resume();
 }
 
-/**
- * Methods that the constructor of Request refuses. They become OPTIONS, which no route takes
- * either.
- */
+/** The constructor of Request refuses them. They become OPTIONS, which no route takes either. */
 const UNKNOWN_TO_REQUEST: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 function requestOf(

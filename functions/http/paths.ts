@@ -1,20 +1,13 @@
-// Reads paths and queries from the raw URL, strictly: two URLs never mean one key by a lenient
-// decoder. A wrong escape is `malformed`.
+// Reads raw URLs strictly: two URLs never mean one key by a lenient decoder.
 import { Problem } from './problem.ts';
 
-/**
- * Path and query of a request target: one to a proxy begins with scheme and host, and servers take
- * it too (RFC 9112, 3.2.2). `/` for any other form.
- */
+/** A target to a proxy begins with scheme and host (RFC 9112, 3.2.2). `/` for any other form. */
 export function originForm(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#\\]*/i, '');
   return path.startsWith('/') ? path : '/';
 }
 
-/**
- * The path as sent, without query; `.` and `..` segments, which `new Request` folds, have been
- * refused where the raw target was known.
- */
+/** The path as sent, without query. `new Request` folds `.` and `..`: `refuseAmbiguous` first. */
 export function rawPath(url: string): string {
   return originForm(url).split(/[?#]/, 1)[0]!;
 }
@@ -27,8 +20,8 @@ export function rawQuery(url: string): string {
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
- * Refuses a target that URL parsers change: they turn backslashes, fold dot segments and drop a
- * bare `#` (RFC 9112, 3.2). Node's HTTP parser refuses bytes beyond ASCII.
+ * URL parsers turn backslashes, fold dot segments and drop a bare `#` (RFC 9112, 3.2).
+ * Node's HTTP parser refuses bytes beyond ASCII.
  */
 export function refuseAmbiguous(target: string): void {
   const [path = ''] = originForm(target).split('?', 1);

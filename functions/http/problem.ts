@@ -1,5 +1,4 @@
-// The one table of errors over HTTP (RFC 9457); functions/README.md is tested against PROBLEMS.
-// Causes stay in the log and never reach the caller.
+// Errors over HTTP (RFC 9457), as in functions/README.md. Causes stay in the log.
 import { StoreError, type StoreErrorCode } from '../../shared/store/index.ts';
 
 interface ProblemKind {
@@ -88,10 +87,7 @@ export class Problem extends Error {
   }
 }
 
-/**
- * A caller waits this long after `throttled`, `unavailable` or `aborted`, unless the provider asks
- * for more.
- */
+/** For `throttled`, `unavailable` and `aborted`, unless the provider asks for more. */
 export const RETRY_AFTER_SECONDS = '1';
 
 const FROM_STORE: Readonly<Record<Exclude<StoreErrorCode, 'not_found'>, ProblemCode>> = {
@@ -105,10 +101,7 @@ const FROM_STORE: Readonly<Record<Exclude<StoreErrorCode, 'not_found'>, ProblemC
   aborted: 'aborted',
 };
 
-/**
- * Any thrown thing as a Problem. `conditional`: the request carried If-Match or If-None-Match (in a
- * batch, ifVersion or ifAbsent), so the store's `conflict` is its failed precondition.
- */
+/** With `conditional` (If-Match, ifVersion) the store's `conflict` is a failed precondition. */
 export function toProblem(error: unknown, conditional = false): Problem {
   if (error instanceof Problem) return error;
   if (!(error instanceof StoreError)) {
@@ -133,10 +126,7 @@ export function tableNotFound(table = '', cause?: unknown): Problem {
   return new Problem('table_not_found', detail, { cause });
 }
 
-/**
- * The response of a problem; `application/problem+json` whatever the request accepts, as errors
- * must always be readable.
- */
+/** Always `application/problem+json`: a caller must be able to read an error. */
 export function problemResponse(problem: Problem, instance: string): Response {
   const body = Buffer.from(JSON.stringify(problem.body(instance)));
   return new Response(body, {

@@ -1,35 +1,22 @@
-// Bodies are read once, left to right. A reader checks all it passes and builds only what it is
-// asked for: memory follows what is wanted.
+// Reads a body once, left to right. Checks all of it and builds only what is asked for.
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
 import { Problem } from './problem.ts';
 
-/**
- * Values in one body, those within others counted. A record of 512 KiB never holds more; 16 MiB of
- * `{}` would keep the function for a second.
- */
+/** Nested values count. A 512 KiB record holds fewer; 16 MiB of `{}` would take a second. */
 export const VALUES_MAX = 1_048_576;
 
 /** A `string` and a `scalar` hold no other values. */
 export type ValueKind = 'map' | 'array' | 'string' | 'scalar';
 
-/**
- * All methods throw the Problem `malformed` where the bytes are not what comes next, and
- * `too_large` beyond `VALUES_MAX` values.
- */
+/** All methods throw the Problem `malformed`, or `too_large` beyond `VALUES_MAX` values. */
 export interface ValueReader {
   /** The kind of the next value. */
   readonly kind: ValueKind;
   /** Calls `read` before each item of the array that comes next, to read that item. */
   items(read: () => void): void;
-  /**
-   * Calls `read` before each member's value of the map that comes next, to read that value. A name
-   * that is no string is undefined.
-   */
+  /** Calls `read` before each member's value. A name that is no string is undefined. */
   members(read: (name: string | undefined) => void): void;
-  /**
-   * The next value: a string (JSON: at most 4 MiB), number, bytes, true, false or null. A 64-bit
-   * integer is a bigint where the form tells it.
-   */
+  /** A string of JSON has at most 4 MiB. A 64-bit integer of MessagePack is a bigint. */
   scalar(): unknown;
   /** The bytes of the next value, of at most 100 levels. */
   value(): Uint8Array;

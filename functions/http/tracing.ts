@@ -1,5 +1,4 @@
-// The names under which a request is found again: in its answer, in the log, and in its caller's
-// own.
+// The names under which a request is found in its answer, in the log and at its caller.
 import { randomUUID } from 'node:crypto';
 
 /** A request's names. */
@@ -17,10 +16,7 @@ const REQUEST_ID = /^[\w.:/+=@-]{1,144}$/;
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/**
- * Trace Context, 3.2: version 00 ends there, later ones may go on; ff, and ids of zeros alone, are
- * invalid.
- */
+/** Trace Context, 3.2: 00 ends there, later versions may go on; ff and ids of zeros are invalid. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|(?<!^00.*)-)/;
 
 /** Bounds the header of later versions. */

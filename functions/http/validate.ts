@@ -1,13 +1,10 @@
-// Checks a caller's values against a schema, and says where they are wrong without quoting them.
-// `zod/mini` as a namespace keeps a tenth of zod in the bundle.
+// Says where values are wrong without quoting them. `zod/mini` as a namespace keeps a tenth of zod.
 import * as z from 'zod/mini';
 import { Problem } from './problem.ts';
 
 /** Places named in one Problem, and unknown members named in one place. */
 const NAMED_MAX = 5;
-/**
- * Characters of an unknown member's name that are given back: a name may be as long as the body.
- */
+/** Characters of an unknown member's name in a message: it may be as long as the body. */
 const NAME_CHARS_MAX = 40;
 
 /** The parsed value, or the Problem `invalid` with up to five places and reasons. */

@@ -1,5 +1,4 @@
-// Reads the environment an entry hands over. Whatever is wrong is said at start, with the
-// variable's name and never with its value.
+// Reads the environment. A problem is said at start, with the variable's name, never its value.
 import * as z from 'zod/mini';
 import { type AuthConfig, namedKey, ROLES } from '../http/auth.ts';
 import { reasonOf } from '../http/validate.ts';
@@ -52,10 +51,7 @@ const FUNCTION = z.object({
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
 });
 
-/**
- * Reads the variables of `FUNCTION`; a role has one app key, or two with a comma while they change.
- * Throws a ConfigError.
- */
+/** A role has one app key, or two with a comma while they change. Throws a ConfigError. */
 export function functionConfig(env: Environment): FunctionConfig {
   const given = parsedEnvironment(FUNCTION, env);
   const keys = {
@@ -78,10 +74,7 @@ export function functionConfig(env: Environment): FunctionConfig {
   };
 }
 
-/**
- * The environment through a schema whose names are variables; an empty variable counts as absent.
- * Throws a ConfigError.
- */
+/** The schema's names are variables; an empty variable counts as absent. Throws a ConfigError. */
 export function parsedEnvironment<Schema extends z.core.$ZodType>(schema: Schema, env: Environment): z.output<Schema> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = z.safeParse(schema, present, { error: reasonOf });
@@ -96,7 +89,5 @@ export const RECORDS_TIMEOUT_MAX_MS = 60_000;
 /** A cell takes its window, warm-up and drain; Azure ends every HTTP request after 230 s. */
 export const COMPARE_DEADLINES = { timeoutMs: 220_000, timeoutMaxMs: 220_000 } as const;
 
-/**
- * Cloud Scheduler waits half an hour at most, and the platforms end a function that takes longer.
- */
+/** Cloud Scheduler waits half an hour at most; platforms end a function that takes longer. */
 export const VACUUM_DEADLINES = { timeoutMs: 1_790_000, timeoutMaxMs: 1_790_000 } as const;

@@ -1,9 +1,6 @@
 // Things made at their first use, and closed when the platform ends the instance.
 
-/**
- * Makes the thing once, at the first call; a failure is forgotten, so that the next call tries
- * again.
- */
+/** Makes the thing at the first call. A failure is forgotten: the next call tries again. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -15,15 +12,12 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/**
- * Platforms give some ten seconds between SIGTERM and SIGKILL; the store's close takes at most
- * five.
- */
+/** Platforms wait ten seconds from SIGTERM to SIGKILL; the store's close takes at most five. */
 const CLOSE_TIMEOUT_MS = 8_000;
 
 /**
- * On SIGTERM closes, then exits. Removes other listeners: the functions-framework's own exits at
- * once, with requests open. Call it at the first request, after the framework registered its own.
+ * Removes other listeners: the functions-framework's own exits at once, with requests open.
+ * Call it at the first request, after the framework registered its own.
  */
 export function closeOnSigterm(close: () => Promise<void>): void {
   process.removeAllListeners('SIGTERM');

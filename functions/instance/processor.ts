@@ -1,5 +1,4 @@
-// Linux's times of processors: this process's first thread, on which a function runs, and the
-// hypervisor.
+// Linux's times of this process's first thread, which runs the function, and of the hypervisor.
 import { readFileSync } from 'node:fs';
 import type { ProcessorTimes } from '../../shared/lab/load/processor-shares.ts';
 
@@ -17,10 +16,7 @@ export function processorTimes(): ProcessorTimes | undefined {
   }
 }
 
-/**
- * `schedstat`: nanoseconds run, nanoseconds waited, slices (Linux's sched-stats.rst). `stat`:
- * `cpu`, then eight kinds of ticks with steal last; later ones count twice (proc_stat(5)).
- */
+/** `schedstat`: ns run, ns waited, slices. `stat`: ticks; kinds after steal count twice. */
 export function timesOf(schedstat: string, stat: string): ProcessorTimes | undefined {
   const [ran, waited] = numbersOf(schedstat);
   const ticks = numbersOf(stat.split('\n', 1)[0]!).slice(1, 9);

@@ -1,5 +1,4 @@
-// An outcome for each operation, in JSON or MessagePack. A host refuses a too large answer as a
-// whole, so its bytes are counted as they are written.
+// Outcomes in JSON or MessagePack. Bytes are counted as written: hosts refuse a too large answer.
 import { setImmediate } from 'node:timers/promises';
 import type { DeleteOutcome, EncodedValue, GetOutcome, PutOutcome } from '../../shared/store/index.ts';
 import { MEDIA_TYPE_OF } from '../http/content.ts';
@@ -9,19 +8,13 @@ import type { Operation } from './batch-body.ts';
 import { recordText } from './record-text.ts';
 import { isoTime } from './tables.ts';
 
-/**
- * The most bytes of all outcomes; further found records fail. A failure takes at most 7 KB, so
- * 1,000 stay under the 32 MB that hosts pass.
- */
+/** A failure takes at most 7 KB, so 1,000 more stay under the 32 MB that hosts pass. */
 const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
 
 /** The end of one operation of a batch. */
 export type Outcome = GetOutcome<EncodedValue> | PutOutcome | DeleteOutcome | Refusal;
 
-/**
- * An operation that the function refused: it never reached the store, or its record does not fit
- * the answer.
- */
+/** It never reached the store, or its record does not fit the answer. */
 interface Refusal {
   readonly status: 'failed';
   readonly key: string;
@@ -31,14 +24,12 @@ interface Refusal {
 const FULL = `the answer exceeds ${OUTCOMES_BYTES_MAX} bytes: get this record in another batch`;
 const LATE = 'the deadline passed before this record was converted: get it in another batch';
 
-/**
- * Bytes of records that are converted before other requests get a turn: some milliseconds of work.
- */
+/** Bytes converted before other requests get a turn: some milliseconds of work. */
 const TURN_BYTES = 64 * 1024;
 
 /**
- * The answer's body: `outcomes[i]` of `operations[i]`. From the first found record that does not
- * fit or comes too late, found ones fail. Writes are always told.
+ * `outcomes[i]` of `operations[i]`. From the first record that does not fit or is late, found
+ * records fail. Writes are always told.
  */
 export async function batchAnswer(
   mediaType: string,
@@ -127,15 +118,11 @@ function outcomeText(outcome: Outcome, operation: Operation): string {
   return `{"status":"found",${recordText(outcome).slice(1)}`;
 }
 
-/**
- * In MessagePack a found record comes as `data`: the bytes that are stored, with their
- * `contentType`.
- */
+/** In MessagePack a record's `data` is the stored bytes, with their `contentType`. */
 function outcomeObject(outcome: Outcome, operation: Operation): unknown {
   if (outcome.status === 'failed') {
     const { status, key, error } = outcome;
-    // A key with half a surrogate pair is refused, and would make the MessagePack of all outcomes
-    // unreadable.
+    // Half a surrogate pair is a refused key, and would make the MessagePack unreadable.
     return { status, key: key.toWellFormed(), problem: toProblem(error, isConditional(operation)).body() };
   }
   if (outcome.status !== 'found') return outcome;

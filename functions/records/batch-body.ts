@@ -1,5 +1,4 @@
-// A batch's operations, from JSON or MessagePack. Decoding and encoding a value would round or
-// reorder it: its bytes are cut out of the body as they stand.
+// A batch's operations. Values are cut out of the body: decoding would round or reorder them.
 import * as z from 'zod/mini';
 import type { EncodedValue, PutItem } from '../../shared/store/index.ts';
 import {
@@ -18,10 +17,7 @@ import { parsed, unknownMembers } from '../http/validate.ts';
 
 const OPERATIONS_MAX = 1_000;
 
-/**
- * MessagePack's 64-bit integers are decoded as bigints; one beyond the safe integers is left for
- * the schema to refuse.
- */
+/** A bigint beyond the safe integers is left for the schema to refuse. */
 function safeNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
@@ -62,10 +58,7 @@ export type Operation = z.output<typeof BATCH>['operations'][number];
 /** No map of a batch has more members. */
 const MEMBERS_MAX = 16;
 
-/**
- * The operations of the body, at most 1,000. Throws the Problem `malformed`, `invalid` or
- * `too_large` where it is no batch.
- */
+/** At most 1,000. Throws the Problem `malformed`, `invalid` or `too_large`. */
 export function operationsOf(body: Uint8Array, codec: StructuredCodec): readonly Operation[] {
   const reader = readerOf(codec, body);
   if (reader.kind === 'array') throw new Problem('invalid', 'body: expected an object');
@@ -101,10 +94,7 @@ function operationOf(reader: ValueReader): unknown {
   return membersOf(reader, (name) => (name === 'value' ? reader.value() : plainOf('operation', name, reader)));
 }
 
-/**
- * The map that comes next as an object, each member as `read` gives it; a value without members as
- * it is, for the schema to refuse.
- */
+/** Members as `read` gives them. Anything but a map stays, for the schema to refuse. */
 function membersOf(reader: ValueReader, read: (name: string) => unknown): unknown {
   if (reader.kind !== 'map') return reader.scalar();
   const found = new Map<string, unknown>();
@@ -119,10 +109,7 @@ function membersOf(reader: ValueReader, read: (name: string) => unknown): unknow
 
 const SHAPES = { body: BATCH.shape, operation: PUT.shape };
 
-/**
- * A member that holds no others, for the schema to judge. A list or a map is refused before
- * anything of it is read.
- */
+/** Refuses a list or a map before anything of it is read. */
 function plainOf(place: keyof typeof SHAPES, name: string, reader: ValueReader): unknown {
   if (reader.kind === 'string' || reader.kind === 'scalar') return reader.scalar();
   const prefix = place === 'body' ? 'body: ' : '';
@@ -130,10 +117,7 @@ function plainOf(place: keyof typeof SHAPES, name: string, reader: ValueReader):
   throw new Problem('invalid', `${prefix}${name} holds neither a list nor an object`);
 }
 
-/**
- * The put as the store takes it. Throws the Problem that is its outcome where its value cannot be
- * stored.
- */
+/** Throws the Problem that is its outcome if the value cannot be stored. */
 export function itemOf(put: Put, codec: StructuredCodec): PutItem<EncodedValue> {
   const { op: _, value: _value, data: _data, contentType: _contentType, ...item } = put;
   return { ...item, value: valueOf(put, codec) };

@@ -1,5 +1,4 @@
-// POST of a batch: puts, gets and deletes mixed. Its body carries any key. Operations on one key
-// take effect in their order; different keys run together.
+// POST of a batch. Operations on one key take effect in order; different keys run together.
 import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec } from '../http/content.ts';
@@ -65,10 +64,7 @@ async function runOperations(table: RecordTable, batch: Batch): Promise<Outcome[
 /** Runs operations of one kind; their outcomes come in the same order. */
 type Run = (table: RecordTable, operations: readonly Operation[], batch: Batch) => Promise<readonly Outcome[]>;
 
-/**
- * Indexes of operations, in groups to run one after the other: within a group all operations on one
- * key are of one kind.
- */
+/** Groups of indexes, run one after the other. In a group, a key's operations are of one kind. */
 function groupInOrder(operations: readonly Operation[]): number[][] {
   const groups: number[][] = [];
   const lastOf = new Map<string, { group: number; op: Operation['op'] }>();

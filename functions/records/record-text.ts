@@ -3,10 +3,7 @@ import type { EncodedValue, Entry } from '../../shared/store/index.ts';
 import { jsonText, MEDIA_TYPE_OF } from '../http/content.ts';
 import { isoTime } from './tables.ts';
 
-/**
- * `{"key", "version", "expiresAt"?, "contentType", "value" | "data"}`: `data` are the stored bytes
- * as base64, for what JSON cannot carry.
- */
+/** Instead of `value`, `data` has the bytes in base64 if JSON cannot carry them. */
 export function recordText({ key, version, expiresAtMs, value }: Entry<EncodedValue>): string {
   const head = JSON.stringify({
     key,

@@ -1,5 +1,4 @@
-// GET, HEAD, PUT and DELETE of one record. The store judges conditions within the write; only lists
-// of tags and `If-Match: *` cost a read first.
+// One record. The store judges conditions; only lists of tags and `If-Match: *` cost a read first.
 import { type EncodedValue, type Entry, StoreError } from '../../shared/store/index.ts';
 import { type Call, reply } from '../http/app.ts';
 import {
@@ -79,10 +78,7 @@ interface ConditionalWrite {
   readonly bounds: Call['bounds'];
 }
 
-/**
- * Writes under the request's conditions: at once where the store can judge them, else after a read.
- * Another writer in between costs another round, at most eight.
- */
+/** Reads first if the store cannot judge the conditions. Other writers cost up to 8 rounds. */
 async function writeUnder<T>(
   { table, key, conditions, bounds }: ConditionalWrite,
   write: (guard: Guard) => Promise<T>,

@@ -1,5 +1,4 @@
-// GET of a table's records: a JSON page or an NDJSON stream. A stream's last line is `{"end":true}`
-// or `{"error":{...}}`; without it the stream was cut off.
+// A JSON page or an NDJSON stream. A stream without a last line `end` or `error` was cut off.
 import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
 import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
@@ -11,10 +10,7 @@ import type { Tables } from './tables.ts';
 
 const PAGE_RECORDS_DEFAULT = 100;
 const PAGE_RECORDS_MAX = 1_000;
-/**
- * A page ends with the record that fills it. It stays under every host's 32 MB: one more record of
- * 512 KiB is at most 3 MiB of JSON text.
- */
+/** The page's last record may go beyond by 3 MiB of JSON text. Hosts pass 32 MB. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Lines of a stream are sent in chunks of about this size. */
 const CHUNK_BYTES = 64 * 1024;
@@ -41,8 +37,7 @@ async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const streamed = contentType === NDJSON;
   const limit = limitOf(limitText, streamed);
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
-  // The first record is fetched before anything is answered, so that what is wrong from the start
-  // gets its own status.
+  // Fetches the first record before the answer begins: early errors get their own status.
   const reading = await tables.use(call.param('table'), bounds, (table) => Reading.start(table.scan(options)));
   if (!streamed) {
     const text = await pageText(reading);
@@ -148,8 +143,7 @@ async function chunkText(reading: Reading): Promise<{ text: string; last: boolea
     while (text.length < CHUNK_BYTES) {
       const record = await reading.next();
       if (record === undefined) return { text: `${text}${lineOf({ end: true, cursor: reading.cursor })}`, last: true };
-      // Outside its strings JSON's line breaks are mere white space, and inside them there are
-      // none.
+      // JSON has line breaks only outside its strings, as white space.
       text += `${record.replaceAll(/[\r\n]+/g, ' ')}\n`;
     }
     return { text, last: false };

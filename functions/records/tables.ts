@@ -1,5 +1,4 @@
-// Tables over HTTP, and the handles that requests share. A record is never the reason to create a
-// table: that takes an admin's PUT.
+// Tables over HTTP, with shared handles. Only an admin's PUT creates a table.
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod/mini';
 import {
@@ -37,10 +36,7 @@ export class Tables {
     this.#options = { codec: 'encoded', ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   }
 
-  /**
-   * Runs `use` on the table's handle. A handle outlives a drop and a recreation of its table; one
-   * of a table that is gone is forgotten.
-   */
+  /** A handle outlives a drop and recreation of its table; one of a gone table is forgotten. */
   async use<T>(name: string, bounds: CallOptions, use: (table: RecordTable) => Promise<T>): Promise<T> {
     const table = this.#handles.get(name) ?? (await this.#open(name, bounds));
     try {

@@ -1,14 +1,9 @@
-// The function `vacuum` as a route: one run over all tables. A platform's scheduler asks for it, or
-// whoever has an admin's key.
+// One run over all tables as a route, for a platform's scheduler or an admin's key.
 import type { Store } from '../../shared/store/index.ts';
 import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
 import { Problem } from '../http/problem.ts';
 import { type RunOptions, runLine, vacuumAll } from './run.ts';
 
-/**
- * The frame's options, the store and the size of its containers, and what the platform knows of its
- * scheduler.
- */
 export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'containerBytesMax'> {
   readonly store: () => Promise<Store>;
   /** Whether the platform's gate let this request in as its scheduler's. Default: never. */

@@ -1,14 +1,11 @@
-// One vacuum of every table, as a schedule asks for it. Tables wait to fall quiet, so several go
-// side by side.
+// One vacuum of every table. Tables wait to fall quiet, so several go side by side.
 import { type Store, StoreError, type VacuumReport } from '../../shared/store/index.ts';
 
 export interface RunOptions {
   /** The run's end, in milliseconds from now; `signal` aborts then at the latest. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /**
-   * The `quietMs` of `VacuumOptions`; default two minutes, and at most a quarter of the run's time.
-   */
+  /** As in `VacuumOptions`; default two minutes, at most a quarter of the run's time. */
   readonly quietMs?: number;
   /** Tables are opened with it; default: the store's. */
   readonly containerBytesMax?: number;
@@ -17,10 +14,7 @@ export interface RunOptions {
 /** Totals over all tables. */
 export interface VacuumRun extends VacuumReport {
   readonly tables: number;
-  /**
-   * Tables that were not begun, as too little time was left for them. Each run begins at another
-   * table: a later one reaches them.
-   */
+  /** Tables not begun for lack of time. Each run begins at another table, so a later one does. */
   readonly unreached: number;
   /** Tables that were not finished, each with the error's code. */
   readonly failed: readonly { readonly table: string; readonly code: string }[];
@@ -40,19 +34,13 @@ const NOTHING = {
 } satisfies VacuumReport;
 const COUNTED = Object.keys(NOTHING) as (keyof VacuumReport)[];
 
-/**
- * A table has one request under way at a time, and mostly waits: callers keep the store's
- * throughput.
- */
+/** A table has one request under way and mostly waits: callers keep the store's throughput. */
 const TABLES_AT_A_TIME = 8;
 
 /** The store's own default. */
 const QUIET_MS_MOST = 120_000;
 
-/**
- * Vacuums all tables, eight at a time, from any on. A table is begun while twice `quietMs` is left.
- * Throws only if the tables cannot be listed.
- */
+/** Begins a table while twice `quietMs` is left. Throws only if tables cannot be listed. */
 export async function vacuumAll(store: Store, options: RunOptions): Promise<VacuumRun> {
   const { timeoutMs, signal, containerBytesMax } = options;
   const endMs = performance.now() + timeoutMs;
@@ -90,10 +78,7 @@ export function runLine({ tables, unreached, removed, merged, failed, ...rest }:
   return JSON.stringify({ severity, message, tables, unreached, removed, merged, ...rest, failed });
 }
 
-/**
- * The list from a random place on, and then its beginning: what a run does not reach is not the
- * same each time.
- */
+/** A random start: what a run does not reach is not the same each time. */
 function fromAnywhere(names: readonly string[]): string[] {
   const start = Math.floor(Math.random() * names.length);
   return [...names.slice(start), ...names.slice(0, start)];
