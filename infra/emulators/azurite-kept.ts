@@ -1,5 +1,4 @@
-// Azurite in memory, with its tables written to a file before each answer. Azurite itself writes
-// every five seconds; a killed process would lose what came since.
+// Azurite in memory, written to a file before each answer: itself it would lose 5 s at a kill.
 import type { Server, ServerResponse } from 'node:http';
 import { type Change, type Journal, openJournal } from './datastore/storage/journal.ts';
 
@@ -14,10 +13,7 @@ interface Collection {
   on(events: readonly string[], listener: (doc: Doc) => void): void;
 }
 
-/**
- * The part of Azurite's own store that is used here: a collection of the tables' entries, and one
- * of each table's entities.
- */
+/** The part of Azurite's own store used here: the tables' entries, and each table's entities. */
 export interface TableStore {
   readonly db: {
     readonly collections: readonly Collection[];
@@ -34,10 +30,7 @@ interface Kept {
   readonly doc: Doc;
 }
 
-/**
- * Puts back what the file holds, and writes to it from now on. Throws if the file holds something
- * else.
- */
+/** Restores the file, then writes to it. Throws if the file holds something else. */
 export function keepTables(store: TableStore, server: Server, file: string): Journal {
   const { db } = store;
   const journal = openJournal(file, {

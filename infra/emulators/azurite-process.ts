@@ -1,5 +1,4 @@
-// Azurite's table service as a process: prints its address and serves until it is killed. Started
-// by azurite.ts under the supervisor.
+// Azurite's table service as a process, started by azurite.ts. Prints its address.
 import { startTableServer } from './azurite.ts';
 
 const { address } = await startTableServer();

@@ -1,5 +1,4 @@
-// Starts Azurite's table service alone, in this process or its own. The package's main entry would
-// start three services and write to the working directory.
+// Starts Azurite's table service alone: the package's main entry starts three, and writes files.
 import type { Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -10,24 +9,15 @@ import { startTableFront } from './azurite-front/front.ts';
 import type { Journal } from './datastore/storage/journal.ts';
 import type { Emulator } from './emulator.ts';
 
-/**
- * Azurite's built-in account. Name and key are public: they are the same in every installation and
- * open nothing else.
- */
+/** Azurite's built-in account. The key is public: every installation has it. */
 export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';
 export const AZURITE_ACCOUNT_KEY =
   'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
 export interface AzuriteOptions {
-  /**
-   * True shares this process and its thread (tests); false gives it a process of its own
-   * (measurements).
-   */
+  /** True shares this process and its thread (tests); false takes a process (measurements). */
   readonly inProcess: boolean;
-  /**
-   * Only in this process: a file that keeps the data, as it is written. Default: the data is in
-   * memory alone.
-   */
+  /** Only in this process: a file that keeps the data. Default: memory alone. */
   readonly dataFile?: string;
 }
 
@@ -49,19 +39,13 @@ export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Pro
   return inProcess ? startHere(dataFile) : startApart();
 }
 
-/**
- * Names of files in PEM. With them the service speaks HTTPS, and takes tokens whose claims are
- * right, whoever signed them.
- */
+/** PEM files, for HTTPS. The service then takes tokens with right claims, whoever signed them. */
 interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/**
- * The service in this process, with its data in memory or in `dataFile`: its address, without the
- * account's path, and its end.
- */
+/** In this process, with data in memory or `dataFile`. The address lacks the account's path. */
 export async function startTableServer(
   dataFile?: string,
   tls?: TlsFiles,
@@ -73,8 +57,7 @@ export async function startTableServer(
   const { default: Configuration } = require('azurite/dist/src/table/TableConfiguration') as {
     default: new (...options: unknown[]) => object;
   };
-  // Port 0 lets the system choose. The API version check would refuse SDKs newer than Azurite; the
-  // last argument keeps data in memory alone.
+  // The system chooses port 0. The version check refuses newer SDKs. The last `true`: in memory.
   const logs = { debug: false, access: false };
   const server = new Server(
     new Configuration(
@@ -124,10 +107,7 @@ async function startHere(dataFile: string | undefined): Promise<Emulator> {
   };
 }
 
-/**
- * Azurite in this process, behind the front that is as strict as the service. The caller may
- * install faults.
- */
+/** Azurite in this process behind the strict front. The caller may install faults. */
 export async function startStrictAzurite(port = 0): Promise<Emulator & { readonly faults: TableFaults }> {
   const server = await startTableServer();
   const account = { accountName: AZURITE_ACCOUNT_NAME, accountKey: AZURITE_ACCOUNT_KEY };

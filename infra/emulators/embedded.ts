@@ -1,22 +1,15 @@
-// Starts the Datastore emulator that comes with this repository, in this process or in one of its
-// own.
+// Starts this repository's Datastore emulator, in this process or its own.
 import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
 import { startDatastoreEmulator } from './datastore/index.ts';
 import type { Emulator } from './emulator.ts';
 
 export interface EmbeddedOptions {
-  /**
-   * True shares this process and its thread (tests); false gives it a process of its own
-   * (measurements).
-   */
+  /** True shares this process and its thread (tests); false takes a process (measurements). */
   readonly inProcess: boolean;
   /** Default: a free one. */
   readonly port?: number;
-  /**
-   * Only in this process: a file that keeps the data, as it is written. Default: the data is in
-   * memory alone.
-   */
+  /** Only in this process: a file that keeps the data. Default: memory alone. */
   readonly dataFile?: string;
 }
 

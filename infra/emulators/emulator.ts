@@ -8,8 +8,6 @@ export interface Emulator {
   readonly endpoint: string;
   /** Resolves when the emulator's own process, if it has one, has ended. */
   readonly exited?: Promise<unknown>;
-  /**
-   * Ends the emulator and waits for its end. Idempotent. An emulator that was running before stays.
-   */
+  /** Waits for its end. Idempotent. An emulator that was running before stays. */
   close(): Promise<void>;
 }

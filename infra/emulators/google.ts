@@ -1,5 +1,4 @@
-// Starts Google's two Datastore emulators of the Cloud SDK, which need Java. The jars start
-// directly: the SDK's commands add shells that survive their parents.
+// Starts Google's Datastore emulators (Java) by their jars: the SDK's commands leave shells behind.
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,10 +6,7 @@ import { exists, onPath } from '../processes/on-path.ts';
 import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
 import type { Emulator } from './emulator.ts';
 
-/**
- * `firestore`: the Firestore emulator in Datastore mode, which behaves like the service.
- * `datastore`: the older one, which ignores masks.
- */
+/** `firestore`: in Datastore mode, like the service. `datastore`: older, ignores masks. */
 export type GoogleEmulatorKind = 'firestore' | 'datastore';
 
 export type FoundEmulator =
@@ -62,10 +58,7 @@ export async function findGoogleEmulator(
   return { found: true, kind, java, jar: jarPath };
 }
 
-/**
- * Starts the emulator on a free port and waits until it answers. Throws, with its output, after 60
- * s.
- */
+/** Free port; waits until it answers. Throws, with its output, after 60 s. */
 export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emulator> {
   const { name, mainClass } = EMULATORS[emulator.kind];
   if ('endpoint' in emulator)
@@ -97,10 +90,7 @@ export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emul
   return { name, endpoint, exited: child.exited, close };
 }
 
-/**
- * The legacy emulator insists on a project folder even when it keeps nothing on disk; this is what
- * its `create` makes.
- */
+/** As its `create` makes it: the legacy emulator needs one even when all is in memory. */
 async function emptyProject(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-datastore-'));
   await mkdir(path.join(folder, 'WEB-INF'));

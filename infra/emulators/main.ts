@@ -1,5 +1,4 @@
-// Starts both emulators and prints what to export. Both are strict about their services' limits,
-// hold their data in memory, and end with Ctrl-C.
+// Starts both emulators, strict and in memory, and prints what to export. Ctrl-C ends them.
 import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 import { freePort } from '../processes/supervised.ts';

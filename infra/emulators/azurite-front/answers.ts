@@ -1,5 +1,4 @@
-// Refusals as the service words them: a JSON error, inside a multipart answer if a transaction was
-// refused.
+// Refusals in the service's words: a JSON error, in a multipart answer for a transaction.
 import { randomUUID } from 'node:crypto';
 
 export interface Refusal {
@@ -38,9 +37,7 @@ function single({ status, code, message }: Refusal): Answer {
   };
 }
 
-/**
- * The service answers a refused transaction with 202 and one inner answer, which holds the refusal.
- */
+/** A refused transaction is a 202 with one inner answer, which holds the refusal. */
 function batchAnswer({ status, code, message, place }: Refusal): Answer {
   const batch = `batchresponse_${randomUUID()}`;
   const changeset = `changesetresponse_${randomUUID()}`;

@@ -1,5 +1,4 @@
-// Faults that a test installs, and the throttle that refuses requests to a partition above the
-// service's scalability target.
+// Faults that a test installs, and the throttle above a partition's scalability target.
 import type { Operation } from './operations.ts';
 
 /** Answers with this status and error code, before anything is applied or after everything was. */
@@ -7,15 +6,10 @@ export interface TableFault {
   readonly status: number;
   readonly code: string;
   readonly when: 'before' | 'after';
-  /**
-   * Meets only requests with an operation like this. Default: every request that touches an entity.
-   */
+  /** Default: every request that touches an entity. */
   readonly operation?: Operation['kind'];
   readonly rowKey?: string;
-  /**
-   * The fault ends by itself after so many requests. Default: it stays until the faults are
-   * cleared.
-   */
+  /** Requests until the fault ends. Default: it stays until faults are cleared. */
   readonly times?: number;
 }
 
@@ -51,10 +45,7 @@ export const ENTITIES_PER_SECOND = 2_000;
 /** Above this number, buckets that are full again are dropped, so that the map stays bounded. */
 const PARTITIONS_MAX = 10_000;
 
-/**
- * A token bucket for each partition, which holds one second's worth. A refused request takes no
- * tokens.
- */
+/** A token bucket for each partition, of one second's worth. A refused request takes no tokens. */
 export function createThrottle(
   perSecond: number,
   nowMs: () => number,

@@ -1,5 +1,4 @@
-// A server before Azurite that is strict where Azurite is not: it refuses entities over Azure's
-// limits, also as results of a merge, throttles partitions, and fails on demand.
+// Before Azurite, and as strict as Azure: refuses too large entities, throttles, fails on demand.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
@@ -18,10 +17,7 @@ import {
 } from './size.ts';
 
 export interface FrontOptions {
-  /**
-   * Azurite's table service: `http://host:port`, without the account. Nobody else may write there:
-   * their writes would not be counted.
-   */
+  /** Azurite's address without the account. Writes of others there would not be counted. */
   readonly target: string;
   /** Signs the reads of entities that a merge changes. */
   readonly accountName: string;
@@ -45,10 +41,7 @@ interface Azurite extends Pick<FrontOptions, 'target' | 'accountName' | 'account
   readonly agent: http.Agent;
 }
 
-/**
- * Azurite itself refuses a transaction above 4 MiB; this bound keeps a larger body out of memory
- * here.
- */
+/** Keeps large bodies out of memory. Azurite itself refuses a transaction above 4 MiB. */
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
 const TARGET_TIMEOUT_MS = 30_000;
 
@@ -63,8 +56,7 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
   const answer = async (request: IncomingRequest, operations: readonly Operation[]): Promise<Answer> => {
     const writes = operations.filter(({ kind }) => kind !== 'read');
     const [first] = writes;
-    // Another write of the partition in between would make the sizes wrong that this one is checked
-    // by.
+    // Another write to the partition in between would make the checked sizes wrong.
     if (first === undefined) return await forward(request, azurite);
     return await inTurn(placeOf(first), () => checkedWrite(request, writes, azurite));
   };
@@ -198,10 +190,7 @@ function refusalOf(changes: readonly Change[]): Refusal | undefined {
   return undefined;
 }
 
-/**
- * The stored entity with the types of all properties; empty if it is absent, which Azurite then
- * reports itself.
- */
+/** With the types of all properties; empty if absent, which Azurite then reports. */
 async function presentEntity(operation: Operation, azurite: Azurite): Promise<Body> {
   const { accountName, accountKey } = azurite;
   const { table, partitionKey, rowKey } = operation;

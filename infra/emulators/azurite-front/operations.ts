@@ -1,5 +1,4 @@
-// The operations of a request to a table service: one, or those of a transaction. Requests that
-// touch no entity have none.
+// A request's operations: one, or a transaction's. Requests that touch no entity have none.
 import { Refused } from './answers.ts';
 import type { Body } from './size.ts';
 

@@ -1,5 +1,4 @@
-// Faults that a test installs: failures as the service shows them, so that a client's handling of
-// them can be tested.
+// Faults that a test installs: failures as the service shows them.
 import type { Rpc } from './calls.ts';
 import { status, StatusError } from './wire/status.ts';
 
@@ -11,9 +10,7 @@ export interface Fault {
   readonly when: 'before' | 'after';
   /** Default: every call. */
   readonly rpc?: Rpc;
-  /**
-   * The fault ends by itself after so many calls. Default: it stays until the faults are cleared.
-   */
+  /** Calls until the fault ends. Default: it stays until faults are cleared. */
   readonly times?: number;
 }
 

@@ -1,5 +1,4 @@
-// The emulator as a command: `node main.ts [--host 127.0.0.1] [--port 0]`. Prints what to export
-// and serves until it is ended.
+// The emulator as a command: `node main.ts [--host 127.0.0.1] [--port 0]`. Prints what to export.
 import { parseArgs } from 'node:util';
 import { startDatastoreEmulator } from './index.ts';
 

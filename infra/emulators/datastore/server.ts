@@ -1,5 +1,4 @@
-// The server: google.datastore.v1 over gRPC on a port of this machine, with its data in memory, and
-// in a file too if one is named.
+// google.datastore.v1 over gRPC on this machine. Data is in memory, and in a file if one is named.
 import {
   type sendUnaryData,
   Server,
@@ -21,15 +20,9 @@ export interface EmulatorOptions {
   readonly host?: string;
   /** Default: 0, a free one. */
   readonly port?: number;
-  /**
-   * Milliseconds since 1970, for versions and for the expiry of transactions. Default: the system's
-   * clock.
-   */
+  /** Milliseconds since 1970, for versions and transactions. Default: the system's clock. */
   readonly nowMs?: () => number;
-  /**
-   * A file that keeps the entities, as they are written. Default: they are gone when the server
-   * closes.
-   */
+  /** A file that keeps the entities. Default: they are gone when the server closes. */
   readonly dataFile?: string;
 }
 
@@ -44,16 +37,10 @@ export interface DatastoreEmulator {
   close(): Promise<void>;
 }
 
-/**
- * gRPC refuses larger messages unread. The service's own limit, which is lower, is checked
- * afterwards, with a message that names it.
- */
+/** gRPC refuses larger messages unread. The service's lower limit is checked later, by name. */
 const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
 
-/**
- * Starts a server and waits until it listens. Rejects if the port is taken, or if the file holds
- * something else.
- */
+/** Waits until it listens. Rejects if the port is taken or the file holds something else. */
 export async function startDatastoreEmulator(options: EmulatorOptions = {}): Promise<DatastoreEmulator> {
   const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile } = options;
   const kept = createKeptStorage(nowMs, dataFile);
@@ -96,9 +83,7 @@ function listen(server: Server, address: string): Promise<number> {
 
 const asIs = (bytes: Buffer) => bytes;
 
-/**
- * Messages pass through as bytes, so that each call reports itself what is wrong with its request.
- */
+/** Messages pass as bytes: each call reports itself what is wrong with its request. */
 function definition(): ServiceDefinition {
   const methods = RPCS.map((rpc) => [
     rpc,
@@ -140,10 +125,7 @@ function handler(rpc: Rpc, services: Services, faults: Faults, kept: KeptStorage
   };
 }
 
-/**
- * Error messages travel in a header, of which clients accept 8 KiB; a character takes up to nine
- * bytes there.
- */
+/** Messages travel in a header of at most 8 KiB; a character takes up to nine bytes there. */
 const MESSAGE_CHARS_MAX = 800;
 
 /** Any error that is no StatusError is a bug of the emulator, and INTERNAL to the client. */
@@ -153,10 +135,7 @@ function errorOf(error: unknown): { code: status; details: string } {
   return { code: status.INTERNAL, details: cut(`a bug of this emulator: ${details}`) };
 }
 
-/**
- * Leaves out the middle of a long message: the beginning names the field, the end says what is
- * wrong.
- */
+/** Cuts the middle: the beginning names the field, the end says what is wrong. */
 function cut(message: string): string {
   if (message.length <= MESSAGE_CHARS_MAX) return message;
   const half = MESSAGE_CHARS_MAX / 2;

@@ -16,10 +16,7 @@ export interface CheckedEntity {
 const KEY = 1;
 const PROPERTIES = 3;
 
-/**
- * Checks an entity except for its size, which a patch may change. Throws INVALID_ARGUMENT naming
- * the field below the entity.
- */
+/** Checks all but the size, which a patch may change. Throws INVALID_ARGUMENT naming the field. */
 export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules): CheckedEntity {
   const context = outermost(database);
   let keyBytes: Buffer | undefined;

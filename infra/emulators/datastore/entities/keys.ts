@@ -1,5 +1,4 @@
-// Checks keys, fills in the project, and makes strings in the order of keys. A key's string begins
-// with its parent's: an entity and its descendants are one range.
+// Checks keys and makes strings in their order: an entity and its descendants are one range.
 import { isUtf8 } from 'node:buffer';
 import {
   INDEXED_BYTES_MAX,
@@ -27,10 +26,7 @@ export interface KeyRef {
   readonly namespaceId: string;
   /** Kind of the last element. */
   readonly kind: string;
-  /**
-   * Order among the keys of the partition: compare as strings, one character a byte. An incomplete
-   * key's lacks the last identifier.
-   */
+  /** Sorts keys of a partition as strings, a character a byte. An incomplete key's lacks its id. */
   readonly order: string;
   /** The encoded `Key`, canonical. */
   readonly encoded: Buffer;
@@ -179,10 +175,7 @@ export function isReserved(name: string): boolean {
   return name.length >= 4 && name.startsWith('__') && name.endsWith('__');
 }
 
-/**
- * Throws if a mask, a filter or an order must not name this. Paths into embedded entities are
- * UNIMPLEMENTED.
- */
+/** Throws if masks, filters and orders must not name this. Embedded paths are UNIMPLEMENTED. */
 export function checkPath(path: string, field: string): void {
   if (path !== KEY && isReserved(path)) throw invalid(field, `"${path}" is reserved`);
   if (/[.\\]/.test(path)) throw unsupported(`${field} "${path}": a path into an embedded entity`);
@@ -254,10 +247,7 @@ function encodePartition({ projectId, databaseId }: Database, namespaceId: strin
   return bytesField(1, Buffer.concat(parts));
 }
 
-/**
- * Text that ends where another begins with a smaller character: a zero byte in it is followed by
- * 0xff, its end by 0x01.
- */
+/** Sorts a text before its extensions: 0xff follows a zero byte in it, 0x01 its end. */
 function escaped(reader: WireReader): string {
   const text = reader.bytes.toString('latin1', reader.start, reader.end);
   return `${text.includes('\0') ? text.replaceAll('\0', '\0\u00ff') : text}\0\u0001`;

@@ -23,10 +23,7 @@ export function masked(properties: Properties, mask: Mask): Properties {
   return new Map([...properties].filter(([name]) => mask.has(name)));
 }
 
-/**
- * Properties after a write under a mask: those the mask names are taken from `given`, or removed if
- * absent there; others stay as `present`.
- */
+/** A property that the mask names comes from `given`, or goes if absent there; others stay. */
 export function merged(present: Properties, given: Properties, mask: Mask): Properties {
   const kept = [...present].filter(([name]) => !mask.has(name));
   return new Map([...kept, ...masked(given, mask)]);

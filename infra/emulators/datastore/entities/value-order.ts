@@ -1,5 +1,4 @@
-// The order of an index: null, integers and timestamps, booleans, strings and blobs by their bytes,
-// doubles, points, keys. Embedded entities are indexed by their properties.
+// An index's order: null, integers and timestamps, booleans, bytes, doubles, points, keys.
 import { inside } from '../wire/status.ts';
 import { BYTES, bytesField, WireReader } from '../wire/wire.ts';
 import { type Database, keyName, parseKey } from './keys.ts';

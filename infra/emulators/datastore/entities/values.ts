@@ -1,5 +1,4 @@
-// Checks one encoded property value as it comes in, and counts its bytes as the service does.
-// Nothing is decoded that need not be.
+// Checks one encoded property value and counts its bytes as the service does, mostly undecoded.
 import { isUtf8 } from 'node:buffer';
 import {
   ENTITY_OVERHEAD_BYTES,
@@ -59,10 +58,7 @@ interface Found {
   annotated: boolean;
 }
 
-/**
- * Bytes of the value by the service's formula. Throws INVALID_ARGUMENT naming the field below the
- * value.
- */
+/** Bytes by the service's formula. Throws INVALID_ARGUMENT naming the field below the value. */
 export function checkValue(reader: WireReader, context: ValueContext): number {
   const found = findContent(reader);
   if (found.type === 0) throw invalid('', 'has no value set');
@@ -98,8 +94,7 @@ const CONTENT = new Set<number>(
 
 function contentBytes(bytes: Buffer, found: Found, context: ValueContext): number {
   const sizeBytes = found.end - found.start;
-  // Only the value's own mark counts: values inside an excluded entity still keep to the limits of
-  // indexed values.
+  // Only the value's own mark counts: values inside it keep the limits of indexed ones.
   const { excluded } = found;
   const content = () => new WireReader(bytes, found.start, found.end);
   expectWireType(found);
@@ -136,9 +131,7 @@ function isPlainBytes(type: number): boolean {
   return type === FIELD.string || type === FIELD.blob;
 }
 
-/**
- * Refuses a field whose wire type differs from its definition: later readers trust it unchecked.
- */
+/** Refuses a wrong wire type here: later readers trust it unchecked. */
 function expectWireType({ type, wireType }: Found): void {
   const scalar = type === FIELD.boolean || type === FIELD.integer || type === FIELD.null;
   const expected = scalar ? VARINT : type === FIELD.double ? FIXED64 : BYTES;

@@ -1,5 +1,4 @@
-// Cursors: a position in a query's results that concurrent writes do not move, since it holds the
-// values that the results are sorted by.
+// A cursor holds the values that results are sorted by: concurrent writes do not move it.
 import { indexValues } from '../entities/value-order.ts';
 import { invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';

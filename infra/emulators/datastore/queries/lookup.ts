@@ -1,5 +1,4 @@
-// Lookup: entities by key. An answer that would grow larger than a client may accept is cut, and
-// the rest deferred.
+// Entities by key. An answer larger than clients accept is cut, and the rest deferred.
 import { keyBytesOf, keyOnly, propertiesOf } from '../entities/entities.ts';
 import { type Database, keyName, type KeyRef, parseKey } from '../entities/keys.ts';
 import { type Mask, masked, maskOf } from '../entities/mask.ts';

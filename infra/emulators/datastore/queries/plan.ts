@@ -1,5 +1,4 @@
-// Checks a query and plans it: the tables and the range of keys to read, the filter, the order of
-// the results.
+// Checks a query and plans tables, range of keys, filter and order.
 import { afterDescendants, type Database, KEY, partitionOf } from '../entities/keys.ts';
 import { FILTERS_MAX } from '../wire/limits.ts';
 import { enumValue, type Query } from '../wire/protocol.ts';

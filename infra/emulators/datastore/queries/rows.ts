@@ -1,5 +1,4 @@
-// Runs a plan: finds the entities and sorts them. In the order of keys, results are produced one by
-// one on request; any other order needs all of them first.
+// Runs a plan. Results in the order of keys come one by one; another order needs all of them first.
 import { keyBytesOf, propertiesOf, valueOf } from '../entities/entities.ts';
 import { KEY } from '../entities/keys.ts';
 import { compareValues, type IndexValue, indexValues, keyValue, RANK_KEY } from '../entities/value-order.ts';

@@ -1,5 +1,4 @@
-// Hands out numeric ids: spread evenly, so that keys do not pile up at one end, and never one that
-// is taken.
+// Hands out free numeric ids, evenly spread: keys do not pile up at one end.
 import { randomInt } from 'node:crypto';
 import { completeKey, type Database, keyName, type KeyRef } from '../entities/keys.ts';
 import type { Storage } from './storage.ts';

@@ -1,5 +1,5 @@
-// Data in a file that outlives a kill: a head, then frames of length, checksum and changes. The
-// first torn frame ends it. Power cuts can cost seconds.
+// A file that outlives a kill: a head, then frames of length, checksum and changes.
+// The first torn frame ends it. Power cuts can cost seconds.
 import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
@@ -8,9 +8,7 @@ import { crc32 } from 'node:zlib';
 export type Change = readonly [key: string, value: unknown];
 
 export interface Journal {
-  /**
-   * Returns once the operating system has the changes; after a kill all of them are there, or none.
-   */
+  /** Returns once the operating system has them; after a kill all of them are there, or none. */
   append(changes: readonly Change[]): void;
   /** Writes the file anew, from what there is; it stays as it is if that throws. */
   rewrite(): void;
@@ -22,10 +20,7 @@ export interface JournalOptions {
   readonly restore: (entries: ReadonlyMap<string, unknown>) => void;
   /** All that there is now, for a file written anew. */
   readonly entries: () => Iterable<Change>;
-  /**
-   * The file is written anew once it has grown by its first size and this much; a failed attempt is
-   * repeated after as much again. Default: 64 MiB.
-   */
+  /** The file is rewritten after growing by its first size and this. Default: 64 MiB. */
   readonly appendedBytesMax?: number;
 }
 
@@ -139,10 +134,7 @@ function read(at: number, bytes: number): Buffer {
   return buffer.subarray(0, filled);
 }
 
-/**
- * Writes all, or throws; gives the position behind it. One that failed in part is overwritten by
- * the next.
- */
+/** Gives the position behind it, or throws. The next write overwrites a partial one. */
 function write(at: number, bytes: Buffer, position: number): number {
   for (let done = 0; done < bytes.length;) done += writeSync(at, bytes, done, bytes.length - done, position + done);
   return position + bytes.length;

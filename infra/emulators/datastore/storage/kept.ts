@@ -1,5 +1,4 @@
-// A storage that a file keeps between runs: each call's writes are in it before the call is
-// answered.
+// A storage kept in a file: a call's writes are in it before the call is answered.
 import { type Change, openJournal } from './journal.ts';
 import { keyName, type KeyRef } from '../entities/keys.ts';
 import { createStorage, type Dump, type Storage } from './storage.ts';
@@ -18,10 +17,7 @@ type Entity = Dump['entities'][number];
 /** The greatest version that was given out; no key's name is empty. */
 const LAST_VERSION = '';
 
-/**
- * Without a file the data is in memory alone. Throws, with nothing changed, if the file holds
- * something else.
- */
+/** Without a file: memory alone. Throws, with nothing changed, if the file is another's. */
 export function createKeptStorage(nowMs: () => number, file: string | undefined): KeptStorage {
   if (file === undefined) {
     const storage = createStorage(nowMs);

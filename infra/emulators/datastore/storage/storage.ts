@@ -1,5 +1,4 @@
-// All entities in memory, by partition and kind, in the order of keys. Older states live as long as
-// an open transaction may read them.
+// All entities in memory, by partition, kind and key. Older states live for open transactions.
 import type { KeyRef } from '../entities/keys.ts';
 
 /** One state of one key. Never changed, except that `older` is cut off. */
@@ -19,17 +18,12 @@ export interface Stored {
 export interface Table {
   readonly kind: string;
   readonly states: Map<string, Stored>;
-  /**
-   * Order strings, sorted; keys that are gone may linger. Undefined: to be made from the states
-   * when a query asks.
-   */
+  /** Sorted order strings; gone keys may linger. Undefined until a query asks for them. */
   orders: string[] | undefined;
 }
 
 export interface Storage {
-  /**
-   * The key's state as of a version; without one, as it is now. Undefined if there is no entity.
-   */
+  /** As of a version; without one, as it is now. Undefined if there is no entity. */
   get(key: KeyRef, version?: number): Stored | undefined;
   /** Version of the last change of a key, 0 if nothing is known of it. */
   lastChange(key: KeyRef): number;
@@ -192,9 +186,7 @@ export function asOf(state: Stored | undefined, version: number): Stored | undef
   return found;
 }
 
-/**
- * The order strings of a table in [from, to), sorted. Some may belong to entities that are gone.
- */
+/** The order strings in [from, to), sorted. Some may belong to entities that are gone. */
 export function sortedOrders(table: Table, from: string, to: string | undefined): string[] {
   const orders = (table.orders ??= [...table.states.keys()].sort());
   const start = firstNotBelow(orders, from);

@@ -1,5 +1,4 @@
-// Optimistic transactions: each reads a snapshot, remembers its reads, and is aborted at its commit
-// if one has changed. Nobody waits for a lock.
+// Optimistic transactions: one commits only if its reads have not changed. Nobody waits for a lock.
 import { randomBytes } from 'node:crypto';
 import { keyName, type KeyRef } from '../entities/keys.ts';
 import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/limits.ts';

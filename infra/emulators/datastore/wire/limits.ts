@@ -2,9 +2,7 @@
 
 /** "Must not exceed 1 MiB - 4 bytes" (entity.proto). */
 export const ENTITY_BYTES_MAX = 1_048_572;
-/**
- * Both of Google's emulators refuse one byte more, by this number; the proto speaks of 1,000,000.
- */
+/** Both of Google's emulators refuse one byte more; the proto speaks of 1,000,000. */
 export const PROPERTY_BYTES_MAX = 1_048_487;
 /** Strings and blobs that are indexed, kinds, names, property names (entity.proto). */
 export const INDEXED_BYTES_MAX = 1_500;
@@ -18,20 +16,12 @@ export const LOOKUP_KEYS_MAX = 1_000;
 export const REQUEST_BYTES_MAX = 10 * 1_024 * 1_024;
 /** Limits page of the service: levels of embedded entities. */
 export const NESTING_MAX = 20;
-/**
- * "An allocated transaction expires after 270 seconds or if idle for 60 seconds" (the service's
- * page on transactions).
- */
+/** "expires after 270 seconds or if idle for 60 seconds" (the service's page on transactions). */
 export const TRANSACTION_MS_MAX = 270_000;
 export const TRANSACTION_IDLE_MS_MAX = 60_000;
-/**
- * This emulator's own limit: keeps a client that never ends transactions from filling the process.
- */
+/** This emulator's own: a client that never ends transactions must not fill the process. */
 export const OPEN_TRANSACTIONS_MAX = 10_000;
-/**
- * The smallest message that gRPC clients accept if they are not told otherwise; an answer that
- * would grow larger is cut here.
- */
+/** gRPC clients accept 4 MiB unless told otherwise; a larger answer is cut here. */
 export const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024 - 64 * 1_024;
 /** The service's batch of a query without a limit. */
 export const BATCH_RESULTS_MAX = 300;

@@ -1,5 +1,4 @@
-// The messages of google.datastore.v1, from Google's published definitions. Entities, keys and
-// values stay bytes: the definitions are altered to bytes fields, which look the same on the wire.
+// google.datastore.v1 as published, but entities, keys and values are bytes: the wire is the same.
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs/light.js';
 import { invalid } from './status.ts';

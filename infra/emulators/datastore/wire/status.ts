@@ -1,5 +1,4 @@
-// Errors for a client: a gRPC code, and a message that names the field at fault. Anything else
-// thrown is a bug here, answered with INTERNAL.
+// Errors for a client: a gRPC code, and the field at fault. Other errors are bugs here: INTERNAL.
 import { status } from '@grpc/grpc-js';
 
 export class StatusError extends Error {
@@ -11,10 +10,7 @@ export class StatusError extends Error {
   }
 }
 
-/**
- * INVALID_ARGUMENT about one field. Outer levels put their own name in front, so that the client
- * reads the whole path.
- */
+/** INVALID_ARGUMENT about one field. Outer levels put their names before it. */
 export class InvalidField extends StatusError {
   readonly field: string;
   readonly reason: string;
@@ -30,9 +26,7 @@ export function invalid(field: string, reason: string): InvalidField {
   return new InvalidField(field, reason);
 }
 
-/**
- * Puts `outer` in front of the field that an INVALID_ARGUMENT names. Other errors stay as they are.
- */
+/** Prefixes the field that an INVALID_ARGUMENT names. Other errors stay. */
 export function within(outer: string, error: unknown): unknown {
   if (!(error instanceof InvalidField)) return error;
   return new InvalidField(error.field === '' ? outer : `${outer}.${error.field}`, error.reason);

@@ -1,5 +1,4 @@
-// Reads the fields of an encoded protobuf message without decoding it: entities stay the bytes they
-// arrived in, of which most are never read.
+// Reads protobuf fields without decoding: entities stay bytes, and most are never read.
 import { invalid } from './status.ts';
 
 export const VARINT = 0;
@@ -7,10 +6,7 @@ export const FIXED64 = 1;
 export const BYTES = 2;
 const FIXED32 = 5;
 
-/**
- * Walks over one message. After `next()` the fields below describe the field it found; they are
- * overwritten by the next call.
- */
+/** The fields below describe what `next()` found; the next call overwrites them. */
 export class WireReader {
   readonly bytes: Buffer;
   /** Number and wire type of the field. */
@@ -59,10 +55,7 @@ export class WireReader {
     return BigInt.asIntN(64, value);
   }
 
-  /**
-   * The content of a varint field as a number; exact up to 2^53, which holds for every enum and
-   * flag.
-   */
+  /** A varint's content, exact up to 2^53: this holds for every enum and flag. */
   number(): number {
     return Number(this.int64());
   }

@@ -1,5 +1,4 @@
-// Commit: a transaction's mutations all or none; others one after the other, so that the first that
-// fails leaves those before it applied.
+// Commits a transaction's mutations all or none; others one by one until the first that fails.
 import { type Database, describeKey, keyName } from '../entities/keys.ts';
 import type { Services } from '../storage/services.ts';
 import type { Transaction } from '../storage/transactions.ts';
@@ -57,8 +56,7 @@ function commitTransaction(
       throw invalid('mutations', 'must be empty in a read-only transaction');
     transaction.check();
   } finally {
-    // The transaction ends in any case, but only after the check: it compares states that are kept
-    // for open transactions alone.
+    // Ends in any case, but after the check: it needs states kept for open transactions alone.
     services.transactions.end(transaction);
   }
   const { storage } = services;
@@ -94,10 +92,7 @@ function checkMode({ mode, transactionSelector }: CommitRequest): boolean {
   return true;
 }
 
-/**
- * Pairs of operations on one entity that a transaction must not hold in this order
- * (datastore.proto).
- */
+/** Pairs that a transaction must not hold on one entity in this order (datastore.proto). */
 const FORBIDDEN: ReadonlySet<string> = new Set(['insert insert', 'update insert', 'upsert insert', 'delete update']);
 
 function checkSequences(mutations: readonly CheckedMutation[], isTransactional: boolean): void {

@@ -1,5 +1,4 @@
-// One mutation: checked when the request arrives, and applied later to the current state of its
-// key.
+// A mutation: checked as the request arrives, applied later to its key's current state.
 import {
   checkEntityBytes,
   encodeEntity,
@@ -82,10 +81,7 @@ function checkConflict(mutation: Mutation, operation: Operation): Pick<CheckedMu
 /** A `MutationResult`. */
 export type MutationResult = object;
 
-/**
- * Applies a mutation whose key is complete. Throws ALREADY_EXISTS, NOT_FOUND or
- * FAILED_PRECONDITION, having changed nothing.
- */
+/** Throws ALREADY_EXISTS, NOT_FOUND or FAILED_PRECONDITION, and then changes nothing. */
 export function applyMutation(mutation: CheckedMutation, version: number, { storage }: Services): MutationResult {
   const { operation, key, baseVersion, onConflict } = mutation;
   const current = storage.get(key);
@@ -109,9 +105,7 @@ export function applyMutation(mutation: CheckedMutation, version: number, { stor
   return resultOf(changed ? storage.put(key, encodeEntity(key, properties), version) : current, version);
 }
 
-/**
- * The properties of the entity afterwards. Throws INVALID_ARGUMENT if a patch makes it too large.
- */
+/** The properties afterwards. Throws INVALID_ARGUMENT if a patch makes them too large. */
 function nextProperties({ mask, key, properties }: CheckedMutation, current: Stored | undefined): Properties {
   if (mask === undefined) return properties;
   const patched = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);
