@@ -1,11 +1,7 @@
-// `@azure/functions-core` for bundles on this machine, in place of the Functions worker's. It keeps
-// the functions that an app registers.
+// `@azure/functions-core` for bundles on this machine: keeps the functions that an app registers.
 import { registerHooks } from 'node:module';
 
-/**
- * A function as `app.http` registers it: the part of the library's metadata that an HTTP host
- * needs.
- */
+/** The part of `app.http`'s metadata that an HTTP host needs. */
 export interface FunctionMetadata {
   readonly name: string;
   readonly bindings: Readonly<Record<string, Binding>>;
@@ -44,10 +40,7 @@ const MODULE_URL = 'stowage:functions-core';
 /** The global under which the synthetic module finds its exports. */
 const EXPORTS = '__stowageFunctionsCore';
 
-/**
- * Makes the module available to all code loaded from now on. Returns the functions, which are
- * registered as bundles load.
- */
+/** Supplies all code loaded from now on. Returns the functions, registered as bundles load. */
 export function supplyFunctionsCore(): Registered {
   const registered: Registered = { functions: new Map(), model: undefined };
   Object.defineProperty(globalThis, EXPORTS, { value: coreOf(registered) });

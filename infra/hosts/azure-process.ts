@@ -1,5 +1,4 @@
-// Stands in for the Functions host: `azure-process.ts <bundle>`. Requests take @azure/functions'
-// own invocation path. Enforces the registered routes, methods and authLevel.
+// Stands in for the Functions host: `azure-process.ts <bundle>`. Enforces routes and authLevel.
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
@@ -111,10 +110,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/**
- * Runs one invocation as the worker does: the HTTP request goes through the library's proxy, its
- * metadata through the invocation.
- */
+/** As the worker does: the request goes through the library's proxy, its metadata apart. */
 async function invoke(found: HttpFunction, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const invocationId = randomUUID();
   const forwarding = forward(invocationId, incoming, outgoing);
@@ -177,8 +173,7 @@ function forward(invocationId: string, incoming: IncomingMessage, outgoing: Serv
     answer.pipe(outgoing);
   });
   outgoing.once('finish', () => {
-    // The function left the body unread: it is drained from the caller's connection, and no longer
-    // sent to the proxy.
+    // The function left the body unread: drain it from the connection instead of the proxy.
     incoming.unpipe(upstream).resume();
     if (!upstream.writableFinished) upstream.destroy();
     resolve();

@@ -1,5 +1,4 @@
-// Azure Functions' routes, as far as they are used: literal segments, `{name}`, and a last
-// `{*name}`. Literals win over parameters, parameters over the catch-all.
+// Azure's routes, as far as used: literals win over `{name}`, `{name}` over a last `{*name}`.
 
 export interface AzureRoute {
   readonly segments: readonly string[];

@@ -1,5 +1,4 @@
-// Runs a timer's function by hand, as the platform does: `POST /admin/functions/{name}` with the
-// key answers 202 at once; the log tells how it went. No clock runs here.
+// Runs a timer by hand: `POST /admin/functions/{name}` answers 202 at once. No clock runs here.
 import { randomUUID } from 'node:crypto';
 import { type FunctionCallback, type FunctionMetadata, type ProgrammingModel, writeLog } from './azure-core.ts';
 

@@ -1,5 +1,4 @@
-// Azure's side on this machine: a small stand-in for the Functions host, in a process of its own,
-// on the package that is deployed.
+// Azure on this machine: a stand-in for the Functions host, on the deployed package.
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { type FunctionHost, type HostEnv, startHost } from './host.ts';
@@ -10,10 +9,7 @@ export interface AzureHostOptions {
   readonly env: HostEnv;
   /** Default: a free one. */
   readonly port?: number;
-  /**
-   * The key that functions of authLevel `function` or `admin` want in `x-functions-key`. Default: a
-   * random one.
-   */
+  /** For authLevel `function` and `admin`, in `x-functions-key`. Default: a random one. */
   readonly hostKey?: string;
 }
 

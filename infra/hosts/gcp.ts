@@ -1,5 +1,4 @@
-// Google's side on this machine: the real functions-framework, in a process of its own, on the
-// package that is deployed.
+// Google on this machine: the real functions-framework, on the deployed package.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type FunctionHost, type HostEnv, startHost } from './host.ts';

@@ -1,5 +1,4 @@
-// A local host is a child process that cannot outlive this one. It listens on 127.0.0.1, and is
-// ready when its health answers.
+// A local host is a supervised child on 127.0.0.1, ready when its health answers.
 import { fileURLToPath } from 'node:url';
 import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
 
@@ -19,10 +18,7 @@ const READY_TIMEOUT_MS = 30_000;
 const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
 
-/**
- * Starts `node args` with the port in PORT, and waits until it is healthy. Throws, with its output,
- * after 30 s, or if the port is taken.
- */
+/** Runs `node args` with PORT set. Throws, with its output, if the port is taken or after 30 s. */
 export async function startHost(
   name: string,
   args: readonly string[],

@@ -1,5 +1,4 @@
-// Preloaded into the hosts: a server without an address listens on 127.0.0.1. The
-// functions-framework and @azure/functions would serve every network.
+// Preloaded: servers listen on 127.0.0.1. The hosts' libraries would serve every network.
 import { type ListenOptions, Server } from 'node:net';
 
 type Listen = (this: Server, options: ListenOptions, callback: (() => void) | undefined) => Server;

@@ -1,5 +1,4 @@
-// Bundles one function of one cloud: code, package.json, and the platform's files. Esbuild's list
-// of inputs is checked for another cloud's SDK.
+// Bundles one function of one cloud. No input may belong to another cloud's SDK.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -110,10 +109,7 @@ const SDK_APART: Plugin = {
     ),
 };
 
-/**
- * Leaves out the static code of APIs that Google's SDK re-exports and the comparison's baseline
- * never calls.
- */
+/** Drops static code of APIs that Google's SDK re-exports and the baseline never calls. */
 const WITHOUT_UNUSED_PROTOS: Plugin = {
   name: 'without-unused-protos',
   setup: (build) =>
@@ -122,10 +118,7 @@ const WITHOUT_UNUSED_PROTOS: Plugin = {
     })),
 };
 
-/**
- * Requires `node:http` where a package imports it. An import loads all of it at start, `fetch` and
- * web sockets too: a quarter of a function's load.
- */
+/** An import of `node:http` loads `fetch` and web sockets too: a quarter of a function's load. */
 const HTTP_REQUIRED: Plugin = {
   name: 'http-required',
   setup: (build) => {
@@ -138,10 +131,7 @@ const HTTP_REQUIRED: Plugin = {
   },
 };
 
-/**
- * No bundle holds the native part of msgpackr, for which each start looked: a tenth of a function's
- * load. Without it msgpackr reads by itself.
- */
+/** No bundle holds msgpackr's native part. Each start would look for it: a tenth of the load. */
 const WITHOUT_NATIVE_PARTS: Plugin = {
   name: 'without-native-parts',
   setup: (build) =>
@@ -164,8 +154,7 @@ function assertOwnSdkOnly(metafile: Metafile, name: string, foreign: RegExp): vo
 async function packageFilesOf(cloud: Cloud, { name }: FunctionSource): Promise<[string, Uint8Array][]> {
   const common = { name: `stowage-${name}-${cloud}`, private: true, type: 'module', main: MAIN };
   if (cloud === 'azure') return [['package.json', json(common)]];
-  // Google's build installs the functions-framework, and all that it needs, in the versions that
-  // the function was tested under.
+  // Google's build installs the functions-framework in the versions that were tested.
   const { devDependencies } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
@@ -179,8 +168,7 @@ async function packageFilesOf(cloud: Cloud, { name }: FunctionSource): Promise<[
 /** Without the empty prefix every route would lie under /api. */
 function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
   const functionTimeout = new Date(timeoutSeconds * 1_000).toISOString().slice(11, 19);
-  // Under load the host would send a part only: alerts and percentiles would be of samples, and a
-  // line of the log might be missing.
+  // Without exclusions the host samples under load: percentiles of samples, lost log lines.
   const samplingSettings = { isEnabled: true, excludedTypes: 'Request;Trace;Exception' };
   return {
     version: '2.0',

@@ -1,5 +1,4 @@
-// Builds the files for `npm pack`: store and drivers as JavaScript, since Node.js runs no
-// TypeScript below node_modules, and the command line as one file.
+// Builds `npm pack`'s files: JavaScript, as Node.js runs no TypeScript below node_modules.
 import { execFile } from 'node:child_process';
 import { chmod, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -28,8 +27,7 @@ await build({
   target: 'node22',
   // Mostly charts, which nobody debugs here.
   minify: true,
-  // Bundled CommonJS packages expect it; an ES module has none. The entry's own first line stays
-  // the first.
+  // Bundled CommonJS packages expect it. The entry's own first line stays the first.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },

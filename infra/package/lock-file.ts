@@ -1,12 +1,8 @@
-// Cuts a package's lock file out of the project's: one dependency's part. Entries keep their
-// places, so that every package finds its tested version.
+// Cuts one dependency's part out of the lock file. Places stay, so versions do.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/**
- * An entry of package-lock.json, version 3
- * (https://docs.npmjs.com/cli/configuring-npm/package-lock-json).
- */
+/** package-lock.json, version 3 (https://docs.npmjs.com/cli/configuring-npm/package-lock-json). */
 interface LockEntry {
   readonly version?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -26,10 +22,7 @@ export interface LockedPackage {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/**
- * The lock file for `locked`, whose dependencies have to stand in `root`'s. Throws, with its name,
- * if one does not.
- */
+/** Throws, with its name, if a dependency of `locked` is not in `root`'s lock file. */
 export async function lockFileOf(root: string, locked: LockedPackage): Promise<object> {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
     packages: Entries;

@@ -1,5 +1,4 @@
-// Packages functions: one zip for each function of each cloud, and its source map apart. The local
-// hosts run these very zips, unpacked.
+// One zip a function and cloud, its source map apart. The local hosts run these zips.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,26 +23,17 @@ export interface UnpackedFunction extends PackagedFunction {
   readonly dir: string;
 }
 
-/**
- * This project's functions, with the same limits as in serverless.yml, for hosts that do not go
- * through the framework.
- */
+/** Limits as in serverless.yml, for hosts that do not go through the framework. */
 export const FUNCTIONS: readonly FunctionSource[] = [
   { name: 'records', handler: 'functions/{cloud}/records.ts', timeoutSeconds: 60 },
   { name: 'compare', handler: 'functions/{cloud}/compare.ts', timeoutSeconds: 230 },
   { name: 'vacuum', handler: 'functions/{cloud}/vacuum.ts', timeoutSeconds: 1_800 },
 ];
 
-/**
- * A larger package would start slowly; the bound also notices a dependency that slips into a
- * bundle.
- */
+/** A larger package starts slowly, or has a dependency that slipped in. */
 export const ZIP_BYTES_MAX = 5 * 1024 * 1024;
 
-/**
- * Writes `<cloud>-<name>.zip`, and `maps/<cloud>-<name>.main.js.map.gz`, into `outDir`. Throws if a
- * zip is larger than 5 MiB.
- */
+/** Writes `<cloud>-<name>.zip` and `maps/<cloud>-<name>.main.js.map.gz`. Throws above 5 MiB. */
 export async function packageFunctions(
   outDir: string,
   sources: readonly FunctionSource[] = FUNCTIONS,

@@ -1,5 +1,4 @@
-// Builds the live page into one HTML file, with style and script inline. It runs the command line's
-// coordinator and draws its report.
+// Builds the live page as one HTML file. It runs the command line's coordinator and report.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -18,10 +17,7 @@ export interface PageFiles {
   readonly gzip: Uint8Array;
 }
 
-/**
- * The page as the function on this provider serves it. `folder` has page.html and page/. Throws if
- * the script does not build.
- */
+/** `folder` has page.html and page/. Throws if the script does not build. */
 export async function buildPage(folder: string, provider: Provider): Promise<PageFiles> {
   const html = Buffer.from(await pageText(folder, provider));
   return { html, br: brotliCompressSync(html), gzip: gzipSync(html, { level: 9 }) };

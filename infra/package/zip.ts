@@ -1,5 +1,4 @@
-// Zip archives whose bytes depend on their contents alone: sorted entries, one time, the lock
-// file's compressor. The same code changes nothing when deployed again.
+// Zips whose bytes depend on contents alone: the same code changes nothing when deployed again.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { unzipSync, type Zippable, zipSync } from 'fflate';
@@ -9,8 +8,7 @@ const UNIX = 3;
 const MODE = (0o100644 << 16) >>> 0;
 
 export function zip(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  // The first moment a zip can hold; from local parts, because zips keep local time and fflate
-  // reads it as such.
+  // The first moment of a zip, in local parts: zips keep local time, and fflate reads it so.
   const mtime = new Date(1980, 0, 1);
   const entries: Zippable = {};
   for (const name of [...files.keys()].sort())

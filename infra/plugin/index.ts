@@ -1,5 +1,4 @@
-// The Serverless Framework's plugin: the provider `stowage`, which stands for both clouds, and the
-// framework's commands by the files in commands/.
+// The Serverless Framework's plugin: the provider `stowage`, for both clouds, and its commands.
 import path from 'node:path';
 import { PLANS } from '../../shared/lab/plan/plan.ts';
 import { compareDeployed } from '../cli/compare.ts';
@@ -163,10 +162,7 @@ export default class StowagePlugin {
     if (message !== undefined) throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
   }
 
-  /**
-   * The framework would make a zip of the whole folder. A deployment packages after it has looked
-   * for what it needs.
-   */
+  /** The framework would zip the whole folder, before a deployment has checked what it needs. */
   async #claimPackaging(context: Context): Promise<void> {
     checkHandlers(context.settings);
     for (const one of Object.values(this.#serverless.service.functions)) one.package = { disable: true };
@@ -237,10 +233,7 @@ export default class StowagePlugin {
   }
 }
 
-/**
- * A signal is the end of the framework's own work: it would show what is thrown behind it as a bug,
- * with its stack.
- */
+/** The framework has ended: it would show an error thrown now as a bug, with its stack. */
 function endInterrupted({ message }: Error): never {
   console.error(`\n${message}`);
   process.exit(EXIT.interrupted);

@@ -1,14 +1,10 @@
-// Notices when the npm that started this process is gone. SIGKILL of npm ends neither its shell nor
-// this process, which would then run on for ever.
+// Notices the end of the npm behind this process: its SIGKILL ends neither shell nor process.
 import { readFileSync } from 'node:fs';
 
 const ASK_EVERY_MS = 1_000;
 const SHELLS = new Set(['sh', 'dash', 'bash']);
 
-/**
- * Calls `end` once npm is gone, within a second. Does nothing outside npm scripts; without /proc,
- * an npm behind a shell is not seen.
- */
+/** Calls `end` within a second, in npm scripts only. Without /proc a shell hides npm's end. */
 export function onLauncherEnd(end: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const before = launcher();
@@ -20,10 +16,7 @@ export function onLauncherEnd(end: () => void): void {
   timer.unref();
 }
 
-/**
- * Identifies npm by the parents of this process and of the shell in between. They change when npm
- * ends: orphans get another parent.
- */
+/** npm by this process's and the shell's parents, which change when npm ends. */
 function launcher(): string {
   const [name, parent] = statusOf(process.ppid);
   return SHELLS.has(name) ? `${process.ppid} ${parent}` : String(process.ppid);

@@ -1,5 +1,4 @@
-// Child processes that cannot outlive this one. The system closes the supervisor's pipe however
-// this process ends; the supervisor then kills the child's process group.
+// Child processes that cannot outlive this one: its end closes a pipe, then a supervisor kills.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -32,8 +31,7 @@ export interface SupervisedOptions {
 /** Starts `command`, looked up on PATH. A command that cannot be started exits with 127. */
 export function startSupervised(command: string, args: readonly string[], options: SupervisedOptions = {}): Supervised {
   const child = spawn(process.execPath, [SUPERVISOR, command, ...args], {
-    // Its own group: Ctrl-C in a terminal reaches this process alone, which may then close in
-    // order.
+    // Ctrl-C in a terminal then reaches this process alone, which closes in order.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     ...options,
@@ -59,10 +57,7 @@ export function startSupervised(command: string, args: readonly string[], option
   };
 }
 
-/**
- * Asks `probe` every 20 ms until it says true. Throws, with the child's output, if the child exits
- * or `timeoutMs` passes first; the child is then closed.
- */
+/** Probes every 20 ms. Closes the child and throws its output if it exits or time is up first. */
 export async function untilReady(
   name: string,
   child: Supervised,
@@ -94,10 +89,7 @@ export async function answersOk(url: string): Promise<boolean> {
   }
 }
 
-/**
- * A port of 127.0.0.1 that nobody listens on now: the one that is wanted, or any. Rejects if
- * somebody does.
- */
+/** An unused port of 127.0.0.1: the wanted one, or any. Rejects if it is in use. */
 export async function freePort(wanted = 0): Promise<number> {
   const server = createServer().listen(wanted, '127.0.0.1');
   await once(server, 'listening').catch((error: unknown) => {

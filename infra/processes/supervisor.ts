@@ -1,5 +1,4 @@
-// Runs one command, and kills its process group when standard input closes, also by SIGKILL of the
-// parent. Started by supervised.ts, never imported.
+// Runs a command; kills its process group when standard input closes. Started by supervised.ts.
 import { spawn } from 'node:child_process';
 
 const [command = '', ...args] = process.argv.slice(2);
@@ -23,6 +22,5 @@ child.once('exit', (code) => {
 });
 process.stdin.once('close', killGroup);
 process.stdin.resume();
-// These signals may be meant for the parent; they end the child too, and its exit then ends this
-// process.
+// They may be meant for the parent; the child ends too, and its exit ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, killGroup);

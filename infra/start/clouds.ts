@@ -1,5 +1,4 @@
-// Both clouds on this machine: emulators in their own processes, and the hosts of the bundled
-// functions. Google's own emulator replaces the embedded one on request.
+// Both clouds on this machine: emulators and hosts of the bundled functions, as processes.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,15 +24,9 @@ export interface RunningCloud {
   readonly recordsUrl: string;
   /** One for each instance of the function `compare`. */
   readonly compareUrls: readonly [string, ...string[]];
-  /**
-   * A request's headers for the function: an app key of an admin or of comparisons, and the
-   * platform's key.
-   */
+  /** Headers of a request: an app key of an admin or of comparisons, and the platform's key. */
   readonly headers: (name: FunctionName) => Readonly<Record<string, string>>;
-  /**
-   * Aborts when its emulator ends by itself: its functions would try for long, one request after
-   * the other.
-   */
+  /** Aborts when the emulator ends by itself: its functions would retry for long. */
   readonly ended: AbortSignal;
   /** The last lines its hosts printed. */
   output(): string;
@@ -60,21 +53,13 @@ export interface CloudsOptions {
   readonly providers?: readonly Provider[];
   /** The Datastore emulator to start. */
   readonly datastore: 'embedded' | 'google';
-  /**
-   * Processes of the function `compare` on each cloud, which generate a load together. Default: 1.
-   */
+  /** Processes of `compare` on each cloud, which share a load. Default: 1. */
   readonly instances?: number;
   /** Default: random ones, for this run alone. */
   readonly keys?: Partial<LocalKeys>;
-  /**
-   * The first of four ports in a row: records and compare of Google Cloud, then of Azure. Default:
-   * free ones.
-   */
+  /** Four ports in a row: Google's records and compare, then Azure's. Default: free ones. */
   readonly firstPort?: number | undefined;
-  /**
-   * A folder that keeps the data; the emulators then run in this process. Default: the data is in
-   * memory alone.
-   */
+  /** Keeps the data; the emulators then run in this process. Default: memory alone. */
   readonly dataDir?: string | undefined;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
@@ -133,10 +118,7 @@ interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
   start(name: FunctionName, port?: number): Promise<FunctionHost>;
 }
 
-/**
- * Packages the functions, and starts on each cloud what is wanted. If one fails, throws with
- * everything closed again.
- */
+/** Packages the functions and starts each cloud. If one fails, closes all and throws. */
 async function startOnEach<Started>(
   { providers = PROVIDERS, signal, ...options }: GroundOptions,
   functions: readonly FunctionName[],
@@ -215,9 +197,7 @@ const layGoogle: LayGround = async (options, packages) => {
   };
 };
 
-/**
- * Google's emulator is used on request only; if it is missing, the error says how to install it.
- */
+/** Google's emulator on request only. Throws how to install it if it is missing. */
 async function startDatastore({ datastore, dataDir }: Pick<CloudsOptions, 'datastore' | 'dataDir'>): Promise<Emulator> {
   if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore'));
   const found = await findGoogleEmulator('firestore');

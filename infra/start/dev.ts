@@ -1,5 +1,4 @@
-// Both clouds on this machine for somebody who writes against them: addresses and keys as lines to
-// paste into a shell, until Ctrl-C.
+// Both clouds for somebody who writes against them: addresses and keys to paste, until Ctrl-C.
 import path from 'node:path';
 import { makeFolder } from '../cli/folder.ts';
 import { runCommand, UsageError } from '../cli/options.ts';
@@ -35,10 +34,7 @@ async function checkPorts(firstPort: number | undefined): Promise<void> {
   }
 }
 
-/**
- * Whether fetch calls no such port, as browsers do not, for other services are known by it: 1 is
- * one of some 80.
- */
+/** fetch refuses some 80 ports, as browsers do: other services are known by them. */
 async function isRefused(freePort: number): Promise<boolean> {
   const error = await fetch(`http://127.0.0.1:${freePort}`).catch((thrown: unknown) => thrown);
   return error instanceof TypeError && (error.cause as Error).message === 'bad port';

@@ -1,24 +1,17 @@
-// Runs a job that a signal or the end of npm may interrupt; the job then closes in order the
-// processes it started.
+// Runs a job that a signal or npm's end interrupts; it then closes its processes in order.
 import { SAME_INTERRUPT_MS } from '../cli/interrupt.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 
 /** Shells expect this after Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
 
-/**
- * After this time the process exits, and the supervisors kill the children that were not closed in
- * order.
- */
+/** Then the process exits, and the supervisors kill the children that are left. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
 /** The reason of an abort that is no failure. */
 class Interruption extends Error {}
 
-/**
- * Returns the exit code: the job's own, 130 if interrupted, 1 if it threw, which is printed. A
- * second Ctrl-C ends the process at once. Call it once.
- */
+/** Gives the job's own code, 130 if interrupted, 1 if it threw. A second Ctrl-C ends at once. */
 export async function runJob(
   job: (signal: AbortSignal) => Promise<number>,
   closeTimeoutMs: number = CLOSE_TIMEOUT_MS,

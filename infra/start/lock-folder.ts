@@ -5,10 +5,7 @@ import { UsageError } from '../cli/options.ts';
 
 const LOCK_FILE = 'in-use-by-process';
 
-/**
- * Takes the folder for this process until the returned function is called. A dead process's lock
- * does not count. Throws a UsageError while another holds it.
- */
+/** Returns the release. A dead process's lock is free. Throws a UsageError if another holds it. */
 export async function lockFolder(option: string, folder: string): Promise<() => Promise<void>> {
   const file = path.join(folder, LOCK_FILE);
   const holder = await holderOf(file);

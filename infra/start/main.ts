@@ -1,5 +1,4 @@
-// The main job: both clouds on this machine, a record written and read through each, and the
-// comparison. However the job ends, everything it started is closed, in reverse order.
+// The main job: both clouds, a record through each, the comparison. Closes all in reverse order.
 import path from 'node:path';
 import type { Endpoint } from '../../shared/lab/plan/coordinator.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';
@@ -44,10 +43,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<number> 
   }
 }
 
-/**
- * Ctrl-C ends the plan and no more: what was measured by then makes a report. Resolves to the exit
- * code.
- */
+/** Ctrl-C ends the plan: what was measured makes a report. Resolves to the exit code. */
 async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
   const endpoints = clouds.running.map(({ provider, compareUrls, headers }): Endpoint => ({
     provider,

@@ -1,5 +1,4 @@
-// Proves that a cloud works before it is compared: writes one real record through its function and
-// reads it back, byte for byte.
+// Proves a cloud before its comparison: writes one record and reads it back, byte for byte.
 import type { RunningCloud } from './clouds.ts';
 
 export interface Proof {

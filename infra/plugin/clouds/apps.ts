@@ -7,8 +7,8 @@ import { outputOf, type Run } from '../context/tools.ts';
 type AzureEndpoint = Extract<CloudEndpoint, { cloud: 'azure' }>;
 
 /**
- * azurerm writes these, though apps reach their storage by identity; with them the host does not
- * start (https://github.com/hashicorp/terraform-provider-azurerm/issues/29693).
+ * With these, which azurerm writes, the host of an app with an identity does not start
+ * (https://github.com/hashicorp/terraform-provider-azurerm/issues/29693).
  */
 const STRAY_SETTINGS = ['AzureWebJobsStorage', 'DEPLOYMENT_STORAGE_CONNECTION_STRING'] as const;
 

@@ -1,5 +1,4 @@
-// Azure: az finds the values for Terraform's variables, and uploads the code: Terraform's provider
-// cannot, on Flex Consumption.
+// Azure: az finds variables and uploads code, as Terraform's provider cannot on Flex Consumption.
 import path from 'node:path';
 import * as z from 'zod';
 import { DeployError, type Settings } from '../context/settings.ts';
@@ -170,10 +169,7 @@ async function queried(run: Run, args: readonly string[], query: string): Promis
   return await asked(run, 'az', [...args, '--query', query, '--output', 'tsv']);
 }
 
-/**
- * The claim by which Azure's own roles and policies know the caller; people, and principals that
- * may not read the directory, have it too.
- */
+/** The claim that Azure's roles and policies go by; no right to read the directory is needed. */
 function objectIdIn(token: string): string | undefined {
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { oid?: unknown };

@@ -10,10 +10,7 @@ export interface Account {
   readonly place: string;
   /** For people. */
   readonly who: string;
-  /**
-   * As Terraform grants rights to it: an IAM member, or an object id. Undefined if that is not
-   * known.
-   */
+  /** As Terraform grants rights: an IAM member, or an object id. Undefined if not known. */
   readonly principal?: string;
 }
 
@@ -21,15 +18,9 @@ export interface Account {
 export interface Missing {
   readonly what: string;
   readonly fix: string;
-  /**
-   * The fix as a command that is free and deletes nothing, so that a deployment may run it by
-   * itself.
-   */
+  /** The fix as a free command that deletes nothing: a deployment may run it by itself. */
   readonly mend?: readonly [tool: string, ...args: string[]];
-  /**
-   * A plan does without it: it is mended right before the apply. Default: it is missing for the
-   * plan too.
-   */
+  /** True: mended right before the apply, as plans do without it. Default: false. */
   readonly isForApply?: boolean;
 }
 
@@ -73,26 +64,15 @@ export interface Holdings {
 export interface CloudSide {
   readonly cloud: Cloud;
   readonly holdings: Holdings;
-  /**
-   * Checks everything at once, and pushes all that is missing onto `missing` instead of throwing.
-   */
+  /** Checks all at once, and pushes what is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf, without the keys. */
   variables(settings: Settings, account: Account, deployers: readonly string[]): Record<string, unknown>;
-  /**
-   * Reads Terraform's outputs; undefined if there are no functions. Throws on outputs of another
-   * shape.
-   */
+  /** From Terraform's outputs; undefined without functions. Throws on another shape. */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
-  /**
-   * Whether a failed apply may succeed some minutes later, by what Terraform said: new roles are
-   * not known everywhere at once.
-   */
+  /** Whether an apply may succeed in minutes: new roles are not known everywhere at once. */
   isPassing(said: string): boolean;
-  /**
-   * Puts right what Terraform leaves wrong at every apply. Can be repeated; throws a DeployError
-   * while it is not right yet.
-   */
+  /** Mends what each apply leaves wrong. Repeatable; throws a DeployError until it is right. */
   settle(run: Run, endpoint: CloudEndpoint): Promise<void>;
   /** The command that shows what a function printed in the last hour. */
   logsCommand(settings: Settings, account: Account, name: string): string;

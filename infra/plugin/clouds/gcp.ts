@@ -84,8 +84,7 @@ export const gcp: CloudSide = {
     return { cloud: 'gcp', urls, project: place, keys };
   },
 
-  // Roles take minutes to reach the build; accounts and APIs that are new take some to be known.
-  // The provider's own example waits for a minute before it builds.
+  // New roles, accounts and APIs take minutes to reach the build. The provider's example waits too.
   isPassing: (said) =>
     /missing permission on the build service account|build failed|permission.{0,20}denied|does not have \S+ access|service account .* does not exist|SERVICE_DISABLED|has not been used in project/i.test(
       said,

@@ -1,5 +1,4 @@
-// The next step after a refusal of a cloud's, by what it said. Terraform shows the refusal itself;
-// this says what a user does about it.
+// The next step after a cloud's refusal. Terraform shows the refusal itself.
 import type { Cloud } from '../../package/bundle.ts';
 
 type Hint = readonly [said: RegExp, next: string];

@@ -1,5 +1,5 @@
-// Changes the replication of an Azure storage account without a new account. Source:
-// https://learn.microsoft.com/azure/storage/common/redundancy-migration
+// Changes an Azure storage account's replication without a new account.
+// Source: https://learn.microsoft.com/azure/storage/common/redundancy-migration
 import type { Loss } from './cloud.ts';
 
 /** Each replication with a copy in a second region, and without one. */

@@ -11,10 +11,7 @@ export function dataLosses({ side: { holdings } }: Stack, { losses }: Planned): 
   return losses.filter(({ address }) => holdings.data.includes(address));
 }
 
-/**
- * Throws a DeployError if the plan would delete data: with the setting that is the reason, and what
- * to do instead.
- */
+/** Throws a DeployError if the plan would delete data: the setting at fault, and what to do. */
 export function refuseDataLoss(stack: Stack, planned: Planned): void {
   const losses = dataLosses(stack, planned);
   if (losses.length === 0) return;
@@ -26,10 +23,7 @@ Set it back. ${[...advice].join('\n')}
 To give the data up: npx serverless deploy --delete-data`);
 }
 
-/**
- * Asks, if plans take functions or data away: with what goes, a line each. Throws a DeployError if
- * nobody agrees.
- */
+/** Lists and asks about functions or data that plans take away. Throws a DeployError on a no. */
 export async function agreeToLosses(
   context: Context,
   plans: readonly { readonly stack: Stack; readonly planned: Planned }[],
@@ -50,10 +44,7 @@ function functionsText(stack: Stack, { losses }: Planned): string {
   );
 }
 
-/**
- * Asks for the name of the stage at stake. Throws a DeployError if it is not given, or nobody can
- * be asked.
- */
+/** Asks for the stage's name. Throws a DeployError if it is not given or nobody can be asked. */
 export async function confirm({ settings }: Context, isConfirmed: boolean): Promise<void> {
   if (isConfirmed) return;
   const name = `${settings.service}-${settings.stage}`;

@@ -1,5 +1,5 @@
-// `serverless deploy`: check, package, show both plans, refuse if data would go, ask if functions
-// would; apply, upload, try out. After an interruption the same command goes on.
+// `serverless deploy`: check, package, plan; refuse if data would go, ask if functions would;
+// apply, upload, try out. After an interruption the same command goes on.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
@@ -15,16 +15,11 @@ import { infoText } from './info.ts';
 import { smoke } from './smoke.ts';
 
 export interface DeployOptions extends Patience {
-  /**
-   * Makes the packages, once nothing is missing that a deployment needs. Default: they are there.
-   */
+  /** Runs once nothing else is missing. Default: the packages are there. */
   readonly pack?: () => Promise<void>;
   /** Stop after showing the plans. */
   readonly isPlanOnly: boolean;
-  /**
-   * Give up the data, where a changed setting asks for another place of it. Default: such a plan is
-   * refused.
-   */
+  /** Allows a changed setting to delete data. Default: such a plan is refused. */
   readonly isDataDeleted?: boolean;
   /** Does not ask before functions are taken away. */
   readonly isConfirmed?: boolean;

@@ -18,10 +18,7 @@ export async function info(context: Context): Promise<void> {
   if (endpoints.length > 0) context.log(await infoText(context, endpoints));
 }
 
-/**
- * Prints addresses, the places of the credentials, and tables; a question that fails is printed
- * with its error.
- */
+/** Addresses, places of credentials, tables. A question that fails is printed with its error. */
 export async function infoText({ run }: Context, endpoints: readonly CloudEndpoint[]): Promise<string> {
   const parts = endpoints.map(async (endpoint) => {
     const tables = await tablesOf(endpoint, run).catch((error: unknown) => [`not known: ${String(error)}`]);

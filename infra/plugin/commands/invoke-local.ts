@@ -1,5 +1,4 @@
-// `serverless invoke local`: a function's package in its cloud's local host, against an emulator. A
-// scheduled function is called as its scheduler does, unless the data says otherwise.
+// `serverless invoke local`: a package in its local host. A scheduled one is called as scheduled.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { untilInterrupted } from '../../cli/interrupt.ts';
@@ -12,10 +11,7 @@ import { type Invocation, invocationOf, type InvokeOptions, send } from './invok
 
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
 
-/**
- * As Cloud Scheduler does it, and as Azure lets its timer be set off by hand, which answers before
- * the run has ended.
- */
+/** As Cloud Scheduler does, and as Azure's timers by hand, which answer before the run ends. */
 const SCHEDULER: Readonly<Record<Provider, Invocation>> = {
   datastore: { path: '/v1/vacuum', method: 'POST', headers: {} },
   'azure-tables': { path: '/admin/functions/vacuum', method: 'POST', headers: {} },
@@ -24,10 +20,7 @@ const SCHEDULER: Readonly<Record<Provider, Invocation>> = {
 const RUN_TIMEOUT_MS = 240_000;
 const POLL_MS = 100;
 
-/**
- * Host and emulator end with the command. Throws a DeployError if an answer is an error, or if the
- * command is interrupted.
- */
+/** Throws a DeployError on an answer that is an error and on an interruption. */
 export async function invokeLocal({ settings, log }: Context, options: InvokeOptions): Promise<void> {
   const names = FUNCTIONS.map(({ name }) => name);
   const given = await invocationOf(names, options);

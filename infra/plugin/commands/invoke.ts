@@ -1,6 +1,5 @@
-// `serverless invoke`: one HTTP request to a function on each cloud. The input is {"path":
-// "/v1/health", "method": "GET", "headers": {}, "body": ...}; a body other than a string is sent as
-// JSON.
+// `serverless invoke`: one request to a function on each cloud. A body other than a string is JSON:
+// {"path": "/v1/health", "method": "GET", "headers": {}, "body": ...}.
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { headersFor, urlOf } from '../../cli/endpoints.ts';

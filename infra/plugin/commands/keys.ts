@@ -25,10 +25,7 @@ interface Keyed {
   readonly present: PresentKeys;
 }
 
-/**
- * Throws a DeployError if a cloud has no functions, or if the step has been done on every cloud
- * already.
- */
+/** Throws a DeployError if a cloud has no functions, or if every cloud is done already. */
 export async function changeKeys(context: Context, { step, ...options }: KeysOptions): Promise<void> {
   const all: Keyed[] = [];
   for (const stack of await openStacks(context)) all.push(await keyed(stack, context));

@@ -1,5 +1,4 @@
-// `serverless logs`: the commands that show what a function printed. They are the clouds' own, to
-// be changed and given again.
+// `serverless logs`: the clouds' own commands that show a function's log, to be changed and reused.
 import type { Context } from '../context/context.ts';
 import { openStacks } from '../stack/stack.ts';
 import { checkName } from './invoke.ts';

@@ -1,5 +1,4 @@
-// `serverless remove`: takes down the functions. The data stays, also in Terraform's state for a
-// later deployment; only --delete-data deletes it, after lifting its protection.
+// `serverless remove`: takes down the functions; only --delete-data also deletes data.
 import type { Context } from '../context/context.ts';
 import { newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';

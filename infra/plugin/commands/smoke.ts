@@ -1,5 +1,4 @@
-// Whether what was deployed works: each function's health, and a record through `records`, with the
-// credentials that callers have.
+// Tries out a deployment with callers' credentials: each health, and a record through `records`.
 import { randomUUID } from 'node:crypto';
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';

@@ -1,5 +1,4 @@
-// The context of every command of the plugin: the settings, the machine's tools, the clock, and the
-// log.
+// The context of the plugin's commands: settings, tools, clock, log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskTool } from '../../cli/tools.ts';
 import type { Settings } from './settings.ts';

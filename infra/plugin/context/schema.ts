@@ -1,5 +1,4 @@
-// The schema of serverless.yml. The framework checks it before any hook runs, and names each error
-// with its path.
+// The schema of serverless.yml. The framework checks it before any hook, and names paths.
 
 /** Regions where Cloud Run functions run and Firestore has a location, as of 2026-11. */
 const GCP_REGIONS = words(`
@@ -11,10 +10,7 @@ const GCP_REGIONS = words(`
   us-east4 us-east5 us-south1 us-west1 us-west2 us-west3 us-west4
 `);
 
-/**
- * Azure's public regions, as of 2026-11. Which of them offer Flex Consumption is asked at
- * deployment.
- */
+/** Public regions as of 2026-11. A deployment asks which of them offer Flex Consumption. */
 const AZURE_REGIONS = words(`
   australiacentral australiaeast australiasoutheast austriaeast belgiumcentral brazilsouth canadacentral
   canadaeast centralindia centralus chilecentral eastasia eastus eastus2 francecentral germanywestcentral
@@ -144,10 +140,7 @@ export const PROVIDER_SCHEMA = {
 /** A function's path; for readers, as each function has an address of its own. */
 export const HTTP_EVENT_SCHEMA = { type: 'string', pattern: '^/v1/[a-z]+$' } as const;
 
-/**
- * Five fields of cron, by which a function runs. Both clouds read them alike while they hold
- * numbers alone.
- */
+/** Five fields of cron. Both clouds read them alike only while they hold numbers. */
 export const SCHEDULE_EVENT_SCHEMA = {
   type: 'string',
   pattern: String.raw`^([\d*,/-]+( [\d*,/-]+){4})?$`,

@@ -73,10 +73,7 @@ export interface Settings extends ProviderSettings {
 /** The same as in Terraform's variables; the framework's own schema lets more through. */
 const SERVICE = /^[a-z][a-z0-9-]{1,11}$/;
 
-/**
- * Resolves the settings of a command. Throws a DeployError on a service's name that the clouds
- * would refuse.
- */
+/** Throws a DeployError on a service's name that the clouds would refuse. */
 export function settingsOf(
   service: string,
   provider: ProviderSettings,
@@ -100,10 +97,7 @@ export function settingsOf(
   };
 }
 
-/**
- * Five fields of cron in UTC; empty if it has an event with none; undefined for a function that
- * callers call.
- */
+/** Cron in UTC; empty for an event with none; undefined for a function that callers call. */
 export function scheduleOf({ events }: Pick<FunctionSettings, 'events'>): string | undefined {
   for (const event of events) if ('schedule' in event) return event.schedule;
   return undefined;

@@ -13,10 +13,7 @@ const UNKNOWN = /^at '([^']+)': unrecognized property '([^']+)'$/;
 const NOT_ALLOWED = /^at '([^']+)': must be equal to one of the allowed values$/;
 const NO_MATCH = /^at '([^']+)': must match pattern /;
 
-/**
- * An error of the framework's, with what was meant, what is allowed, or what the form is in words,
- * where it says neither.
- */
+/** Adds what was meant or allowed, or the form in words, if the framework says neither. */
 export function withMeaning(message: string): string {
   const [, parent, name] = UNKNOWN.exec(message) ?? [];
   if (parent !== undefined) return `${message}; ${meantText(name!, Object.keys(schemaAt(parent)?.properties ?? {}))}`;
@@ -27,10 +24,7 @@ export function withMeaning(message: string): string {
   return description === undefined ? message : `at '${formed!}': has to be ${description}`;
 }
 
-/**
- * The error about a `name=value` that serverless.yml declares for no stage, as nothing reads it;
- * undefined if all are declared.
- */
+/** Names a `name=value` that no stage declares: nothing reads it. Undefined if all are declared. */
 export function unknownParamText(
   given: readonly string[],
   declared: Readonly<Record<string, object>>,

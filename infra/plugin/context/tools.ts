@@ -1,5 +1,4 @@
-// Runs terraform or tofu, gcloud, az. Each run has a deadline. An interruption is passed on once,
-// with time for the tool to write down its work.
+// Runs terraform or tofu, gcloud, az, each with a deadline. Passes an interruption on once.
 import { spawn } from 'node:child_process';
 import { onPath } from '../../processes/on-path.ts';
 import { DeployError } from './settings.ts';
@@ -30,10 +29,7 @@ export function isInterruption(error: unknown): boolean {
   return error instanceof Interrupted || (error instanceof Error && isInterruption(error.cause));
 }
 
-/**
- * Runs a tool to its end. Throws only if it cannot be started, exceeds its time, or the user
- * interrupts.
- */
+/** Throws only if the tool cannot be started, exceeds its time, or the user interrupts. */
 export type Run = (tool: string, args: readonly string[], options?: RunOptions) => Promise<Ended>;
 
 const TIMEOUT_MS = 120_000;
@@ -43,8 +39,7 @@ const OUTPUT_CHARS_MAX = 10_000_000;
 
 export const run: Run = (tool, args, { env = {}, isShown = false, timeoutMs = TIMEOUT_MS } = {}) =>
   new Promise((resolve, reject) => {
-    // A group of its own: Ctrl-C in a terminal reaches every process of a group, and Terraform
-    // takes a second one for an order to drop all.
+    // A group of its own, as Terraform takes a second Ctrl-C for an order to drop all.
     const child = spawn(tool, args, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,4 @@
-// App keys: made here, kept in each cloud's own store of secrets, read from there with the user's
-// login, and stored nowhere else.
+// App keys: made here, kept only in each cloud's store of secrets, read with the user's login.
 import { randomBytes } from 'node:crypto';
 import { appKeysOf, type CloudEndpoint, type KeyRole } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';
@@ -16,10 +15,7 @@ export const ROLES = ['read', 'write', 'admin', 'compare'] as const satisfies re
 /** 32 characters of base64: 192 bits. */
 const KEY_BYTES = 24;
 
-/**
- * A new key for each role. Terraform takes them only where there are none, or when the version of
- * the keys changes.
- */
+/** One a role. Terraform takes them where there are none, or when their version changes. */
 export function newKeys(): AppKeys {
   return byRole(() => randomBytes(KEY_BYTES).toString('base64url'));
 }
@@ -32,8 +28,8 @@ export async function presentKeys({ run }: Context, endpoint: CloudEndpoint): Pr
 }
 
 /**
- * The callers' present keys, so that an interrupted change of keys refuses nobody. New ones if
- * nothing is deployed, or if they cannot be read, which is logged.
+ * The present keys, so that an interrupted change refuses nobody. New ones if there are none,
+ * or if they cannot be read, which is logged.
  */
 export async function keysToKeep(context: Context, endpoint: CloudEndpoint | undefined): Promise<AppKeys> {
   if (endpoint === undefined) return newKeys();

@@ -1,5 +1,4 @@
-// Terraform's state: on this machine, or in a shared bucket or container. The setting `state`
-// writes the file that says where.
+// Terraform's state, on this machine or in a shared bucket. The setting `state` names the place.
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Cloud } from '../../package/bundle.ts';

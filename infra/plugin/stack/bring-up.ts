@@ -1,5 +1,4 @@
-// From a plan to working functions, for deployments and changes of keys: applies, repeats failures
-// of new roles, and puts right what Terraform leaves wrong.
+// From a plan to working functions: applies, repeats failures of new roles, mends leftovers.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';

@@ -1,14 +1,10 @@
-// The endpoints file: addresses of a deployment's functions, for `stowage compare` and other
-// callers.
+// The endpoints file: addresses of a deployment's functions, for `stowage compare` and others.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type CloudEndpoint, endpointsSchema } from '../../cli/endpoints.ts';
 import type { Settings } from '../context/settings.ts';
 
-/**
- * Writes the functions' addresses, without secrets; entries of other clouds stay. Returns the
- * file's path, or undefined if there is no address.
- */
+/** Writes addresses, never secrets, and keeps other clouds'. Undefined without any address. */
 export async function writeEndpoints(
   settings: Settings,
   endpoints: readonly CloudEndpoint[],

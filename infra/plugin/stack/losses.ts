@@ -18,10 +18,7 @@ const PLAN = z.object({ resource_changes: z.array(CHANGE).default([]) });
 
 type Change = z.infer<typeof CHANGE>;
 
-/**
- * Every resource that a plan deletes or replaces. `json` is what `terraform show -json` prints of
- * the plan.
- */
+/** Resources that a plan deletes or replaces. `json`: from `terraform show -json`. */
 export function lossesOf(json: string): Loss[] {
   const { resource_changes: changes } = PLAN.parse(JSON.parse(json));
   return changes.filter(isTakenAway).map(({ address, type, change }) => ({

@@ -1,5 +1,4 @@
-// Retries for minutes: new functions, roles and keys take that long to take effect everywhere in a
-// cloud.
+// Retries for minutes: new functions, roles and keys take that long to reach all of a cloud.
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { Stopped } from '../context/tools.ts';
@@ -12,9 +11,7 @@ export interface Patience {
 export interface Retries extends Patience {
   /** The pause between two attempts. Default 10 seconds. */
   readonly pauseMs?: number;
-  /**
-   * Whether an error may be gone some time later; others are thrown as they are. Default: all are.
-   */
+  /** Whether an error may pass; others are thrown at once. Default: all may. */
   readonly isPassing?: (error: unknown) => boolean;
 }
 
@@ -22,10 +19,7 @@ export interface Retries extends Patience {
 const PATIENCE_MS = 10 * 60_000;
 const PAUSE_MS = 10_000;
 
-/**
- * Retries until `attempt` succeeds. When the time is up, throws a DeployError with `failed` and the
- * last error.
- */
+/** When the time is up, throws a DeployError with `failed` and the last error. */
 export async function patiently<Result>(
   { log, clock }: Context,
   failed: string,

@@ -1,5 +1,4 @@
-// Checks everything that a command needs before it changes anything, and reports all that is
-// missing at once, each with its fix.
+// Checks all that a command needs before any change; reports everything missing, with fixes.
 import type { Cloud } from '../../package/bundle.ts';
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import type { Context } from '../context/context.ts';
@@ -42,10 +41,7 @@ export async function prerequisites(
   return { terraform, accounts: Object.fromEntries(accounts), unready: Object.fromEntries(unready) };
 }
 
-/**
- * Runs the fixes, one after the other. Throws a DeployError with the command, for somebody who may
- * give it.
- */
+/** One fix after the other. Throws a DeployError with the command for who may run it. */
 export async function mendAll({ run, log }: Pick<Context, 'run' | 'log'>, missing: readonly Missing[]): Promise<void> {
   for (const { what, fix, mend } of missing) {
     log(fix);

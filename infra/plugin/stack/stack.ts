@@ -1,5 +1,4 @@
-// One cloud of one stage: its side, the account it is deployed with, its Terraform. Every command
-// begins by opening the stacks it is for.
+// One cloud of one stage: its side, account and Terraform. Every command opens its stacks first.
 import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure.ts';

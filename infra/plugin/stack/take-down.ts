@@ -1,5 +1,5 @@
-// Deletes everything of a stage in one cloud, data too. The cloud's tool lifts the protection
-// first: Terraform would apply all other changes along with it.
+// Deletes a stage in one cloud, data too. The cloud's tool lifts the protection: Terraform would
+// apply all other changes along with it.
 import type { Context } from '../context/context.ts';
 import { newKeys } from './app-keys.ts';
 import { patiently } from './patience.ts';

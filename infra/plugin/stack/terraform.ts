@@ -1,5 +1,4 @@
-// One cloud's infra folder under Terraform: the stage is a workspace, the settings a file of
-// variables. App keys are in the environment of plan and apply alone.
+// One cloud's infra folder: the stage is a workspace. Only plan and apply see app keys.
 import * as z from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -62,10 +61,7 @@ export class Terraform {
     this.#outDir = settings.outDir;
   }
 
-  /**
-   * Downloads the providers, and selects the stage's workspace where the settings say that the
-   * state lies.
-   */
+  /** Downloads the providers and selects the stage's workspace in the configured state. */
   async open(): Promise<void> {
     await writeBackend(this.#dir, this.#cloud, this.#settings);
     await this.#do(['init', '-input=false', '-no-color']);
