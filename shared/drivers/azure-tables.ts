@@ -28,10 +28,7 @@ const CREDENTIAL: Kind = {
   accepts: (value) => TOKEN_CREDENTIAL.accepts(value) || hasTexts(value, 'name', 'key') || hasTexts(value, 'signature'),
 };
 
-/**
- * Node.js would drop what is no base64, sign with what is left, and the service would refuse each
- * request.
- */
+/** Node.js drops what is no base64 and signs with the rest: the service would refuse it. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/;
 
 const check = optionsOf<AzureTablesOptions>(

@@ -1,6 +1,4 @@
-// A driver around a driver: it counts calls, entities and bytes, and changes nothing. Counters only
-// grow; for a rate, take two copies. It knows no prices: what a provider bills is computed from
-// these counts elsewhere.
+// Counts calls, entities and bytes around a driver. Counters only grow. It knows no prices.
 import {
   type Driver,
   type Entity,

@@ -28,34 +28,19 @@ export type MemoryCall = { readonly timeoutMs: number } & (
   | { readonly kind: 'list'; readonly prefix: string; readonly cursor: ListCursor | undefined; readonly count: number }
 );
 
-/**
- * Faults of one call, in any combination. "Fails" means: a read or list rejects, writes and
- * removals answer `unknown`.
- */
+/** In any combination. "Fails": a read or list rejects, writes and removals answer `unknown`. */
 export interface MemoryFault {
   /** The call fails and never has an effect. */
   readonly fail?: 'throttled' | 'unavailable';
-  /**
-   * The call is turned away, and has no effect but by `again`: a read or list rejects, all of its
-   * writes and removals are refused for this reason.
-   */
+  /** Rejects a read or list, refuses all writes or removals. No effect but by `again`. */
   readonly refuse?: 'denied' | 'throttled';
-  /**
-   * The call fails; it has its effect whenever the test calls `deliver`, each time anew, if its
-   * conditions then hold.
-   */
+  /** The call fails; each `deliver` has its effect, if its conditions then hold. */
   readonly late?: (deliver: () => void) => void;
-  /**
-   * Beside its ordinary effect and reply, the call has its effect once more whenever the test calls
-   * `deliver`.
-   */
+  /** Beside its ordinary effect and reply, each `deliver` has its effect once more. */
   readonly again?: (deliver: () => void) => void;
   /** The effect happens, then the call fails. */
   readonly replyLost?: true;
-  /**
-   * The reply (or the failure) arrives after this promise resolves; the effect does not wait for
-   * it.
-   */
+  /** The reply or failure waits for this promise; the effect does not. */
   readonly reply?: Promise<unknown>;
   /** Only these of several writes or removals, by index, may apply; then the call fails. */
   readonly only?: readonly number[];
@@ -63,9 +48,7 @@ export interface MemoryFault {
   readonly emptyPage?: true;
 }
 
-/**
- * Asked once for each call before its effect; while its promise is open the request is under way.
- */
+/** Asked once a call before its effect. The request is under way while its promise is open. */
 export type MemoryFaults = (call: MemoryCall) => MemoryFault | undefined | Promise<MemoryFault | undefined>;
 
 export interface MemoryOptions {

@@ -1,5 +1,4 @@
-// Proofs that let a request in: a signature by the account's key, a shared access signature, or a
-// token.
+// Proofs that let a request in: the account key's signature, a shared access signature, or a token.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { Tokens, type TokenSource } from './token.ts';
 
@@ -14,10 +13,7 @@ interface AccessSignature {
   readonly signature: string;
 }
 
-/**
- * A shared key, a SAS, or a token credential. Name, key and signature are read anew for each
- * request: they may be changed in place.
- */
+/** Read anew for each request: names, keys and signatures may be changed in place. */
 export type Credential = AccountKey | AccessSignature | TokenSource;
 
 /** The proof of one request. */
@@ -26,17 +22,11 @@ export interface Proof {
   readonly headers: readonly string[];
   /** Query parameters, without `?`; empty if there are none. */
   readonly query: string;
-  /**
-   * Forgets what the service did not take, so that the next proof is another; undefined where there
-   * is no other.
-   */
+  /** Forgets a refused proof, so that the next is another; undefined if there is no other. */
   readonly forget?: () => void;
 }
 
-/**
- * The proof for a request to this path, which is encoded as it goes over the wire. Rejects with a
- * StoreError if there is none.
- */
+/** `path` as encoded on the wire. Rejects with a StoreError if there is no proof. */
 export type Authorize = (path: string) => Proof | Promise<Proof>;
 
 /** Without a credential requests go as they are: the endpoint holds a SAS. */

@@ -6,10 +6,7 @@ import type { TableService } from './service.ts';
 
 type PiecesRequest = Omit<Parameters<TableService['send']>[0], 'body'> & { readonly body: readonly string[] };
 
-/**
- * Memory goes to the next request once the operating system has taken all of it: a reply may come
- * before.
- */
+/** Memory is free once the operating system has taken the body: a reply may come before. */
 export function bodySender(service: Pick<TableService, 'send'>) {
   const memories = new RequestMemory();
   return async (request: PiecesRequest, untilMs: number): Promise<HttpReply> => {

@@ -1,5 +1,5 @@
-// The table service's calls over the driver's own transport, each sent once. Every change names an
-// etag: the service writes anything without one. A missing table is created.
+// The table service's calls, each sent once. Every change names an etag: without one the service
+// writes anything. A missing table is created.
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { withDeadline } from '../common/outcomes.ts';
@@ -12,10 +12,7 @@ import { etagsIn, transactionOf } from './transaction.ts';
 
 /** The service's address, table and credential. The environment is never read. */
 export interface ClientOptions {
-  /**
-   * `https://account.table.core.windows.net`, or an emulator's address with the account's path. A
-   * SAS may be part of it.
-   */
+  /** `https://account.table.core.windows.net`, with a SAS, or an emulator's with the account. */
   readonly endpoint: string;
   /** The physical table: 3 to 63 letters and digits, a letter first. Created when first needed. */
   readonly tableName: string;
@@ -87,10 +84,7 @@ export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection
   };
 }
 
-/**
- * Sends a request, and once more after creating the table if there was none; a request that found
- * no table had no effect. Times are those of `performance.now()`.
- */
+/** Creates a missing table and sends once more: a request that found no table had no effect. */
 export function withTable(create: (untilMs: number) => Promise<unknown>) {
   let creating: Promise<void> | undefined;
   const createOnce = (untilMs: number): Promise<void> => {

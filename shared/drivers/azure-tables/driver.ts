@@ -1,5 +1,4 @@
-// The driver contract on Azure Table Storage. An entity is one row. Writes of one partition share
-// an atomic transaction; removals are requests of their own, side by side.
+// Azure Table Storage: an entity is a row. A partition's writes share an atomic transaction.
 import type {
   Driver,
   Entity,
@@ -33,10 +32,7 @@ import {
 import { probe } from './probe.ts';
 import type { RowWrite } from './rows.ts';
 
-/**
- * The driver over given calls; with `doubtful` it probes the endpoint before it sends the first
- * condition.
- */
+/** With `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
   const mistrust = doubtful ? probeOnce((timeoutMs) => probe(calls, timeoutMs)) : () => undefined;
 
@@ -86,8 +82,7 @@ async function obstacle(
 ): Promise<Refused | Unknown | undefined> {
   try {
     const asked = mistrust(timeoutMs);
-    // Known after the first time: a deadline for each write would take a timer and a race of
-    // promises.
+    // Awaits the first time only: a deadline a write would cost a timer and a race of promises.
     const why = asked instanceof Promise ? await withDeadline(asked, timeoutMs) : asked;
     if (why === undefined) return undefined;
     return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${why}`));
@@ -138,10 +133,7 @@ async function removeOne(calls: TableCalls, { id, version }: Removal, timeoutMs:
   }
 }
 
-/**
- * Partition after partition, since a query across partitions would scan the table. The cursor: a
- * partition's number, `.`, the service's own.
- */
+/** Partition by partition: a query across them scans. Cursor: number, `.`, the service's own. */
 async function listPage(
   calls: TableCalls,
   page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },

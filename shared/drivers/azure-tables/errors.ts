@@ -13,10 +13,7 @@ interface RefusalFacts {
   readonly detail?: string | undefined;
   /** For so long the service asks not to be asked again. */
   readonly retryAfterMs?: number | undefined;
-  /**
-   * True for the service's own refusal. False for whatever else answered: it never proves that a
-   * request was not carried out.
-   */
+  /** The service's own refusal. Other answers never prove that a request was not carried out. */
   readonly isVerdict: boolean;
 }
 
@@ -53,16 +50,12 @@ export function outcomeOfOne(error: unknown): Refused | Unknown {
   if (status === 413 || TOO_LARGE.has(code)) return refused('limit', error);
   if (isDenial(error)) return refused('denied', readError(error));
   if (status === 400) return refused('invalid', error);
-  // "The server is currently unable to receive requests":
   // https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
   if (status === 503 && code === 'ServerBusy') return refused('throttled', readError(error));
   return unknown(isThrottle(status) ? 'throttled' : 'other', error);
 }
 
-/**
- * The outcome of each member of a transaction that failed: none was applied. After a refusal for
- * size or form each is sent alone to learn its own.
- */
+/** None was applied. After a refusal for size or form each is sent alone to learn its own. */
 export function outcomeOfTransaction(error: unknown): Refused | Unknown {
   const outcome = outcomeOfOne(error);
   return outcome.reason === 'limit' || outcome.reason === 'invalid' ? unknown('other', error) : outcome;

@@ -1,5 +1,4 @@
-// One HTTP/1.1 request and its whole reply, over kept sockets. Nothing is sent again when a socket
-// dies or a reply breaks off. The environment's proxies are not used.
+// One HTTP/1.1 request and reply over kept sockets. Never resends, and uses no proxies.
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
@@ -25,23 +24,14 @@ export interface HttpReply {
   /** By names in lower case. */
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Buffer;
-  /**
-   * Whether the operating system has taken the whole request, so that nobody looks at the memory of
-   * its body any more.
-   */
+  /** True once nobody looks at the memory of the request's body any more. */
   readonly isRequestWritten: boolean;
 }
 
 export interface HttpClient {
-  /**
-   * Rejects, naming the server, without a whole reply by `untilMs` (of `performance.now()`). Also a
-   * GET after SILENCE_MS of silence, and all once the client is closed.
-   */
+  /** Rejects by `untilMs` (`performance.now()`), a GET also after SILENCE_MS of silence. */
   send(request: HttpRequest, untilMs: number): Promise<HttpReply>;
-  /**
-   * Gives up the requests under way, whose outcomes stay unknown, refuses further ones, and closes
-   * the sockets.
-   */
+  /** Ends the requests under way, whose outcomes stay unknown, and refuses further ones. */
   close(): void;
 }
 
@@ -61,8 +51,7 @@ export function httpClient(origin: string): HttpClient {
       new Promise((resolve, reject) => {
         underWay.check(untilMs);
         const length = body === undefined ? [] : ['Content-Length', String(body.byteLength)];
-        // As a list, headers are written as they stand; as an object, Node.js would first build a
-        // table of them.
+        // A list goes out as it stands; from an object Node.js would first build a table.
         const sent = module.request({ ...server, method, path: target, headers: [...common, ...length, ...headers] });
         const fail = (error: Error): void => {
           underWay.delete(sent);
@@ -87,9 +76,7 @@ export function httpClient(origin: string): HttpClient {
   };
 }
 
-/**
- * Node.js reports a reply that breaks off, or is shorter than it says, as an error of the reply.
- */
+/** Node.js reports a reply that breaks off or is too short as an error of the reply. */
 function collect(
   reply: IncomingMessage,
   resolve: (reply: Omit<HttpReply, 'isRequestWritten'>) => void,

@@ -13,10 +13,7 @@ import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Properties, RowKeys } from './rows.ts';
 
-/**
- * Enough that an account is the bottleneck before its partitions are; no more, because a listing
- * asks each of them. Part of what is stored: it never changes.
- */
+/** With fewer a partition limits the account; a listing asks each. Stored: it never changes. */
 export const PARTITION_COUNT = 16;
 const LENGTH_BYTES = 4;
 /** A part's length and its first bytes. */
@@ -64,10 +61,7 @@ export function keysOf(id: EntityId): RowKeys {
   return { partition: partitionOf(id), row: id };
 }
 
-/**
- * The properties that a write sets: the chunks of its parts and, in a patch, surplus chunks as
- * empty ones.
- */
+/** The chunks of the write's parts and, in a patch, surplus chunks as empty ones. */
 export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Properties {
   const properties: Record<string, readonly string[]> = {};
   for (const part of parts) {
@@ -79,10 +73,7 @@ export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Pr
   return properties;
 }
 
-/**
- * The properties that hold these parts, whatever their size; undefined: all. Only parts with a
- * number may be of several chunks.
- */
+/** Undefined: all. Only parts with a number may be of several chunks. */
 export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   if (parts === 'all') return undefined;
   const chunksMax = Math.ceil(LIMITS.entityBytesMax / LIMITS.chunkBytes);
@@ -92,10 +83,7 @@ export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   return names.length > SELECT_NAMES_MAX ? undefined : ['RowKey', ...names];
 }
 
-/**
- * The wanted parts among an entity's properties. A damaged part comes as what is left of it: its
- * checksum tells.
- */
+/** A damaged part comes as what is left of it: its checksum tells. */
 export function partsOf(
   stored: Readonly<Record<string, unknown>>,
   wanted: ReadRequest['parts'],
@@ -108,10 +96,7 @@ export function partsOf(
   return parts;
 }
 
-/**
- * The least string behind all ids that begin with `prefix`, for ids never hold a character behind
- * `~`.
- */
+/** The least string behind all ids with this prefix: ids hold no character behind `~`. */
 export function endOfPrefix(prefix: string): string | undefined {
   const stem = prefix.replace(/~+$/, '');
   if (stem === '') return undefined;
@@ -141,10 +126,7 @@ function chunkOf({ bytes }: Part, index: number): readonly string[] {
   return index > 0 ? [base64Of(bytes, begin, end)] : [headOf(bytes), base64Of(bytes, HEAD_BYTES - LENGTH_BYTES, end)];
 }
 
-/**
- * Base64 takes three bytes at a time: with the length go as many of the part's bytes as make it
- * even, so that the others are encoded where they lie.
- */
+/** Length and so many bytes that three divide the rest, which base64 encodes where it lies. */
 function headOf(bytes: Uint8Array): string {
   head.writeUInt32BE(bytes.byteLength);
   head.set(bytes.subarray(0, HEAD_BYTES - LENGTH_BYTES), LENGTH_BYTES);

@@ -8,9 +8,7 @@ import { keysOf } from './mapping.ts';
 /** One byte each, in base64. */
 const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
 
-/**
- * Undefined if the endpoint can be trusted, else what is wrong with it. Cost: six requests in turn.
- */
+/** Undefined if the endpoint can be trusted, else its fault. Cost: six requests in turn. */
 export async function probe(calls: TableCalls, timeoutMs: number): Promise<string | undefined> {
   const keys = keysOf(drawProbeId());
   const merge = (etag: EntityVersion) =>

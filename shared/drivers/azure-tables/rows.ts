@@ -69,10 +69,7 @@ export function bytesOf(pieces: readonly string[], memory: Buffer): Uint8Array {
   return memory.subarray(0, end);
 }
 
-/**
- * Written piece by piece, for base64, ids and names need no escapes: JSON.stringify looks for them
- * in each character, and took 4.3 ns a byte where this takes 0.5.
- */
+/** Base64, ids and names need no escapes: JSON.stringify takes 4.3 ns a byte, this takes 0.5. */
 function piecesOf({ partition, row, properties }: RowWrite): string[] {
   const pieces = [`{"PartitionKey":${JSON.stringify(partition)},"RowKey":${JSON.stringify(row)}`];
   for (const [name, value] of Object.entries(properties))

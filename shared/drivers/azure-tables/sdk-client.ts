@@ -1,5 +1,4 @@
-// The table service's calls through somebody's TableClient: its pipeline brings credential, proxy
-// and telemetry. Status and headers alone say what a reply means.
+// The calls through somebody's TableClient, with its credential, proxy and telemetry.
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { ClientCalls } from '../common/client-calls.ts';

@@ -1,5 +1,4 @@
-// A policy that sends each of the driver's requests once, whatever retries around it, and notes the
-// service's reply. Other requests of the client pass through.
+// A policy that sends each of the driver's requests once. The client's other requests pass through.
 import { isOfService, type Reply } from './service.ts';
 
 /** A request as the pipeline of @azure/core-rest-pipeline has it, as far as it is used. */
@@ -44,10 +43,7 @@ export const SENT_ONCE: Policy = {
   },
 };
 
-/**
- * The SDK's retry policies repeat what fails with its own errors, or a busy status: neither comes
- * out.
- */
+/** The SDK's policies repeat its own errors and busy statuses: neither comes out. */
 async function sendOnce(sending: Sending, next: () => Promise<PipelineResponse>): Promise<PipelineResponse> {
   if (sending.isSent && !mayBeRepeated(sending.reply)) throw new Error('the driver sends no request twice');
   sending.isSent = true;
@@ -61,9 +57,7 @@ async function sendOnce(sending: Sending, next: () => Promise<PipelineResponse>)
   return response;
 }
 
-/**
- * The service says that it did not take the token: the request had no effect (RFC 9110, 15.5.2).
- */
+/** The service did not take the token: the request had no effect (RFC 9110, 15.5.2). */
 function mayBeRepeated(reply: Reply | undefined): boolean {
   return reply?.status === 401 && isOfService(reply);
 }

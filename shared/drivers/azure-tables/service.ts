@@ -1,5 +1,4 @@
-// Requests to the table service at one endpoint: authorized, with its headers, and with its
-// refusals as errors.
+// Requests to one endpoint: authorized, with headers, and with refusals as errors.
 import { withDeadline } from '../common/outcomes.ts';
 import { authorizeWith, type Credential, type Proof } from './authorization.ts';
 import { RefusedRequestError } from './errors.ts';
@@ -16,10 +15,7 @@ interface ServiceRequest extends Omit<HttpRequest, 'target'> {
   readonly path: string;
   /** Without `?`. */
   readonly query?: string;
-  /**
-   * The one status with which the service says that it did what was asked. Default: 200 for a GET,
-   * else 204.
-   */
+  /** The status of success. Default: 200 for a GET, else 204. */
   readonly success?: number;
 }
 
@@ -72,9 +68,7 @@ function inTime(proof: Proof | Promise<Proof>, untilMs: number): Proof | Promise
 /** The read parts of a reply, whoever received it. */
 export type Reply = Pick<HttpReply, 'status' | 'headers'> & { readonly body: Buffer | string };
 
-/**
- * The reply, if it is the service's and the success that was asked for, else a RefusedRequestError.
- */
+/** Throws a RefusedRequestError unless it is the service's reply and the asked success. */
 export function checked<Received extends Reply>(
   reply: Received,
   { method, success = method === 'GET' ? 200 : 204 }: Pick<ServiceRequest, 'method' | 'success'>,
@@ -94,10 +88,7 @@ function retryAfterIn(header: string | undefined): number | undefined {
     : undefined;
 }
 
-/**
- * A proxy may answer anything, and keep what it was sent. All of the service's replies have these
- * headers, but a denial tells no version.
- */
+/** A proxy may answer anything. The service always sends these; a denial lacks a version. */
 export function isOfService({ status, headers }: Reply): boolean {
   const isDenial = status === 401 || status === 403;
   return headers['x-ms-request-id'] !== undefined && (isDenial || headers['x-ms-version'] !== undefined);

@@ -1,5 +1,4 @@
-// A token credential's present token: kept until it ends, and asked for anew before, so that
-// requests seldom wait for one.
+// A credential's present token, renewed before it ends, so that requests seldom wait.
 import { StoreError } from '../../store/contract/errors.ts';
 import { withDeadline } from '../common/outcomes.ts';
 
@@ -19,10 +18,7 @@ export interface TokenSource {
 
 type AccessToken = NonNullable<Awaited<ReturnType<TokenSource['getToken']>>>;
 
-/**
- * Scope of tokens for Azure Storage:
- * https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory
- */
+/** https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory */
 const SCOPE = 'https://storage.azure.com/.default';
 /** A token this close to its end may have ended by the time it arrives. */
 const TOO_LATE_MS = 1_000;
@@ -42,10 +38,7 @@ export class Tokens {
     this.#source = source;
   }
 
-  /**
-   * The present token, or a promise of the next, which rejects with a StoreError if the credential
-   * gives none.
-   */
+  /** The present token, or a promise of the next. Rejects with a StoreError for none. */
   get(): string | Promise<string> {
     const token = this.#present;
     const now = Date.now();

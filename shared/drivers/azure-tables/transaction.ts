@@ -16,10 +16,7 @@ interface Member {
   readonly body: string;
 }
 
-/**
- * The request's headers, and its body in pieces. `url` is the account's; members are addressed in
- * full and carry no authorization of their own.
- */
+/** `url` is the account's; members are addressed in full and carry no authorization. */
 export function transactionOf(url: string, tableName: string, writes: readonly RowWrite[]) {
   const [batch, changes] = [`batch_${randomUUID()}`, `changeset_${randomUUID()}`];
   const pieces = [`--${batch}\r\nContent-Type: multipart/mixed; boundary=${changes}\r\n\r\n`];
@@ -39,10 +36,7 @@ export function transactionOf(url: string, tableName: string, writes: readonly R
   return { headers, body: pieces };
 }
 
-/**
- * The new etags of `count` writes, in order; undefined unless the reply tells that all were
- * written. Throws a RefusedRequestError if none was.
- */
+/** Undefined unless the reply says that all were written. Throws a RefusedRequestError for none. */
 export function etagsIn({ headers, body }: Reply, count: number): readonly EntityVersion[] | undefined {
   const members = membersIn(headers['content-type'] ?? '', body.toString());
   const [first] = members;
@@ -64,10 +58,7 @@ function membersIn(contentType: string, text: string): Member[] {
   return members.some((member) => member === undefined) ? [] : (members as Member[]);
 }
 
-/**
- * Text between the delimiters of a multipart body, each with the line break before its headers;
- * none without the last delimiter.
- */
+/** Each with the line break before its headers; none without the last delimiter. */
 function partsIn(text: string, boundary: string | undefined): string[] {
   if (boundary === undefined) return [];
   const pieces = `\r\n${text}`.split(`\r\n--${boundary}`).slice(1);

@@ -4,10 +4,7 @@ import { UnderWay } from './under-way.ts';
 export class ClientCalls {
   readonly #underWay = new UnderWay();
 
-  /**
-   * The result of `call`, or a DeadlineError after `timeoutMs`: then its signal aborts. Rejects
-   * with a StoreError once `close` was called.
-   */
+  /** Rejects with a DeadlineError after `timeoutMs`, with a StoreError after `close`. */
   run<T>(timeoutMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const untilMs = performance.now() + timeoutMs;

@@ -1,5 +1,5 @@
-// Refuses calls that break the contract before anything is sent: a TypeError, as it is the engine's
-// bug. Providers read a missing version or `*` as "unconditionally".
+// Calls that break the contract are the engine's bug: a TypeError before anything is sent.
+// Providers read a missing version or `*` as "unconditionally".
 import {
   type DriverLimits,
   type EntityVersion,
@@ -24,9 +24,7 @@ export function checkReads(requests: readonly ReadRequest[], limits: DriverLimit
   }
 }
 
-/**
- * A single write over `writeBytesMax` passes: the provider's limit is then an outcome, not misuse.
- */
+/** A write over `writeBytesMax` passes: the provider's limit is an outcome, not misuse. */
 export function checkWrites(writes: readonly Write[], limits: DriverLimits): void {
   checkIds(writes, limits);
   checkCount('writes', writes.length, limits.writesMax);

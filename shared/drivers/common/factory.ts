@@ -1,5 +1,4 @@
-// The options of all drivers' factories. A wrong option is a TypeError at once: later it would look
-// like a provider that does not answer.
+// The factories' options. A wrong one throws now: later it looks like a provider that is down.
 import type { Driver } from '../../store/contract/driver.ts';
 import { isText, type Kind } from '../../store/contract/check-options.ts';
 
@@ -33,10 +32,7 @@ export function isAddress(value: unknown): value is string {
   return isText(value) && /^https?:\/\//i.test(value) && URL.canParse(value);
 }
 
-/**
- * Throws a TypeError for `http:` to another machine, unless it is allowed: whoever is on the way
- * reads and changes what it carries.
- */
+/** Whoever is on the way of `http:` reads and changes what it carries. Throws a TypeError. */
 export function checkSecure(factory: string, endpoint: string, allowInsecureConnection = false): void {
   const { protocol, hostname } = new URL(endpoint);
   if (protocol === 'https:' || allowInsecureConnection || LOOPBACK_HOST.test(hostname)) return;

@@ -1,5 +1,4 @@
-// The hash by which drivers spread ids over a provider's key space. It is part of what is stored:
-// it never changes.
+// Spreads ids over a provider's key space. It is part of what is stored: it never changes.
 
 /** FNV-1a, 32 bits, of an id's ASCII characters. FORMAT.md, "Hash of an id". */
 export function hashOfId(id: string): number {

@@ -24,10 +24,7 @@ export class DeadlineError extends Error {
   }
 }
 
-/**
- * The result of `work`, or a DeadlineError after `timeoutMs`; what becomes of `work` afterwards is
- * ignored.
- */
+/** Rejects with a DeadlineError after `timeoutMs`; the outcome of `work` is then ignored. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_resolve, reject) => {

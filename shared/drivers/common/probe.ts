@@ -1,5 +1,4 @@
-// Rule 25: what an emulator or a custom endpoint really does is tried once, before it is trusted
-// with a condition. How, each driver knows.
+// Rule 25: an emulator or custom endpoint is tried once before the first condition.
 import { randomBytes } from 'node:crypto';
 import { type EntityId, PROBE_PREFIX } from '../../store/contract/driver.ts';
 
@@ -8,10 +7,7 @@ export function drawProbeId(): EntityId {
   return `${PROBE_PREFIX}${randomBytes(12).toString('hex')}` as EntityId;
 }
 
-/**
- * Runs `probe` once. One under way is shared, one that failed is forgotten, a result holds for the
- * driver's life.
- */
+/** Shares a probe under way, forgets a failed one, keeps a result for the driver's life. */
 export function probeOnce<T>(probe: (timeoutMs: number) => Promise<T>): (timeoutMs: number) => T | Promise<T> {
   let underWay: Promise<T> | undefined;
   let known: { readonly result: T } | undefined;

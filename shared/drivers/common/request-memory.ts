@@ -1,5 +1,5 @@
-// Reuses the memory of requests. Fresh memory outside V8's heap brought on full collections, which
-// cost each put as much as its request.
+// Reuses requests' memory. Fresh memory outside V8's heap brought on full collections,
+// which cost each put as much as its request.
 
 /** Kept memory is a multiple of this: most requests of writes fit. */
 const STEP_BYTES = 16 * 1024;
@@ -8,10 +8,7 @@ const KEPT_BYTES_MAX = 256 * 1024;
 /** The most that is kept for the next requests. */
 const KEPT_MAX = 8;
 
-/**
- * Give memory back once the operating system has taken all of it: the next request overwrites it.
- * Memory of a failed request stays out.
- */
+/** Give memory back once the operating system has taken it all. A failed request's stays out. */
 export class RequestMemory {
   readonly #kept: Buffer[] = [];
 

@@ -1,5 +1,4 @@
-// The requests that one client has under way. Each ends with its reply, at its deadline, or when
-// the client is closed.
+// A client's requests under way. Each ends by its reply, its deadline or the client's close.
 import { StoreError } from '../../store/contract/errors.ts';
 import { DeadlineError } from './outcomes.ts';
 
@@ -22,10 +21,7 @@ interface Deadline {
   readonly fail: (error: Error) => void;
 }
 
-/**
- * One timer serves all: most requests end long before their deadlines, and one for each, with its
- * promises, took longer than the driver's own work.
- */
+/** One timer for all: one each, with its promises, took longer than the driver's own work. */
 export class UnderWay {
   readonly #deadlines = new Map<Sent, Deadline>();
   #timer: NodeJS.Timeout | undefined;
@@ -38,10 +34,7 @@ export class UnderWay {
     if (untilMs <= performance.now()) throw new DeadlineError(0);
   }
 
-  /**
-   * At `untilMs`, or after `silenceMs` of silence, unless it is deleted before, the request fails
-   * with a DeadlineError and is destroyed.
-   */
+  /** Fails with a DeadlineError at `untilMs` or after `silenceMs` of silence, unless deleted. */
   add(sent: Sent, untilMs: number, silenceMs: number, fail: (error: Error) => void): void {
     const beganMs = performance.now();
     this.#deadlines.set(sent, { untilMs, beganMs, silenceMs, heardMs: Infinity, fail });
@@ -93,10 +86,7 @@ function dueMs({ untilMs, heardMs, silenceMs }: Deadline): number {
   return Math.min(untilMs, heardMs + silenceMs);
 }
 
-/**
- * The caller hears of it first, and does not depend on what Node.js tells of a request that is
- * destroyed.
- */
+/** The caller hears first, whatever Node.js tells of a destroyed request. */
 function giveUp(sent: Sent, fail: (error: Error) => void, error: Error): void {
   fail(error);
   sent.destroy();

@@ -1,5 +1,4 @@
-// Three calls of the Datastore API over the driver's own transport, each sent exactly once. The SDK
-// takes two to three times the processor for a call.
+// Three calls of the Datastore API, each sent exactly once. The SDK takes 2-3 times the processor.
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { RequestMemory } from '../common/request-memory.ts';
 import { Channel } from './grpc/channel.ts';
@@ -8,29 +7,20 @@ import type { CommitResponse, Key, KeysQuery, LookupResponse, Mutation, QueryBat
 import { commitBytes, framedCommit, framedLookup, framedRunQuery } from './messages/requests.ts';
 import { readCommitResponse, readLookupResponse, readRunQueryResponse } from './messages/responses.ts';
 
-/**
- * The service's address, and credentials. Give `auth`, or the `endpoint` of an emulator. The
- * environment is never read.
- */
+/** Give `auth`, or the `endpoint` of an emulator. The environment is never read. */
 export interface ClientOptions {
   readonly projectId: string;
   /** Default: the project's default database. */
   readonly databaseId?: string;
-  /**
-   * Credentials, for the service itself and for `https:` endpoints, with the scope
-   * `https://www.googleapis.com/auth/datastore`.
-   */
+  /** For the service and `https:` endpoints. Scope: `https://www.googleapis.com/auth/datastore`. */
   readonly auth?: Auth;
-  /**
-   * An emulator (`http://host:port`, no credentials) or another address of the service
-   * (`https://host`).
-   */
+  /** An emulator (`http://host:port`) or another address of the service (`https://host`). */
   readonly endpoint?: string;
 }
 
 /**
- * Each is one round trip. Rejects with a StatusError, a DeadlineError, or an Error for a broken
- * reply. The own transport also ends reads after SILENCE_MS of silence.
+ * One round trip each. Rejects with a StatusError, a DeadlineError, or an Error for a broken reply.
+ * The own transport also ends reads after SILENCE_MS of silence.
  */
 export interface DatastoreCalls {
   /** `mask`: the properties that are wanted. Default: all. */

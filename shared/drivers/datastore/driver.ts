@@ -1,5 +1,4 @@
-// The driver contract on Google Cloud Datastore. Every mutation of an existing entity carries
-// baseVersion with the strategy FAIL: other strategies were seen to overwrite silently.
+// Every mutation of an existing entity has a baseVersion and FAIL: other strategies overwrote it.
 import type {
   Driver,
   DriverLimits,
@@ -29,10 +28,7 @@ import { type Abilities, probe, SERVICE } from './probe.ts';
 /** Sorts behind every character an id may have. */
 const AFTER_ALL_IDS = '\x7f';
 
-/**
- * The driver over given calls; with `doubtful` it probes the endpoint before it sends the first
- * condition.
- */
+/** With `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(
   calls: DatastoreCalls,
   { space, limits, doubtful }: { space: KeySpace; limits: DriverLimits; doubtful: boolean },
@@ -56,8 +52,7 @@ export function driverOn(
       const whole = requests.filter(({ parts }) => parts === 'all');
       const inPart = requests.filter(({ parts }) => parts !== 'all');
       const isMixed = whole.length > 0 && inPart.length > 0;
-      // One mask serves a whole lookup, so entities wanted whole and in part are asked for side by
-      // side.
+      // A lookup has one mask: entities wanted whole and in part are asked for side by side.
       const groups = isMixed ? [whole, inPart] : [requests];
       const found = await Promise.all(groups.map((group) => lookup(calls, space, group, timeoutMs)));
       return requests.map((request) => toEntity(request, found.find((one) => one.has(request.id))?.get(request.id)));
@@ -105,8 +100,7 @@ async function ready(
 ): Promise<Abilities | Refused | Unknown> {
   try {
     const asked = abilities(timeoutMs);
-    // Known after the first time: a deadline for each write would take a timer and a race of
-    // promises.
+    // Awaits the first time only: a deadline a write would cost a timer and a race of promises.
     const found = asked instanceof Promise ? await withDeadline(asked, timeoutMs) : asked;
     if (found.refusesStale) return found;
   } catch (error) {
@@ -118,10 +112,7 @@ async function ready(
 /** Entities that lookups have told of; undefined for one that is not there. */
 type Found = Map<EntityId, EntityResult | undefined>;
 
-/**
- * Keys that a reply does not tell of are asked for again, and are never absent. A failure loses
- * what came before only if it comes twice.
- */
+/** Keys that a reply leaves out are asked for again. Only the second failure loses the rest. */
 async function lookup(
   calls: DatastoreCalls,
   space: KeySpace,
@@ -171,10 +162,7 @@ function deletionOf(space: KeySpace, { id, version }: Removal): Mutation {
   return { delete: keyOf(space, id), baseVersion: version, conflictResolutionStrategy: 'FAIL' };
 }
 
-/**
- * For an endpoint that ignores masks: patches become writes of the whole entity, read first and
- * conditional on what was read.
- */
+/** For an endpoint that ignores masks: reads first, then writes whole on the read's condition. */
 async function wholeMutations(
   calls: DatastoreCalls,
   space: KeySpace,
@@ -231,8 +219,7 @@ async function list(
     .catch((error: unknown) => {
       throw readError(error);
     });
-  // The legacy emulator promises more results for ever: only a full page, or one that was cut
-  // short, is followed by another.
+  // The legacy emulator promises more for ever: only full or cut pages are followed.
   const more = moreResults === 'NOT_FINISHED' || (keys.length >= count && moreResults !== 'NO_MORE_RESULTS');
   return {
     ids: keys.map(idOf),

@@ -1,14 +1,10 @@
-// Datastore's errors in the contract's words, by gRPC code. Only the service's own verdict is a
-// refusal; anything that could arise on the way is `unknown`.
+// Datastore's errors by gRPC code. Only the service's own verdict refuses; others are `unknown`.
 import type { Refused, Unknown, Write } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused, unknown } from '../common/outcomes.ts';
 import { CODE, StatusError } from './grpc/status.ts';
 
-/**
- * Datastore has no code for an entity or value that is too large. It says "entity is too big" or
- * "is longer than 1048487 bytes".
- */
+/** Datastore has no code for it, but "entity is too big" or "is longer than 1048487 bytes". */
 const TOO_LARGE = /too (big|large|long)|(longer|larger) than|exceeds|maximum entity size/i;
 
 /** The outcome of the only write or removal of a commit that failed. */
@@ -22,8 +18,7 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
       // An insert states no version; for it these speak of the database.
       return refused(kind === 'insert' ? 'invalid' : 'condition', error);
     case CODE.ABORTED:
-      // A lone mutation was not applied: another held or changed the entity. An insert has no
-      // version; a refused fresh id would be taken for its own.
+      // An insert has no version; a refused fresh id would be taken for its own.
       return kind === 'insert' ? outcomeOfMany(error) : refused('condition', error);
     case CODE.INVALID_ARGUMENT:
       return refused(TOO_LARGE.test(String(error)) ? 'limit' : 'invalid', error);
@@ -34,10 +29,7 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
   }
 }
 
-/**
- * The outcome of each member of a larger commit: any subset may have been applied, unless the whole
- * was not let in.
- */
+/** Any subset of a larger commit may have been applied, unless the whole was not let in. */
 export function outcomeOfMany(error: unknown): Refused | Unknown {
   if (isDenial(error)) return refused('denied', readError(error));
   return unknown(codeOf(error) === CODE.RESOURCE_EXHAUSTED ? 'throttled' : 'other', error);

@@ -64,10 +64,7 @@ export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]):
   return { key: keyOf(space, id), properties };
 }
 
-/**
- * The parts among an entity's properties that were asked for; emulators and tags that coincide
- * bring others.
- */
+/** Only parts that were asked for: emulators and tags that coincide bring others. */
 export function partsOf(id: EntityId, properties: Properties, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
   for (const name of wanted === 'all' ? namesIn(properties) : wanted) {
@@ -83,10 +80,7 @@ function namesIn(properties: Properties): PartName[] {
     .filter(isPartName);
 }
 
-/**
- * The mask that covers these requests. A mask of nothing would mean everything, so a request for no
- * part asks for the key.
- */
+/** A mask of nothing would mean everything: a request for no part asks for the key. */
 export function maskOf(requests: readonly ReadRequest[]): readonly string[] {
   const paths = new Set<string>();
   for (const { id, parts } of requests) {

@@ -1,5 +1,4 @@
-// Tries base versions and masks at an emulator or a custom endpoint (rule 25). One emulator ignores
-// masks and so would lose parts; a server that ignored base versions would lose writes.
+// Tries base versions and masks (rule 25): without them an endpoint loses writes or parts.
 import { StoreError } from '../../store/contract/errors.ts';
 import { drawProbeId } from '../common/probe.ts';
 import type { DatastoreCalls } from './client.ts';
@@ -17,10 +16,7 @@ export interface Abilities {
 /** The service itself needs no probe. */
 export const SERVICE: Abilities = { refusesStale: true, honoursMasks: true };
 
-/**
- * Cost: six requests in turn. Rejects with the client's error if one of them fails otherwise than
- * by refusing.
- */
+/** Cost: six requests in turn. Rejects with the client's error unless it is a refusal. */
 export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities> {
   const key = keyOf(space, drawProbeId());
   const send = async (mutation: Mutation) => (await calls.commit([mutation], timeoutMs)).mutationResults[0]?.version;

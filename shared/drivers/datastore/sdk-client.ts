@@ -1,5 +1,5 @@
-// The calls of the Datastore API through Google's own client. It brings project, credentials and
-// endpoint; retries, which could report a conflict for their own success, are off.
+// The calls through Google's own client. Its retries are off: one could report a conflict for the
+// success of another.
 import { ClientCalls } from '../common/client-calls.ts';
 import { DeadlineError } from '../common/outcomes.ts';
 import type { DatastoreCalls } from './client.ts';
@@ -40,10 +40,7 @@ export function spaceOf(client: DatastoreClient) {
   return { projectId, databaseId, namespace: client.namespace ?? '', isService: SERVICE_HOST.test(servicePath) };
 }
 
-/**
- * Asks through another client of the same options and credentials: only options turn gRPC's
- * resending off. No I/O. Throws a TypeError for a client without gRPC.
- */
+/** Needs gRPC, else throws a TypeError. Uses another client: only options turn resending off. */
 export function sdkCalls(given: DatastoreClient): DatastoreCalls {
   const { projectId, databaseId } = spaceOf(given);
   const ask = askerOver(given);
@@ -196,9 +193,7 @@ interface GrpcError extends Error {
   readonly metadata?: { get(name: string): readonly unknown[] };
 }
 
-/**
- * The service's own refusal has no message of the SDK's, and came as a gRPC reply without a body.
- */
+/** The service's own refusal has no message of the SDK's, and came as a reply without a body. */
 function statusOf(error: GrpcError): Error {
   const { code, details = error.message, metadata } = error;
   if (typeof code !== 'number') return error;

@@ -1,5 +1,4 @@
-// A provider in memory, and the effects of requests on it: at once, without checks, faults or time.
-// It does the weakest thing that any provider does.
+// The effects of requests on a provider in memory. Does the weakest thing that any provider does.
 import {
   chunksOf,
   type DriverLimits,
@@ -53,21 +52,12 @@ export function memoryState(): MemoryMapState {
   return { entities: new Map(), versionCount: 0 };
 }
 
-/**
- * The effects of requests on a state. `only`: writes or removals with other indexes have no effect,
- * and all outcomes are `unknown`.
- */
+/** With `only`, other writes or removals have no effect, and all outcomes are `unknown`. */
 export interface MemoryEffects {
   read(requests: readonly ReadRequest[]): readonly (Entity | undefined)[];
-  /**
-   * In order, up to the first that is refused; of several, all are then `unknown`. Keeps the
-   * writes' bytes, uncopied.
-   */
+  /** In order, to the first refused; of several, all are then `unknown`. Keeps bytes, uncopied. */
   write(writes: readonly Write[], only?: readonly number[]): readonly WriteOutcome[];
-  /**
-   * All of them, or none: if one is refused, each is, for the same reason. Keeps the writes' bytes,
-   * uncopied.
-   */
+  /** All or none: one's refusal is each's. Keeps the writes' bytes, uncopied. */
   writeTogether(writes: readonly Write[]): readonly WriteOutcome[];
   /** As `write`. */
   remove(removals: readonly Removal[], only?: readonly number[]): readonly RemoveOutcome[];
@@ -93,10 +83,7 @@ export function memoryEffects(state: MemoryState, limits: DriverLimits): MemoryE
   };
 }
 
-/**
- * Puts back what was there if one write is refused. Versions are given out by then; none is given
- * twice.
- */
+/** Puts back what was there if one is refused. No version is given twice. */
 function applyTogether(state: MemoryState, limits: DriverLimits, writes: readonly Write[]): readonly WriteOutcome[] {
   const before = writes.map(({ id }) => state.entities.get(id));
   const outcomes: WriteOutcome[] = [];
@@ -116,10 +103,7 @@ function putBack(state: MemoryState, id: EntityId, entity: StoredEntity | undefi
   else state.entities.set(id, entity);
 }
 
-/**
- * Applies a request as the weakest provider does: in order, up to the first bad member, or whatever
- * subset `only` says.
- */
+/** As the weakest provider: in order, to the first bad member, or the subset `only`. */
 function applyRequest<T, O>(
   members: readonly T[],
   only: readonly number[] | undefined,
@@ -188,10 +172,7 @@ function readOne(state: MemoryState, { id, parts: wanted }: ReadRequest): Entity
   return { id, version: stored.version, parts: new Map(chosen.map(([name, bytes]) => [name, new Uint8Array(bytes)])) };
 }
 
-/**
- * Pages in id order; the cursor is the last id given, so that insertions and removals elsewhere
- * move nothing.
- */
+/** The cursor is the last id given: insertions and removals elsewhere move nothing. */
 function listPage(state: MemoryState, { prefix, after, count, isListed }: ListRequest): ListPage {
   const isOfPage = (id: EntityId): boolean => id.startsWith(prefix) && id > after && (isListed?.(id) ?? true);
   const ids = [...state.entities.keys()].filter(isOfPage).sort();

@@ -8,14 +8,9 @@ export interface Request {
   /** In its gRPC frame. */
   readonly message: Buffer;
   readonly timeoutMs: number;
-  /**
-   * It also ends when nothing of its reply has come for this long. Default: silence is no reason.
-   */
+  /** The limit of silence before it ends too. Default: none. */
   readonly silenceMs?: number;
-  /**
-   * Called once the stream has ended, if all of the message was written: nobody looks at its memory
-   * any more.
-   */
+  /** Called at the stream's end if all was written: nobody looks at its memory any more. */
   readonly written?: () => void;
 }
 
@@ -26,10 +21,7 @@ export interface StreamListener {
 
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
 
-/**
- * Ends once, with whatever comes first: a reply, an error, its deadline. It is sent on one stream,
- * and never again.
- */
+/** Ends once, by a reply, an error or its deadline. It is sent on one stream, never again. */
 export class Call {
   readonly request: Request;
   /** By `performance.now()`, as all times here. */
@@ -63,10 +55,7 @@ export class Call {
     return this.#settle === undefined;
   }
 
-  /**
-   * Sends the request on a fresh stream. `heard` is told of everything that comes, `closed` of the
-   * stream's end.
-   */
+  /** `heard` is told of everything that comes, `closed` of the stream's end. */
   send(stream: ClientHttp2Stream, nowMs: number, { heard, closed }: StreamListener): void {
     this.sentMs = nowMs;
     this.#stream = stream;

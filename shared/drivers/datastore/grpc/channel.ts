@@ -1,5 +1,4 @@
-// Unary gRPC calls to one service, over few connections that open when needed. A call without a
-// reply ends with an error; nothing is sent twice.
+// Unary gRPC calls to one service, over few connections. Nothing is sent twice.
 import { StoreError } from '../../../store/contract/errors.ts';
 import { DeadlineError } from '../../common/outcomes.ts';
 import { Call, type Request } from './call.ts';
@@ -7,10 +6,7 @@ import { Session } from './session.ts';
 import { CODE, StatusError } from './status.ts';
 import { type Auth, Tokens } from './tokens.ts';
 
-/**
- * Connections that take calls. A further one is opened when all are full; calls beyond wait, each
- * to its own deadline.
- */
+/** A further connection opens when all are full; then calls wait, each to its own deadline. */
 const SESSIONS_MAX = 4;
 
 /** If one could not be opened, the next one beside others is tried after this long. */
@@ -55,10 +51,7 @@ export class Channel {
     this.#tokens = auth === undefined ? undefined : new Tokens(auth, address.href, own);
   }
 
-  /**
-   * The reply's message, after one round trip. Rejects with a StatusError, a DeadlineError, or,
-   * once the channel is closed, a StoreError.
-   */
+  /** Rejects with a StatusError, a DeadlineError, or, once closed, a StoreError. */
   unary(request: Request): Promise<Buffer> {
     if (this.#isClosed) {
       const error = new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
@@ -75,10 +68,7 @@ export class Channel {
     });
   }
 
-  /**
-   * Ends the calls under way, of which nobody knows whether they are carried out, and the
-   * connections. Idempotent.
-   */
+  /** Ends connections and the calls under way, whose outcomes are unknown. Idempotent. */
   close(): void {
     this.#isClosed = true;
     const error = new StatusError(CODE.CANCELLED, 'the driver was closed');
@@ -121,8 +111,7 @@ export class Channel {
     for (const call of this.#waiting) {
       const session = this.#sessionWithRoom(nowMs);
       if (session === undefined) return;
-      // Looking for room may end a session, and so come back here: a call that was sent by then
-      // does not wait any more.
+      // Ending a session comes back here: a call that was sent by then waits no more.
       if (this.#waiting.delete(call)) this.#send(call, session, nowMs);
     }
   }
@@ -137,10 +126,7 @@ export class Channel {
     }
   }
 
-  /**
-   * The first with room: later ones are there for what the first cannot take, and idle away when it
-   * can.
-   */
+  /** The first with room: later ones idle away when it can take all. */
   #sessionWithRoom(nowMs: number): Session | undefined {
     for (const session of this.#sessions) {
       session.refresh(nowMs);
@@ -165,10 +151,7 @@ export class Channel {
     if (!this.#isClosed) this.#dispatch(performance.now());
   }
 
-  /**
-   * No endless dialling: who waits for nothing but a connection hears that there is none, others
-   * wait for those that there are.
-   */
+  /** No endless dialling: calls fail if they wait for nothing but a connection. */
   #failed(failure: StatusError): void {
     this.#reopenMs = performance.now() + REOPEN_MS;
     if ([...this.#sessions].some(({ state }) => state === 'open')) return;

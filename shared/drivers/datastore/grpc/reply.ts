@@ -1,11 +1,7 @@
-// One reply as it arrives: headers, the pieces of one length-prefixed message, trailers
-// (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+// A reply as it arrives (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 import { CODE, statusIn, statusOfHttp, statusOfReset, StatusError } from './status.ts';
 
-/**
- * A lookup gives what the service puts into one reply, of which nothing is promised; a request has
- * at most 10 MiB.
- */
+/** Nothing bounds a lookup's reply; a request has at most 10 MiB. */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const PREFIX_BYTES = 5;
 /** Names and values. Node.js bounds them only once the service has agreed to its settings. */
@@ -21,10 +17,7 @@ export class Reply {
   #prefixBytes = 0;
   #isCompressed = false;
   #sizeBytes = 0;
-  /**
-   * As large as the message. Pieces are copied: the smallest would keep a connection's read buffer
-   * alive.
-   */
+  /** Pieces are copied into it: the smallest would keep a connection's read buffer alive. */
   #message: Buffer | undefined;
   #filledBytes = 0;
   #isOk = false;

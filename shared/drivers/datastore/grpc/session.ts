@@ -11,41 +11,27 @@ const STREAMS_MAX = 100;
 /** From the first packet to the service's settings. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/**
- * After SILENCE_MS without a byte a ping looks for a path. Google tolerated one each 30 s, not each
- * 10 s (github.com/googleapis/java-bigtable/pull/528).
- */
+/** Without a byte for this long a ping looks for a path. */
 const SILENCE_MS = 2_000;
 const PING_TIMEOUT_MS = 3_000;
+/** Google tolerated a ping in 30 s, not in 10 s (github.com/googleapis/java-bigtable/pull/528). */
 const PING_INTERVAL_MS = 30_000;
 
-/**
- * Without calls for this long it is left: balancers and translators of addresses forget idle
- * connections without a word.
- */
+/** Balancers and address translators forget idle connections without a word. */
 const IDLE_MS = 4 * 60_000;
 
 /** A container comes in one window, not in a round trip for each 64 KiB. */
 const STREAM_WINDOW_BYTES = 2 * 1024 * 1024;
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
-/**
- * Node refuses replies while more than 10 MB wait to be sent; callers bound that themselves. Above
- * 4,294 its product of 32 bits wraps.
- */
+/** Node refuses replies while 10 MB wait to be sent. Above 4,294 its 32-bit product wraps. */
 const MEMORY_MB_MAX = 4_000;
 
 const WITH_MESSAGE = { endStream: false };
 
-/**
- * It takes calls while it is open, lets those under way go on while it is leaving, and holds
- * nothing once it has ended.
- */
+/** `leaving` lets calls under way go on and takes no others; `ended` holds nothing. */
 export type SessionState = 'opening' | 'open' | 'leaving' | 'ended';
 
-/**
- * In plain text to an `http:` address, which HTTP/2 allows where it is known what listens there;
- * else in TLS.
- */
+/** Plain HTTP/2 to an `http:` address, else TLS. */
 export class Session {
   readonly #changed: (session: Session) => void;
   readonly #origin: string;
@@ -62,10 +48,7 @@ export class Session {
   #pingMs = -Infinity;
   #pingBytesRead = 0;
 
-  /**
-   * `changed`: its state is another, or a stream came free. Not called before the constructor has
-   * returned.
-   */
+  /** `changed`: another state, or a stream came free. Never called within the constructor. */
   constructor(address: URL, nowMs: number, changed: (session: Session) => void) {
     this.#changed = changed;
     this.#origin = address.origin;
@@ -93,9 +76,7 @@ export class Session {
     return this.#state === 'open' && isGone ? 'leaving' : this.#state;
   }
 
-  /**
-   * Why it failed before it had carried a call: then the next connection would hardly do better.
-   */
+  /** Why it failed before it carried a call: the next connection would hardly do better. */
   get failure(): StatusError | undefined {
     return this.#failure;
   }
@@ -104,10 +85,7 @@ export class Session {
     return this.state === 'open' && this.#calls.size < this.#streamsMax;
   }
 
-  /**
-   * Sends a call, for which there has to be room. `headers`: names and values in turn; as an
-   * object, Node.js would copy them.
-   */
+  /** There has to be room. `headers`: names and values in turn; Node.js copies an object. */
   send(call: Call, headers: readonly string[], nowMs: number): void {
     if (this.#calls.size === 0) this.#heardMs = nowMs;
     const stream = this.#http2.request(headers, WITH_MESSAGE);
@@ -118,10 +96,7 @@ export class Session {
     call.send(stream, nowMs, { heard, closed: () => this.#closed(call, stream.rstCode) });
   }
 
-  /**
-   * A call has ended at its deadline. If nothing else came since it was sent, there may be no path
-   * any more.
-   */
+  /** After a deadline. If nothing else came since the call was sent, there may be no path. */
   missed(call: Call): void {
     if (!this.#calls.has(call)) return;
     if (this.#state === 'leaving' || this.#heardMs <= call.sentMs!) this.#leave();
@@ -151,10 +126,7 @@ export class Session {
     return nowMs < dueMs ? dueMs : this.#ping(nowMs);
   }
 
-  /**
-   * The answer may wait behind a large request that is still being sent: then something else comes,
-   * if only room for more of it.
-   */
+  /** An answer may wait behind a large request being sent: then something else comes. */
   #checkPing(nowMs: number): number {
     if (this.#socket.bytesRead === this.#pingBytesRead)
       return this.#expire(nowMs, this.#pingMs + PING_TIMEOUT_MS, 'it did not answer a ping');
@@ -195,10 +167,7 @@ export class Session {
     this.destroy(error);
   }
 
-  /**
-   * A GOAWAY without an error lets the calls go on; after one with an error Node ends the
-   * connection.
-   */
+  /** After a GOAWAY without an error calls go on; after one with an error Node ends all. */
   #dismissed(error: StatusError): void {
     if (!this.#hasCarried) this.#failure ??= error;
     this.#leave();
@@ -214,8 +183,7 @@ export class Session {
 
   #closed(call: Call, http2Code: number): void {
     this.#calls.delete(call);
-    // Streams that a GOAWAY does not count are refused before the GOAWAY itself is told of, and so
-    // would be all others until then.
+    // Streams that a GOAWAY does not count are refused before it is told of.
     if (this.#state === 'leaving' || http2Code === constants.NGHTTP2_REFUSED_STREAM) return this.#leave();
     if (this.#calls.size === 0) this.#heardMs = performance.now();
     this.#changed(this);

@@ -1,5 +1,4 @@
-// How a gRPC call can end (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md), and what a
-// call that ended without a status is given.
+// How a gRPC call ends (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md).
 import { constants } from 'node:http2';
 
 /** Codes that this driver tells apart, or gives. */
@@ -22,10 +21,7 @@ export const CODE = {
 /** A call that did not end with OK. */
 export class StatusError extends Error {
   readonly code: number;
-  /**
-   * True for the service's own `grpc-status`. A code made up on the way never proves that a request
-   * was not carried out.
-   */
+  /** The service's own `grpc-status`. Other codes never prove that a request had no effect. */
   readonly isVerdict: boolean;
 
   constructor(
@@ -40,9 +36,7 @@ export class StatusError extends Error {
   }
 }
 
-/**
- * The status that the headers or trailers tell: undefined for OK, an error for any other or none.
- */
+/** From headers or trailers: undefined for OK, an error for any other or none. */
 export function statusIn(headers: Readonly<Record<string, unknown>>, httpStatus: number): StatusError | undefined {
   const status = headers['grpc-status'];
   if (status === '0') return undefined;
@@ -52,10 +46,7 @@ export function statusIn(headers: Readonly<Record<string, unknown>>, httpStatus:
   return statusOfHttp(httpStatus);
 }
 
-/**
- * The part of gRPC's table of HTTP statuses (doc/http-grpc-status-mapping.md) that means more than
- * "try again".
- */
+/** HTTP statuses that mean more than "try again" (grpc's doc/http-grpc-status-mapping.md). */
 export function statusOfHttp(httpStatus: number): StatusError {
   const codes: Readonly<Record<number, number>> = {
     401: CODE.UNAUTHENTICATED,
@@ -66,8 +57,8 @@ export function statusOfHttp(httpStatus: number): StatusError {
 }
 
 /**
- * Codes of gRPC's table for streams without a status. Not even REFUSED_STREAM is a verdict: servers
- * refused streams that they had delivered (github.com/nghttp2/nghttp2/issues/2870).
+ * Not even REFUSED_STREAM is a verdict: servers refused streams that they had delivered
+ * (github.com/nghttp2/nghttp2/issues/2870).
  */
 export function statusOfReset(http2Code: number, cause: unknown): StatusError {
   const codes: Readonly<Record<number, number>> = {

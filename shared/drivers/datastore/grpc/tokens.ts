@@ -1,5 +1,4 @@
-// The headers that authorize requests, from Google's library, which fetches tokens, keeps them, and
-// renews them some minutes before they expire.
+// Headers that authorize requests, from Google's library, which fetches and renews tokens.
 import { withDeadline } from '../../common/outcomes.ts';
 import { CODE, StatusError } from './status.ts';
 
@@ -11,10 +10,7 @@ export interface Auth {
   }>;
 }
 
-/**
- * The library is asked again after this long, well before it would renew a token, and not for each
- * request: that takes promises and headers.
- */
+/** Asks the library again well before it renews, not for each request: that takes promises. */
 const FRESH_MS = 60_000;
 const FETCH_TIMEOUT_MS = 20_000;
 
@@ -26,10 +22,7 @@ export class Tokens {
   #fetchedMs = -Infinity;
   #fetching: Promise<void> | undefined;
 
-  /**
-   * `url` ends with a slash: tokens that a service account signs name it. `others` are sent too,
-   * unless a token's header has the same name.
-   */
+  /** `url` ends with a slash: signed tokens name it. A token's header replaces one of `others`. */
   constructor(auth: Auth, url: string, others: Readonly<Record<string, string>>) {
     this.#auth = auth;
     this.#url = url;

@@ -1,5 +1,4 @@
-// The messages of google.datastore.v1 as this driver uses them: those fields that it sends or
-// reads, by their JSON names.
+// The messages of google.datastore.v1 that this driver sends or reads, by their JSON names.
 
 export interface PartitionId {
   readonly projectId: string;
@@ -10,10 +9,7 @@ export interface PartitionId {
 
 export interface Key {
   readonly partitionId?: PartitionId;
-  /**
-   * Every key of this driver has one element with a name; a foreign one with a number instead has
-   * the name `''`.
-   */
+  /** One element with a name; a foreign key with a number has the name `''`. */
   readonly path: readonly { readonly kind: string; readonly name: string }[];
 }
 
@@ -98,9 +94,6 @@ export interface CommitResponse {
 export interface QueryBatch {
   readonly keys: readonly Key[];
   readonly endCursor: Uint8Array;
-  /**
-   * Whether the service says that there is more, or that there is none; undefined if it says
-   * neither.
-   */
+  /** Undefined if the service says neither. */
   readonly moreResults: 'NOT_FINISHED' | 'NO_MORE_RESULTS' | undefined;
 }

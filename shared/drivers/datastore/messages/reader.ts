@@ -1,5 +1,4 @@
-// Walks over the fields of one protobuf message (https://protobuf.dev/programming-guides/encoding).
-// Unknown fields are passed over.
+// Walks over a protobuf message's fields (https://protobuf.dev/programming-guides/encoding).
 
 const VARINT = 0;
 const FIXED64 = 1;
@@ -8,10 +7,7 @@ const FIXED32 = 5;
 
 const VARINT_BYTES_MAX = 10;
 
-/**
- * After `next()` the public fields describe a field. Methods throw an Error if the bytes are no
- * message, or the field has another type.
- */
+/** After `next()` public fields describe a field. Throws an Error for bytes that do not fit. */
 export class MessageReader {
   /** The field's number. */
   field = 0;

@@ -1,6 +1,5 @@
-// How requests are written. Field numbers are those of
-// google/datastore/v1/{datastore,entity,query}.proto, which stand beside each line; a writer takes
-// the fields of a message in reverse.
+// Writes requests. Field numbers are those of google/datastore/v1/{datastore,entity,query}.proto.
+// A writer takes the fields of a message in reverse.
 import type {
   CommitRequest,
   Key,
@@ -20,10 +19,7 @@ const AND = 1;
 const LESS_THAN = 1;
 const GREATER_THAN_OR_EQUAL = 4;
 
-/**
- * Estimated bytes of a message without keys, of a key, and of a property, so that buffers rarely
- * grow.
- */
+/** Estimates for a message without keys, a key and a property, so that buffers rarely grow. */
 const MESSAGE_BYTES = 256;
 const KEY_BYTES = 160;
 const PROPERTY_BYTES = 32;
@@ -45,10 +41,7 @@ export function commitBytes({ mutations }: CommitRequest): number {
   return mutations.reduce((sum, mutation) => sum + bytesOf(mutation), MESSAGE_BYTES);
 }
 
-/**
- * A CommitRequest in its gRPC frame: outside of transactions. It is written into `memory`, unless
- * it takes more than that.
- */
+/** In its gRPC frame, outside of transactions, in `memory` unless it needs more. */
 export function framedCommit(
   request: CommitRequest,
   memory: Buffer = Buffer.allocUnsafe(commitBytes(request)),

@@ -1,5 +1,4 @@
-// Writes one protobuf message and its gRPC frame from the end to the front: a message's length
-// stands before its content. So each byte is written once.
+// Writes a protobuf message from its end, as its length stands before it: each byte once.
 
 /** Wire types. */
 const VARINT = 0;
