@@ -1,5 +1,4 @@
-// A modelled cloud as a place where a cell runs: one provider in virtual time, and what each
-// modelled instance has of it.
+// A modelled cloud where a cell runs: one provider in virtual time, and its instances.
 import type { MemoryState } from '../../drivers/memory/effects.ts';
 import { type Driver, openStore, type Runtime, type Store, type Table } from '../../store/index.ts';
 import type { Place } from '../load/place.ts';
@@ -51,10 +50,7 @@ export class ModelledCloud {
     return new LoadRuntime(this.scheduler, sourceOf(this.#options.seed, CHANCE.arrivals));
   }
 
-  /**
-   * This store on the instance, cold, over what the provider holds; its requests cost the
-   * instance's processor.
-   */
+  /** Cold, over what the provider holds; its requests cost the instance's processor. */
   openStore(instance: Instance, state: MemoryState, driver = this.#driver(instance, state)): Store {
     const random = sourceOf(this.#options.seed, CHANCE.runtime, instance.number);
     return openStore({ driver, runtime: new InstanceRuntime(this.scheduler, random, instance.processor) });
@@ -66,10 +62,7 @@ export class ModelledCloud {
     return costs === undefined ? near : chargedDriver(near, processor, costs.container);
   }
 
-  /**
-   * The place of a cell's part: the instance, with its baseline and its store, whose operations
-   * cost its processor too.
-   */
+  /** The instance, its baseline and its store, whose operations cost its processor. */
   targets(instance: Instance, state: MemoryState): CellTargets {
     const { parameters, costs } = this.#options;
     const { provider } = parameters.data;
@@ -139,10 +132,7 @@ function each(cost: number, count: number): Cost {
   return { alone: cost * count, busy: cost * count };
 }
 
-/**
- * The engine's part of an operation is spent when it is called; what its requests cost, where they
- * are sent (instance/charged-driver.ts).
- */
+/** Charges the engine's part when called; charged-driver.ts charges the requests. */
 function chargedTable<V>(table: Table<V>, instance: Instance, { operation }: ContainerCosts): Table<V> {
   const charged = async <T>(cost: Cost, call: () => Promise<T>): Promise<T> => {
     instance.inFlight += 1;

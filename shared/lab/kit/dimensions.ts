@@ -22,10 +22,7 @@ export function isOfContainers(layout: Layout): boolean {
   return layout === 'container' || layout === 'container-batch';
 }
 
-/**
- * `load` inserts new records, 500 a call. The others are YCSB's core workloads by their letters
- * (Cooper et al., SoCC 2010).
- */
+/** `load` inserts, 500 records a call. Others: YCSB's core workloads (Cooper et al., SoCC 2010). */
 export const WORKLOADS = ['load', 'ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-d', 'ycsb-e', 'ycsb-f'] as const;
 
 export type Workload = (typeof WORKLOADS)[number];
@@ -33,34 +30,22 @@ export type Workload = (typeof WORKLOADS)[number];
 /** When the calls of an open loop are due (cell.ts). */
 export const ARRIVALS = ['poisson', 'equidistant'] as const;
 
-/**
- * `ycsb`: ten fields of random characters, which compress little. `text`: names, addresses and
- * notes, which compress to about half.
- */
+/** `ycsb`: ten fields of random characters. `text` compresses to about half. */
 export const RECORD_FORMS = ['ycsb', 'text'] as const;
 
 export type RecordForm = (typeof RECORD_FORMS)[number];
 
-/**
- * The choice of keys. `uniform`, `zipfian` and `latest` are YCSB's. `zipfian-over-records` is
- * hotter: its ranks are the records' own, not those of ten billion items.
- */
+/** `zipfian-over-records` is hotter than YCSB's `zipfian`, whose ranks are of ten billion items. */
 export const KEY_CHOICES = ['uniform', 'zipfian', 'zipfian-over-records', 'latest'] as const;
 
 export type KeyChoice = (typeof KEY_CHOICES)[number];
 
-/**
- * The model's kinds of work. `read`, `put` and `modify` are one verb alone, on uniform keys unless
- * a plan says otherwise. `put` replaces whole records.
- */
+/** `read`, `put` and `modify` are one verb, on uniform keys by default. `put` replaces records. */
 export const MODEL_WORKLOADS = ['load', 'read', 'put', 'modify', 'ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-f'] as const;
 
 export type ModelWorkload = (typeof MODEL_WORKLOADS)[number];
 
-/**
- * `conditional`: as `record`, but every write reads the record first and is refused if another was
- * quicker.
- */
+/** `conditional`: as `record`, but writes read first and are refused if another was quicker. */
 export const MODEL_LAYOUTS = ['record', 'conditional', 'batch', 'container'] as const;
 
 export type ModelLayout = (typeof MODEL_LAYOUTS)[number];

@@ -1,10 +1,6 @@
-// Logarithm, exponential and powers of the same last bit on every machine, by additions,
-// multiplications and divisions alone. Math.log differs by V8 build, `**` by C library.
+// The same last bit on every machine. Math.log differs by V8 build, `**` by C library.
 
-/**
- * ln 2 as a sum: the first part ends in zeros, so that its product with an exponent is exact. Cody
- * and Waite, 1980.
- */
+/** ln 2 as a sum: LN2_HIGH times an exponent is exact (Cody and Waite, 1980). */
 const LN2_HIGH = 0x162e42fee / 2 ** 33;
 const LN2_LOW = 1.908_214_929_270_587_7e-10;
 /** |s| is at most 0.172 and r at most 0.347: what these leave out is below the last bit. */
@@ -13,10 +9,7 @@ const EXP_TERMS = 16;
 
 const view = new DataView(new ArrayBuffer(8));
 
-/**
- * The natural logarithm of a positive, finite number that is not denormal, to within two units in
- * the last place. Throws a RangeError for others.
- */
+/** Within two units in the last place. Throws a RangeError unless positive, finite and normal. */
 export function ln(x: number): number {
   if (!(x >= 2.2250738585072014e-308 && x < Infinity)) throw new RangeError(`ln takes positive numbers: ${x}`);
   view.setFloat64(0, x);

@@ -1,5 +1,4 @@
-// Figures with intervals. A median of a few runs moves from comparison to comparison; the interval
-// says how far, with no assumption on how runs scatter.
+// Figures with intervals: how far a median moves between comparisons, however runs scatter.
 import * as z from 'zod';
 import { median } from './median.ts';
 
@@ -11,10 +10,7 @@ export const figureSchema = z.strictObject({
   /** The interval's ends: two of the values. One value is both. */
   low: finite,
   high: finite,
-  /**
-   * How likely such an interval holds the true median: 0 of one value, 0.75 of three, above 0.95
-   * from six on.
-   */
+  /** That it holds the true median: 0 of one value, 0.75 of three, above 0.95 from six. */
   confidence: z.number().min(0).max(1),
   /** One for each repetition, in the order they ran. */
   values: z.array(finite).min(1),
@@ -29,8 +25,8 @@ export const SIGNIFICANCE = 0.05;
 export const CONFIDENCE_WANTED = 1 - SIGNIFICANCE;
 
 /**
- * The median and its narrowest interval of order statistics with 95 % confidence, else the whole
- * range (David and Nagaraja, section 7.1). Throws a RangeError without values.
+ * The narrowest interval of order statistics with 95 %, else the range (David and Nagaraja,
+ * section 7.1). Throws a RangeError without values.
  */
 export function figureOf(values: readonly number[]): Figure {
   if (values.length === 0) throw new RangeError('a figure needs a value');

@@ -30,10 +30,7 @@ export function dollars(value: number): string {
   return value >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(2)));
 }
 
-/**
- * A sum to pay, in cents from half a cent on; what is less, but something, is seen to be so.
- * `1,234.50`, `< 0.01`, `1.23e+12`.
- */
+/** Cents from half a cent on; less than that is seen to be so: `1,234.50`, `< 0.01`, `1.23e+12`. */
 export function cents(value: number): string {
   if (value > 0 && value < 0.005) return '< 0.01';
   if (value >= 1e9) return value.toExponential(2);
@@ -77,10 +74,7 @@ const TIMES = [
   { unit: 's', seconds: 1 },
 ] as const;
 
-/**
- * Three digits and a unit that suits: `12.3 µs`, `1,234 bytes`. Times are in `ns`, `µs`, `ms` or
- * `s`, and change to another of them.
- */
+/** Three digits: `12.3 µs`, `1,234 bytes`. `ns`, `µs`, `ms` and `s` change to what suits. */
 export function withUnit(value: number, unit: string): string {
   const given = TIMES.find((one) => one.unit === unit);
   if (given === undefined) return `${threeDigits(value)} ${unit}`;

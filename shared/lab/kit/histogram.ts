@@ -1,5 +1,4 @@
-// Latency histograms: recorded in microseconds where the cell ran, merged and read by whoever shows
-// them. Three significant digits.
+// Latency histograms in microseconds, of three significant digits. They can be merged.
 import * as hdr from 'hdr-histogram-js';
 
 /** One minute: no operation of the comparison may take longer. */

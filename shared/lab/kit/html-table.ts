@@ -1,5 +1,4 @@
-// Tables of a page. Screen readers get a caption, a header for each column and one for each row; on
-// a narrow screen they scroll sideways.
+// Tables of a page: with caption and headers for screen readers, scrolling on narrow screens.
 import { escape } from './html.ts';
 
 export interface Column {
@@ -13,9 +12,7 @@ export interface Table {
   readonly columns: readonly Column[];
   /** HTML, a cell for each column; the first is the row's header. */
   readonly rows: readonly (readonly string[])[];
-  /**
-   * On a phone each row is a card of lines, each after its column's title: for tables of few rows.
-   */
+  /** On a phone a row is a card of lines with their columns' titles: for few rows. */
   readonly isCards?: boolean;
 }
 

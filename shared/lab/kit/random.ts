@@ -1,5 +1,4 @@
-// Seeded randomness of the comparison, so that a cell can be run again with the very same records
-// and keys.
+// Seeded randomness: a cell can be run again with the very same records and keys.
 
 /** Numbers in [0, 1). */
 export type Random = () => number;
@@ -23,10 +22,7 @@ export function randomInt(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
 
-/**
- * MurmurHash3's 32-bit finalizer (Austin Appleby, public domain): a bijection on 32-bit numbers, so
- * distinct numbers stay distinct.
- */
+/** MurmurHash3's 32-bit finalizer (Appleby, public domain). Distinct numbers stay distinct. */
 export function scramble32(value: number): number {
   let mixed = value >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

@@ -1,5 +1,4 @@
-// How much higher one thing is than another, block by block: a disturbance hits both, and leaves
-// their ratio alone. The verdict is read off the interval.
+// Ratios block by block: a disturbance hits both sides. The verdict is read off the interval.
 import * as z from 'zod';
 import { median } from './median.ts';
 import { SIGNIFICANCE } from './figure.ts';
@@ -7,25 +6,16 @@ import { SIGNIFICANCE } from './figure.ts';
 const positive = z.number().min(0);
 
 export const ratioSchema = z.strictObject({
-  /**
-   * The middle of the pairs' ratios: the median of all means of two of their logarithms (Hodges and
-   * Lehmann).
-   */
+  /** The median of all means of two pairs' logarithms (Hodges and Lehmann). */
   ratio: positive,
   /** Ends of its interval, which inverts Wilcoxon's signed-rank test. */
   low: positive,
   high: positive,
-  /**
-   * How likely such an interval holds the true ratio: 0 of one pair, 0.94 of five, above 0.95 from
-   * six on.
-   */
+  /** That it holds the true ratio: 0 of one pair, 0.94 of five, above 0.95 from six. */
   confidence: z.number().min(0).max(1),
   /** Pairs of sound runs, or of all runs where fewer than six are sound. */
   pairs: z.int().min(1),
-  /**
-   * `undecided`: the interval holds 1. The last two: there are fewer than six pairs, or fewer than
-   * six of sound runs.
-   */
+  /** `undecided`: 1 is within. The last two: fewer than six pairs, or fewer of sound runs. */
   verdict: z.enum(['higher', 'lower', 'undecided', 'too-few-runs', 'too-few-sound-runs']),
 });
 
@@ -39,18 +29,15 @@ export interface Pair {
   readonly isSound: boolean;
 }
 
-/**
- * Six pairs of the same thing lie on one side by chance once in 32 times, five once in 16: too
- * often to tell two things apart.
- */
+/** By chance six pairs of one thing lie on one side once in 32 times, five once in 16. */
 export const PAIRS_TO_TELL_APART = 6;
 
 /** Equal prices differ by less, as sums of them are rounded. */
 const ROUNDING = 1e-9;
 
 /**
- * The numerators over the denominators: the middle ratio and its interval, from Wilcoxon's signed
- * ranks (Hollander and Wolfe, section 3.3). Null without pairs, or where a denominator is 0.
+ * Middle and interval from Wilcoxon's signed ranks (Hollander and Wolfe, section 3.3). Null without
+ * pairs, or where a denominator is 0.
  */
 export function ratioOf(pairs: readonly Pair[]): Ratio | null {
   const sound = pairs.filter(({ isSound }) => isSound);
@@ -77,10 +64,7 @@ function isEnough(pairs: readonly Pair[], sound: readonly Pair[]): Ratio['verdic
   return sound.length < PAIRS_TO_TELL_APART ? 'too-few-sound-runs' : undefined;
 }
 
-/**
- * How many means of two lie outside the interval at each end, and its confidence; of few pairs it
- * is the whole range.
- */
+/** Means left out at each end, and the confidence; of few pairs it is the whole range. */
 function ends(pairs: number): { readonly leftOut: number; readonly confidence: number } {
   const ways = waysToRankSums(pairs);
   const chanceUpTo = (sum: number): number =>

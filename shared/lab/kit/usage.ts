@@ -36,10 +36,7 @@ export function sumOfCounts(many: readonly Counts[]): Counts {
 /** Running totals of a provider's client. */
 export const usageSchema = z.strictObject({
   requests: count,
-  /**
-   * Requests that the SDK, or the store, sent again, by the code that they were refused with; null
-   * where the SDK does not show them.
-   */
+  /** Resent requests by the code of their refusal; null where the SDK hides them. */
   retries: countsSchema.nullable(),
   /** Conditional writes that met another's: they wrote nothing, and were done again. */
   conflicts: count,

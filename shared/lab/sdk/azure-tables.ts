@@ -1,5 +1,4 @@
-// Azure Table Storage through @azure/data-tables, one entity a record. The partition key is the
-// record's tenant: a batch of 500 shares a partition, as group transactions demand.
+// @azure/data-tables, one entity a record. The tenant is the partition key: a batch shares one.
 import { odata, RestError, type TableClient } from '@azure/data-tables';
 import { tenantEnd, tenantOf } from '../work/keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
@@ -14,10 +13,7 @@ export interface AzureTablesBaselineOptions {
   readonly tableClient: (tableName: string) => TableClient;
 }
 
-/**
- * A baseline on one storage account. The client's retries are at their default, and seen: each
- * attempt passes the pipeline.
- */
+/** One storage account. Retries are at their default, and seen in the pipeline. */
 export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions): Baseline {
   const usage = emptyUsage(true);
   return {
@@ -27,8 +23,7 @@ export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions)
     lane: tenantOf,
     open: async (dataset) => {
       const client = tableClient(placeOf(dataset));
-      // Creating a table that is there already is no error to this SDK. Not counted: it is no part
-      // of the workload.
+      // The SDK accepts a table that exists. Not counted: no part of the workload.
       await client.createTable();
       countRequests(client, usage);
       return table(client, usage);
@@ -120,10 +115,7 @@ async function range(
   return 0;
 }
 
-/**
- * One policy outside the SDK's retry policy counts calls, one inside counts attempts. Each attempt
- * is billed. A retry has the status or error code of the attempt before.
- */
+/** A policy outside the SDK's retries counts calls, one inside counts attempts: each is billed. */
 function countRequests(client: TableClient, usage: MutableUsage): void {
   const failures = new Map<string, string>();
   client.pipeline.addPolicy(

@@ -1,5 +1,4 @@
-// Datastore through its high-level client, one entity a record. In a bundle the client looks for
-// `../protos/app_engine_key.proto` of its package.
+// Datastore's client, one entity a record. It looks for `../protos/app_engine_key.proto`.
 import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/datastore';
 import { chunks } from '../kit/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/records.ts';
@@ -15,10 +14,7 @@ const LOOKUP_MAX = 500;
 /** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
 const REMOVAL_PAGE = 4 * COMMIT_MAX;
 
-/**
- * A baseline on one project and namespace. The client retries by itself, out of sight: `retries` is
- * null.
- */
+/** One project and namespace. The client retries out of sight: `retries` is null. */
 export function datastoreBaseline(options: DatastoreOptions): Baseline {
   const datastore = new Datastore(options);
   const usage = emptyUsage(false);
@@ -31,8 +27,7 @@ export function datastoreBaseline(options: DatastoreOptions): Baseline {
     remove: (dataset, signal) => removeKind(datastore, placeOf(dataset), signal),
     usage: () => usage,
     close: async () => {
-      // The client has no close of its own; these are the gRPC clients under it, each an object
-      // with `close`.
+      // The client has no close; the gRPC clients under it have.
       const clients = [...datastore['clients_'].values()] as unknown as { close(): Promise<void> }[];
       await Promise.all(clients.map((client) => client.close()));
     },
@@ -41,10 +36,7 @@ export function datastoreBaseline(options: DatastoreOptions): Baseline {
 
 type DatastoreKey = ReturnType<Datastore['key']>;
 
-/**
- * Datastore has no kinds to drop: their entities are looked for, by key alone, and deleted until
- * none is left.
- */
+/** Datastore cannot drop a kind: looks for entities, by key alone, until none is left. */
 async function removeKind(datastore: Datastore, name: string, signal: AbortSignal): Promise<void> {
   const query = datastore.createQuery(name).select('__key__').limit(REMOVAL_PAGE);
   for (;;) {
@@ -128,10 +120,7 @@ function counted([entities]: [RecordFields[]], usage: MutableUsage): number {
 /** The code of gRPC's ABORTED: another transaction was quicker. */
 const ABORTED = 10;
 
-/**
- * The transaction begins with its lookup, which saves a request. Google's Firestore emulator cannot
- * commit such a one: see infra/emulators/datastore/DIFFERENCES.md.
- */
+/** Beginning with the lookup saves a request. Google's emulator fails: see DIFFERENCES.md. */
 async function modify(
   datastore: Datastore,
   entity: { readonly key: DatastoreKey; readonly data: RecordFields },

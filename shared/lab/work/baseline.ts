@@ -1,13 +1,9 @@
-// A provider's own SDK, used as its users use it: one entity a record. Retries, connections and
-// timeouts stay at the SDK's defaults.
+// A provider's SDK as its users use it: one entity a record, and the SDK's defaults.
 import type { SampleRecord } from './records.ts';
 import type { Provider } from '../kit/dimensions.ts';
 import type { Usage } from '../kit/usage.ts';
 
-/**
- * The comparison's store lies here, and the kinds or tables of its datasets begin with it. No
- * dataset's name can reach a user's table.
- */
+/** Names of the comparison's store and datasets begin with it: none can reach a user's table. */
 export const COMPARISON = 'stowagecomparison';
 
 /** The kind or physical table of a dataset. */
@@ -26,50 +22,32 @@ export interface Baseline {
   lane(key: string): string;
   /** Opens the dataset's kind or table, and creates it where it is missing. */
   open(dataset: string): Promise<BaselineTable>;
-  /**
-   * Removes a dataset with all its records; no error where there is none. Not counted. Rejects with
-   * the SDK's own error, or the signal's reason.
-   */
+  /** No error if absent. Not counted. Rejects with the SDK's error or the signal's reason. */
   remove(dataset: string, signal: AbortSignal): Promise<void>;
   /** Running totals since the baseline was made. */
   usage(): Usage;
   close(): Promise<void>;
 }
 
-/**
- * Every verb but `modify`, `scan` and, on Datastore, `putInTransaction` is one request; each
- * rejects with the SDK's own error.
- */
+/** One request each, but `modify`, `scan` and Datastore's `putInTransaction`. SDK errors pass. */
 export interface BaselineTable {
   /** Creates the record; rejects if it exists. */
   insert(record: SampleRecord): Promise<void>;
   /** Replaces the whole record without reading it first. */
   replace(record: SampleRecord): Promise<void>;
-  /**
-   * Reads the record and writes it anew, unless another changed it in between; then again,
-   * MODIFY_TRIES times in all, until that is a `ConflictError`. False if it was not there.
-   */
+  /** False if absent. A ConflictError if others changed it MODIFY_TRIES times in between. */
   modify(record: SampleRecord): Promise<boolean>;
   /** Whether the record was there; its fields were received and decoded. */
   get(key: string): Promise<boolean>;
   /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. */
   putMany(records: readonly SampleRecord[]): Promise<void>;
-  /**
-   * As `putMany`, all or none of them: a group transaction is that anyway; on Datastore a
-   * transaction is begun and committed.
-   */
+  /** All or none: a group transaction on Azure, begun and committed on Datastore. */
   putInTransaction(records: readonly SampleRecord[]): Promise<void>;
   /** How many of at most `getManyMax` distinct keys were there. */
   getMany(keys: readonly string[]): Promise<number>;
-  /**
-   * Reads at most `count` (no more than 1,000) records in key order from `from` on, up to `to`, not
-   * included, both of one lane; gives their number.
-   */
+  /** Counts records in [from, to) of one lane, read in key order; `count` is at most 1,000. */
   range(from: string, to: string, count: number): Promise<number>;
-  /**
-   * Reads every record by the SDK's query or list, in as many requests as it takes; gives their
-   * number.
-   */
+  /** Reads all records by the SDK's query, in as many requests as it takes; their number. */
   scan(): Promise<number>;
 }
 
@@ -81,10 +59,7 @@ class ConflictError extends Error {
   readonly code = 'conflict';
 }
 
-/**
- * Tries until `attempt` gives something else than `conflict`; rejects with a ConflictError after
- * ten. `onConflict` hears of each.
- */
+/** Rejects with a ConflictError after ten conflicts. `onConflict` hears of each. */
 export async function withTries(
   attempt: () => Promise<boolean | 'conflict'>,
   onConflict: () => void,

@@ -1,5 +1,4 @@
-// How keys are chosen, as YCSB's CoreWorkload chooses them: numbers of records, drawn from a seed.
-// tests/lab/work/ycsb.json has what YCSB itself draws.
+// Chooses keys as YCSB's CoreWorkload does. tests/lab/work/ycsb.json has YCSB's own draws.
 import { power } from '../kit/exact-math.ts';
 import type { KeyChoice } from '../kit/dimensions.ts';
 import { type Random, randomInt, scramble32 } from '../kit/random.ts';
@@ -12,10 +11,7 @@ export interface KeySpace {
   readonly insertsExpected: number;
 }
 
-/**
- * Draws numbers in [0, count()). Only `latest` and `zipfian` reach records that were inserted
- * since.
- */
+/** Draws from [0, count()). Only `latest` and `zipfian` reach records inserted since. */
 export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): () => number {
   if (choice === 'latest') return latestIndexes(space, random);
   const { count, insertsExpected } = space;
@@ -28,8 +24,7 @@ export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): 
   // YCSB's bounds are inclusive: one more than it expects.
   const places = atFirst + insertsExpected + 1;
   const zipfian = new Zipfian(YCSB_ITEMS, YCSB_ZETA);
-  // The places stay when records are inserted, so the same ones stay popular. Whatever falls on a
-  // record that is not there is drawn again.
+  // Inserts leave the popular places popular. Draws again for a record that is not there.
   return () => {
     for (;;) {
       const index = fnvHash(zipfian.rank(random()), places);
@@ -43,10 +38,7 @@ export function uniformIndexes(count: number, random: Random): () => number {
   return () => randomInt(random, count);
 }
 
-/**
- * The last record is the likeliest, and those before it by the ranks of `Zipfian`. The very first
- * is never drawn: YCSB takes the last number for the count.
- */
+/** The last record is the likeliest. The first is never drawn: YCSB is one off. */
 function latestIndexes({ count }: KeySpace, random: Random): () => number {
   const zipfian = new Zipfian(count() - 1);
   return () => {
@@ -59,17 +51,11 @@ function latestIndexes({ count }: KeySpace, random: Random): () => number {
 const THETA = 0.99;
 const OF_RANK_1 = power(0.5, THETA);
 
-/**
- * YCSB's ScrambledZipfianGenerator draws ranks of ten billion items and one, however few records
- * there are. Its sum for them is a constant, too.
- */
+/** ScrambledZipfianGenerator draws ranks of so many items, however few records there are. */
 const YCSB_ITEMS = 10_000_000_001;
 const YCSB_ZETA = 26.46902820178302;
 
-/**
- * Rank r comes about in proportion to 1/(r+1)^0.99, by Gray et al., SIGMOD 1994, as in YCSB's
- * ZipfianGenerator. Exact for ranks 0 and 1 alone.
- */
+/** Gray et al., SIGMOD 1994, as in YCSB's ZipfianGenerator. Exact for ranks 0 and 1 alone. */
 class Zipfian {
   readonly #items: number;
   #count = 0;
@@ -108,10 +94,7 @@ class Zipfian {
   }
 }
 
-/**
- * YCSB's `Utils.fnvhash64(value) % limit`, without Java's sign. `value` is below 2^53, `limit`
- * below 2^37. Two halves of 32 bits are faster than a BigInt.
- */
+/** YCSB's `fnvhash64(value) % limit`. `value` < 2^53, `limit` < 2^37. Halves beat a BigInt. */
 export function fnvHash(value: number, limit: number): number {
   let [high, low] = [0xcbf29ce4, 0x84222325];
   for (let at = 0; at < 8; at++) {

@@ -1,5 +1,4 @@
-// The layout `driver`: one entity a record through the store's own driver. It packs nothing, so it
-// tells packing from transport. It remembers versions, as the store does.
+// An entity a record through the store's driver: tells packing from transport.
 import type { Driver, EntityId, EntityVersion, ListCursor, PartName, Write, WriteOutcome } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { withTries } from './baseline.ts';
@@ -15,10 +14,7 @@ const VERSIONS_MAX = 100_000;
 /** As long as the driver: a store keeps what it knows from one cell to the next, too. */
 const VERSIONS = new WeakMap<Driver, Map<EntityId, EntityVersion>>();
 
-/**
- * A client of the dataset's entities. Records that are handed over together go as the driver's
- * largest writes, all of them in parallel.
- */
+/** Records of one call go as the driver's largest writes, in parallel. */
 export function driverClient(driver: Driver, dataset: string): LayoutClient {
   const entities = new Entities(driver, prefixOf(dataset));
   return {
@@ -31,10 +27,7 @@ export function driverClient(driver: Driver, dataset: string): LayoutClient {
   };
 }
 
-/**
- * Removes a dataset's entities; no error where there are none. Rejects with the driver's error, or
- * the signal's reason.
- */
+/** No error if absent. Rejects with the driver's error or the signal's reason. */
 export async function removeEntities(driver: Driver, dataset: string, signal: AbortSignal): Promise<void> {
   let cursor: ListCursor | undefined;
   do {
@@ -121,9 +114,7 @@ class Entities {
       }));
   }
 
-  /**
-   * A write that did not surely happen is put by itself: an earlier attempt may have written it.
-   */
+  /** An unsure write is put by itself: an earlier attempt may have written it. */
   async #writeAll(all: readonly { readonly operation: { readonly record: SampleRecord }; readonly write: Write }[]) {
     const outcomes = await this.#driver.write(
       all.map(({ write }) => write),
@@ -167,10 +158,7 @@ class Entities {
     this.#remember(write.id, outcome!.version);
   }
 
-  /**
-   * The record is received and decoded, as the other layouts do; its version, or undefined if it is
-   * not there.
-   */
+  /** Receives and decodes as other layouts do. The version; undefined if absent. */
   async #read(id: EntityId): Promise<EntityVersion | undefined> {
     const [entity] = await this.#driver.read([{ id, parts: 'all' }], CALL);
     if (entity === undefined) return undefined;

@@ -1,5 +1,4 @@
-// Keys of the comparison, such as `t07:customer:5f3a09c1`. The tenant is the partition key on
-// Azure; 500 records of one call belong to one tenant.
+// Keys such as `t07:customer:5f3a09c1`. The tenant is Azure's partition; 500 in a row share one.
 import { scramble32 } from '../kit/random.ts';
 
 /** Tenants, each one partition of a baseline's Azure table. */
@@ -10,10 +9,7 @@ const TENANT_RUN = 500;
 
 const KEY_STEMS = Array.from({ length: TENANTS }, (_, tenant) => `t${String(tenant).padStart(2, '0')}:customer:`);
 
-/**
- * The key of record `index`; the same index always has the same key, whatever the layout, and no
- * two indexes share one.
- */
+/** One key an index, whatever the layout; no two indexes share one. */
 export function keyOf(index: number): string {
   const tenant = Math.floor(index / TENANT_RUN) % TENANTS;
   return KEY_STEMS[tenant]! + scramble32(index).toString(16).padStart(8, '0');
@@ -24,10 +20,7 @@ export function tenantOf(key: string): string {
   return key.slice(0, key.indexOf(':'));
 }
 
-/**
- * The first key behind all keys of the key's tenant: a scan that ends there stays in one partition
- * of the Azure table.
- */
+/** A scan that ends there stays in one partition of the Azure table. */
 export function tenantEnd(key: string): string {
   // `;` comes after `:` in ASCII.
   return `${tenantOf(key)};`;

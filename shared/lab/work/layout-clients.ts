@@ -1,5 +1,4 @@
-// A client for each layout: packs the operations of a workload into requests, and sends them to the
-// baseline or the store.
+// A client for each layout: packs operations into requests to the baseline or the store.
 import type { PutItem, Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from './baseline.ts';
 import { chunks } from '../kit/chunks.ts';
@@ -12,23 +11,14 @@ import type { Operation } from './operations.ts';
 export interface Unit {
   /** How many records it reads or writes; a scan counts as one. */
   readonly records: number;
-  /**
-   * Resolves, when the reply has arrived, to the errors of the records that failed in it; rejects
-   * if all did.
-   */
+  /** Resolves to the errors of the records that failed; rejects if all did. */
   send(): Promise<readonly unknown[]>;
 }
 
-/**
- * Groups of units, sent one group after another, the units of a group in parallel. Then the caller
- * draws its next operations.
- */
+/** One group after another, a group's units in parallel. Then the caller draws anew. */
 export type Call = Iterable<readonly Unit[]>;
 
-/**
- * One way of storing records: how many operations its callers hand over in a call, and how they are
- * sent.
- */
+/** How many operations a caller hands over in a call, and how they are sent. */
 export interface LayoutClient {
   recordsPerCall(workload: Workload): number;
   call(operations: readonly Operation[]): Call;
@@ -57,10 +47,7 @@ export function singleUnit(operation: Operation, send: () => Promise<void>): Uni
   return { records: 1, send: () => heard([operation], async () => (await send(), NO_ERRORS)) };
 }
 
-/**
- * Sends, and lets inserts know whether they are there now. After an answer with some errors nobody
- * looks which they are: none counts as there.
- */
+/** Tells inserts whether they are there now. If some failed, none counts as there. */
 export async function heard(
   operations: readonly Operation[],
   send: () => Promise<readonly unknown[]>,
@@ -96,10 +83,7 @@ export function found(isThere: boolean, key: string): void {
   if (!isThere) throw new AbsentError(`absent: ${key}`);
 }
 
-/**
- * The SDK's batches, all of a call in parallel. Without a batched get a reader asks for single
- * records. Scans and modifications have no batches.
- */
+/** The SDK's batches, a call's in parallel. Without a batched get reads are single. */
 export function batchClient(baseline: Baseline, table: BaselineTable): LayoutClient {
   return {
     recordsPerCall: (workload) => recordsOfBatch(baseline, workload),
@@ -146,10 +130,7 @@ function writeBatches(baseline: Baseline, table: BaselineTable, operations: read
   });
 }
 
-/**
- * This store: `getMany` and `putMany` for several records, else single calls. With a baseline its
- * callers hand over as many records as `batchClient`.
- */
+/** `getMany` and `putMany` for several records. With a baseline, as many as `batchClient`'s. */
 export function containerClient(table: Table<RecordFields>, baseline?: Baseline): LayoutClient {
   return {
     recordsPerCall: (workload) => {
@@ -188,10 +169,7 @@ async function sendToContainer(table: Table<RecordFields>, operation: Operation)
   }
 }
 
-/**
- * One unit of all reads and one of all writes, which are unconditional, as the baselines' batches
- * are. Equal keys count once.
- */
+/** One unit of reads, one of unconditional writes, as in the baselines. Equal keys count once. */
 function containerBatches(table: Table<RecordFields>, operations: readonly Operation[]): Unit[] {
   const [keys, items] = [new Set<string>(), new Map<string, PutItem<RecordFields>>()];
   for (const operation of operations) {

@@ -1,5 +1,4 @@
-// The operations of a workload, which knows no layout: one seed gives every layout the same records
-// and keys.
+// A workload's operations: one seed gives every layout the same records and keys.
 import { keyIndexes, type KeySpace } from './distributions.ts';
 import { tenantEnd } from './keys.ts';
 import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
@@ -16,9 +15,7 @@ export type Operation =
   | { readonly kind: 'insert'; readonly record: SampleRecord; readonly ended: (isDone: boolean) => void }
   /** Reads a record and writes another value in its place, and loses nobody's change in between. */
   | { readonly kind: 'modify'; readonly record: SampleRecord }
-  /**
-   * Reads at most `count` records in key order from `from` on, up to `to`, which is not among them.
-   */
+  /** In key order, at most `count` in [from, to). */
   | { readonly kind: 'scan'; readonly from: string; readonly to: string; readonly count: number };
 
 /** Options of one instance's operations; load/cell.ts explains each field. */
@@ -36,10 +33,7 @@ interface SourceRequest {
   readonly keyOf?: ((index: number) => string) | undefined;
 }
 
-/**
- * Draws the operations of one instance, without end. Instances of a run draw apart from each other,
- * yet write the same texts under the same keys.
- */
+/** Endless. Instances of a run draw apart, yet write the same texts under a key. */
 export function operationSource(request: SourceRequest): () => Operation {
   const { workload, records, recordBytes, recordForm, seed, drawSeed, part } = request;
   // Neighbouring seeds of this generator are not to give neighbouring draws.
@@ -83,15 +77,9 @@ function verbs(shares: Readonly<Partial<Record<Verb, number>>>): (u: number) => 
   };
 }
 
-/**
- * Records that surely are there. As in YCSB the limit rises when all inserts up to it were
- * answered: none behind one that may be missing is asked for.
- */
+/** Surely there: as in YCSB the limit rises when all inserts up to it were answered. */
 class Inserts implements KeySpace {
-  /**
-   * YCSB takes twice those of its `operationcount`, which in its own files is the number of
-   * records: nobody knows how many a window will hold.
-   */
+  /** YCSB takes twice its `operationcount`, by its files the number of records. */
   readonly insertsExpected: number;
   readonly #records: number;
   readonly #from: number;

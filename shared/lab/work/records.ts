@@ -1,14 +1,10 @@
-// Records of `recordBytes` bytes of ASCII in all fields together: YCSB's random characters, or text
-// that compresses to about half, as real text does.
+// Records of `recordBytes` ASCII bytes: YCSB's random characters, or text that halves.
 import { keyOf } from './keys.ts';
 import type { RecordForm } from '../kit/dimensions.ts';
 import { type Random, randomInt, seededRandom } from '../kit/random.ts';
 import { FIRST_NAMES, LAST_NAMES, PLACES, WORDS } from './words.ts';
 
-/**
- * By name: of YCSB `field0` to `field9`; of text `name`, `address`, `email`, `since` (ISO 8601) and
- * `notes`.
- */
+/** YCSB: `field0` to `field9`. Text: `name`, `address`, `email`, `since` (ISO 8601), `notes`. */
 export type RecordFields = Readonly<Record<string, string>>;
 
 export interface SampleRecord {
@@ -16,24 +12,15 @@ export interface SampleRecord {
   readonly fields: RecordFields;
 }
 
-/**
- * Different records in a pool. Making one costs more than storing it in a container, so cells draw
- * from a pool made beforehand.
- */
+/** Making a record costs more than storing it in a container: cells draw from a pool. */
 const POOL_SIZE = 4_096;
 
-/**
- * A record of `index`: always the same key; its fields come from the pool and differ between
- * rounds.
- */
+/** One index is one key; the fields differ between rounds. */
 export type RecordSource = (index: number, round: number) => SampleRecord;
 
 let lastPool: { readonly name: string; readonly all: readonly RecordFields[] } | undefined;
 
-/**
- * Records of one seed. Texts repeat after 4,096 records, far beyond the reach of a page's
- * compression.
- */
+/** Texts repeat after 4,096 records, far beyond the reach of a page's compression. */
 export function recordSource(
   seed: number,
   recordBytes: number,
@@ -92,20 +79,14 @@ export function sizeOf(record: SampleRecord): number {
   return record.key.length + fieldBytes(record.fields);
 }
 
-/**
- * Bytes of the record's own fields; a document's record has one. Additions of an SDK are not
- * counted.
- */
+/** The record's own fields; a document's record has one. SDKs' additions do not count. */
 export function fieldBytes(fields: RecordFields): number {
   let bytes = 0;
   for (const name of isText(fields) ? TEXT_NAMES : YCSB_NAMES) bytes += fields[name]?.length ?? 0;
   return bytes;
 }
 
-/**
- * Fields that the Datastore baseline keeps out of its indexes: of text what may exceed the 1,500
- * bytes of an indexed value; all of YCSB's, as its own binding does.
- */
+/** Text that may exceed an index's 1,500 bytes; all of YCSB's, as its own binding does. */
 export function unindexedIn(fields: RecordFields): string[] {
   return isText(fields) ? ['notes'] : YCSB_NAMES;
 }
@@ -123,10 +104,7 @@ function sentences(random: Random, length: number): string {
   return text.slice(0, length);
 }
 
-/**
- * Every ninth or so is an amount or an order number: business text is full of them, and they
- * compress badly.
- */
+/** Every ninth or so: business text is full of numbers, and they compress badly. */
 function wordOrNumber(random: Random): string {
   const kind = randomInt(random, 18);
   if (kind === 0) return `order ${randomInt(random, 1_000_000)}`;

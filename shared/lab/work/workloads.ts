@@ -1,26 +1,17 @@
 // The workloads as data: what is done, how often, and how keys are chosen.
 import type { KeyChoice, Layout, ModelWorkload, Workload } from '../kit/dimensions.ts';
 
-/**
- * `update` replaces a whole record; `modify` reads it, changes it and writes it as one step that
- * loses nobody's change; `scan` reads records in key order.
- */
+/** `update` replaces; `modify` reads and writes without losing another's change. */
 export type Verb = 'read' | 'update' | 'insert' | 'scan' | 'modify';
 
 export interface Mix {
   /** Shares of the operations, 1 together. */
   readonly shares: Readonly<Partial<Record<Verb, number>>>;
-  /**
-   * The choice of records that are read, updated or modified, or at which scans begin. Null: every
-   * record is new.
-   */
+  /** Records that are read, updated or modified, and scans' beginnings. Null: all are new. */
   readonly keys: KeyChoice | null;
 }
 
-/**
- * YCSB's proportions and distributions, from its files `workloada` to `workloadf`. Its updates
- * write one field of ten, ours the whole record.
- */
+/** YCSB's files `workloada` to `workloadf`. Its updates write one field, ours the record. */
 export const MIXES: Readonly<Record<Workload | ModelWorkload, Mix>> = {
   load: { shares: { insert: 1 }, keys: null },
   'ycsb-a': { shares: { read: 0.5, update: 0.5 }, keys: 'zipfian' },
@@ -37,10 +28,7 @@ export const MIXES: Readonly<Record<Workload | ModelWorkload, Mix>> = {
 /** Records that a caller of the `load` workload hands over in one call, in every layout. */
 export const LOAD_RECORDS_PER_CALL = 500;
 
-/**
- * A scan reads from 1 to so many records, each number as likely: YCSB's `maxscanlength` and
- * `scanlengthdistribution`.
- */
+/** From 1 on, uniform: YCSB's `maxscanlength` and `scanlengthdistribution`. */
 export const SCAN_RECORDS_MAX = 100;
 
 /** Why a layout cannot run a workload, in a sentence; undefined where it can. */

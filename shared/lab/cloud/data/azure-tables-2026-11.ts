@@ -1,5 +1,4 @@
-// Azure Table Storage (a standard account), by sources of November 2026, for callers in its region.
-// The provider publishes targets for rates, no latencies.
+// Azure Table Storage, standard, in its region, November 2026. The provider tells no latencies.
 import { documented, guessed, measured, none, unlimited } from './figures.ts';
 import type { ProviderData } from './parameters.ts';
 

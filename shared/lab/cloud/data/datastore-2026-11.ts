@@ -1,5 +1,4 @@
-// Cloud Datastore (Firestore in Datastore mode), by sources of November 2026, for callers in its
-// region. The provider publishes limits and mechanisms, no latencies.
+// Cloud Datastore, November 2026, for callers in its region. The provider publishes no latencies.
 import { documented, guessed, measured, none, unlimited } from './figures.ts';
 import type { ProviderData } from './parameters.ts';
 

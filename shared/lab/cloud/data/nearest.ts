@@ -1,9 +1,6 @@
 // Finds what somebody meant who mistyped a name.
 
-/**
- * The name that takes the fewest changes of a character (Levenshtein's distance); of equals the
- * first. Throws without names.
- */
+/** The fewest changes of a character (Levenshtein); of equals the first. Throws without names. */
 export function nearestOf<N extends string>(wanted: string, names: readonly N[]): N {
   const [first] = names;
   if (first === undefined) throw new TypeError('there are no names');

@@ -1,14 +1,10 @@
-// The numbers of a modelled provider: name, range, source. Each reading is remembered, so that a
-// figure can name the numbers it hangs on. README.md tells their use.
+// A provider's numbers: name, range, source. A figure can name those that it was computed with.
 import { nearestOf } from './nearest.ts';
 
 /** The origin of a number: the provider's documentation, somebody's measurement, or a guess. */
 export type Grade = 'documented' | 'measured' | 'guessed';
 
-/**
- * One number of a provider. `low` and `high` are the least and the largest value that sources, or
- * our doubt, allow.
- */
+/** `low` and `high` are the least and largest value that sources, or our doubt, allow. */
 export interface Figure {
   readonly low: number;
   readonly middle: number;
@@ -61,10 +57,7 @@ export class ProviderParameters {
   readonly #values = new Map<ParameterName, number>();
   readonly #used = new Set<ParameterName>();
 
-  /**
-   * Throws a TypeError for an override that has no such parameter (it names the nearest) or is no
-   * number from 0 up.
-   */
+  /** Throws a TypeError for an unknown name (it tells the nearest) and for no number from 0 up. */
   constructor(data: ProviderData, overrides: Readonly<Record<string, number | Level>> = {}) {
     this.data = data;
     for (const name of namesOf(data)) this.#values.set(name, data.figures[name].middle);

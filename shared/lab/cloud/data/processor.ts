@@ -1,13 +1,10 @@
-// The table of processor time that `npm run calibrate -- processor` measures: microseconds of the
-// client's process, user and system. The provider's servers are no part of it.
+// Microseconds of the client's process, user and system, without the provider's servers.
 import type { Provider } from '../../kit/dimensions.ts';
 
 /** In flight, at which the `busy` figures were measured. */
 export const BUSY_IN_FLIGHT = 32;
 
-/**
- * The cost of one: with nothing else in flight, and with 32, which share turns of the event loop.
- */
+/** One alone, and one of 32 in flight, which share turns of the event loop. */
 export interface Cost {
   readonly alone: number;
   readonly busy: number;
@@ -25,30 +22,19 @@ export interface RecordCosts {
   readonly insert: Cost;
   /** Unconditional. */
   readonly replace: Cost;
-  /**
-   * A record read and replaced on condition of what was read, all of it: by etag in two requests,
-   * or as a transaction (begin, lookup, commit).
-   */
+  /** A record read and replaced if unchanged: two requests by etag, or a transaction of three. */
   readonly conditional: Cost;
 }
 
-/**
- * The SDK's batches. Without a batched read, `read` is a single get, whose record costs nothing.
- */
+/** The SDK's batches. Without a batched read, `read` is a single get and its record is free. */
 export interface BatchCosts {
   readonly read: BatchCost;
   readonly write: BatchCost;
 }
 
-/**
- * This store: an operation is charged when called, a request half when sent, half when answered.
- * Encoding and decoding of pages are in `entity` and `kib`.
- */
+/** Charged: an operation when called, a request half when sent, half when answered. */
 export interface ContainerCosts {
-  /**
-   * The engine's own, whatever is sent for it: one operation, or one record of `getMany` and
-   * `putMany`. `busy` is with 32 callers.
-   */
+  /** An operation, or one record of `getMany` and `putMany`. `busy`: 32 callers. */
   readonly operation: {
     readonly get: Cost;
     readonly put: Cost;
@@ -56,10 +42,7 @@ export interface ContainerCosts {
     readonly getManyRecord: number;
     readonly putManyRecord: number;
   };
-  /**
-   * One request to the driver, whatever is in it; `busy` is with 32 requests in flight, not
-   * callers. A listing costs a read, a removal a write.
-   */
+  /** A driver's request; `busy`: 32 in flight. A listing costs a read, a removal a write. */
   readonly request: { readonly read: Cost; readonly write: Cost };
   /** One entity in a request. */
   readonly entity: { readonly read: number; readonly written: number };
@@ -86,10 +69,7 @@ export interface ProcessorTable {
   readonly costs: Readonly<Record<Provider, ProcessorCosts>>;
 }
 
-/**
- * Microseconds of one, with so many of its kind in flight (itself included): what a turn of the
- * event loop costs is shared by all in flight.
- */
+/** Microseconds of one among `inFlight`, which share the cost of a turn of the event loop. */
 export function costAt({ alone, busy }: Cost, inFlight: number): number {
   return busy + (alone - busy) * lonelinessAt(inFlight);
 }

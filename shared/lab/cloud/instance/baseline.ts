@@ -1,5 +1,4 @@
-// A modelled provider's own SDK on one instance, as the comparison asks it: one entity a record.
-// Records have bytes there and no content.
+// A provider's own SDK on one modelled instance: one entity a record, of bytes without content.
 import { type Baseline, type BaselineTable, withTries } from '../../work/baseline.ts';
 import { tenantOf } from '../../work/keys.ts';
 import { type SampleRecord, sizeOf } from '../../work/records.ts';

@@ -1,5 +1,4 @@
-// A driver whose requests cost the instance's processor time: half when sent, half when answered;
-// bytes when they go or come.
+// A request costs processor time: half when sent, half when answered; bytes when they pass.
 import { type Driver, type Entity, partBytes, type Write } from '../../../store/contract/driver.ts';
 import type { ContainerCosts } from '../data/processor.ts';
 import { charged } from './charged.ts';

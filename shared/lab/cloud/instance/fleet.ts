@@ -1,12 +1,8 @@
-// The instances that serve a load: a fixed number, or started as the load asks for, as Cloud Run
-// and Flex Consumption do. Idle ones stay, as there for minutes.
+// A load's instances: fixed, or started as on Cloud Run and Flex Consumption. Idle ones stay.
 import type { Scheduler } from '../time/scheduler.ts';
 import { Instance } from './instance.ts';
 
-/**
- * Instances that are there from the first moment; caller n is always on instance n modulo their
- * count.
- */
+/** There from the first moment; caller n is always on instance n modulo their count. */
 export interface FixedFleet {
   readonly kind: 'fixed';
   readonly instances: number;
@@ -36,17 +32,12 @@ export class Fleet {
     if (options.kind === 'fixed') for (let number = 0; number < options.instances; number += 1) this.#start(0);
   }
 
-  /**
-   * The instance that all operations of this caller are on; undefined in a fleet that follows its
-   * load.
-   */
+  /** Undefined in a fleet that follows its load. */
   fixed(caller: number): Instance | undefined {
     return this.#options.kind === 'fixed' ? this.instances[caller % this.#options.instances] : undefined;
   }
 
-  /**
-   * An instance for an operation of this caller, counted as one of its operations until `release`.
-   */
+  /** Counts as one of the instance's operations until `release`. */
   take(caller: number): Instance | Promise<Instance> {
     const options = this.#options;
     if (options.kind === 'fixed') return begun(this.instances[caller % options.instances]!);

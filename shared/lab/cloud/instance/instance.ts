@@ -1,5 +1,4 @@
-// A modelled instance of a function: a processor of its own, and whatever layout it runs with its
-// own memory, cold at first.
+// A modelled instance of a function: a processor, and layouts with their own cold memory.
 import type { Scheduler } from '../time/scheduler.ts';
 import { Processor } from './processor.ts';
 

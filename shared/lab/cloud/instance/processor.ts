@@ -1,5 +1,4 @@
-// The one processor of an instance: first come, first served, each piece to its end, as Node.js
-// runs callbacks.
+// An instance's one processor: first come, first served, each piece to its end, as in Node.js.
 import type { Scheduler } from '../time/scheduler.ts';
 
 const MICROSECONDS_PER_MS = 1_000;
@@ -18,10 +17,7 @@ export class Processor {
     return this.#chargedMs - Math.max(0, this.#freeAtMs - this.#scheduler.nowMs);
   }
 
-  /**
-   * Resolves when the work is done, behind all that was charged before. Work of no length takes no
-   * time, and passes the line.
-   */
+  /** Resolves behind all that was charged before. Work of no length passes the line. */
   spend(microseconds: number): Promise<void> | undefined {
     if (microseconds <= 0) return undefined;
     const ms = microseconds / MICROSECONDS_PER_MS;

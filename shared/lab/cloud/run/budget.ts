@@ -1,12 +1,8 @@
-// A window that ends by time or by a budget of operations, whichever is first: so a plan takes
-// minutes, whatever its layouts do.
+// A window ends by time or by operations, whichever is first: a plan takes minutes.
 import type { WindowPhases } from '../../load/phases.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 
-/**
- * When the warm-up and the window end: after so much virtual time, or so many operations, whichever
- * is first.
- */
+/** When warm-up and window end: by virtual time or by operations, whichever is first. */
 export interface Budget {
   readonly warmupMs: number;
   readonly warmupOperationsMax: number;

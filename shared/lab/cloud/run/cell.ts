@@ -33,17 +33,11 @@ export interface ModelResult {
   /** Virtual. */
   readonly warmupMs: number;
   readonly windowMs: number;
-  /**
-   * Records answered within the window; those of a call that reached over its edge by the share of
-   * its time within.
-   */
+  /** Answered in the window; a call over its edge counts by its share of time within. */
   readonly operations: number;
   readonly operationsPerSecond: number;
   readonly meanMs: number;
-  /**
-   * Mean number of operations under way within the window, from when each began and ended: by
-   * Little's law that of the callers.
-   */
+  /** Mean number under way in the window: by Little's law that of the callers. */
   readonly underWay: number;
   /** Operations that began within the window. Percentiles are null if too few were slower. */
   readonly timed: number;
@@ -62,10 +56,7 @@ export interface ModelResult {
   readonly bytesWrittenPerOperation: number;
   /** Operations of the slowest caller as a share of the mean caller's; null in an open loop. */
   readonly slowestCaller: number | null;
-  /**
-   * Instances at the end of the window, and the share of the window that the busiest one's
-   * processor worked, and that all did on average.
-   */
+  /** At the window's end; share of the window that the busiest, and the mean, processor worked. */
   readonly instances: number;
   readonly processorBusiest: number;
   readonly processorMean: number;

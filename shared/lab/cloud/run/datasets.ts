@@ -1,5 +1,5 @@
-// Tables as they stand before a cell begins. Smaller ones are loaded once by the store and copied:
-// the memory driver changes nothing in place. Larger ones are made up.
+// Tables before a cell. Small ones are loaded once and copied: the memory driver changes nothing
+// in place. Larger ones are made up.
 import { keyOf } from '../../work/keys.ts';
 import { type RecordFields, recordSource } from '../../work/records.ts';
 import { memoryDriver } from '../../../drivers/memory.ts';
@@ -110,10 +110,7 @@ async function load({ records, recordBytes, limits, containerKib, seed }: Datase
 
 let isHashLoaded = false;
 
-/**
- * The store compiles its hash function when it first opens a table: that takes real time, for which
- * no virtual time waits.
- */
+/** The store compiles its hash at first use: real time, for which no virtual time waits. */
 export async function loadHash(): Promise<void> {
   if (isHashLoaded) return;
   const store = openStore({ driver: memoryDriver() });

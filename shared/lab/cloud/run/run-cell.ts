@@ -1,5 +1,4 @@
-// Runs one cell in virtual time: its instances come up cold on a table that is there, callers work
-// for a while uncounted, then comes the window.
+// Runs a cell in virtual time: cold instances on a table, an uncounted warm-up, the window.
 import { LOAD_RECORDS_PER_CALL } from '../../work/workloads.ts';
 import { encodeHistogram, latenciesOf } from '../../kit/histogram.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../cost/operations.ts';
@@ -29,10 +28,7 @@ import { Spent } from './spent.ts';
 const PRICES = operationPriceList(PRICES_2026_11);
 const STEPS_MAX = 1_000_000_000;
 
-/**
- * The same cell always has the same result. Rejects if the table cannot be prepared, or if nothing
- * moves any more.
- */
+/** Deterministic. Rejects if the table cannot be prepared, or if nothing moves any more. */
 export async function runCell(cell: ModelCell): Promise<ModelResult> {
   const { provider, settings, seed, load } = cell;
   const parameters = new ProviderParameters(PROVIDER_DATA[provider], settings);
@@ -231,10 +227,7 @@ function resultOf(cell: ModelCell, { window, spent, parameters, ...ended }: Ende
 /** With fewer operations a caller on average, which caller is the slowest is chance. */
 const OPERATIONS_OF_CALLER_MIN = 10;
 
-/**
- * The slowest caller's operations as a share of the mean caller's: 1 if all get as much. Null
- * without callers, or with fewer than 10 operations on average.
- */
+/** 1 if all get as much. Null without callers, or with a mean below 10 operations. */
 export function slowestCallerOf(byCaller: Uint32Array): number | null {
   let sum = 0;
   let least = Infinity;

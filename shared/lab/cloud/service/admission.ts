@@ -1,5 +1,4 @@
-// Whether and when a service takes up a request: rates of account and partition, the ramp of a new
-// kind, hot ranges, and partitions that serve one entity after another.
+// When a service takes up a request: rates of account and partition, ramps, hot ranges, queues.
 import { NO_LIMIT, type ProviderParameters } from '../data/parameters.ts';
 import { KeyRanges } from './key-ranges.ts';
 import { PacedQueue, Ramp, TokenBucket } from './rate-limits.ts';
@@ -25,9 +24,7 @@ export class Admission {
     this.#unitBytes = parameters.get('unit.kib') * 1_024;
   }
 
-  /**
-   * How many milliseconds the request waits before it is taken up; undefined if it is throttled.
-   */
+  /** Milliseconds before the request is taken up; undefined if it is throttled. */
   waitMs({ accesses }: ModelRequest, nowMs: number): number | undefined {
     let units = 0;
     let written = 0;

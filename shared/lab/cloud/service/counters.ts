@@ -34,10 +34,7 @@ export function noCounts(): ServiceCounters {
   };
 }
 
-/**
- * Counts a request that had its effect. Neither provider says that a condition which did not hold
- * is free, so it is not.
- */
+/** Neither provider says that a failed condition is free, so it is counted. */
 export function countServed(
   counters: ServiceCounters,
   provider: 'datastore' | 'azure-tables',

@@ -16,18 +16,12 @@ export class Draws {
     return this.#random();
   }
 
-  /**
-   * Lognormal: the logarithm is normal around that of the median, with standard deviation `sigma`.
-   * The mean is median * exp(sigma^2 / 2).
-   */
+  /** The logarithm is normal, with `sigma`. The mean is median * exp(sigma^2 / 2). */
   lognormal(median: number, sigma: number): number {
     return sigma === 0 || median === 0 ? median : median * exp(sigma * this.#gaussian());
   }
 
-  /**
-   * Marsaglia's polar method (Marsaglia and Bray, "A convenient method for generating normal
-   * variables", 1964): it needs no sine.
-   */
+  /** Marsaglia's polar method (Marsaglia and Bray, 1964): it needs no sine. */
   #gaussian(): number {
     if (this.#spare !== undefined) {
       const spare = this.#spare;

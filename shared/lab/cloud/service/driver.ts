@@ -1,5 +1,5 @@
-// A driver over a modelled service. It sends the requests of the provider's real driver within its
-// limits, and has the memory driver's effects at the service's moments.
+// A driver over a modelled service: the real driver's requests, the memory driver's effects at the
+// service's moments.
 import {
   type Driver,
   type DriverLimits,
@@ -44,8 +44,7 @@ const DATASTORE: Shape = {
   partition: () => KIND,
   isAtomic: false,
   removesTogether: true,
-  // One mask serves a whole lookup, so entities wanted whole and in part are asked for side by
-  // side.
+  // A lookup has one mask: entities wanted whole and in part are asked for side by side.
   groups: (requests) =>
     [requests.filter(({ parts }) => parts === 'all'), requests.filter(({ parts }) => parts !== 'all')].filter(
       (group) => group.length > 0,
@@ -60,10 +59,7 @@ const AZURE: Shape = {
   groups: (requests) => requests.map((request) => [request]),
 };
 
-/**
- * No I/O, no timer: all waiting is the service's. Outcomes and errors are those of the provider's
- * real driver.
- */
+/** No I/O, no timer: the service waits. Outcomes and errors are the real driver's. */
 export function modelledDriver(service: ModelledService, state: MemoryState): Driver {
   const isAzure = service.parameters.data.provider === 'azure-tables';
   const shape = isAzure ? AZURE : DATASTORE;

@@ -1,5 +1,4 @@
-// Locks of entities, first come, first served. A request claims all its entities when it arrives,
-// so no two requests wait for each other.
+// Locks, first come, first served. A request claims all at its arrival: no two wait for each other.
 import type { Transaction } from './request.ts';
 
 /** A request that waits for its entities, or holds them. */
@@ -24,20 +23,14 @@ interface Lock {
 }
 
 export interface LockOptions {
-  /**
-   * Writes of one entity that are borne in the long run; after `burstWrites` of them each waits for
-   * its turn.
-   */
+  /** An entity's rate in the long run; after `burstWrites` each write waits for its turn. */
   readonly writesPerSecond: number;
   readonly burstWrites: number;
   readonly nowMs: () => number;
   readonly at: (dueMs: number, fire: () => void) => void;
 }
 
-/**
- * Locks of entities that were written a moment ago stay, for their rate; now and then those that
- * are spent are thrown away.
- */
+/** Recent locks stay, for their rate; those that are spent are swept from this many on. */
 const SWEEP_FROM = 65_536;
 
 export class EntityLocks {

@@ -1,5 +1,5 @@
-// Datastore splits a kind's keys into ranges, each good for some writes a second. A busy range is
-// split where its load is; sequential keys all meet the last.
+// Datastore's ranges of keys, each for some writes a second. It splits busy ones; sequential keys
+// all meet the last.
 import { PacedQueue } from './rate-limits.ts';
 
 export interface RangeOptions {

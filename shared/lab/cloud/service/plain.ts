@@ -1,5 +1,4 @@
-// The plain layouts on a modelled service: one entity a record, as the comparison's baselines write
-// and read them through the providers' SDKs. Records have bytes and no content.
+// The plain layouts on a modelled service: an entity a record, of bytes without content.
 import { type Access, type Describe, ServiceFailure, Transaction } from './request.ts';
 import { Sdk } from './sdk.ts';
 import type { ModelledService } from './service.ts';
@@ -7,10 +6,7 @@ import type { ModelledService } from './service.ts';
 /** The records of a plain table. Tables that share it are instances that share a database. */
 export interface PlainState {
   readonly records: Map<string, PlainRecord>;
-  /**
-   * The bytes of a record that nobody wrote and that is there nevertheless; undefined: there is
-   * none.
-   */
+  /** Bytes of a record that nobody wrote and that is there; undefined: there is none. */
   readonly madeUp: (key: string) => number | undefined;
 }
 
@@ -114,10 +110,7 @@ export class PlainTable {
     return this.#writeIf({ key, bytes }, () => this.#held(key) === undefined);
   }
 
-  /**
-   * Reads the record and writes it; `conflict` if another wrote it meanwhile, false if there is
-   * none. Two requests. On Datastore a transaction that the read begins.
-   */
+  /** Two requests, on Datastore a transaction. `conflict`: another wrote it; false: absent. */
   async modify(key: string, bytes: number): Promise<boolean | 'conflict'> {
     if (!this.#habits.hasTransactions) return this.#modify({ key, bytes });
     const transaction = new Transaction();
@@ -132,10 +125,7 @@ export class PlainTable {
     }
   }
 
-  /**
-   * Writes at most `putManyMax` records of one lane and of distinct keys, present or not. One
-   * request, a transaction's begin and commit together.
-   */
+  /** One request, begin and commit together. Distinct keys of one lane, at most `putManyMax`. */
   async putMany(records: readonly PlainItem[], kind = this.#habits.batch): Promise<void> {
     const accesses = records.map(({ key, bytes }) => this.#access(key, 'write', bytes));
     const effect = (): void => {
@@ -144,10 +134,7 @@ export class PlainTable {
     await this.#sdk.send({ kind, accesses, effect });
   }
 
-  /**
-   * How many of the records that were written have keys from `from` up to `to`, not included; at
-   * most `count`. One request, of `from`'s partition.
-   */
+  /** Counts written records in [from, to), at most `count`. One request, one partition. */
   async range(from: string, to: string, count: number): Promise<number> {
     const accesses = [{ ...this.#access('', 'read', 0), partition: this.#partitionOf(from) }];
     const effect = (): readonly (number | undefined)[] => {

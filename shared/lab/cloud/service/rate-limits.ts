@@ -14,9 +14,7 @@ export class TokenBucket {
     this.#tokens = this.#capacity;
   }
 
-  /**
-   * False if it is refused, which costs nothing. More than the bucket holds passes when it is full.
-   */
+  /** False costs nothing. More than the bucket holds passes when it is full. */
   take(nowMs: number, units: number): boolean {
     this.#fill(nowMs);
     if (this.#tokens < Math.min(units, this.#capacity)) return false;
@@ -63,10 +61,7 @@ export interface RampOptions {
   readonly waitMaxMs: number;
 }
 
-/**
- * A rate that grows with what it carried: after each period it allows `growth` times the mean of
- * that period, and never less than before.
- */
+/** Allows `growth` times the last period's mean rate, and never less than before. */
 export class Ramp {
   readonly #options: RampOptions;
   readonly #queue: PacedQueue;

@@ -46,8 +46,8 @@ export interface Reply {
 export type Describe<T> = (result: T, reply: Reply) => void;
 
 /**
- * Why a request brought no result. `throttled` (503, RESOURCE_EXHAUSTED) and `contended` (ABORTED,
- * no lock): no effect. `lost` (broken connection) and `timed-out`: perhaps an effect.
+ * `throttled` (503, RESOURCE_EXHAUSTED) and `contended` (ABORTED): no effect. `lost` (broken
+ * connection) and `timed-out`: perhaps an effect.
  */
 export type Failure = 'throttled' | 'contended' | 'lost' | 'timed-out';
 
@@ -62,10 +62,7 @@ export class ServiceFailure extends Error {
   }
 }
 
-/**
- * One for all requests that fail so: where it was made tells nobody anything, and to find that out
- * takes longer than the request.
- */
+/** Shared: a stack each would tell nothing, and takes longer than the request. */
 export const FAILURES: Readonly<Record<Failure, ServiceFailure>> = {
   throttled: new ServiceFailure('throttled'),
   contended: new ServiceFailure('contended'),

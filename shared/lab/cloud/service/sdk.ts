@@ -28,10 +28,7 @@ export class Sdk {
     this.#retried = RETRIED[service.parameters.data.provider];
   }
 
-  /**
-   * One request, and again what the SDK repeats. Rejects with a ServiceFailure when its retries are
-   * used up.
-   */
+  /** One request, and the SDK's retries. Rejects with a ServiceFailure when they are used up. */
   send<T>(call: SdkCall<T>): Promise<T> {
     return this.#attempt(call, 0);
   }
@@ -39,8 +36,7 @@ export class Sdk {
   #attempt<T>(call: SdkCall<T>, attempt: number): Promise<T> {
     const { kind, accesses, effect, describe, transaction } = call;
     const request = { kind, accesses, transaction, timeoutMs: this.#service.parameters.get('sdk.timeoutMs') };
-    // Nearly all succeed, and 10,000 may be under way: for those a handler is less than a function
-    // that waits.
+    // 10,000 may be under way and nearly all succeed: a handler is less than a waiting function.
     return this.#service.send(request, effect, describe).catch(async (error: unknown) => {
       if (!this.#isRepeated(error, accesses, attempt)) throw error;
       await this.#pause(attempt);

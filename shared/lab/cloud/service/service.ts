@@ -1,5 +1,4 @@
-// A modelled service in virtual time: the mechanisms that its provider's numbers switch on, and the
-// requests that go through them.
+// A modelled service in virtual time: the mechanisms that its provider's numbers switch on.
 import type { ProviderParameters } from '../data/parameters.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 import { Admission } from './admission.ts';
@@ -50,9 +49,8 @@ export class ModelledService {
   }
 
   /**
-   * Sends one request. `effect` runs at most once; its result arrives later. `describe` tells its
-   * meaning; default: no bytes, nothing refused. Rejects with a ServiceFailure, or as the effect
-   * throws.
+   * `effect` runs at most once. Default of `describe`: no bytes, nothing refused. Rejects with a
+   * ServiceFailure, or as the effect throws.
    */
   send<T>(request: ModelRequest, effect: () => T, describe?: Describe<T>): Promise<T> {
     this.counters.requests += 1;
@@ -62,10 +60,7 @@ export class ModelledService {
     });
   }
 
-  /**
-   * Ends a transaction that its caller gave up: at once if it was rolled back, else when it was
-   * idle for a minute.
-   */
+  /** At once if it was rolled back, else when it was idle for a minute. */
   endUncommitted(transaction: Transaction, isRolledBack: boolean): void {
     const { locks } = this.#parts;
     if (locks === undefined) return;

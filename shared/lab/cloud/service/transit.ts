@@ -1,5 +1,4 @@
-// The way of one request: out, through limits, locks and service time to its effect, and back. Each
-// step is an event; the caller is settled once.
+// One request through limits, locks and service time to its effect, and back: each step an event.
 import type { ProviderParameters } from '../data/parameters.ts';
 import type { Happening, Scheduler } from '../time/scheduler.ts';
 import type { Admission } from './admission.ts';

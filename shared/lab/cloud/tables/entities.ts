@@ -1,5 +1,4 @@
-// The entities of a made-up table. Written ones are held; the others are built when looked at, by
-// the store's own encoders.
+// A made-up table's entities. Written ones are held, others built by the store's own encoders.
 import type { MemoryEntities, StoredEntity } from '../../../drivers/memory/effects.ts';
 import { sealPage } from '../../../store/container/seal-page.ts';
 import { chunksOf, type EntityId, type EntityVersion, type PartName } from '../../../store/contract/driver.ts';
@@ -11,18 +10,13 @@ import { type Page, lowBetween, recordCount } from '../../../store/format/page.t
 import { type Position, positionsOf } from '../../../store/format/position.ts';
 import { MADE_UP_INCARNATION, type MadeUpTable, MadeUpTree, type NodePlace } from './made-up.ts';
 
-/**
- * The version of everything that was made up; those that are given out begin with another letter.
- */
+/** The version of everything made up; given-out versions begin with another letter. */
 const MADE_UP_VERSION = 'made-up' as EntityVersion;
 /** 2026-11-01. */
 const CREATED_AT_MS = 1_793_491_200_000;
 const ORDER = 'key';
 
-/**
- * Entities in a state with a made-up table. Beside what is written, memory holds the nodes made up
- * last, up to `recentBytesMax` and one.
- */
+/** Memory holds what is written, and the nodes made up last, up to `recentBytesMax` and one. */
 export class MadeUpEntities implements MemoryEntities {
   readonly tree: MadeUpTree;
   readonly #written = new Map<EntityId, StoredEntity>();

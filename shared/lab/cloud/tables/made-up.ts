@@ -1,5 +1,4 @@
-// A table that nobody loaded: its nodes are computed when first read, so a thousand million
-// records need no memory. Keys stand in byte order, so neighbours are known.
+// A table computed when read: a thousand million records need no memory. Keys are in byte order.
 import { recordSource } from '../../work/records.ts';
 import { type PageRules, pageBytesFor, sealPage } from '../../../store/container/seal-page.ts';
 import { containerBytesMaxOf } from '../../../store/container/size.ts';
@@ -18,22 +17,13 @@ export interface MadeUpTable {
   readonly records: number;
   /** Bytes of text in a record's five fields, as in the comparison's records. */
   readonly recordBytes: number;
-  /**
-   * The limits of the driver that the table is read with, with the container size for their entity
-   * size.
-   */
+  /** The reading driver's, with the container size as entity size. */
   readonly limits: DriverLimits;
-  /**
-   * Share of a container's limit that its pages take: `FILL_SHARE` is what the splits of a bulk
-   * load leave. Below 0.7, where containers are split.
-   */
+  /** Share of a container's limit that pages take, below 0.7. Bulk loads leave `FILL_SHARE`. */
   readonly fill: number;
 }
 
-/**
- * The made-up table as a bulk load leaves it. `containerBytesMax` as the store has it, and its
- * default.
- */
+/** The made-up table as a bulk load leaves it. `containerBytesMax`: as in the store. */
 export function bulkLoaded(
   table: string,
   records: number,
@@ -74,10 +64,7 @@ export class MadeUpTree {
   readonly #recordsPerLeaf: number;
   readonly #childrenPerBranch: number;
 
-  /**
-   * Makes up a few pages, to see what records and entries take. Throws a RangeError for a count,
-   * size or fill that no table can have.
-   */
+  /** Makes up pages to see sizes. Throws a RangeError for an impossible count, size or fill. */
   constructor(table: MadeUpTable) {
     if (!(Number.isInteger(table.records) && table.records >= 1 && table.records < RECORDS_END))
       throw new RangeError(`a made-up table has 1 to ${RECORDS_END - 1} records: records=${table.records}`);
@@ -147,10 +134,7 @@ export class MadeUpTree {
     return { key: keyBytes(index), version, expiresAtMs: undefined, codec: 1, value };
   }
 
-  /**
-   * How many records a node holds, by what pages of them take: whole pages, and two at least, so
-   * that it can be split.
-   */
+  /** Whole pages, and two at least, so that it can be split. */
   #perNode(recordsPerPage: number, record: (at: number) => StoredRecord): number {
     const { fill, limits } = this.table;
     const header = { incarnation: MADE_UP_INCARNATION, container: ROOT_CONTAINER } as Header;
@@ -176,10 +160,7 @@ export class MadeUpTree {
 const SAMPLE_PAGES = 8;
 /** Node numbers begin with it; the level follows, and the index. */
 const NODE_MARK = 0x6d;
-/**
- * An id is the node's number times this, 2^64 over the golden ratio, modulo 2^64 (Knuth, TAOCP
- * 6.4): ids in a row would share a range of keys.
- */
+/** 2^64 over the golden ratio (Knuth, TAOCP 6.4): ids in a row would share a range of keys. */
 const SPREAD = 0x9e3779b97f4a7c15n;
 /** Its inverse, which leads from an id back to the number. */
 const GATHER = 0xf1de83e19937733dn;
@@ -214,10 +195,7 @@ function keyBytes(index: number): Uint8Array {
   return Buffer.from(madeUpKey(index), 'latin1');
 }
 
-/**
- * The shortest position between record `index` and the one before: the greater number differs
- * first in its last digit above 0, so zeros behind can go.
- */
+/** The shortest between a record and the one before: zeros behind the last digit go. */
 function separatorBefore(index: number): Position {
   return index === 0 ? EMPTY_BYTES : Buffer.from(madeUpKey(index).replace(/0+$/, ''), 'latin1');
 }

@@ -1,5 +1,4 @@
-// Entities over a base that nobody writes: what a cell writes and removes is its own, and what the
-// base made up serves the next cell too.
+// A cell's writes and removals over a base that it shares with the next cell.
 import type { MemoryEntities, StoredEntity } from '../../../drivers/memory/effects.ts';
 import type { EntityId } from '../../../store/contract/driver.ts';
 

@@ -1,5 +1,4 @@
-// Chance of a run, from its seed alone. Each use has a source of its own, so that one use more
-// leaves the others as they were.
+// Chance from a run's seed. Each use has its own source: one more leaves the others as they were.
 import { type Random, scramble32, seededRandom } from '../../kit/random.ts';
 
 /** Users of chance: the first part of a source's name. */

@@ -1,5 +1,5 @@
-// Virtual time. One heap holds all events; the seed breaks ties. Between two events the engine runs
-// until it waits, so a seed is one run.
+// Virtual time. One heap holds all events; the seed breaks ties. Between two events the engine
+// runs until it waits, so a seed is one run.
 import { seededRandom } from '../../kit/random.ts';
 
 /** Whoever an event belongs to: the dead miss it, sleepers get it when they wake. */
@@ -8,10 +8,7 @@ export interface Owner {
   readonly wakesAtMs: number;
 }
 
-/**
- * Something of several steps, each an event: an object for all of them costs less than a function
- * for each.
- */
+/** Several steps, each an event: one object for all costs less than a function each. */
 export interface Happening {
   happen(): void;
 }
@@ -25,10 +22,7 @@ interface Event {
   fire: (() => void) | Happening | undefined;
 }
 
-/**
- * After so many rests the event loop takes a turn, so that signals, messages and a test's own
- * deadline are heard.
- */
+/** Then the event loop takes a turn, so that signals, messages and deadlines are heard. */
 const RESTS_PER_TURN = 4_096;
 
 export class Scheduler {
@@ -53,10 +47,7 @@ export class Scheduler {
     return this.#steps;
   }
 
-  /**
-   * Lets `fire` happen at `dueMs`; the function returned takes that back. Events without an owner
-   * are the network's.
-   */
+  /** The function returned takes `fire` back. Events without an owner are the network's. */
   at(dueMs: number, fire: () => void, owner?: Owner): () => void {
     const event: Event = { dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner, isQuiet: false, fire };
     this.#push(event);
@@ -97,10 +88,7 @@ export class Scheduler {
     });
   }
 
-  /**
-   * Lets time pass until the work ends. Throws if it waits for something that nothing brings, or
-   * takes more than `stepsMax` events.
-   */
+  /** Throws if nothing brings what it waits for, or after `stepsMax` events. */
   async run(work: Promise<unknown>, stepsMax: number): Promise<void> {
     const progress = { isDone: false };
     void Promise.allSettled([work]).then(() => {
@@ -193,10 +181,7 @@ function isBefore(a: Event, b: Event): boolean {
   return a.dueMs === b.dueMs ? a.tie < b.tie : a.dueMs < b.dueMs;
 }
 
-/**
- * Resolves when everything that needs no time has happened: Node takes its ticks when no promise
- * has anything left to do.
- */
+/** Resolves when all that needs no time has happened: Node's ticks come after promises. */
 function rest(): Promise<void> {
   return new Promise((resolve) => {
     process.nextTick(resolve);
