@@ -57,7 +57,7 @@ export async function startTableServer(
   const { default: Configuration } = require('azurite/dist/src/table/TableConfiguration') as {
     default: new (...options: unknown[]) => object;
   };
-  // The system chooses port 0. The version check refuses newer SDKs. The last `true`: in memory.
+  // The system chooses port 0. The version check refuses newer SDKs. The last argument: in memory.
   const logs = { debug: false, access: false };
   const server = new Server(
     new Configuration(
