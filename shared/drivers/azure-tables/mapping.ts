@@ -13,7 +13,7 @@ import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Properties, RowKeys } from './rows.ts';
 
-/** With fewer a partition limits the account; a listing asks each. Stored: it never changes. */
+/** Fewer partitions would limit an account; a listing asks each. Stored: it never changes. */
 export const PARTITION_COUNT = 16;
 const LENGTH_BYTES = 4;
 /** A part's length and its first bytes. */
@@ -126,7 +126,7 @@ function chunkOf({ bytes }: Part, index: number): readonly string[] {
   return index > 0 ? [base64Of(bytes, begin, end)] : [headOf(bytes), base64Of(bytes, HEAD_BYTES - LENGTH_BYTES, end)];
 }
 
-/** Length and so many bytes that three divide the rest, which base64 encodes where it lies. */
+/** The length and first bytes: three divide the rest, which base64 encodes where it lies. */
 function headOf(bytes: Uint8Array): string {
   head.writeUInt32BE(bytes.byteLength);
   head.set(bytes.subarray(0, HEAD_BYTES - LENGTH_BYTES), LENGTH_BYTES);

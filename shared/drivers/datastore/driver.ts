@@ -1,4 +1,4 @@
-// Every mutation of an existing entity has a baseVersion and FAIL: other strategies overwrote it.
+// Cloud Datastore. Every change of an entity has a baseVersion and FAIL: others overwrote silently.
 import type {
   Driver,
   DriverLimits,

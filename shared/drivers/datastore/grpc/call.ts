@@ -8,7 +8,7 @@ export interface Request {
   /** In its gRPC frame. */
   readonly message: Buffer;
   readonly timeoutMs: number;
-  /** The limit of silence before it ends too. Default: none. */
+  /** Silence after which it ends, too. Default: silence is no reason. */
   readonly silenceMs?: number;
   /** Called at the stream's end if all was written: nobody looks at its memory any more. */
   readonly written?: () => void;

@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Without a byte for this long a ping looks for a path. */
 const SILENCE_MS = 2_000;
 const PING_TIMEOUT_MS = 3_000;
-/** Google tolerated a ping in 30 s, not in 10 s (github.com/googleapis/java-bigtable/pull/528). */
+/** Google bore a ping per 30 s, not per 10 s (github.com/googleapis/java-bigtable/pull/528). */
 const PING_INTERVAL_MS = 30_000;
 
 /** Balancers and address translators forget idle connections without a word. */
