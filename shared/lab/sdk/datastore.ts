@@ -120,7 +120,7 @@ function counted([entities]: [RecordFields[]], usage: MutableUsage): number {
 /** The code of gRPC's ABORTED: another transaction was quicker. */
 const ABORTED = 10;
 
-/** Beginning with the lookup saves a request. Google's emulator fails: see DIFFERENCES.md. */
+/** Begins with the lookup: one request less, which fails on Google's emulator (DIFFERENCES.md). */
 async function modify(
   datastore: Datastore,
   entity: { readonly key: DatastoreKey; readonly data: RecordFields },

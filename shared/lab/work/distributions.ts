@@ -38,7 +38,7 @@ export function uniformIndexes(count: number, random: Random): () => number {
   return () => randomInt(random, count);
 }
 
-/** The last record is the likeliest. The first is never drawn: YCSB is one off. */
+/** The last record is the likeliest. The first is never drawn: YCSB's count is one short. */
 function latestIndexes({ count }: KeySpace, random: Random): () => number {
   const zipfian = new Zipfian(count() - 1);
   return () => {

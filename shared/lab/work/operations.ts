@@ -77,7 +77,7 @@ function verbs(shares: Readonly<Partial<Record<Verb, number>>>): (u: number) => 
   };
 }
 
-/** Surely there: as in YCSB the limit rises when all inserts up to it were answered. */
+/** Records that surely are there: as in YCSB all inserts up to the limit were answered. */
 class Inserts implements KeySpace {
   /** YCSB takes twice its `operationcount`, by its files the number of records. */
   readonly insertsExpected: number;
