@@ -18,7 +18,7 @@ const LETTER_E = 0x65;
 const LETTER_U = 0x75;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
-/** A record in base64 takes 700 KB. Decoding 16 MiB of escapes would take half of reading again. */
+/** A record in base64 takes 700 KB. Decoding 16 MiB of escapes takes half as long as reading. */
 const SCALAR_BYTES_MAX = 4 * 1024 * 1024;
 /** The bit that makes a letter a small one. */
 const SMALL = 0x20;
