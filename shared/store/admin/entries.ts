@@ -38,10 +38,7 @@ export async function readEntries(engine: Engine): Promise<Entries | undefined> 
   return undefined;
 }
 
-/**
- * Drops entries whose separator is not among `lows`, and counts them. They were read before the
- * lows, so none is of a later split. The next vacuum retries failures.
- */
+/** Drops and counts entries outside `lows`. Read before the lows, so none is of a later split. */
 export async function dropEntries(engine: Engine, entries: Entries, lows: readonly Position[]): Promise<number> {
   const stale = withoutSorted(entries.separators, lows);
   if (stale.length === 0) return 0;

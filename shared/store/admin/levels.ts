@@ -48,10 +48,7 @@ export interface Neighbours {
   readonly right: Snapshot | undefined;
 }
 
-/**
- * The node and its right neighbour, which `look` reads (default: the header). A retired neighbour
- * is absorbed first, unless that fails or one of both is damaged.
- */
+/** The right neighbour is as `look` reads it. A retired one is absorbed first, if it can be. */
 export async function nextAfter(
   engine: Engine,
   node: Snapshot,

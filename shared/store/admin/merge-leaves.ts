@@ -26,10 +26,7 @@ export class LeafMerger {
     this.#tally = tally;
   }
 
-  /**
-   * Gives the lows of the leaves that are left; undefined if one was missing. Cost: a read a leaf,
-   * a write a purge, four writes and a read a merge.
-   */
+  /** Gives the leaves' lows; undefined if one was missing. A merge: four writes and a read. */
   async run(leftmost: Snapshot['id']): Promise<Position[] | undefined> {
     const lows: Position[] = [];
     const { reader } = this.#engine;

@@ -1,5 +1,4 @@
-// Makes one leaf of two (rules 26, 27 and 30): the right one retires, the left one absorbs it, and
-// a header stays of the right one that says so.
+// Makes one leaf of two (rules 26, 27 and 30): the right one retires, the left one absorbs it.
 import { retiredHeader, strippedHeader } from '../container/absorb.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
@@ -13,10 +12,7 @@ import { drawAttempt } from '../io/clock.ts';
 import { sendWrites } from '../io/requests.ts';
 import type { Tally } from './tally.ts';
 
-/**
- * Retires `right`, which is whole, live and not the leftmost. Undefined if somebody wrote it
- * meanwhile. Cost: a write, and a read unless it is acknowledged.
- */
+/** `right` is whole, live, not the leftmost. Undefined if it was written. Cost: 1 or 2 requests. */
 export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
   const attempt = drawAttempt(engine);
   const header = retiredHeader(right.header, attempt);

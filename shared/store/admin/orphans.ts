@@ -26,10 +26,7 @@ const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
 
 export type Fate = 'lives' | 'removed' | 'stripped' | 'left' | 'foreign';
 
-/**
- * Decides about a node that the walk did not meet. `incarnation`: as the walk saw it. Cost: one
- * request for a leaf merged lately, some eight for an orphan.
- */
+/** For a node that the walk did not meet. Cost: 1 request if merged lately, some 8 if orphaned. */
 export async function judge(engine: Engine, id: EntityId, incarnation: Id64 | undefined): Promise<Fate> {
   const node = await engine.reader.readPages(id, []);
   if (node === undefined || node.header.container === ROOT_CONTAINER) return 'lives';
@@ -47,8 +44,7 @@ export async function judge(engine: Engine, id: EntityId, incarnation: Id64 | un
 
 async function judgeOrphan(engine: Engine, node: Snapshot): Promise<Fate> {
   if (!(await originHasMovedOn(engine, node.header))) return 'left';
-  // Read again: the commit that moved the origin on may have linked the node, from a root that
-  // grew.
+  // The commit that moved the origin on may have linked the node, from a root that grew.
   const start = await engine.reader.readWhole(rootId(engine.table));
   if (start?.header.state !== 'live' || start.header.incarnation !== node.header.incarnation) return 'left';
   const reached = node.header.level === 0 ? await isLeafReached(engine, node) : await isReached(engine, start, node);

@@ -1,5 +1,4 @@
-// One vacuum of a table: removes garbage of interrupted splits and drops, finishes begun merges,
-// and merges quiet neighbours. It may end after any container.
+// One vacuum: removes garbage, merges quiet neighbours. It may end after any container.
 import type { VacuumReport } from '../contract/results.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -1,5 +1,4 @@
-// Verifies a table: reads every stored byte, level by level along the links, past every cache.
-// Neighbours fit together at any moment (invariant 2), so writers may go on.
+// Verifies a table past every cache. Neighbours always fit (invariant 2), so writers may go on.
 import { type CheckValue, type Fault, faultsIn, recordsIn } from '../container/check.ts';
 import { pageBytesOf, peekPage, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { VerifyOptions } from '../contract/options.ts';
@@ -62,10 +61,7 @@ export interface VerifyContext {
   readonly onFinding: VerifyOptions['onFinding'];
 }
 
-/**
- * Throws `not_found` if nothing is stored of the table. Cost: a read of each container, and a
- * listing.
- */
+/** Throws `not_found` if nothing is stored. Cost: a read of each container, and a listing. */
 export async function verifyTable(context: VerifyContext): Promise<VerifyReport> {
   return new Verification(context).run();
 }
@@ -141,10 +137,7 @@ class Verification {
     return children;
   }
 
-  /**
-   * The next node that a branch names, where links break off. A stale entry may name one to its
-   * left.
-   */
+  /** The node after a break of links. A stale entry may name one to its left. */
   #nextIn({ nodes, incarnation }: Level, at: Position): Child | undefined {
     const isNew = (child: Id64): boolean => !this.#visited.has(nodeId(this.#engine.table, incarnation, child));
     return nodes.find(({ low, child }) => compareBytes(low, at) > 0 && isNew(child));
@@ -177,10 +170,7 @@ class Verification {
     }
   }
 
-  /**
-   * The container as it is stored: nothing comes from memory. Rejects only if the provider cannot
-   * be reached.
-   */
+  /** As stored: nothing comes from memory. Rejects only if the provider is out of reach. */
   async #read(id: EntityId): Promise<Exclude<Seen, 'visited'>> {
     const seen = this.#engine.clock.now();
     const [entity] = await sendReads(this.#engine, [{ id, parts: 'all' }]);
@@ -203,9 +193,7 @@ class Verification {
     if (to !== undefined && compareBytes(from, to) >= 0) wrong('the container ends before it begins');
   }
 
-  /**
-   * Counts a container of the table and reports its faults; with -1 it takes back what it counted.
-   */
+  /** Counts a container and reports its faults; with `sign` -1 takes its count back. */
   #count(snapshot: Snapshot, sign: 1 | -1): void {
     const { table, runtime } = this.#engine;
     const { header } = snapshot;

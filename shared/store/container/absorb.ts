@@ -1,6 +1,5 @@
-// Merging a leaf into its left neighbour, pure: the headers of a leaf that is retired, absorbed and
-// stripped, and its left neighbour as it is to be committed. Rules 26, 27 and 30. Nothing here
-// knows how, or whether, any of it is written.
+// Merging a leaf into its left neighbour, pure: the headers of the retired, absorbed and stripped
+// leaf, and the left neighbour to be committed (rules 26, 27 and 30).
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -12,10 +11,7 @@ import { fits, sizesOf } from './size.ts';
 import type { Snapshot } from './snapshot.ts';
 import { successor } from './successor.ts';
 
-/**
- * Rule 26: the leaf as it waits to be absorbed. Throws for what is never retired: no live leaf, or
- * the leftmost, which a root is too.
- */
+/** Rule 26: the leaf waits to be absorbed. Throws unless it is live, a leaf, not the leftmost. */
 export function retiredHeader(header: Header, attempt: Id64): Header {
   if (header.state !== 'live' || header.level > 0 || header.low.length === 0)
     throw new Error('only a live leaf that has a left neighbour is retired');

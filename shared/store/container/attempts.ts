@@ -40,8 +40,7 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
   const id = commitIdAt(now.header, number);
   if (id === attempt.id) return 'landed';
   if (id !== undefined) return 'lost';
-  // The list of ids no longer reaches back to that commit, or the version moved and the count did
-  // not: only a refusal is evidence then.
+  // The ids end before that commit, or the version moved alone: only a refusal is evidence.
   return attempt.answer === 'refused' ? 'lost' : 'unknown';
 }
 

@@ -1,5 +1,4 @@
-// Finding the way by one node: what its fences say of a position, and, of a branch, which child
-// owns it.
+// Finding the way by one node: its fences, and, in a branch, the child that owns a position.
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
@@ -36,10 +35,7 @@ export interface Child {
   readonly end: UpperBound;
 }
 
-/**
- * The child whose separator is the last one not above `position`, which the branch owns, and whose
- * page (`pageToChild`) must be known. Throws `corrupt` if there is no such child.
- */
+/** The last child not above `position`, of a known page. Throws `corrupt` if there is none. */
 export function childFor(branch: Snapshot, position: Position, table: string): Child {
   const { order, level, pages } = branch.header;
   const row = rowBefore(pages, 0, pages.length, position);
@@ -54,10 +50,7 @@ export function childFor(branch: Snapshot, position: Position, table: string): C
   throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
 }
 
-/**
- * The last child whose separator lies below `bound`, or one `skipped` before it, the first at
- * least; undefined if there is none. All pages must be known.
- */
+/** The last child below `bound`, or `skipped` before it; undefined for none. Needs all pages. */
 export function childBelow(branch: Snapshot, bound: Position, table: string, skipped = 0): Child | undefined {
   const { order, level, pages } = branch.header;
   let first: Child | undefined;
@@ -89,10 +82,7 @@ export function childrenOf(branch: Snapshot, table: string): { readonly low: Pos
   });
 }
 
-/**
- * Up to `count` separators after `low`, as far as pages are known without a gap. Entries in a row
- * for one child, which took others in, count as one.
- */
+/** As far as pages are known. Entries in a row for one child, which took others in, are one. */
 export function separatorsAfter(branch: Snapshot, low: Position, count: number, table: string): Position[] {
   const { order, level, pages, high } = branch.header;
   const separators: Position[] = [];

@@ -1,5 +1,4 @@
-// A change: one put, delete or update of one record (or one routing entry of a branch), from the
-// call to its verdict.
+// A change of one record, or of one routing entry, from the call to its verdict.
 import type { Order } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';

@@ -22,9 +22,7 @@ export interface Fault {
 /** Throws what is wrong with the value of a record; the caller knows codecs. */
 export type CheckValue = (record: StoredRecord) => void;
 
-/**
- * Gives the faults of a container that was read whole. Pure; the container's memory stays as it is.
- */
+/** The faults of a container that was read whole. Pure: memory stays as it is. */
 export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckValue): Generator<Fault> {
   const { header } = snapshot;
   const positionOf = positionsOf(header.order, header.level);
@@ -38,10 +36,7 @@ export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckVa
     }
 }
 
-/**
- * Counts the records of a leaf that are neither deleted nor expired; pages that cannot be read
- * count none.
- */
+/** Counts records neither deleted nor expired, and none of pages that cannot be read. */
 export function recordsIn(snapshot: Snapshot, table: string, nowMs: number): number {
   const decided = new Set<string>();
   let count = 0;

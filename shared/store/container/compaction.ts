@@ -1,5 +1,4 @@
-// Compaction: which layers of a container a commit merges. The page table and the positions alone
-// decide it, before any page is read.
+// Which layers a commit merges: page table and positions decide, before any page is read.
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
@@ -24,10 +23,7 @@ export const PURGE_AFTER_MS = 5 * 60_000;
 /** A leaf with a larger share of dead records is written anew without them. */
 export const DEAD_SHARE_MAX = 0.25;
 
-/**
- * The share, 0 to 1, of a leaf's records that are hidden, deleted or expired before `expiredMs`: a
- * merge drops them. An estimate by samples. All pages must be known.
- */
+/** The share of records, 0 to 1, that a merge drops, by samples. All pages must be known. */
 export function deadShare(
   snapshot: Snapshot,
   { pages, layers }: Pick<Header, 'pages' | 'layers'>,
@@ -68,10 +64,7 @@ function spreadEvenly(rows: readonly PageRef[], count: number): readonly PageRef
   return Array.from({ length: count }, (_, index) => rows[Math.floor(((index + 0.5) * rows.length) / count)]!);
 }
 
-/**
- * The layer that a commit writes into, together with those above it: 0 is the base, the number of
- * layers a new one. `changes`: in order of position.
- */
+/** The lowest layer that is rewritten: 0 the base, their number a new one. `changes`: in order. */
 export function compactionTarget(header: Header, changes: readonly Change[]): number {
   const { pages, layers } = header;
   const bounds = layerBounds(header);
@@ -80,8 +73,7 @@ export function compactionTarget(header: Header, changes: readonly Change[]): nu
   const newer = above.reduce((sum, records) => sum + records, changes.length);
   const basePages = bounds[1]!;
   const growth = basePages > 1 ? BASE_GROWTH : 1;
-  // The base is written anew under enough records. Pages hold one at least: their number is
-  // compared first, as adding up the records of a large base takes long.
+  // Compares pages first, which hold a record at least: adding up a large base takes long.
   if (header.level > 0 || (newer >= growth * basePages && newer >= growth * recordsIn(pages, 0, basePages))) return 0;
   const touched = rowsTouched(pages, bounds[top]!, pages.length, changes);
   // A group no smaller than the one page it touches goes into that layer.

@@ -1,5 +1,4 @@
-// Deciding, pure: what each change of a group makes of its record, with a verdict for each. Nothing
-// here knows of pages or writes.
+// Deciding, pure: what each change makes of its record, and its verdict. It knows no pages.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';

@@ -1,5 +1,4 @@
-// Evaluating a group of changes, pure: from one snapshot of a container to the page table of the
-// next. Nothing here knows how, or whether, the result is written.
+// Evaluating changes, pure: from one snapshot to the page table of the next. It knows no writes.
 import { compareBytes } from '../format/bytes.ts';
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 import {
@@ -142,10 +141,7 @@ class Layout {
     return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf, PASSING.layers);
   }
 
-  /**
-   * The layer's rows, then pages of the records, which all lie behind it: nothing is written anew.
-   * Undefined if they do not, or would fill less than two pages.
-   */
+  /** The rows, then pages of records that lie behind and fill two: nothing is rewritten. */
   #appended(rows: readonly PageRef[], records: readonly StoredRecord[], isBase: boolean): Row[] | undefined {
     const last = rows.at(-1);
     const [first] = records;

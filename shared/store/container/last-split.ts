@@ -1,5 +1,4 @@
-// The nodes of its last splits, which a header names for a while: a process with an older view goes
-// straight there until the branches name them.
+// A header names the nodes of its last splits until branches do: older views go straight there.
 import type { DriverLimits } from '../contract/driver.ts';
 import { compareBytes, ID64_BYTES } from '../format/bytes.ts';
 import type { Header, LastSplit, Part } from '../format/header.ts';

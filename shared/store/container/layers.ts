@@ -1,5 +1,4 @@
-// The layers of a container: a commit adds a sorted run of pages instead of rewriting. The highest
-// layer with a key counts. (O'Neil et al. 1996.)
+// A commit adds a layer, a sorted run of pages; the highest with a key counts (O'Neil et al. 1996).
 import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';

@@ -1,5 +1,4 @@
-// Merging sorted runs of records, pure: for each position the newest record counts. Records are
-// copied as bytes and never decoded; untouched stretches are copied whole.
+// Merging sorted runs, pure: the newest record of a position counts. Bytes are copied, not decoded.
 import {
   compareKeyAt,
   EMPTY_PAGE,
@@ -42,8 +41,7 @@ export function mergePages(
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead, memory);
-  // One record goes anywhere; of several each goes about as far behind the one before as they are
-  // fewer.
+  // One record goes anywhere; several go about as far apart as they are fewer.
   const near = Math.ceil(recordCount(older) / (end - first));
   let next = 0;
   for (let index = first; index < end; index += 1) {
@@ -69,10 +67,7 @@ export function concatenate(pages: readonly Page[]): Page {
   return builder.finish();
 }
 
-/**
- * Layers of pages, the oldest first, as one page. The newest and smallest are merged first, so that
- * the oldest is copied once. `memories`: two for passing pages.
- */
+/** Layers, oldest first, as one page. Small ones merge first: the oldest is copied once. */
 export function mergeLayers(
   layers: readonly (readonly Page[])[],
   positionOf: PositionOf,

@@ -12,10 +12,7 @@ interface Destination extends Omit<NewPageRow, 'low'> {
   readonly node: Header;
 }
 
-/**
- * The row of a page of `from` that moves: its bytes in another envelope, or sealed anew. The page
- * must be known. Throws `corrupt` if it is damaged.
- */
+/** In another envelope, or sealed anew. The page must be known. Throws `corrupt` if damaged. */
 export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: Destination, rules: PageRules): PageRef {
   const moved = readdress(from, ref, addressOf(node, slot, number), rules.table);
   if (moved === undefined) {
@@ -32,10 +29,7 @@ export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: D
   };
 }
 
-/**
- * The stored bytes under another address; undefined if memory lacks them. Throws `corrupt`, and
- * forgets them, if they are not the page of the row.
- */
+/** Undefined if memory lacks the bytes. Throws `corrupt`, and forgets them, if not the page's. */
 function readdress(from: Snapshot, ref: PageRef, address: PageAddress, table: string): SealedPage | undefined {
   if (ref.content.sealed === undefined) return undefined;
   try {

@@ -1,5 +1,4 @@
-// Sums over the pages of a container. A version's sums come from the version before, by the rows
-// that differ: looking at all took longer than writing one.
+// A version's sums come from the version before: summing all rows took longer than a write.
 import type { PageRef } from '../format/page-table.ts';
 
 export interface PageSums {

@@ -1,5 +1,4 @@
-// From an evaluation to its writes, pure: a patch if it fits, a replace if dead chunks crowd the
-// entity, else a split.
+// From an evaluation to its writes, pure: a patch, a replace if dead chunks crowd it, else a split.
 import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
@@ -82,8 +81,7 @@ function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }
 
 /** Half, a quarter and so on of the nodes, if a root would not hold their names. */
 function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
-  // Its pages are cut where the parts begin, and layers have pages of their own: they are merged
-  // first.
+  // Pages are cut where parts begin, and layers have their own: they are merged first.
   if (input.evaluation.layers.length > 0) return undefined;
   for (let parts = input.nodesForTraffic; parts > 1; parts >>>= 1) {
     const plan = planSplitIfPossible(input, parts, rules);
@@ -92,10 +90,7 @@ function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undef
   return undefined;
 }
 
-/**
- * `nodes`: at least this many; 0: as size asks. Undefined without a split point, or if a node would
- * not fit: layers are to be merged first.
- */
+/** `nodes`: at least so many; 0: as size asks. Undefined if layers are to be merged first. */
 function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
   let { pages, nextNumber } = evaluation;
@@ -103,8 +98,7 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
     ({ pages, nextNumber } = cutPages(snapshot, pages, { nextNumber, parts: Math.max(2, parts) }, rules));
   const layers = layersOf({ pages, layers: evaluation.layers });
   const budget = budgetOf(pages, parts, rules);
-  // In a layer a large record's page may reach over many others, each of which would become a node
-  // of its own.
+  // In a layer a large record's page may reach over others, each then a node of its own.
   if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
   const lows = chooseSplitPoints(layers, snapshot.header.low, budget);
   if (lows.length < 2) return undefined;
@@ -131,10 +125,7 @@ function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: Com
   return { ...budget, bytes: Math.min(budget.bytes, bytes / parts) };
 }
 
-/**
- * The write of a split's left node: a patch, as pages that stay are not sent. A replace if dead
- * slots crowd it, for a root, or if forced.
- */
+/** A split's left write: a patch; a replace if dead slots crowd it, for a root, or if forced. */
 function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): Rewriting {
   const { snapshot, attempt, mustSplit, mustReplace } = input;
   const { limits } = rules;

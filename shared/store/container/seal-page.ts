@@ -1,5 +1,4 @@
-// From a page to its row in the page table: sealed at its address, measured, with its stored bytes
-// at hand.
+// From a page to its row: sealed at its address, measured, with its stored bytes at hand.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';
@@ -14,10 +13,7 @@ import { addressOf } from './snapshot.ts';
 /** Expanded bytes of a page. Measured: DECISIONS.md, 8. */
 const PAGE_BYTES = 8 * 1024;
 
-/**
- * A smaller share of a usual page is not compressed: it would save little, soon merged. Measured:
- * half of a lone put's compressions, a quarter of its time.
- */
+/** A smaller page stays raw, as it soon merges: that saved a lone put a quarter of its time. */
 const COMPRESSED_SHARE = 1 / 2;
 
 /**

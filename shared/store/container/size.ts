@@ -27,10 +27,7 @@ export function containerBytesMaxOf(given: number | undefined, { provider, entit
   throw new StoreError('invalid', `containerBytesMax must be ${range}`);
 }
 
-/**
- * The size by the provider's formula: `live`, and `taken` until the next replace. `before`: the
- * header that this one was made from, if any.
- */
+/** By the provider's formula: `live`, and `taken` until the next replace. `before`: old header. */
 export function sizesOf(
   header: Header,
   headerBytes: number,

@@ -1,5 +1,4 @@
-// A container as memory holds it, by a read or an acknowledged commit: one version, its header
-// decoded. It never changes but for pages that become known.
+// A container as memory holds it: one version, its header decoded. Pages may become known.
 import type { Entity, EntityId, EntityVersion } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';

@@ -1,5 +1,4 @@
-// Sorting out the changes that wait for a container, by its header: which of them its next commit
-// takes, and which belong elsewhere.
+// Which waiting changes a container's next commit takes, and which belong elsewhere, by its header.
 import { orderChanged } from '../contract/errors.ts';
 import type { Header } from '../format/header.ts';
 import { locate } from './branch.ts';

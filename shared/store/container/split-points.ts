@@ -1,5 +1,4 @@
-// The points where a container is split, pure: by the bytes of its pages, or evenly if it is empty
-// and begins pre-split.
+// Split points, pure: by the bytes of pages, or evenly if the container is empty (pre-split).
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Position } from '../format/position.ts';
@@ -27,10 +26,7 @@ interface Candidate {
   readonly bytesAcross: number;
 }
 
-/**
- * The lows of the nodes, `low` first: two at least if pages begin at two positions, each of about
- * `bytes`. A page over a split point counts for both sides.
- */
+/** Two lows at least if pages begin at two positions. A page over a point counts on both sides. */
 export function chooseSplitPoints(
   layers: SplitPoints['layers'],
   low: Position,

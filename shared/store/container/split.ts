@@ -1,5 +1,4 @@
-// Splitting a container, pure: its pages are shared out. The left node keeps id, low and commit
-// ids. A root grows instead: all moves below it.
+// Splitting, pure: the left node keeps id, low and commit ids. A root grows: all moves below it.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
@@ -121,8 +120,7 @@ class Mover {
     return {
       ...ref,
       chunksMost: chunksOf(ref.sealedBytes, this.#rules.limits),
-      // A content of its own: a reader may expand the shared one, and let go of its stored bytes,
-      // before the replace is sent.
+      // A reader may expand a shared one, and drop its stored bytes, before the replace is sent.
       content: new PageContent(ref.content.sealed, ref.content.page),
     };
   }

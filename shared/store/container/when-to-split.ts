@@ -1,5 +1,4 @@
-// When a container splits, and into how many: for its size, for writes that meet in it, and for
-// commits that fail. `plan-commit.ts` says where, and plans it.
+// When a container splits, and into how many: for size, meeting writes, or failing commits.
 import type { DriverLimits } from '../contract/driver.ts';
 import { fits, type Size } from './size.ts';
 

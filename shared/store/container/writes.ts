@@ -1,5 +1,4 @@
-// The writes of one container: an insert, a replace, or a patch that sends what is new and empties
-// what is gone.
+// A container's writes: an insert, a replace, or a patch that empties what is gone.
 import type { EntityId, Part, PartName, Write } from '../contract/driver.ts';
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';

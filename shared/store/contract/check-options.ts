@@ -1,6 +1,5 @@
-// Checks the options and arguments of every call. An unknown option or a value of the wrong type is
-// a TypeError that names the right ones. A senseless value of the right type fails where it is
-// used.
+// Checks every call's options: unknown ones and wrong types are TypeErrors naming the right ones.
+// A senseless value of the right type fails where it is used.
 import type {
   CallOptions,
   DeleteItem,

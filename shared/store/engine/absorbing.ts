@@ -1,6 +1,5 @@
-// Taking a retired right neighbour in (rule 27): what a leaf's commit is to be made on, so that the
-// leaf owns the neighbour's content from then on. Whoever meets such a pair may finish it: the
-// condition of the commit lets one of them do so.
+// Taking a retired right neighbour in (rule 27): the base of the commit by which a leaf owns its
+// content. Whoever meets such a pair may finish it: the condition lets one of them do so.
 import { copyOf, fitsTogether, joinedSnapshot, relinkedSnapshot } from '../container/absorb.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import type { Id64 } from '../format/bytes.ts';
@@ -10,10 +9,7 @@ import { drawAttempt, drawId } from '../io/clock.ts';
 import type { EngineCore } from './core.ts';
 import { insertNodes } from './insert-nodes.ts';
 
-/**
- * With a smaller share of a container two leaves become one, else the neighbour is copied. A split
- * makes more (`when-to-split.ts`): nothing splits and merges in turns.
- */
+/** Leaves below this share together become one. A split leaves more: the two never alternate. */
 export const MERGE_SHARE = 0.6;
 
 /** After so many tries the pair is left to whoever meets it next. */

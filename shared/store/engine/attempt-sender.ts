@@ -1,6 +1,5 @@
-// Sending the attempts at commits of one container, one after the other, and telling what became of
-// each. An attempt that was refused, or whose fate is unknown, is settled by reading the container:
-// never by guessing, never by sending it again (rules 3 to 5).
+// Sends a container's attempts one after the other. Refused or unknown, an attempt is settled by a
+// read of the container: never by guessing, never by sending it again (rules 3 to 5).
 import { type Attempt, dropHints, dropRefusedHints, failAll, firstDueMs, OpenAttempts } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';

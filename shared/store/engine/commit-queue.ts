@@ -1,5 +1,4 @@
-// One container's queue of changes: who waits, and whose turn it is. While a commit is under way
-// later changes gather; then all go in one.
+// A container's queue of changes. While a commit is under way later ones gather, then go in one.
 import { failAll, refusalsOf } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { pagesToCommit } from '../container/compaction.ts';

@@ -1,5 +1,4 @@
-// One attempt at a commit of one container: what the changes make of it, and the write, or the
-// split, that says so.
+// One attempt at a commit of one container: evaluates the changes and sends the write or split.
 import { type Attempt, dropHints, settleAll } from '../container/attempts.ts';
 import type { Change, Verdict } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
@@ -105,8 +104,7 @@ export class Committer {
   async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
     const { rules, turns } = this.#core;
     const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
-    // A round that hurries ends no turn: deadlines that pass meanwhile would undo it like the one
-    // before.
+    // A round that hurries ends no turn: deadlines passing meanwhile would undo it too.
     const mayPause = changes.length > 1 && !this.#mustHurry;
     if (mayPause) await turns.pause();
     const evaluation = sealPages(unsealed, base.header, rules);

@@ -1,5 +1,4 @@
-// The common ground of one table's engine: all that the store's tables share, and its own reader,
-// tree and batches.
+// All that the store's tables share, and one table's own reader, tree and batches.
 import type { CommitRules } from '../container/plan-commit.ts';
 import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/size.ts';

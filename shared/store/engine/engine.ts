@@ -1,5 +1,4 @@
-// The engine of one table in one process: its core, and the router that brings changes to their
-// containers.
+// The engine of one table in one process: its core and the router of changes.
 import { createCore, type EngineCore, type EngineSubject, type StoreShared } from './core.ts';
 import { Router } from './router.ts';
 

@@ -48,8 +48,7 @@ async function insertNode(
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
-  // Nobody else draws this id: the node that is there is this one, sent twice by something on the
-  // way.
+  // Nobody else draws this id: the node there is this one, sent twice on the way.
   if (outcome?.kind === 'refused') {
     if (outcome.reason === 'condition') return { header, snapshot: undefined };
     const error = refusedError(outcome, core.table, id);

@@ -1,7 +1,6 @@
-// The search to the left (rule 28): a leaf that is not live lost its content to its left, and no
-// hint says how far. Branches are read anew, and a leaf that begins strictly below is looked for,
-// and then the links are followed from there, past every cache. The leftmost leaf always lives, so
-// the search ends.
+// The search to the left (rule 28): a leaf that is not live lost its content to its left. A leaf
+// strictly below is looked for in branches read anew, and links lead on, past every cache. The
+// leftmost leaf always lives, so the search ends.
 import { childBelow, childFor } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -115,8 +114,7 @@ export class LeftSearch {
         at = next;
         if (isWriter) return { live, retired: next };
       } else {
-        // The link is of the past: the live leaf must have another by now. A retired leaf's own
-        // link is absorbed after it.
+        // The live leaf must have another link by now; a retired leaf's is absorbed after it.
         const again = await this.#read(incarnation, live.header.container);
         if (again?.header.state !== 'live') return undefined;
         if (again.header.right === live.header.right) {

@@ -1,5 +1,4 @@
-// Looking records up in a leaf: no I/O if memory is young enough, one tiny read if it has the
-// pages, else one read of header and pages together.
+// Finds records in a leaf: no I/O if young enough, a tiny read with pages at hand, else one read.
 import { everyRowFor, findRecord, rowsFor } from '../container/layers.ts';
 import { isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -58,10 +57,7 @@ function readFor(
   return reader.readPages(id, slots, latest);
 }
 
-/**
- * The leaf with all its pages, now; undefined if it is missing. A tiny read if memory has them all
- * and is current, else one of the whole.
- */
+/** Undefined if missing. A tiny read if memory has all pages, else one of the whole. */
 export async function lookAtWhole(engine: Engine, id: EntityId): Promise<Snapshot | undefined> {
   const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
   const known = await lookInMemory(engine, id, since, ({ header }) => isWhole(header));
@@ -89,8 +85,7 @@ async function lookInMemory(
   // It may be a commit of this process, whose reply is on its way.
   router.recognise(id, observed);
   const now = cache.get(id);
-  // The same snapshot has the same pages still: looking for them again would double what a large
-  // request costs.
+  // The same snapshot has the same pages: looking again would double a large request's cost.
   if (now === undefined || (now !== before && !has(now))) return undefined;
   return isYoungEnough(now, since, clock) || isShownBy(observed, now) ? now : undefined;
 }

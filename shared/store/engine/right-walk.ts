@@ -1,5 +1,4 @@
-// Going on to the right from a node that was split since the branches were read. Its parent gives a
-// hint; links lead on anyway.
+// Right from a node that was split since the branches were read: by a parent's hint, or links.
 import type { Child } from '../container/branch.ts';
 import { partFor } from '../container/last-split.ts';
 import type { Snapshot } from '../container/snapshot.ts';

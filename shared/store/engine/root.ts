@@ -1,5 +1,4 @@
-// The root of one table: from memory while nothing speaks against it, else read anew (rules 12,
-// 15).
+// One table's root: from memory until something speaks against it (rules 12, 15).
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';

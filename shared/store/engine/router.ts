@@ -1,5 +1,4 @@
-// Bringing changes to the queue of the container that owns their position, at first and again when
-// they were turned away. Queues exist while they have work.
+// Brings changes to the queue of the container that owns them, again when turned away.
 import { byPosition, type Change, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';

@@ -1,6 +1,5 @@
-// Finding the container that owns a position. Branches are hints, cached and used unchecked. The
-// node that is reached decides: by its fences the search ends, walks right, or begins again from a
-// root that is read anew (rules 12 and 15).
+// Finds a position's container. Branches are hints, cached and unchecked. The node reached decides:
+// by its fences the search ends, walks right, or restarts from a root read anew (rules 12 and 15).
 import { childFor, locate } from '../container/branch.ts';
 import { byPosition } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -68,8 +67,7 @@ export class Tree {
     if (rootLevel < level) return undefined;
     if (rootLevel === level) return { id: root.id, incarnation };
     for (let branch = root; ;) {
-      // A root may have grown between two looks: what counts is the level of the one whose pages
-      // are read.
+      // A root may have grown between two looks: the level of the one read counts.
       const known = await this.#branches.withPage(branch, position);
       // A root that was recreated meanwhile may have fewer levels.
       if (known.header.incarnation !== branch.header.incarnation) return this.route(position, level);
@@ -88,10 +86,7 @@ export class Tree {
     }
   }
 
-  /**
-   * Groups items by the node that owns them, as `route` sees it; `fail` hears of the others. One
-   * look a node if the branches are in memory.
-   */
+  /** As `route` sees it; `fail` hears of the others. One look a node if branches are in memory. */
   async group<T extends Routable>(
     items: readonly T[],
     fail: (item: T, error: unknown) => void,

@@ -1,6 +1,5 @@
-// Reads and writes the primitives of FORMAT.md: big-endian integers, varints, length-prefixed
-// bytes. A reader never runs past its end: damage is a RangeError, which callers turn into
-// `corrupt`.
+// Reads and writes the primitives of FORMAT.md. A reader never runs past its end: damage is a
+// RangeError, which callers turn into `corrupt`.
 import { crc32 } from 'node:zlib';
 import type { Branded } from '../contract/brand.ts';
 

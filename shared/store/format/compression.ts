@@ -27,8 +27,7 @@ export function compress(raw: Uint8Array, compression: Compression): Compressed 
 export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   const raw = expand(bytes, tag, rawBytes);
   if (raw.length !== rawBytes) throw new RangeError(`expanded to ${raw.length} bytes instead of ${rawBytes}`);
-  // A cached page must not keep alive its reply, nor the pool from which Node.js cuts small
-  // buffers.
+  // A cached page must not keep alive its reply, nor Node.js's pool of small buffers.
   if (raw.buffer.byteLength <= rawBytes + SPARE_BYTES) return raw;
   const own = Buffer.allocUnsafeSlow(rawBytes);
   own.set(raw);

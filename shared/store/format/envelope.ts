@@ -1,5 +1,4 @@
-// The envelope of a stored page (FORMAT.md, "Page"). It holds the page's address, so that a page
-// read from a wrong place is noticed.
+// The envelope of a stored page (FORMAT.md, "Page"). Its address shows a page in a wrong place.
 import { crc32 } from 'node:zlib';
 import type { Compressed } from '../contract/runtime.ts';
 import {

@@ -1,5 +1,4 @@
-// The header of a container, part `h` (FORMAT.md, "Header"): the positions it owns, its right
-// sibling, its commits, and the page table.
+// The header of a container, part `h` (FORMAT.md, "Header").
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/options.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';

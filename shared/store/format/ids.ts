@@ -1,5 +1,4 @@
-// Ids of entities, and names of their parts (FORMAT.md, "Entities and their parts"). A name cannot
-// hold `!`, so no table's ids begin with another's.
+// FORMAT.md, "Entities and their parts". A name holds no `!`: no table's ids begin with another's.
 import type { EntityId, PartName } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { type Id64, ROOT_CONTAINER } from './bytes.ts';

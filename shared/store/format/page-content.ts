@@ -1,5 +1,4 @@
-// The bytes of one page in memory: sealed (as stored), expanded, both or neither. Each change
-// updates their size: the cache sums up to a hundred pages after every commit.
+// A page's bytes: sealed (as stored), expanded, both or neither. The cache sums their size.
 import type { StoreError } from '../contract/errors.ts';
 import type { Page } from './page.ts';
 

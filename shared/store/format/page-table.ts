@@ -1,5 +1,4 @@
-// The page table of a header, a row for each page (FORMAT.md, "Header"). A row's low is stored as
-// what it shares with the low before it, and the rest.
+// A header's page table (FORMAT.md, "Header"). A low shares its beginning with the one before.
 import { type ByteReader, type ByteWriter, readMany } from './bytes.ts';
 import { PageContent } from './page-content.ts';
 import type { Position } from './position.ts';

@@ -1,5 +1,4 @@
-// The body of a page: records in order of their positions (FORMAT.md, "Page"). Pages are cut and
-// joined by copying bytes, never by decoding values.
+// The body of a page (FORMAT.md, "Page"). Pages are cut and joined by bytes, never decoded.
 import { ByteReader, ByteWriter, compareRange } from './bytes.ts';
 import { compareWithPosition, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
 import {

@@ -1,5 +1,4 @@
-// Positions of keys in their table (FORMAT.md, "Positions"): the key, or its hash and the key. They
-// compare as unsigned bytes; the empty one comes first.
+// Positions of keys (FORMAT.md, "Positions"): unsigned bytes; the empty one comes first.
 import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, compareRange } from './bytes.ts';
@@ -71,8 +70,7 @@ export function encodeKey(key: string, table: string): Uint8Array {
       key,
     });
   }
-  // UTF-8 never has fewer bytes than UTF-16 has units: a long string is refused without encoding
-  // it.
+  // UTF-8 has no fewer bytes than UTF-16 units: a long string is refused unencoded.
   const bytes = key.length > KEY_BYTES_MAX ? undefined : Buffer.from(key, 'utf8');
   if (bytes === undefined || bytes.length > KEY_BYTES_MAX) {
     throw new StoreError('invalid', `the key is longer than ${KEY_BYTES_MAX} bytes of UTF-8: shorten it`, { table });

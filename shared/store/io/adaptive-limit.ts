@@ -1,5 +1,4 @@
-// How many requests may be in flight. The limit climbs while requests wait, goes back if fewer
-// bring more operations a second, and halves when the provider throttles.
+// The limit of requests in flight climbs while some wait and it helps, and halves when throttled.
 import type { Runtime } from '../contract/runtime.ts';
 import { RoundTrip } from '../traffic/round-trip.ts';
 import { Semaphore } from './semaphore.ts';

@@ -1,5 +1,4 @@
-// The driver of one administrative call. It notes whether anything may have been written, so that
-// the call's error tells the truth, and sends nothing once the call has ended.
+// An administrative call's driver: notes whether anything may be written, and ends with the call.
 import type { Driver, RemoveOutcome, WriteOutcome } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { abortedError } from './deadline.ts';

@@ -1,6 +1,5 @@
-// Containers in memory, bounded in bytes, least recently used first to go. A snapshot enters only
-// by a read or an acknowledgement, and never replaces a later commit (rule 19). Headers of leaves
-// that went stay.
+// Containers in memory, bounded in bytes. A snapshot enters by a read or an acknowledgement alone,
+// and never replaces a later commit (rule 19). Headers of leaves that went stay.
 import { LRUCache } from 'lru-cache';
 import {
   fromStoredHeader,
@@ -42,10 +41,7 @@ export class ContainerCache {
     return this.#snapshots.get(id);
   }
 
-  /**
-   * A leaf that had to go, without its pages, in the cache again: one request can ask for header
-   * and page. Undefined for one never here, or small.
-   */
+  /** A request can then ask for header and page at once. Undefined for one never here, or small. */
   recall(id: EntityId): Snapshot | undefined {
     const stored = this.#headers.get(id);
     return stored && this.offer(fromStoredHeader(stored));

@@ -1,5 +1,4 @@
-// Deadlines: of calls, and of single waits within them. One timer serves all of a store: it sleeps
-// until the earliest.
+// Deadlines of calls and of waits within. A store's one timer sleeps until the earliest.
 import type { CallOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';

@@ -1,6 +1,5 @@
-// Reading containers. Reads of one container that wait share one read, and those of several
-// containers go in one batch where the provider takes batches. A read never joins a request that
-// was sent already: its reply may be older than the caller (rule 19).
+// Reads containers. Waiting reads of one share a read, of several a batch. None joins a request
+// that was sent already: its reply may be older than the caller (rule 19).
 import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -257,8 +256,7 @@ export class Reader {
     }
     const known = cached ?? pending.latest;
     const read = snapshotOf(entity, table, seen, known);
-    // A commit of this process may lie between this reply and what one caller saw: the cache alone
-    // knows of it.
+    // A commit of this process may lie in between: the cache alone knows of it.
     this.#note(cached, read.header, seen);
     if (read.header !== known?.header) this.#usualBytes += (pageBytesOf(read.header) - this.#usualBytes) * BYTES_WEIGHT;
     const asked = new Set(pending.isWhole ? [] : pending.parts.map(slotOfPart));

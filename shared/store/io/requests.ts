@@ -1,5 +1,4 @@
-// The one place from which requests go to the provider: each has a deadline, and is counted for its
-// table's stats.
+// All requests to the provider: each has a deadline and counts in its table's stats.
 import type {
   Driver,
   Entity,

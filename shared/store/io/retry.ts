@@ -1,6 +1,5 @@
-// Retries and their bounds. Reads: `withRetry`, a few times. Commits: never as they are (rule 2);
-// their changes go in new attempts until their call's deadline (`deadline.ts`), after the pauses of
-// `Trouble`.
+// Retries: reads by `withRetry`; commits never as they are (rule 2): their changes go in new
+// attempts until their call's deadline, after the pauses of `Trouble`.
 import type { Driver, DriverCallOptions } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
@@ -25,10 +24,7 @@ const HINT_PAUSE_MOST_MS = 10_000;
 /** 2 to this power is beyond every pause. */
 const DOUBLINGS_MOST = 20;
 
-/**
- * Reads and lists are tried up to 4 times on retryable errors, with doubling, jittered pauses,
- * within the call's time: the driver ends one that falls silent.
- */
+/** Up to 4 tries on retryable errors, with doubling, jittered pauses, within the call's time. */
 export function withRetry(driver: Driver, runtime: Runtime): Driver {
   let budget = READ_BUDGET_MAX;
   const isAffordable = (): boolean => {

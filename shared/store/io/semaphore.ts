@@ -1,5 +1,4 @@
-// A bound on work at a time; others wait in line. It makes no promise if there is room, p-limit
-// seven a call: every commit passes two.
+// A bound on work at a time. It makes no promise if there is room; p-limit makes seven a call.
 export class Semaphore {
   #max: number;
   #active = 0;

@@ -1,5 +1,4 @@
-// Long work ends its turn of the event loop from time to time. Otherwise no timer, reply or signal
-// of the process would be heard, nor the work's own deadline.
+// Long work ends turns of the event loop: else no timer, signal or own deadline is heard.
 import type { Runtime } from '../contract/runtime.ts';
 
 /** A turn may take this: ending it costs microseconds, and a caller notices more. */
@@ -32,10 +31,7 @@ export class Turns {
     return false;
   }
 
-  /**
-   * As `isLong`, at piece `index`. It reads the clock at some pieces only, from the second on, and
-   * at each with, or after, many `bytes`.
-   */
+  /** As `isLong`, but reads the clock at some pieces only, from the second, or at many `bytes`. */
   isLongAt(index: number, bytes = 0): boolean {
     return (bytes >= LARGE_BYTES || index % PIECES_BETWEEN_LOOKS === 1) && this.isLong;
   }

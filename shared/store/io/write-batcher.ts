@@ -1,5 +1,4 @@
-// Sending commits. Commits that wait at the same moment share a request where the provider takes
-// batches. Nothing waits for a batch to fill.
+// Commits that wait at the same moment share a request. Nothing waits for a batch to fill.
 import { type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
@@ -34,10 +33,7 @@ export class WriteBatcher {
     this.#noteRoundTrip = noteRoundTrip;
   }
 
-  /**
-   * The write's outcome. `isAlone`: in a request of its own, since a refusal is certain only there
-   * (rule 1). `changeCount`: the changes that wait for it. One request, shared where it can be.
-   */
+  /** `isAlone`: only there a refusal is certain (rule 1). `changeCount`: the changes waiting. */
   send(write: Write, isAlone: boolean, changeCount: number): Promise<WriteOutcome> {
     const outcome = Promise.withResolvers<WriteOutcome>();
     const waiting = { write, bytes: partBytes(write.parts), isAlone, changeCount, outcome };

@@ -1,5 +1,4 @@
-// Bounds the changes that wait to be written, in number and bytes. A call beyond that waits in a
-// line, which is bounded too.
+// Bounds the changes that wait, in number and bytes. Further calls wait in a bounded line.
 import { StoreError } from '../contract/errors.ts';
 
 /** Bounds the line's memory. */

@@ -1,5 +1,4 @@
-// Checks before encoding that a value comes back the same. A Refusal says where it does not, and
-// what to do. A getter counts as its value.
+// Checks before encoding that a value comes back the same. A getter counts as its value.
 
 /** Levels of arrays, objects, Maps and Sets: few enough for any recursive reader's stack. */
 export const VALUE_DEPTH_MAX = 100;
@@ -22,10 +21,7 @@ export class Refusal extends TypeError {
   }
 }
 
-/**
- * Throws a Refusal for a value that would not come back the same. `isPlain`: without Maps, Sets, -0
- * and very large objects, so that the codec's library writes it rightly.
- */
+/** Throws a Refusal. `isPlain`: no Map, Set, -0 or very large object: msgpackr may write it. */
 export function checkValue(value: unknown, codec: CheckedCodec): { readonly isPlain: boolean } {
   const visitor = new Visitor(codec);
   try {

@@ -2,10 +2,7 @@
 import type { EncodedValue } from '../contract/options.ts';
 import { decodeValue, encodeValue } from './values.ts';
 
-/**
- * A value as a table of this codec stores it. Throws a StoreError: `invalid` for what the codec
- * cannot carry, `too_large` above 512 KiB.
- */
+/** Throws a StoreError: `invalid` if the codec cannot carry it, `too_large` above 512 KiB. */
 export function encode(codec: EncodedValue['codec'], value: unknown): EncodedValue {
   return { codec, bytes: encodeValue(codec, value, NOWHERE).bytes };
 }

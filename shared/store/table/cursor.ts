@@ -1,5 +1,4 @@
-// The cursor of a scan: incarnation, order, bounds and next position, never a node, so that it
-// resumes in any process, behind any split. It holds no secret.
+// A scan's cursor names a position, never a node: it resumes in any process, behind any split.
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';

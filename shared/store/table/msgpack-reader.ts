@@ -1,5 +1,5 @@
-// Reads MessagePack in one pass (decision 31). msgpackr would make every map an object, rename
-// `__proto__` and, without its native part, drop a byte order mark. It decodes the extensions.
+// Reads MessagePack in one pass (decision 31). msgpackr would make all maps objects, rename
+// `__proto__` and, without its native part, drop a byte order mark. It decodes extensions.
 import { asBuffer } from '../format/bytes.ts';
 import { packr } from './msgpack.ts';
 import {
@@ -20,10 +20,7 @@ const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72,
 /** Thrown at a key that is no text, behind text keys: an object would not keep their order. */
 const IS_MIXED = new RangeError('a key is no text');
 
-/**
- * A map with text keys only becomes an object; any other becomes a Map, or what its first pair
- * says. Throws unless the bytes are one value.
- */
+/** Text keys make an object, others a Map or what the first pair says. Throws unless one value. */
 export function unpackValue(stored: Uint8Array): unknown {
   const bytes = asBuffer(stored);
   try {
@@ -131,8 +128,7 @@ class ValueReader {
       return known;
     }
     const text = this.#text(token);
-    // Equal lengths mean ASCII, or broken UTF-8, which decodes to U+FFFD and so never equals a
-    // byte.
+    // Equal lengths mean ASCII, or broken UTF-8 as U+FFFD, which never equals a byte.
     if (text.length === length) knownKeys[slot] = text;
     return text;
   }

@@ -1,6 +1,5 @@
-// The tokens of MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md), for the
-// store's reader and HTTP's. Bytes beyond the end count as zero: the caller compares the end with
-// the length.
+// The tokens of MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md). Bytes beyond
+// the end count as zero: the caller compares the end with the length.
 
 /** The bytes of the length that follows a token. */
 const LENGTH_BYTES = new Uint8Array(256);

@@ -1,5 +1,4 @@
-// Writes MessagePack (FORMAT.md, "Values in MessagePack"). msgpackr writes -0 as 0, and Maps and
-// Sets as objects: this file writes the containers around them, msgpackr everything else.
+// Writes MessagePack (FORMAT.md, "Values in MessagePack"): msgpackr loses -0, Maps and Sets.
 import { Packr } from 'msgpackr';
 
 /** Each value is readable alone, without shared structures. No Buffer aliases a cached page. */

@@ -1,5 +1,4 @@
-// Cuts a table into ranges of about equal size, for scans side by side. Any positions make good
-// cuts, so branches are trusted, though they are hints.
+// Cuts a table into about equal ranges. Any position is a good cut, so branches are trusted.
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
@@ -25,9 +24,7 @@ export async function partition(engine: Engine, count: number): Promise<string[]
   );
 }
 
-/**
- * Separators of the highest level that has enough of them, or of the leaves: in order, each once.
- */
+/** Separators of the highest level with enough of them, or of the leaves: in order, each once. */
 async function separators(engine: Engine, root: Snapshot, count: number): Promise<Position[]> {
   let branches = root.header.level === 0 ? [] : [root];
   for (;;) {

@@ -1,5 +1,4 @@
-// Reads the keys of a call: groups them by leaf and looks at each leaf once. Every key has its
-// outcome when the deadline passes.
+// Reads a call's keys leaf by leaf. Every key has its outcome when the deadline passes.
 import type { Snapshot } from '../container/snapshot.ts';
 import type { GetOptions } from '../contract/options.ts';
 import type { GetOutcome } from '../contract/results.ts';

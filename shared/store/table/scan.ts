@@ -1,5 +1,4 @@
-// A scan takes each leaf whole from one reply, gives the records that the leaf owned then, and
-// seeks the next leaf at its high. So splits neither hide nor repeat a record (rule 20).
+// A scan takes each leaf whole, then seeks at its high: splits hide or repeat nothing (rule 20).
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Scan } from '../contract/api.ts';
 import type { Order, ScanOptions } from '../contract/options.ts';
@@ -104,8 +103,7 @@ export class TableScan<V> implements Scan<V> {
           if (isTombstone(found) || isExpired(found, nowMs)) continue;
           if (turns.isLongAt(count, found.value.length)) await turns.pause();
           count += 1;
-          // The cursor passes the record first: a scan goes on behind a value that cannot be
-          // decoded.
+          // The cursor moves first: a scan goes on behind a value that cannot be decoded.
           this.#state = state;
           this.#given = found.key;
           left -= 1;

@@ -67,8 +67,7 @@ export class StoredTable<V> implements Table<V> {
   async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
     checkItems('table.putMany', items, CHECK.putItem);
     CHECK.putMany(options);
-    // A copy: the caller may empty its array while the commit, which others share, counts the
-    // items.
+    // A copy: the caller may empty its array while a shared commit counts the items.
     return this.#putAll(items.slice(), options);
   }
 

@@ -1,5 +1,4 @@
-// Encodes and decodes values; the engine below never does. A record stores its codec's tag, so any
-// handle reads any record.
+// Values in and out; the engine never decodes. A record's own codec tag lets any handle read it.
 import type { CodecName, EncodedValue } from '../contract/options.ts';
 import type { Entry } from '../contract/results.ts';
 import { StoreError } from '../contract/errors.ts';

@@ -1,5 +1,4 @@
-// Orders a batch by position, so that a container's changes are neighbours, in waves of distinct
-// keys.
+// Orders a batch by position in waves of distinct keys: a container's changes are neighbours.
 import type { Order } from '../contract/options.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
@@ -14,10 +13,7 @@ const NUMBERS_AT_ONCE = 50_000;
 const INDEXES_MAX = 2 ** 21;
 const PREFIXES = 2 ** 32;
 
-/**
- * The indexes of a batch in waves: each in order of position, with each position once. Equal
- * positions keep their order. Invalid keys are in the first wave.
- */
+/** Waves by position, each position once; equal ones keep their order. Invalid keys come first. */
 export async function wavesOf(items: Located, order: Order, turns: Turns): Promise<number[][]> {
   const isHashed = order === 'hash' && items.length <= INDEXES_MAX;
   const sorted = isHashed

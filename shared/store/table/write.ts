@@ -1,5 +1,4 @@
-// Writes the items of a call: makes changes of them and hands these to their containers' queues.
-// Every item has its outcome when the deadline passes.
+// Writes a call's items through their queues. Every item has its outcome when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
 import { Change, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { CallOptions } from '../contract/options.ts';
@@ -39,8 +38,7 @@ export class Writer {
     const { deadlines, engine, order } = this.#context;
     const deadline = deadlines.begin(options);
     const { turns } = engine;
-    // No await before a lone item is encoded: the caller may change its value once it has the
-    // promise.
+    // No await first: the caller may change its value once it has the promise.
     const isLone = items.length === 1;
     const locations = isLone ? [] : await turns.map(items, ({ key }) => this.#tryLocate(key));
     const waves = isLone ? [[0]] : await wavesOf(locations, order, turns);

@@ -1,5 +1,4 @@
-// The traffic of one table's containers, as one process sees it: own calls and commits, others'
-// commits, refusals. Estimates only: a wrong one costs a request, never a record.
+// One process's estimates of containers' traffic: a wrong one costs a request, never a record.
 import { LRUCache } from 'lru-cache';
 import { sumsOf } from '../container/page-sums.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
@@ -149,10 +148,7 @@ export class Traffic {
     return holdMs(pageBytesOf(header), this.#commits.ms);
   }
 
-  /**
-   * How long to leave the container alone before the next look; 0: it may be written. A second at
-   * most for each commit of others: conditions keep the data safe.
-   */
+  /** The pause before the next look, 0 for none: at most a second for each commit of others. */
   restMs(snapshot: Snapshot): number {
     const container = this.#of(snapshot.id);
     if (container.order.mayWrite(snapshot)) return 0;

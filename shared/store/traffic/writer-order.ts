@@ -1,5 +1,4 @@
-// The order of writers that want one container: none while one of them splits it, then the least
-// recent first. Headers tell. A wrong guess costs throughput, never a record.
+// The order of writers of one container, by headers. A wrong guess costs throughput, not records.
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { asBuffer, type Id64, ID64_BYTES } from '../format/bytes.ts';
