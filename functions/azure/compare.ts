@@ -36,7 +36,7 @@ const handler = handlerOf(
 );
 
 host.setup({ enableHttpStream: true });
-// Literal routes win over the catch-all, which lets the app answer unknown routes with its own problem.
+// Literal routes win over the catch-all, by which the app answers unknown routes itself.
 host.http('compare', { methods: METHODS, authLevel: 'function', route: '{*path}', handler });
 // Browsers send no key with the question whether a page may call.
 host.http('preflight', { methods: ['OPTIONS'], authLevel: 'anonymous', route: 'v1/compare/{*path}', handler });

@@ -1,4 +1,4 @@
-// An app as a handler of @azure/functions (v4), whose requests and responses are almost, but not quite, the web's.
+// An app as a handler of @azure/functions (v4), whose requests are almost the web's.
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler, HttpMethod, HttpResponseBodyInit } from '@azure/functions';
@@ -12,7 +12,7 @@ export const METHODS: HttpMethod[] = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'P
 interface Caller {
   /** Aborts when the caller of the invocation has gone. */
   readonly signal: AbortSignal;
-  /** The request's target as it arrived here. What the platform's front end folded before cannot be seen. */
+  /** The target as it arrived here, after whatever the platform's front end folded. */
   readonly target: string;
 }
 
@@ -35,7 +35,7 @@ subscribe('http.server.request.start', (message) => {
   });
 });
 
-/** Logs go through the invocation's context, so that the platform ties them to it; it takes none once the handler has returned. */
+/** Logs through the invocation's context, which takes none once the handler has returned. */
 export function handlerOf(app: App): HttpHandler {
   return async (request, context) => {
     const { method, url, headers } = request;

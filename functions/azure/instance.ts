@@ -1,4 +1,4 @@
-// Azure's side of both functions: environment -> Table Storage driver -> store, opened at the first request that needs it.
+// Azure's side of the functions: environment -> driver -> store, opened at the first request.
 import { app as host } from '@azure/functions';
 import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
@@ -11,10 +11,10 @@ import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config
 import { once } from '../instance/lifetime.ts';
 import { managedIdentity } from './managed-identity.ts';
 
-/** Who gets in, and default deadlines. */
+/** App keys and default deadlines. */
 export const config = functionConfig(process.env);
 
-/** What a comparison makes is no user's, and it drops what it makes. */
+/** A comparison drops its own tables: no user has one there. */
 const USERS_TABLE = new RegExp(`^(?!${COMPARISON})`, 'i');
 
 const env = parsedEnvironment(
@@ -37,7 +37,7 @@ const env = parsedEnvironment(
   process.env,
 );
 
-/** Where the tables are, and with whose rights. */
+/** The address of the tables, and the rights to them. */
 export const tables = {
   endpoint: env.STOWAGE_TABLES_ENDPOINT,
   credential:
@@ -46,7 +46,7 @@ export const tables = {
       : { name: env.STOWAGE_TABLES_ACCOUNT, key: env.STOWAGE_TABLES_KEY },
 };
 
-/** A store of the instance in this physical table, by default the users', its driver, and what that spent so far. Opened once; closed when the platform ends the instance. */
+/** Opened once in this physical table (default: the users'); closed when the instance ends. */
 export const storeIn = (tableName: string = env.STOWAGE_TABLES_TABLE) =>
   once(async (): Promise<ContainerStore> => {
     const options = env.STOWAGE_TRANSPORT === 'sdk' ? { client: await client(tableName) } : { ...tables, tableName };

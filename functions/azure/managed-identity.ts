@@ -4,7 +4,7 @@ import type { TokenCredential } from '@azure/core-auth';
 import * as z from 'zod/mini';
 import { ConfigError } from '../instance/config.ts';
 
-/** What the platform puts into the environment as IDENTITY_ENDPOINT and IDENTITY_HEADER; `clientId` names a user-assigned identity. */
+/** From IDENTITY_ENDPOINT and IDENTITY_HEADER; `clientId` names a user-assigned identity. */
 export interface IdentityEndpoint {
   readonly endpoint: string | undefined;
   readonly secret: string | undefined;

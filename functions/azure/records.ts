@@ -17,6 +17,6 @@ const records = createRecordsApp({
 });
 
 host.setup({ enableHttpStream: true });
-// Literal routes win over the catch-all, which lets the app answer unknown routes with its own problem.
+// Literal routes win over the catch-all, by which the app answers unknown routes itself.
 host.http('records', { methods: METHODS, authLevel: 'function', route: '{*path}', handler: handlerOf(records) });
 host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler: handlerOf(records) });

@@ -1,4 +1,4 @@
-// Google Cloud's side of both functions: environment -> Datastore driver -> store, opened at the first request that needs it.
+// Google's side of the functions: environment -> driver -> store, opened at the first request.
 import type { GoogleAuth } from 'google-auth-library';
 import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
@@ -10,7 +10,7 @@ import { type Log, logToStdout } from '../http/log.ts';
 import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeOnSigterm, once } from '../instance/lifetime.ts';
 
-/** Who gets in, and default deadlines. */
+/** App keys and default deadlines. */
 export const config = functionConfig(process.env);
 
 const env = parsedEnvironment(
@@ -31,7 +31,7 @@ export const databaseOptions = {
   ...(env.STOWAGE_NAMESPACE === undefined ? {} : { namespace: env.STOWAGE_NAMESPACE }),
 };
 
-/** A store of the instance in this kind, by default the users', its driver, and what that spent so far. Opened once; closed when the platform ends the instance. */
+/** Opened once in this kind (default: the users'); closed when the instance ends. */
 export const storeIn = (kind?: string) =>
   once(async (): Promise<ContainerStore> => {
     const options = env.STOWAGE_TRANSPORT === 'sdk' ? await client() : await address();

@@ -1,11 +1,11 @@
-// What Google's platform tells an instance about itself (https://cloud.google.com/run/docs/container-contract#metadata-server).
+// An instance about itself: https://cloud.google.com/run/docs/container-contract#metadata-server.
 import { randomUUID } from 'node:crypto';
 import type { PlatformFacts } from '../compare/place.ts';
 
 const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/';
 const TIMEOUT_MS = 2_000;
 
-/** `K_SERVICE` is set in Cloud Run's services; `STOWAGE_BACKEND` names an emulator. Two requests to the instance's own metadata server. */
+/** `K_SERVICE` is Cloud Run's; `STOWAGE_BACKEND` names an emulator. Two requests for metadata. */
 export async function googleFacts(env: Readonly<Record<string, string | undefined>>): Promise<PlatformFacts> {
   const isEmulator = env['DATASTORE_EMULATOR_HOST'] !== undefined;
   const isCloud = env['K_SERVICE'] !== undefined && !isEmulator;

@@ -1,4 +1,4 @@
-// The function `vacuum` on Google Cloud: a plain function exported by name, like `records`. Cloud Scheduler calls it.
+// The function `vacuum` on Google Cloud, exported by name like `records`. Cloud Scheduler calls it.
 import * as z from 'zod/mini';
 import { parsedEnvironment, VACUUM_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';

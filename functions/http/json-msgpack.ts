@@ -63,14 +63,14 @@ function floatText(value: number): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** Takes JSON that parses, of at most 100 levels. Throws NotCarried for what MessagePack has not. */
+/** JSON that parses, of at most 100 levels. Throws NotCarried for what MessagePack has not. */
 export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
   const written = new ByteWriter();
   writeMsgpack(new JsonReader(bytes), written);
   return written.bytes;
 }
 
-/** Heads say how many values follow, so each is written before what it is the head of when that is known. */
+/** A head counts the values that follow, so it is written when these are known. */
 function writeMsgpack(reader: JsonReader, out: ByteWriter): void {
   const { kind } = reader;
   const start = out.size;
@@ -106,10 +106,10 @@ function writeScalar(source: string, out: ByteWriter): void {
 
 const INT64_MIN = -(2n ** 63n);
 const UINT64_MAX = 2n ** 64n - 1n;
-/** Of the 64-bit integers none is longer. */
+/** No 64-bit integer is longer. */
 const INTEGER_CHARS_MAX = 20;
 
-/** What is written as an integer, up to 64 bits, becomes one; anything else a double, if that one reads as the same decimal. */
+/** Integers of up to 64 bits stay so; others become a double if it reads as the same decimal. */
 function numberBytes(source: string): Uint8Array {
   const double = Number(source);
   if (/^-?\d+$/.test(source) && source !== '-0') {

@@ -46,7 +46,7 @@ export type TokenKind = 'scalar' | 'float' | 'string' | 'binary' | 'timestamp' |
 export class MsgpackReader implements ValueReader {
   readonly #bytes: Buffer;
   readonly #values = new ValueCount();
-  /** Where the last token read begins, and where its text or bytes do. */
+  /** The beginning of the last token read, and of its text or bytes. */
   #start = 0;
   #bodyStart = 0;
   /** Behind the last token read. */
