@@ -15,7 +15,6 @@ const { STOWAGE_SCHEDULER: account } = parsedEnvironment(
 
 const open = storeIn();
 
-/** All tables, once. */
 export const vacuum = frameworkFunction(
   once(async () =>
     createVacuumApp({

@@ -13,7 +13,6 @@ import { type Names, namesOf } from './tracing.ts';
 /** A request on its way to a handler, with its bounds and the check of its caller's role. */
 export interface Call {
   readonly request: Request;
-  /** The query's parameters. */
   readonly query: Partial<Record<string, string>>;
   /** A parameter of the route's path, decoded; throws the Problem `malformed`. */
   readonly param: (name: string) => string;
@@ -148,7 +147,6 @@ export function reply(
   });
 }
 
-/** The value as `application/json`. */
 export function replyJson(value: unknown, status = 200): Response {
   return reply('application/json', JSON.stringify(value), {}, status);
 }

@@ -44,7 +44,6 @@ export function codecOf<Allowed extends Codec>(contentType: string | null, allow
   });
 }
 
-/** Reads bytes of this codec. */
 export function readerOf(codec: StructuredCodec, bytes: Uint8Array): ValueReader {
   return codec === 'json' ? new JsonReader(bytes) : new MsgpackReader(bytes);
 }

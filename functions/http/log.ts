@@ -1,7 +1,6 @@
 // One structured line a request: never a value, a record's key or an access key.
 import type { Problem } from './problem.ts';
 
-/** The line of one request. */
 export interface LogLine {
   readonly severity: 'INFO' | 'WARNING' | 'ERROR';
   readonly message: string;

@@ -72,7 +72,6 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
-  /** The body of the response. */
   body(instance?: string): ProblemBody {
     const { status, title } = PROBLEMS[this.code];
     return {

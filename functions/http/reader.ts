@@ -10,7 +10,6 @@ export type ValueKind = 'map' | 'array' | 'string' | 'scalar';
 
 /** All methods throw the Problem `malformed`, or `too_large` beyond `VALUES_MAX` values. */
 export interface ValueReader {
-  /** The kind of the next value. */
   readonly kind: ValueKind;
   /** Calls `read` before each item of the array that comes next, to read that item. */
   items(read: () => void): void;
@@ -24,7 +23,6 @@ export interface ValueReader {
   end(): void;
 }
 
-/** Counts the values of one body. */
 export class ValueCount {
   #left = VALUES_MAX;
 

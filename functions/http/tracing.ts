@@ -1,7 +1,6 @@
 // The names under which a request is found in its answer, in the log and at its caller.
 import { randomUUID } from 'node:crypto';
 
-/** A request's names. */
 export interface Names {
   /** The caller's `X-Request-Id`, or else the platform's id, or else a new UUID. */
   readonly requestId: string;

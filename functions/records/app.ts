@@ -5,7 +5,6 @@ import { deleteRecord, getRecord, putRecord } from './record.ts';
 import { scanRoute } from './scan.ts';
 import { type StoreSource, tableRoutes, Tables } from './tables.ts';
 
-/** The frame's options, and the store. */
 export interface RecordsAppOptions extends FrameOptions {
   readonly store: StoreSource;
   /** Every table is opened with it; default: the store's. */

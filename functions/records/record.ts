@@ -70,7 +70,6 @@ export async function deleteRecord(tables: Tables, { request, bounds, param }: C
   return new Response(null, { status: 204, headers: CACHING });
 }
 
-/** The write, and its conditions. */
 interface ConditionalWrite {
   readonly table: RecordTable;
   readonly key: string;

@@ -19,7 +19,6 @@ const NDJSON = 'application/x-ndjson';
 
 const QUERY = ['prefix', 'from', 'to', 'limit', 'cursor'] as const;
 
-/** The route of scans. */
 export function scanRoute(tables: Tables): Route {
   return {
     method: 'GET',

@@ -10,7 +10,6 @@ export interface PackagedFunction {
   readonly cloud: Cloud;
   readonly name: string;
   readonly zipFile: string;
-  /** The zip's size. */
   readonly sizeBytes: number;
   /** The zip's digest, in hexadecimal. */
   readonly sha256: string;
@@ -61,7 +60,6 @@ export function folderOf(unpacked: readonly UnpackedFunction[], cloud: Cloud, na
   return found.dir;
 }
 
-/** A line for each package. */
 export function sizesText(packaged: readonly PackagedFunction[]): string {
   return packaged
     .map(({ cloud, name, sizeBytes, sha256 }) => {

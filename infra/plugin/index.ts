@@ -50,7 +50,6 @@ interface Serverless {
   setProvider(name: string, provider: object): void;
 }
 
-/** The options of all commands. */
 interface Options {
   readonly package?: string;
   readonly plan?: boolean;

@@ -92,7 +92,6 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   return { running: started.map(({ cloud }) => cloud), keys, close };
 }
 
-/** One function on a cloud. */
 export interface RunningFunction extends FunctionHost, Pick<RunningCloud, 'provider' | 'name' | 'headers'> {}
 
 /** One function alone, on each cloud. */

@@ -14,7 +14,6 @@ const REQUEST = z.strictObject({
   body: z.unknown().optional(),
 });
 
-/** The request to send. */
 export type Invocation = z.infer<typeof REQUEST>;
 
 /** Options as the framework passes them. */
@@ -62,7 +61,6 @@ export async function invocationOf(
   }
 }
 
-/** One cloud's function. */
 interface Invoked {
   /** The cloud's name for people. */
   readonly name: string;

@@ -24,7 +24,6 @@ export class Stopped extends DeployError {}
 /** Ended by a signal to this process. */
 export class Interrupted extends Stopped {}
 
-/** Whether an interruption is behind an error. */
 export function isInterruption(error: unknown): boolean {
   return error instanceof Interrupted || (error instanceof Error && isInterruption(error.cause));
 }
@@ -77,7 +76,6 @@ export async function outputOf(run: Run, tool: string, args: readonly string[], 
   return stdout.trim();
 }
 
-/** The first of these tools that is on PATH. */
 export async function firstOnPath(...tools: string[]): Promise<string | undefined> {
   for (const tool of tools) if ((await onPath(tool)) !== undefined) return tool;
   return undefined;

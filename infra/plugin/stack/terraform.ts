@@ -75,7 +75,6 @@ export class Terraform {
     return Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value]));
   }
 
-  /** Every resource in the state. */
   async resources(): Promise<StateResource[]> {
     const { stdout } = await this.#do(['show', '-json', '-no-color']);
     const { values } = STATE.parse(JSON.parse(stdout));
@@ -92,7 +91,6 @@ export class Terraform {
     return { planFile, keys, losses: lossesOf(stdout) };
   }
 
-  /** Applies the plan. */
   async apply({ planFile, keys }: Planned): Promise<void> {
     await this.#do(['apply', '-input=false', '-no-color', planFile], { keys, isShown: true });
   }

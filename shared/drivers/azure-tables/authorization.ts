@@ -16,7 +16,6 @@ interface AccessSignature {
 /** Read anew for each request: names, keys and signatures may be changed in place. */
 export type Credential = AccountKey | AccessSignature | TokenSource;
 
-/** The proof of one request. */
 export interface Proof {
   /** Names and values in turn. */
   readonly headers: readonly string[];

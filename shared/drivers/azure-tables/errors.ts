@@ -67,7 +67,6 @@ export function outcomeOfProbe(error: unknown): Refused | Unknown {
   return outcome.reason === 'denied' ? outcome : unknown('other', error);
 }
 
-/** The error of a read or list. */
 export function readError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const { status, retryAfterMs } = factsOf(error);

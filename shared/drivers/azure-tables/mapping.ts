@@ -46,7 +46,6 @@ export const LIMITS: DriverLimits = {
   lane: partitionOf,
 };
 
-/** The partition of an entity. */
 function partitionOf(id: EntityId): string {
   return partitionAt(hashOfId(id) % PARTITION_COUNT);
 }
@@ -56,7 +55,6 @@ export function partitionAt(index: number): string {
   return index.toString(16).padStart(2, '0');
 }
 
-/** The keys of an entity's row. */
 export function keysOf(id: EntityId): RowKeys {
   return { partition: partitionOf(id), row: id };
 }

@@ -99,7 +99,6 @@ interface ODataError {
   readonly message?: { readonly value?: string };
 }
 
-/** The error that a body tells of. */
 export function refusalIn(body: string): { readonly code?: string | undefined; readonly detail?: string | undefined } {
   const { code, message } = (objectIn(body)?.['odata.error'] ?? {}) as ODataError;
   return { code, detail: message?.value };

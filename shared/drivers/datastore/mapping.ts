@@ -40,7 +40,6 @@ export interface KeySpace {
   readonly kind: string;
 }
 
-/** The key of an entity. */
 export function keyOf({ projectId, databaseId, namespace, kind }: KeySpace, id: EntityId): Key {
   return { partitionId: { projectId, databaseId, namespaceId: namespace }, path: [{ kind, name: id }] };
 }

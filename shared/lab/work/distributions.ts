@@ -3,7 +3,6 @@ import { power } from '../kit/exact-math.ts';
 import type { KeyChoice } from '../kit/dimensions.ts';
 import { type Random, randomInt, scramble32 } from '../kit/random.ts';
 
-/** The records to choose from. */
 export interface KeySpace {
   /** Records that are there now, numbered from 0. It never falls. */
   readonly count: () => number;

@@ -114,7 +114,6 @@ export class Change {
   }
 }
 
-/** A change of the routing entry at `separator`. */
 export function entryChange({
   separator,
   ...rest

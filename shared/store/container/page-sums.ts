@@ -2,7 +2,6 @@
 import type { PageRef } from '../format/page-table.ts';
 
 export interface PageSums {
-  /** Stored bytes of all pages. */
   readonly sealedBytes: number;
   readonly records: number;
   /** The most chunks that their slots took since the entity's last insert or replace. */

@@ -107,7 +107,6 @@ export function addressOf(header: Header, slot: number, number: number): PageAdd
   return { incarnation: header.incarnation, container: header.container, slot, number };
 }
 
-/** Stored bytes of all pages. */
 export function pageBytesOf({ pages }: Header): number {
   return sumsOf(pages).sealedBytes;
 }

@@ -15,7 +15,6 @@ export const MERGE_SHARE = 0.6;
 /** After so many tries the pair is left to whoever meets it next. */
 const ABSORB_TRIES_MAX = 16;
 
-/** The base of a commit that absorbs. */
 export interface AbsorbBase {
   /** The leaf as the provider has it, whole. */
   readonly left: Snapshot;

@@ -45,7 +45,6 @@ export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
 export class Tree {
   readonly #context: TreeContext;
   readonly root: Root;
-  /** The branches in memory. */
   readonly hints: BranchMemory;
   readonly #branches: BranchReader;
   readonly #rightWalk: RightWalk;

@@ -93,12 +93,10 @@ export function decodeKey(key: Uint8Array): string {
   return asBuffer(key).toString('utf8');
 }
 
-/** Whether low <= position < high. */
 export function within(position: Position, low: Position, high: UpperBound): boolean {
   return compareBytes(position, low) >= 0 && beforeBound(position, high);
 }
 
-/** Whether position < high. */
 export function beforeBound(position: Position, high: UpperBound): boolean {
   return high === undefined || compareBytes(position, high) < 0;
 }

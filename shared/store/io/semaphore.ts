@@ -24,7 +24,6 @@ export class Semaphore {
     return this.#active;
   }
 
-  /** How many wait. */
   get waiting(): number {
     return this.#line.length;
   }

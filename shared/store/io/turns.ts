@@ -41,7 +41,6 @@ export class Turns {
     while (this.isLong) await this.#next;
   }
 
-  /** Calls `work` for each item, in turns. */
   async forEach<T>(items: readonly T[], work: (item: T, index: number) => void): Promise<void> {
     for (let index = 0; index < items.length; index += 1) {
       if (this.isLongAt(index)) await this.pause();
@@ -49,7 +48,6 @@ export class Turns {
     }
   }
 
-  /** The results of `work` for each item, in turns. */
   async map<T, R>(items: readonly T[], work: (item: T, index: number) => R): Promise<R[]> {
     const made: R[] = [];
     await this.forEach(items, (item, index) => {

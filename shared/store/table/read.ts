@@ -124,7 +124,6 @@ function owns({ header: { level, low, high } }: Snapshot, position: Position): b
   return level === 0 && within(position, low, high);
 }
 
-/** Fails the keys that have no outcome yet. */
 function failRest<V>(wanted: readonly Wanted[], outcomes: GetOutcome<V>[], error: unknown): void {
   for (const { index, key } of wanted) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
 }

@@ -40,7 +40,6 @@ export function indexValues(encoded: Buffer, database: Database): IndexValue[] {
   return excluded ? [] : values;
 }
 
-/** The encoded elements of an `ArrayValue`. */
 function elementsOf(array: WireReader): Buffer[] {
   const elements: Buffer[] = [];
   while (array.next()) if (array.field === 1) elements.push(array.slice());

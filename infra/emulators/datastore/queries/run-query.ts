@@ -74,7 +74,6 @@ function scopeOf(plan: Plan, storage: Storage): Scope {
   };
 }
 
-/** A `QueryResultBatch`. */
 function batchOf(
   plan: Plan,
   { offset, limit, after, until }: Bounds,

@@ -7,7 +7,6 @@ export interface KeptStorage {
   readonly storage: Storage;
   /** Writes down what was changed since it was called last. */
   keep(): void;
-  /** Forgets all. */
   clear(): void;
   close(): void;
 }

@@ -155,7 +155,6 @@ export function encoder(message: string): (value: object) => Buffer {
   return (value) => type.encode(value).finish() as Buffer;
 }
 
-/** The number of an enum's value. */
 export function enumValue(name: string, value: string): number {
   return root.lookupEnum(`${PACKAGE}.${name}`).values[value]!;
 }

@@ -78,7 +78,6 @@ function checkConflict(mutation: Mutation, operation: Operation): Pick<CheckedMu
   return { baseVersion, onConflict: strategy === FAIL ? 'fail' : 'keep' };
 }
 
-/** A `MutationResult`. */
 export type MutationResult = object;
 
 /** Throws ALREADY_EXISTS, NOT_FOUND or FAILED_PRECONDITION, and then changes nothing. */

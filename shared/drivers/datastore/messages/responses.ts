@@ -37,7 +37,6 @@ export function readCommitResponse(bytes: Buffer): CommitResponse {
   return { mutationResults };
 }
 
-/** The batch of a RunQueryResponse. */
 export function readRunQueryResponse(bytes: Buffer): QueryBatch {
   let batch: QueryBatch = { keys: [], endCursor: EMPTY, moreResults: undefined };
   for (const reader = new MessageReader(bytes); reader.next();) {

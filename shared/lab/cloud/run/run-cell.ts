@@ -115,7 +115,6 @@ class Clients {
     this.#targetsOf = targetsOf;
   }
 
-  /** Containers that the stores have split. */
   get splits(): number {
     return this.#open.reduce((sum, { storeCounters }) => sum + (storeCounters()?.splits ?? 0), 0);
   }

@@ -37,7 +37,6 @@ export class KeyRanges {
     this.#learned = options.count > 1 ? [] : undefined;
   }
 
-  /** Ranges there are. */
   get count(): number {
     return this.#ranges.length;
   }

@@ -11,7 +11,6 @@ import type { Position } from '../../../store/format/position.ts';
 import { recordBytes, type StoredRecord } from '../../../store/format/record.ts';
 import { encodeValue } from '../../../store/table/values.ts';
 
-/** A made-up table. */
 export interface MadeUpTable {
   readonly table: string;
   readonly records: number;
@@ -102,7 +101,6 @@ export class MadeUpTree {
     return level === this.rootLevel ? ROOT_CONTAINER : containerId({ level, index });
   }
 
-  /** The first position of a node. */
   lowOf({ level, index }: NodePlace): Position {
     let leaf = index;
     for (let above = level; above > 0; above -= 1) leaf *= this.#childrenPerBranch;
