@@ -15,7 +15,6 @@ const COMMANDS = {
   bench: () => import('./lab/bench/main.ts'),
   calibrate: () => import('./lab/calibration/main.ts'),
   model: () => import('./lab/model/main.ts'),
-  merging: () => import('./lab/model/merging.ts'),
   experiments: () => import('./lab/experiments/main.ts'),
   emulators: () => import('./emulators/main.ts'),
   dev: () => import('./start/dev.ts'),

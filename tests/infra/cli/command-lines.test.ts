@@ -23,7 +23,6 @@ const COMMANDS: [name: string, script: string][] = [
   'bench',
   'calibrate',
   'model',
-  'merging',
   'experiments',
   'simulate',
   'soak',
