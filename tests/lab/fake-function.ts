@@ -50,7 +50,6 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
     unfinished: 0,
     histogram: encodeHistogram(histogram),
     operations,
-    series: { stepMs: durationMs, warmupRecords: [], records: [records], errors: [0], maxMs: [latencyMs] },
     behindMsMax: ratePerSecond === null ? null : 0,
     isHeldByRamp: false,
     processor: { wait: 0.1, stolen: 0, busy: 0.5 },

@@ -241,7 +241,6 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     unfinished: 0,
     histogram: encodeHistogram(histogram),
     operations: 1,
-    series: { stepMs: 100, warmupRecords: [400, 500], records: [900, 100], errors: [0, 0], maxMs: [2, 1] },
     behindMsMax: null,
     isHeldByRamp: false,
     processor: { wait: 0.1, stolen: 0, busy: 0.5 },

@@ -1,17 +1,15 @@
-// What the live page shows of a comparison as it runs: the report's own charts, of what there is by then.
+// What the live page shows of a comparison as it runs: the report's own picture and tables, of what there is by then.
 import type { PlanEvent, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import type { Plan } from '../../../shared/lab/plan/plan.ts';
-import { chartsOf } from '../../../shared/lab/report/charts.ts';
-import { chartHtml, legendHtml } from '../../../shared/lab/report/html-parts.ts';
+import { pictureHtml } from '../../../shared/lab/report/html-lead.ts';
+import { workloadHtml } from '../../../shared/lab/report/html-workload.ts';
+import { pairsOf } from '../../../shared/lab/report/lead.ts';
 import { reportOf } from '../../../shared/lab/report/report.ts';
 import type { Circumstances, Report } from '../../../shared/lab/report/schema.ts';
-import { cellWords, WORKLOAD_TITLES } from '../../../shared/lab/report/names.ts';
+import { cellWords } from '../../../shared/lab/report/names.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
 import { escape } from '../../../shared/lab/kit/html.ts';
-
-/** Of each workload: throughput against callers, and latency against throughput. */
-const CHARTS_SHOWN = 2;
 
 /** The outcome of a plan while it grows. */
 export class LiveOutcome {
@@ -33,16 +31,12 @@ export class LiveOutcome {
   }
 }
 
-/** The charts of every workload that has figures, and the failures, as HTML. */
+/** The picture, the table of every workload that has figures, and the failures, as HTML. */
 export function liveHtml(outcome: PlanOutcome, plan: Plan, circumstances: Circumstances): string {
-  const { cells } = reportOf(outcome, plan, PRICES_2026_11, circumstances);
-  const sections = WORKLOADS.flatMap((workload) => {
-    const own = cells.filter((cell) => cell.workload === workload);
-    if (own.length === 0) return [];
-    const charts = chartsOf(own).slice(0, CHARTS_SHOWN).map(chartHtml);
-    return `<section><h2>${escape(WORKLOAD_TITLES[workload])}</h2>${legendHtml(own)}${charts.join('')}</section>`;
-  });
-  return failuresHtml(outcome) + sections.join('');
+  const report = reportOf(outcome, plan, PRICES_2026_11, circumstances);
+  const measured = WORKLOADS.filter((workload) => report.cells.some((cell) => cell.workload === workload));
+  const tables = measured.map((workload) => workloadHtml(report, workload));
+  return failuresHtml(outcome) + pictureHtml(pairsOf(report.summary)) + tables.join('');
 }
 
 /** The last ones: a function that is gone fails everything. */

@@ -13,16 +13,6 @@ export function decimal(value: number): string {
   return value.toFixed(value >= 10 ? 1 : 2);
 }
 
-/** `1.2k`, `45k`, `0.037`, `4e-7`: at most five characters. */
-export function short(value: number): string {
-  if (!Number.isFinite(value)) return '';
-  if (value >= 1_000_000) return `${Number((value / 1_000_000).toPrecision(2))}M`;
-  if (value >= 1_000) return `${Number((value / 1_000).toPrecision(value >= 100_000 ? 3 : 2))}k`;
-  if (value >= 100) return String(Math.round(value));
-  if (value > 0 && value < 0.01) return value.toExponential(0);
-  return String(Number(value.toPrecision(2)));
-}
-
 /** Prices differ by powers of ten between the clouds: two significant digits. */
 export function dollars(value: number): string {
   if (value >= 10) return whole(value);

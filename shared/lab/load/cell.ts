@@ -84,19 +84,6 @@ const share = z.number().min(0).max(1);
 const count = z.int().min(0);
 const milliseconds = z.number().min(0);
 
-/**
- * The load over time, in steps of equal length: `records` and `errors` by when the reply arrived, `maxMs` the longest latency among those replies, 0
- * without any. Their first step begins with the window, and the last may be cut short by its end. `warmupRecords` are the replies before, from the
- * beginning of the load: its last step may be cut short by the opening of the window.
- */
-export const seriesSchema = z.strictObject({
-  stepMs: z.number().positive(),
-  warmupRecords: z.array(count),
-  records: z.array(count),
-  errors: z.array(count),
-  maxMs: z.array(milliseconds),
-});
-
 /** What one instance answers. */
 export const cellResultSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
@@ -143,7 +130,6 @@ export const cellResultSchema = z.strictObject({
   histogram: z.string().min(1),
   /** Operations in the histogram. */
   operations: count,
-  series: seriesSchema,
   /** Open loop: the longest that an operation was sent after it was due, as the generator or the bound on operations in flight held it up. Null in a closed loop. */
   behindMsMax: milliseconds.nullable(),
   /** Whether operations waited for the ramp of Datastore's 500/50/5 rule. Then the figure is that of the rule. */

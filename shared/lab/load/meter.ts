@@ -1,5 +1,4 @@
-// Counts what callers saw: throughput, latencies, errors, and all of it over time.
-import type { CellResult } from './cell.ts';
+// Counts what callers saw: throughput, latencies, errors.
 import { type Histogram, newHistogram, recordLatency } from '../kit/histogram.ts';
 import type { WindowPhases } from './phases.ts';
 
@@ -10,14 +9,6 @@ export interface UnderWay {
   readonly sentMs: number;
   readonly records: number;
   readonly caller: number;
-}
-
-const STEPS_WANTED = 20;
-const STEP_LEAST_MS = 100;
-
-/** A step of the series, in milliseconds, for a window of this length. */
-function stepMsOf(durationMs: number): number {
-  return Math.max(STEP_LEAST_MS, durationMs / STEPS_WANTED);
 }
 
 export class Meter {
@@ -35,16 +26,14 @@ export class Meter {
   readonly byCaller: Uint32Array;
   /** Operations that nobody waited for to the end. */
   unfinished = 0;
-  readonly series: CellResult['series'];
   readonly #phases: WindowPhases;
   readonly #underWay = new Set<UnderWay>();
   #hasFirst = false;
 
   /** `callers`: of a closed loop; 0 of an open one. */
-  constructor(phases: WindowPhases, durationMs: number, callers: number) {
+  constructor(phases: WindowPhases, callers: number) {
     this.#phases = phases;
     this.byCaller = new Uint32Array(callers);
-    this.series = { stepMs: stepMsOf(durationMs), warmupRecords: [], records: [], errors: [], maxMs: [] };
   }
 
   begin(dueMs: number, sentMs: number, records: number, caller: number): UnderWay {
@@ -63,7 +52,7 @@ export class Meter {
     this.#hasFirst = true;
     this.recordsTotal += replied;
     this.underWayMs += this.#withinMs(operation.dueMs, nowMs);
-    if (nowMs < this.#phases.openedMs) this.#countWarmup(replied, errors.length, nowMs);
+    if (nowMs < this.#phases.openedMs) this.warmupErrors += errors.length;
     else this.#countWithin(operation, replied, errors, nowMs);
     if (replied > 0) this.#phases.replied(nowMs);
   }
@@ -88,10 +77,8 @@ export class Meter {
       const code = errorCode(error);
       this.errors[code] = (this.errors[code] ?? 0) + 1;
     }
-    if (nowMs < this.#phases.closedMs) {
-      this.#countStep(replied, errors.length, nowMs - operation.dueMs, nowMs);
-      if (operation.caller < this.byCaller.length) this.byCaller[operation.caller]! += replied;
-    }
+    if (nowMs < this.#phases.closedMs && operation.caller < this.byCaller.length)
+      this.byCaller[operation.caller]! += replied;
     if (replied === 0) return;
     this.records += replied * this.#shareWithin(operation.sentMs, nowMs);
     this.#time(operation.dueMs, nowMs);
@@ -117,27 +104,6 @@ export class Meter {
   #withinMs(fromMs: number, toMs: number): number {
     const { openedMs, closedMs } = this.#phases;
     return Math.max(0, Math.min(toMs, closedMs) - Math.max(fromMs, openedMs));
-  }
-
-  #countWarmup(replied: number, errors: number, nowMs: number): void {
-    const { stepMs, warmupRecords } = this.series;
-    this.warmupErrors += errors;
-    const step = Math.floor((nowMs - this.#phases.startMs) / stepMs);
-    while (warmupRecords.length <= step) warmupRecords.push(0);
-    warmupRecords[step]! += replied;
-  }
-
-  #countStep(replied: number, errors: number, latencyMs: number, nowMs: number): void {
-    const { stepMs, records, errors: failed, maxMs } = this.series;
-    const step = Math.floor((nowMs - this.#phases.openedMs) / stepMs);
-    while (records.length <= step) {
-      records.push(0);
-      failed.push(0);
-      maxMs.push(0);
-    }
-    records[step]! += replied;
-    failed[step]! += errors;
-    maxMs[step] = Math.max(maxMs[step]!, latencyMs);
   }
 }
 

@@ -33,7 +33,7 @@ export interface PhasedOptions extends LoadOptions {
   readonly gapMs: (() => number) | null;
 }
 
-type Fields = 'durationMs' | 'records' | 'recordsTotal' | 'errors' | 'unfinished' | 'series' | 'firstOperationMs';
+type Fields = 'durationMs' | 'records' | 'recordsTotal' | 'errors' | 'unfinished' | 'firstOperationMs';
 
 /** What callers saw; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'openedAtMs' | 'behindMsMax'> {
@@ -86,7 +86,7 @@ class Run {
     this.#options = options;
     this.#wallStartMs = options.runtime.wallMs();
     this.#phases = options.phases;
-    this.#meter = new Meter(this.#phases, options.durationMs, options.gapMs === null ? options.callers : 0);
+    this.#meter = new Meter(this.#phases, options.gapMs === null ? options.callers : 0);
   }
 
   /** Callers that wait for their replies. */
@@ -185,7 +185,6 @@ class Run {
       recordsTotal: meter.recordsTotal,
       errors: meter.errors,
       unfinished: meter.unfinished,
-      series: meter.series,
       firstOperationMs: meter.firstOperationMs,
       behindMsMax: gapMs === null ? null : meter.behindMsMax,
       histogram: meter.histogram,

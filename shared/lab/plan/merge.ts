@@ -11,7 +11,6 @@ export interface Merged {
   readonly recordsTotal: number;
   readonly recordsPerCall: number;
   readonly histogram: Histogram;
-  readonly series: CellResult['series'];
   readonly errors: Counts;
   readonly unfinished: number;
   readonly usage: Usage;
@@ -27,7 +26,6 @@ export function mergeParts(parts: readonly CellResult[]): Merged {
     recordsTotal: sum(parts.map(({ recordsTotal }) => recordsTotal)),
     recordsPerCall: parts[0]!.recordsPerCall,
     histogram: mergeHistograms(parts.map(({ histogram }) => histogram)),
-    series: mergeSeries(parts.map(({ series }) => series)),
     errors: sumOfCounts(parts.map(({ errors }) => errors)),
     unfinished: sum(parts.map(({ unfinished }) => unfinished)),
     usage: mergeUsage(parts.map(({ usage }) => usage)),
@@ -38,22 +36,6 @@ export function mergeParts(parts: readonly CellResult[]): Merged {
 /** Records a second within the window. */
 export function rateOf({ records, durationMs }: Pick<CellResult, 'records' | 'durationMs'>): number {
   return records / (durationMs / 1_000);
-}
-
-/** Step by step: parts of a run have steps of one length, which begin with their loads, and with their windows. */
-function mergeSeries(all: readonly CellResult['series'][]): CellResult['series'] {
-  const steps = Math.max(...all.map(({ records }) => records.length));
-  const warmupSteps = Math.max(...all.map(({ warmupRecords }) => warmupRecords.length));
-  const each = <Value>(of: (step: number) => Value): Value[] => Array.from({ length: steps }, (_, step) => of(step));
-  return {
-    stepMs: all[0]!.stepMs,
-    warmupRecords: Array.from({ length: warmupSteps }, (_, step) =>
-      sum(all.map(({ warmupRecords }) => warmupRecords[step] ?? 0)),
-    ),
-    records: each((step) => sum(all.map(({ records }) => records[step] ?? 0))),
-    errors: each((step) => sum(all.map(({ errors }) => errors[step] ?? 0))),
-    maxMs: each((step) => Math.max(...all.map(({ maxMs }) => maxMs[step] ?? 0))),
-  };
 }
 
 function mergeUsage(all: readonly Usage[]): Usage {

@@ -19,7 +19,8 @@ ${places.length === 0 ? noteHtml('No figures', [whereWords(places)], 'warning') 
 ${warningsHtml(report)}`;
 }
 
-function pictureHtml(pairs: readonly Pair[]): string {
+/** Empty without a pair. */
+export function pictureHtml(pairs: readonly Pair[]): string {
   if (pairs.length === 0) return '';
   const others = [...new Set(pairs.map(({ other }) => other))].map(
     (other) => `${mark(pairs[0]!.provider, other)} ${other}`,

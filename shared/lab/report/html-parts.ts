@@ -2,14 +2,11 @@
 import { escape } from '../kit/html.ts';
 import type { Layout, Provider } from '../kit/dimensions.ts';
 import { type Shape, SHAPES } from './chart-parts.ts';
-import { colourOf, PROVIDER_SHORT_NAMES, SYMBOL_CHARACTERS } from './names.ts';
+import { colourOf, layoutsIn, PROVIDER_SHORT_NAMES, providersIn, SYMBOL_CHARACTERS } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
-import { type Chart, chartWords, layoutsIn, providersIn } from './charts.ts';
-import { courseChart, coursesOf, courseWords } from './courses.ts';
 import type { ReportCell } from './schema.ts';
-import { xyChart } from './xy-chart.ts';
 
-/** The series' colour and symbol, as in the charts. */
+/** A layout's colour and symbol, as in the picture. */
 export function mark(provider: Provider, layout: Layout): string {
   return `<i class="mark" style="color:${colourOf(provider, layout)}" aria-hidden="true">${SYMBOL_CHARACTERS[layout]}</i>`;
 }
@@ -30,15 +27,6 @@ ${body}
 </main></body>
 </html>
 `;
-}
-
-export function chartHtml(chart: Chart): string {
-  return captioned({
-    title: chart.title,
-    key: `(${chart.yName}; both scales logarithmic). ${chart.key}`,
-    words: chartWords(chart),
-    draw: (shape) => xyChart(chart, shape),
-  });
 }
 
 interface Captioned {
@@ -64,29 +52,11 @@ export function folded(summary: string, html: string): string {
   return `<details><summary>${escape(summary)}</summary>${html}</details>`;
 }
 
-const COURSE_KEY =
-  '(records a second by when replies came; the scale is logarithmic). Thick: the median of the runs. Thin: each run, its warm-up first. Gaps: steps without a reply.';
-
-/** How each load went over time; empty where no run had a whole step. */
-export function coursesHtml(cells: readonly ReportCell[]): string {
-  const charts = coursesOf(cells);
-  if (charts.length === 0) return '';
-  const figures = charts.map((chart) =>
-    captioned({
-      title: chart.title,
-      key: COURSE_KEY,
-      words: courseWords(chart),
-      draw: (shape) => courseChart(chart, shape),
-    }),
-  );
-  return folded('Throughput over time, at each load', figures.join(''));
-}
-
 export function legendHtml(cells: readonly ReportCell[]): string {
   const groups = providersIn(cells).map((provider) => {
     const layouts = layoutsIn(cells.filter((cell) => cell.provider === provider));
     const keys = layouts.map((layout) => `<span class="key">${mark(provider, layout)} ${layout}</span>`);
     return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
   });
-  return `<p class="legend">${groups.join(' ')} <span class="key">Bars: the interval of a median.</span></p>`;
+  return `<p class="legend">${groups.join(' ')}</p>`;
 }

@@ -1,9 +1,8 @@
-// The page's section of one workload: its charts, and behind them the table of every cell.
+// The page's section of one workload: the table of every cell, and layout against layout.
 import { LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import { operationsNeeded } from '../kit/histogram.ts';
-import { callersOf, chartsOf } from './charts.ts';
 import { decimal, dollars, whole, whyUndecided } from '../kit/format.ts';
-import { chartHtml, coursesHtml, folded, legendHtml, mark } from './html-parts.ts';
+import { folded, legendHtml, mark } from './html-parts.ts';
 import { escape } from '../kit/html.ts';
 import { figureHtml, ratioHtml } from './html-summary.ts';
 import { type Column, tableHtml } from '../kit/html-table.ts';
@@ -19,7 +18,7 @@ export function workloadHtml(report: Pick<Report, 'cells' | 'comparisons'>, work
       (one) => one.workload === workload && one.recordBytes === recordBytes,
     );
     const title = sizes.length > 1 ? `<h3>Records of ${whole(recordBytes)} bytes</h3>` : '';
-    return `${title}${chartsOf(own).map(chartHtml).join('')}${cellsTable(own, workload)}${comparisonsTable(comparisons)}${coursesHtml(own)}`;
+    return `${title}${cellsTable(own, workload)}${comparisonsTable(comparisons)}`;
   });
   return `<section id="${workload}"><h2>${escape(WORKLOAD_TITLES[workload])}</h2>
 ${legendHtml(cells)}${parts.join('')}</section>`;
@@ -43,11 +42,8 @@ function cellsTable(cells: readonly ReportCell[], workload: Workload): string {
     columns: columnsOf(CELL_COLUMNS),
     rows: inOrder(cells).map(cellRow),
   });
-  return folded(
-    `Every cell of ${workload}, in figures`,
-    `${table}
-<p class="words">Small in place of a percentile: the operations of the run that had the fewest, and how many of each run it needs. Longer windows have more.</p>`,
-  );
+  return `${table}
+<p class="words">Small in place of a percentile: the operations of the run that had the fewest, and how many of each run it needs. Longer windows have more.</p>`;
 }
 
 /** Of the cell, and numbers. */
@@ -66,7 +62,7 @@ function seriesPlace({ provider, layout }: ReportCell): number {
 
 /** Closed loops before open ones. */
 function loadPlace(cell: ReportCell): number {
-  return cell.ratePerSecond === null ? callersOf(cell) : OPEN_LOOPS + cell.ratePerSecond;
+  return cell.ratePerSecond === null ? cell.callers * cell.instances : OPEN_LOOPS + cell.ratePerSecond;
 }
 
 /** More callers than any cell has. */

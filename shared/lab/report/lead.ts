@@ -3,8 +3,7 @@ import type { Layout } from '../kit/dimensions.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { factor } from '../kit/format.ts';
 import { coordinatesOf } from './against.ts';
-import { providersIn } from './charts.ts';
-import { list, PROVIDER_NAMES, recordWords } from './names.ts';
+import { list, PROVIDER_NAMES, providersIn, recordWords } from './names.ts';
 import type { Best, Report, SummaryRow } from './schema.ts';
 import { isEmulated } from './warnings.ts';
 

@@ -1,5 +1,5 @@
 // Providers, layouts, workloads, loads and cells by name and colour, the same on every page and in the terminal.
-import type { Layout, Provider, Workload } from '../kit/dimensions.ts';
+import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { whole } from '../kit/format.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -87,6 +87,16 @@ export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
   'ycsb-e': 'YCSB E: 95 % short scans, 5 % inserts',
   'ycsb-f': 'YCSB F: half reads, half read-modify-writes',
 };
+
+/** Providers that have cells, in the order of all reports. */
+export function providersIn(cells: readonly Pick<Coordinates, 'provider'>[]): Provider[] {
+  return PROVIDERS.filter((provider) => cells.some((cell) => cell.provider === provider));
+}
+
+/** Layouts that have cells, in the order of all reports. */
+export function layoutsIn(cells: readonly Pick<Coordinates, 'layout'>[]): Layout[] {
+  return LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
+}
 
 /** `32 callers`, `4 x 8 callers`, `400/s offered`. */
 export function loadWords({

@@ -59,7 +59,7 @@ function pairMark({ provider, other, ratio }: Pair, at: (value: number) => numbe
     { x: high!.x + 8, y: y + 4 },
     { hasHalo: true },
   );
-  const mark = line([low, high], { colour, widthPx: 3 }) + symbol(other, middle!, colour) + number;
+  const mark = line([low!, high!], { colour, widthPx: 3 }) + symbol(other, middle!, colour) + number;
   return isTold(ratio) ? mark : `<g opacity="0.55">${mark}</g>`;
 }
 

@@ -1,7 +1,6 @@
 // The report of a comparison as data: what `compare.json` holds, checked before it is written. Sizes in bytes, times in milliseconds unless the name says
 // otherwise; null means not known.
 import * as z from 'zod';
-import { seriesSchema } from '../load/cell.ts';
 import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/place.ts';
 import { STEADINESS } from '../load/steady.ts';
@@ -14,7 +13,7 @@ import { planSchema, searchSchema } from '../plan/plan.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
-export const REPORT_SCHEMA_VERSION = 4;
+export const REPORT_SCHEMA_VERSION = 5;
 
 const positive = z.number().min(0);
 const share = positive.max(1);
@@ -47,7 +46,7 @@ const partSchema = z.strictObject({
   memoryBytes: positive,
 });
 
-/** One repetition of a cell: the sums of its parts, and their histograms and series merged. */
+/** One repetition of a cell: the sums of its parts, and their histograms merged. */
 const runSchema = z.strictObject({
   repetition: z.int().min(1),
   startedAt: z.iso.datetime(),
@@ -61,7 +60,6 @@ const runSchema = z.strictObject({
   latency: latencySchema(positive),
   /** Latencies in microseconds, HdrHistogram V2, compressed, base64. */
   histogram: z.string(),
-  series: seriesSchema,
   errors: countsSchema,
   unfinished: z.int().min(0),
   usage: usageSchema,

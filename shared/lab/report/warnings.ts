@@ -1,8 +1,7 @@
 // What a reader has to be told before any figure: where it ran, what disturbed it, what is missing. Sentences, the same for page and terminal.
 import type { Place } from '../load/place.ts';
-import { providersIn } from './charts.ts';
 import { percent } from '../kit/format.ts';
-import { list, PROVIDER_NAMES } from './names.ts';
+import { list, PROVIDER_NAMES, providersIn } from './names.ts';
 import type { Report, ReportRun } from './schema.ts';
 
 /**

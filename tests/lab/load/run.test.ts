@@ -52,7 +52,6 @@ describe('a cell', () => {
     expect(result.records).toBeCloseTo(10);
     expect(result.durationMs).toBe(100);
     expect(decodeHistogram(result.histogram).totalCount).toBe(10);
-    expect(result.series).toMatchObject({ stepMs: 100, warmupRecords: [1], records: [10] });
   });
 
   test('tells what the store counted of it, and nothing where there is no store', async () => {
@@ -71,7 +70,6 @@ describe('a cell', () => {
     const { result } = await ran({ warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 1, fail: failEverySecond });
     expect(result.errors['throttled']).toBeGreaterThan(20);
     expect(Math.abs(result.errors['throttled']! - result.records)).toBeLessThan(2);
-    expect(result.series.errors.reduce((sum, count) => sum + count, 0)).toBe(result.errors['throttled']);
   });
 
   test('in which nothing succeeded is an error that names the codes', async () => {

@@ -116,7 +116,6 @@ describe('an open loop', () => {
     expectNear(latenciesOf(result.histogram).maxMs, endMs / 2);
     expect(result.unfinished).toBeGreaterThan(1_000);
     expect(result.behindMsMax).toBeGreaterThan(500);
-    expect(Math.max(...result.series.maxMs)).toBeGreaterThan(1_000);
   });
 
   // Calls that come when they like wait for each other even where servers could hold more: as long as they are served, on a server half of whose time is

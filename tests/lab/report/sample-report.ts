@@ -32,19 +32,6 @@ const HISTOGRAM = ((): string => {
   return encodeHistogram(histogram);
 })();
 
-/** Rises in the warm-up, then goes up and down; the opening and the end of the window cut a step short. */
-function seriesOf(repetition: number, rate: number): ReportRun['series'] {
-  const step = (at: number): number => Math.round((rate / 10) * STEP[(at + repetition) % STEP.length]!);
-  const tenth = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
-  return {
-    stepMs: 100,
-    warmupRecords: [0.1, 0.4, 0.7, 0.9, 1, 0.5].map((share, at) => Math.round(share * step(at))),
-    records: [...tenth.map(step), 1],
-    errors: [...tenth.map(() => 0), 0],
-    maxMs: [...tenth.map(() => 40), 40],
-  };
-}
-
 function runOf(repetition: number, rate: number, providerIndex: number, isStore: boolean): ReportRun {
   return {
     repetition,
@@ -55,7 +42,6 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
     operations: Math.round(rate),
     latency: { meanMs: 3, p50Ms: 2, p90Ms: 5, p95Ms: 6, p99Ms: 9, p999Ms: null, maxMs: 40 },
     histogram: HISTOGRAM,
-    series: seriesOf(repetition, rate),
     errors: {},
     unfinished: 0,
     usage: {
@@ -214,7 +200,7 @@ export interface SampleOptions extends Partial<Shape> {
 export function sampleReport({ repetitions = 6, cells, change = {}, ...shape }: SampleOptions = {}): Report {
   const own = [...(cells ?? cellsOf({ repetitions, ...shape }))];
   return {
-    schemaVersion: 4,
+    schemaVersion: 5,
     startedAt: '2026-11-21T10:00:00.000Z',
     durationMs: 120_000,
     coordinator: { cpu: 'Another CPU', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.21.0' },
