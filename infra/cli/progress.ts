@@ -1,44 +1,45 @@
-// Shows a plan while it runs: on a terminal a table that is drawn again and again, elsewhere a line for each tenth of the plan.
-import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
+// Tells how far a plan is: on a terminal in one line that changes, elsewhere in a line for each tenth.
+import { clearLine, cursorTo } from 'node:readline';
 import type { PlanEvent } from '../../shared/lab/plan/outcome.ts';
-import { LivePlan } from './live-table.ts';
+import { cellWords } from '../../shared/lab/report/names.ts';
 
 /** Gives the listener for a plan's events. `nowMs` is a monotonic clock. */
 export function showProgress(
   stream: NodeJS.WriteStream = process.stderr,
   nowMs = () => performance.now(),
 ): (event: PlanEvent) => void {
-  const plan = new LivePlan(nowMs());
-  const show = stream.isTTY ? drawing(stream) : telling(stream);
+  const startedMs = nowMs();
+  let [done, total, failed, told] = [0, 0, 0, -1];
   return (event) => {
-    plan.take(event);
-    show(plan, event, nowMs());
+    if ('dataset' in event) return;
+    if ('done' in event) ({ done, total } = event);
+    if (event.kind === 'failed') {
+      failed += 1;
+      stream.write(`${stream.isTTY ? '\n' : ''}failed: ${event.failure.error}\n`);
+    }
+    const doing = doingOf(event);
+    const tenth = Math.floor((10 * done) / total);
+    if (doing === undefined || (!stream.isTTY && (event.kind !== 'begun' || tenth === told))) return;
+    told = tenth;
+    const count = `${done} of ${total} runs${failed === 0 ? '' : `, ${failed} failed`}`;
+    write(stream, `${count}${leftWords(nowMs() - startedMs, done, total)}: ${doing}`);
   };
 }
 
-type Show = (plan: LivePlan, event: PlanEvent, nowMs: number) => void;
-
-/** Draws over what it drew before, as much of it as the terminal holds. */
-function drawing(stream: NodeJS.WriteStream): Show {
-  let drawn = 0;
-  return (plan, event, nowMs) => {
-    // Ctrl-C has written something below the table by then.
-    if (event.kind === 'removing') drawn = 0;
-    const lines = plan.lines(nowMs).slice(-Math.max(1, stream.rows - 1));
-    moveCursor(stream, 0, -drawn);
-    cursorTo(stream, 0);
-    clearScreenDown(stream);
-    stream.write(`${lines.map((line) => line.slice(0, stream.columns - 1)).join('\n')}\n`);
-    drawn = lines.length;
-  };
+function doingOf(event: Exclude<PlanEvent, { readonly dataset: string }>): string | undefined {
+  if ('what' in event) return `${event.kind} ${event.what}`;
+  return event.kind === 'begun' ? `${cellWords(event.cell)}, run ${event.repetition}` : undefined;
 }
 
-function telling(stream: NodeJS.WriteStream): Show {
-  let told = -1;
-  return (plan, event, nowMs) => {
-    if (event.kind === 'failed') stream.write(`failed: ${event.failure.error}\n`);
-    if (event.kind !== 'begun' || plan.tenths() === told) return;
-    told = plan.tenths();
-    stream.write(`${plan.status(nowMs)}\n`);
-  };
+function leftWords(tookMs: number, done: number, total: number): string {
+  if (done === 0) return '';
+  const seconds = (tookMs / 1_000 / done) * (total - done);
+  return `, about ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`} left`;
+}
+
+function write(stream: NodeJS.WriteStream, line: string): void {
+  if (!stream.isTTY) return void stream.write(`${line}\n`);
+  cursorTo(stream, 0);
+  clearLine(stream, 0);
+  stream.write(line.slice(0, stream.columns - 1));
 }
