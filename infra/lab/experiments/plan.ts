@@ -1,18 +1,10 @@
-// Plans of documents that are lists of ways (B, C and E): each row names its way, and what the document printed of it. All of them are measured, modelled and
-// set into tables here.
+// Plans of documents that are lists of ways (B, C and E): each row names its way, and what the document printed of it. All of them are measured and set into
+// tables here.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
-import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
-import { PROVIDER_SHORT_NAMES } from '../../../shared/lab/report/names.ts';
 import type { ExperimentContext } from './experiment.ts';
-import {
-  type Column,
-  type Figure,
-  figureOf,
-  type FigureTable,
-  type Row,
-} from '../../../shared/lab/report/chapters/schema.ts';
+import { type Column, type Figure, type FigureTable, type Row } from '../../../shared/lab/report/chapters/schema.ts';
 import { alternatingRuns, type Cells, type Numbers, type Variant } from './rounds.ts';
 import { type Cost, Site, type TableSize } from './sites.ts';
 import type { Way } from './ways.ts';
@@ -26,8 +18,6 @@ export interface PlannedRow extends Omit<Row, 'figures'> {
   readonly way: Way | string | ((provider: Provider) => Way | string);
   /** Times, requests and operations are those of so many records. */
   readonly per: number;
-  /** The row's name in the document's runs on the model of the clouds, where the SDK's rows are played. */
-  readonly modelled?: string;
 }
 
 export interface DocumentPlan extends TableSize {
@@ -40,12 +30,12 @@ export interface DocumentPlan extends TableSize {
 }
 
 /** Undefined, with the reason, where the provider has no way to do it. */
-export function wayOf({ way }: PlannedRow, provider: Provider): Way | string {
+function wayOf({ way }: PlannedRow, provider: Provider): Way | string {
   return typeof way === 'function' ? way(provider) : way;
 }
 
 /** The table's name: of letters and digits alone, as Azure demands. */
-export function tableOf({ tables }: DocumentPlan, { id }: PlannedRow, round: number): string {
+function tableOf({ tables }: DocumentPlan, { id }: PlannedRow, round: number): string {
   const row = id.replaceAll(/\W|_/g, '');
   return tables === 'one' ? 'all' : tables === 'each row' ? row : `${row}${round}`;
 }
@@ -117,14 +107,13 @@ function numbersOf(
 }
 
 /** What so many milliseconds for so many records are, by suffix. */
-export function timesOf(ms: number, records: number): Numbers {
+function timesOf(ms: number, records: number): Numbers {
   return { ms, s: ms / 1_000, rate: (records / ms) * 1_000 };
 }
 
 /** What a table shows, and the end of its columns' ids. */
 export interface Measure extends Pick<Column, 'measure' | 'unit' | 'better'> {
   readonly suffix: string;
-  readonly isModelled?: boolean;
 }
 
 /** What work costs beside its time. */
@@ -142,10 +131,10 @@ export interface TablePlan extends Omit<FigureTable, 'columns' | 'rows'> {
   readonly rows: readonly PlannedRow[];
 }
 
-/** A table of these rows: for each measure then, now on each provider, and the model of each. */
+/** A table of these rows: for each measure then, and now on each provider. */
 export function figureTable(plan: TablePlan, { cells, where }: Measured): FigureTable {
   const { providers, whereThen, measures, rows, ...table } = plan;
-  const columns = measures.flatMap(({ suffix, isModelled = false, ...measure }): Column[] => [
+  const columns = measures.flatMap(({ suffix, ...measure }): Column[] => [
     ...(whereThen === undefined ? [] : [{ ...measure, id: `then-${suffix}`, era: 'then' as const, where: whereThen }]),
     ...providers.map((provider) => ({
       ...measure,
@@ -153,22 +142,12 @@ export function figureTable(plan: TablePlan, { cells, where }: Measured): Figure
       era: 'now' as const,
       where: where[provider],
     })),
-    ...(isModelled ? providers : []).map((provider) => ({
-      ...measure,
-      id: modelColumn(provider, suffix),
-      era: 'model' as const,
-      where: `${PROVIDER_SHORT_NAMES[provider]}, ${PROVIDER_DATA[provider].date.slice(0, 4)}`,
-    })),
   ]);
   return { ...table, columns, rows: rows.map((row) => rowOf(row, plan, columns, cells)) };
 }
 
-export function modelColumn(provider: Provider, suffix: string): string {
-  return `model-${provider}-${suffix}`;
-}
-
 function rowOf(planned: PlannedRow, { providers }: TablePlan, columns: readonly Column[], cells: Cells): Row {
-  const { printed = {}, way: _way, per: _per, modelled: _modelled, ...row } = planned;
+  const { printed = {}, way: _way, per: _per, ...row } = planned;
   const figures = columns.flatMap(({ id, era }): [string, Figure][] => {
     const figure = era === 'then' ? printed[id.replace('then-', '')] : cells.get(row.id)?.[id];
     if (figure !== undefined) return [[id, figure]];
@@ -177,15 +156,4 @@ function rowOf(planned: PlannedRow, { providers }: TablePlan, columns: readonly 
     return typeof way === 'string' ? [[id, { missing: way }]] : [];
   });
   return { ...row, figures: Object.fromEntries(figures) };
-}
-
-/** The cells of both. */
-export function withCells(cells: Cells, others: Cells): Cells {
-  const rows = new Set([...cells.keys(), ...others.keys()]);
-  return new Map([...rows].map((row) => [row, { ...cells.get(row), ...others.get(row) }]));
-}
-
-/** Every run changed; what failed or is missing stays so. */
-export function mapped(figure: Figure, change: (run: number) => number): Figure {
-  return 'runs' in figure ? figureOf(figure.runs.map(change)) : figure;
 }

@@ -37,7 +37,7 @@ export interface TableSize {
 }
 
 /** Options of every table of this store: in order, as a plain table is, where records are there to be read. */
-export function tableOptions({ loaded }: TableSize): Omit<TableOptions, 'codec'> {
+function tableOptions({ loaded }: TableSize): Omit<TableOptions, 'codec'> {
   return loaded > 0 ? { order: 'key' } : {};
 }
 
@@ -146,7 +146,7 @@ async function openTable(
 const LOADERS = 8;
 
 /** Writes what is to be read, so many a call. */
-export async function loadRecords(
+async function loadRecords(
   table: TextTable,
   records: ReturnType<Records['loaded']>,
   group: number,

@@ -1,15 +1,6 @@
 // Document B: 10,000 entities into Azure Tables, by single inserts, in groups, and in parallel.
 import type { Experiment, ExperimentContext } from '../experiment.ts';
-import { MODEL_RUNS, modelledCells, type ModelledDocument, modelNotes, type ModelRuns } from '../modelled.ts';
-import {
-  type DocumentPlan,
-  figureTable,
-  type Measure,
-  measureRows,
-  type PlannedRow,
-  SPENT,
-  withCells,
-} from '../plan.ts';
+import { type DocumentPlan, figureTable, type Measure, measureRows, type PlannedRow, SPENT } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
 import {
   type Chapter,
@@ -19,7 +10,6 @@ import {
   type Finding,
   meanOf,
 } from '../../../../shared/lab/report/chapters/schema.ts';
-import { documentB } from '../../../../shared/lab/plan/modelled/documents.ts';
 import type { Way } from '../ways.ts';
 import { ratiosOf, ratiosText, ratioText, verdictOf } from '../words.ts';
 
@@ -28,11 +18,10 @@ export interface OptionsB {
   /** Entities where each is a request of its own. */
   readonly singles: number;
   readonly rounds: number;
-  readonly modelRuns: ModelRuns;
 }
 
 /** The document's, except that entities written singly are fewer: 10,000 took half an hour then, and would take a minute a run now. */
-const FULL: OptionsB = { entities: 10_000, singles: 500, rounds: 5, modelRuns: MODEL_RUNS };
+const FULL: OptionsB = { entities: 10_000, singles: 500, rounds: 5 };
 
 const { runs: THEN, ...PRINTED } = PUBLISHED.azure_tables_2011;
 const ENTITIES_THEN = 10_000;
@@ -69,7 +58,6 @@ function planOf({ entities, singles, rounds }: OptionsB): DocumentPlan {
       name: 'without group transactions',
       printed: { rate: figureOf([PRINTED.single_entities_per_second]) },
       way: write('sdk', singles, 1),
-      modelled: 'single',
     },
     {
       id: 'baseline',
@@ -77,7 +65,6 @@ function planOf({ entities, singles, rounds }: OptionsB): DocumentPlan {
       standIn: 'on Datastore commits of 100',
       printed: { s: figureOf(THEN.baseline), rate: figureOf(PRINTED.entities_per_second.baseline) },
       way: write('sdk', entities, GROUP),
-      modelled: 'serial',
     },
     {
       id: 'parallel',
@@ -85,7 +72,6 @@ function planOf({ entities, singles, rounds }: OptionsB): DocumentPlan {
       standIn: `${PARALLEL} batches at a time`,
       printed: { s: figureOf(THEN.parallel), rate: figureOf(PRINTED.entities_per_second.parallel) },
       way: write('sdk', entities, GROUP, PARALLEL),
-      modelled: 'parallel',
     },
     {
       id: 'everything',
@@ -94,7 +80,6 @@ function planOf({ entities, singles, rounds }: OptionsB): DocumentPlan {
       printed: inSeconds(THEN.everything),
       marks: [`best and worst that the text names: ${PRINTED.everything_best_and_worst_seconds.join(' and ')} s`],
       way: write('sdk', entities, GROUP, PARALLEL_MOST),
-      modelled: 'everything',
     },
     {
       id: 'emulator',
@@ -131,33 +116,22 @@ function planOf({ entities, singles, rounds }: OptionsB): DocumentPlan {
   };
 }
 
-/** Singles are in entities a second, the rest in seconds. */
-const MODEL: ModelledDocument = {
-  play: documentB,
-  msOf: (run, { modelled }) =>
-    modelled === 'single' ? (ENTITIES_THEN / run.get('single')!) * 1_000 : run.get(modelled!)! * 1_000,
-};
-
 const RATE: Measure = {
   suffix: 'rate',
   measure: 'entities a second',
   unit: 'entities/s',
   better: 'higher',
-  isModelled: true,
 };
 const SECONDS: Measure = {
   suffix: 's',
   measure: 'seconds for 10,000 entities',
   unit: 's',
   better: 'lower',
-  isModelled: true,
 };
 
 async function chapter(context: ExperimentContext, options: OptionsB): Promise<Chapter> {
   const plan = planOf(options);
-  const modelled = await modelledCells(plan, MODEL, options.modelRuns, context);
-  const { cells, where } = await measureRows(plan, context);
-  const measured = { cells: withCells(cells, modelled), where };
+  const measured = await measureRows(plan, context);
   const shared = { providers: PROVIDERS, rows: plan.rows };
   const rates = figureTable(
     {
@@ -167,7 +141,6 @@ async function chapter(context: ExperimentContext, options: OptionsB): Promise<C
       about: `A key like a GUID and a text of ${CHARACTERS} characters each, all in one partition. ${options.entities.toLocaleString('en-US')} are written a run, singly ${options.singles}; seconds are for 10,000 in any case. ${options.rounds} rounds as then, the variants in turn.`,
       whereThen: 'Azure Tables, 2011',
       measures: [RATE, SECONDS],
-      notes: NOTES,
     },
     measured,
   );
@@ -197,11 +170,6 @@ async function chapter(context: ExperimentContext, options: OptionsB): Promise<C
 function secondsOf(runs: readonly number[]): string {
   return meanOf(figureOf(runs))!.toFixed(2);
 }
-
-const NOTES = modelNotes(
-  "What weighs most on Azure: partition.unitsPerSecond (2,000 entities a second are the documented target; one user saw 16,000) and partition.burstSeconds (a guess). At the middle all that is sent in parallel waits for the partition; with either at its high end the parallel loop takes a ninth of the baseline's time. Then transaction.perEntityMs and commit.baseMs, both guesses. On Datastore: range.count and range.waitMaxMs, guesses, at whose low ends some request is refused for good and the document cannot be played; commit.perEntityMs and commit.baseMs. The database is taken for one that has carried such a load for hours.",
-  'the local emulator; commits of 500.',
-);
 
 const NOW = ['azure-tables-rate', 'datastore-rate'];
 /** A rate counts as another from a quarter on. */

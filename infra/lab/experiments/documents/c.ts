@@ -1,9 +1,7 @@
 // Document C: ten records of 10,000 characters or of one, in one transaction or one by one. Its `root.put()` lies inside its timing: here, too, a root is
 // written before every ten records, and its time and its request are counted.
-import { documentC } from '../../../../shared/lab/plan/modelled/documents.ts';
 import type { Experiment, ExperimentContext } from '../experiment.ts';
-import { MODEL_RUNS, modelledCells, type ModelledDocument, modelNotes, type ModelRuns } from '../modelled.ts';
-import { type DocumentPlan, figureTable, measureRows, type PlannedRow, SPENT, withCells } from '../plan.ts';
+import { type DocumentPlan, figureTable, measureRows, type PlannedRow, SPENT } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
 import {
   type Chapter,
@@ -18,10 +16,9 @@ export interface OptionsC {
   readonly rounds: number;
   /** So often ten records are written a round; the figure is the mean. */
   readonly repetitions: number;
-  readonly modelRuns: ModelRuns;
 }
 
-const FULL: OptionsC = { rounds: 5, repetitions: 5, modelRuns: MODEL_RUNS };
+const FULL: OptionsC = { rounds: 5, repetitions: 5 };
 
 const RECORDS = 10;
 const PROVIDERS = ['datastore', 'azure-tables'] as const;
@@ -49,21 +46,18 @@ function planOf({ rounds, repetitions }: OptionsC): DocumentPlan {
         name: `${size}, in a transaction`,
         ...(size === 'big' ? { printed: { s: figureOf(transaction) } } : {}),
         way: way('sdk', RECORDS, 'transaction'),
-        modelled: `${size}, in a transaction`,
       },
       {
         id: `${size}-single`,
         name: `${size}, one by one${size === 'big' ? ' (the baseline)' : ''}`,
         printed: { s: figureOf(single) },
         way: way('sdk', 1),
-        modelled: `${size}, one by one`,
       },
       {
         id: `${size}-batch`,
         name: `${size}, in one batch without a transaction`,
         marks: ['asked for in a comment'],
         way: (provider) => (provider === 'datastore' ? way('sdk', RECORDS) : 'a batch there is a transaction'),
-        modelled: `${size}, in one batch`,
       },
       { id: `store-${size}-single`, name: `this store: ${size}, put by put`, way: way('store', 1) },
       { id: `store-${size}-batch`, name: `this store: ${size}, one putMany`, way: way('store', RECORDS) },
@@ -80,17 +74,9 @@ function planOf({ rounds, repetitions }: OptionsC): DocumentPlan {
   };
 }
 
-/** In seconds. Runs of the model have no root: it takes a tenth of what ten small records take one by one. */
-const MODEL: ModelledDocument = {
-  play: documentC,
-  msOf: (run, { modelled }) => (run.get(modelled!)! + run.get('small, one by one')! / RECORDS) * 1_000,
-};
-
 async function chapter(context: ExperimentContext, options: OptionsC): Promise<Chapter> {
   const plan = planOf(options);
-  const modelled = await modelledCells(plan, MODEL, options.modelRuns, context);
-  const { cells, where } = await measureRows(plan, context);
-  const measured = { cells: withCells(cells, modelled), where };
+  const measured = await measureRows(plan, context);
   const shared = { providers: PROVIDERS, rows: plan.rows };
   const seconds = figureTable(
     {
@@ -99,8 +85,7 @@ async function chapter(context: ExperimentContext, options: OptionsC): Promise<C
       title: 'Seconds for ten records',
       about: `Records of 10,000 characters (big) or of one (small), new keys each. Before every ten a root is written, by a put of its own, as the document's timing has it. ${options.rounds} rounds, the variants in turn; a figure of now is the mean of ${options.repetitions} repetitions a round.`,
       whereThen: 'App Engine, 2009',
-      measures: [{ suffix: 's', measure: 'seconds for 10 records', unit: 's', better: 'lower', isModelled: true }],
-      notes: NOTES,
+      measures: [{ suffix: 's', measure: 'seconds for 10 records', unit: 's', better: 'lower' }],
     },
     measured,
   );
@@ -125,11 +110,6 @@ async function chapter(context: ExperimentContext, options: OptionsC): Promise<C
     findings: findingsOf(seconds, spent),
   };
 }
-
-const NOTES = modelNotes(
-  'What weighs most on Datastore: commit.baseMs (measured by others, ten requests) and transaction.baseMs (a guess), by which alone the ratios double or halve. On Azure: commit.baseMs, transaction.baseMs, tail.factor and transaction.perEntityMs, all guesses.',
-  'a batch that is no transaction, on Azure.',
-);
 
 const NOW = ['datastore-s', 'azure-tables-s'];
 /** Sizes that differ by a factor of 10,000 "make no difference" if the times differ by less than this. */

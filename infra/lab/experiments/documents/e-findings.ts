@@ -6,7 +6,6 @@ import { meansText, ratiosOf, ratiosText, ratioText, verdictOf } from '../words.
 const WALL = ['datastore-ms', 'azure-tables-ms'];
 const PER_DOLLAR = ['datastore-perDollar', 'azure-tables-perDollar'];
 const RATES = ['datastore-rate', 'azure-tables-rate'];
-const COMFORTABLE = ['datastore-half', 'azure-tables-half'];
 
 /** `tables` are the chapter's; `most` is the largest number of records. */
 export function findingsOf(tables: readonly FigureTable[], most: number, callers: readonly number[]): Finding[] {
@@ -17,7 +16,6 @@ export function findingsOf(tables: readonly FigureTable[], most: number, callers
     batches(table(`speed-${most}`), row),
     cache(table(`speed-${most}`), row('memcache')),
     prices(table('price'), row),
-    maximum(table('rates'), row),
     scaling(table('callers'), ten),
   ];
 }
@@ -51,14 +49,6 @@ function prices(price: FigureTable, row: RowId): Finding {
   return {
     verdict: verdictOf(gains, (gain) => gain < 2),
     text: `A dollar bought some ${threeDigits(then)} writes and 2 million reads. By operations alone it buys ${bought('write_single')} single writes today, and ${bought('read_single')} single reads; packed by this store's putMany, ${bought('putMany')} writes.`,
-  };
-}
-
-function maximum(rates: FigureTable, row: RowId): Finding {
-  const now = (operation: string): string => meansText(rates, row(operation), COMFORTABLE);
-  return {
-    verdict: verdictOf(ratiosOf(rates, row('write_batch'), COMFORTABLE), (ratio) => ratio > 2),
-    text: `Half a second, which a visitor waits comfortably, held 20 single writes or 200 batched ones then: ${ratioText(rates, row('write_batch'), 'then-half')} as many. Now it holds ${now('write_single')} single and ${now('write_batch')} batched ones: ${ratiosText(rates, row('write_batch'), COMFORTABLE)}.`,
   };
 }
 

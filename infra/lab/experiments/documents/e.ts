@@ -1,25 +1,14 @@
-// Document E: what single, batched and cached operations take and cost, how many fit into a request, and what callers at a time bring.
+// Document E: what single, batched and cached operations take and cost, and what callers at a time bring.
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
-import { documentE, WRITES_MAX_2026 } from '../../../../shared/lab/plan/modelled/documents.ts';
 import type { Experiment, ExperimentContext } from '../experiment.ts';
-import {
-  MODEL_NOTE,
-  MODEL_RUNS,
-  modelledCells,
-  type ModelledDocument,
-  modelNotes,
-  type ModelRuns,
-} from '../modelled.ts';
 import {
   type DocumentPlan,
   figureTable,
-  mapped,
   type Measure,
   type Measured,
   measureRows,
   type PlannedRow,
   PRICES,
-  withCells,
 } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
 import {
@@ -40,7 +29,6 @@ export interface OptionsE {
   readonly callers: readonly number[];
   /** Requests of each crowd a round, two of each caller at least. */
   readonly requests: number;
-  readonly modelRuns: ModelRuns;
 }
 
 const THEN = PUBLISHED.gae_operations_2011;
@@ -51,12 +39,13 @@ const FULL: OptionsE = {
   recordCounts: THEN.records,
   callers: [1, 2, 5, 10, 32, 100],
   requests: 60,
-  modelRuns: MODEL_RUNS,
 };
 
 const PROVIDERS = ['datastore', 'azure-tables'] as const;
 const CHARACTERS = 500;
 const WHERE_THEN = 'App Engine, 2011';
+/** Most records in one write: the customary size of a commit, and the limit of a group transaction. */
+const WRITES_MAX = { datastore: 500, 'azure-tables': 100 } as const;
 /** What the baseline takes of keys at once, and a query on Azure gives in one answer. */
 const READS_MAX = { datastore: 500, 'azure-tables': 1_000 } as const;
 /** Batches on their way at a time, where one does not take all. */
@@ -78,8 +67,6 @@ interface Operation extends Pick<Way, 'client' | 'verb'> {
   readonly id: string;
   readonly name: string;
   readonly isBatch: boolean;
-  /** Beginning of its name in the document's runs on the model. */
-  readonly modelled?: string;
 }
 
 /** The first five are the document's. */
@@ -90,7 +77,6 @@ const OPERATIONS: readonly Operation[] = [
     client: 'sdk',
     verb: 'write',
     isBatch: false,
-    modelled: 'single writes of',
   },
   {
     id: 'write_batch',
@@ -98,16 +84,14 @@ const OPERATIONS: readonly Operation[] = [
     client: 'sdk',
     verb: 'write',
     isBatch: true,
-    modelled: 'batched write of',
   },
-  { id: 'read_single', name: 'single reads', client: 'sdk', verb: 'read', isBatch: false, modelled: 'single reads of' },
+  { id: 'read_single', name: 'single reads', client: 'sdk', verb: 'read', isBatch: false },
   {
     id: 'read_batch',
     name: 'one batched read',
     client: 'sdk',
     verb: 'read',
     isBatch: true,
-    modelled: 'batched read of',
   },
   { id: 'memcache', name: 'memcache operations', client: 'store', verb: 'cached', isBatch: false },
   { id: 'put', name: 'this store: put by put', client: 'store', verb: 'write', isBatch: false },
@@ -118,20 +102,19 @@ const OPERATIONS: readonly Operation[] = [
 
 /** One record is no batch. */
 function speedRows(count: number): PlannedRow[] {
-  return OPERATIONS.filter(({ isBatch }) => count > 1 || !isBatch).map(({ id, name, modelled, ...operation }) => ({
+  return OPERATIONS.filter(({ isBatch }) => count > 1 || !isBatch).map(({ id, name, ...operation }) => ({
     id: `${id}-${count}`,
     name,
     ...(id === 'memcache' ? { standIn: 'get of this store within maxAgeMs, from its cache' } : {}),
     against: `${operation.verb === 'write' ? 'write_single' : 'read_single'}-${count}`,
     printed: { ms: printedAt(THEN, id, count), cpu: printedAt(THEN.cpu_ms, id, count) },
     per: count,
-    ...(modelled === undefined ? {} : { modelled: `${modelled} ${count.toLocaleString('en-US')}` }),
     way: (provider) => wayOf(operation, count, provider),
   }));
 }
 
 function wayOf({ client, verb, isBatch }: Omit<Operation, 'id' | 'name'>, count: number, provider: Provider): Way {
-  const most = client === 'store' ? count : (verb === 'write' ? WRITES_MAX_2026 : READS_MAX)[provider];
+  const most = client === 'store' ? count : (verb === 'write' ? WRITES_MAX : READS_MAX)[provider];
   const group = isBatch ? Math.min(count, most) : 1;
   const inFlight = isBatch && count > most ? BATCHES_IN_FLIGHT : 1;
   return { client, verb, records: Math.max(count, RECORDS_MIN), group, inFlight, characters: CHARACTERS };
@@ -175,8 +158,6 @@ function callerRows({ callers, requests }: OptionsE): PlannedRow[] {
   return [...rows, instances];
 }
 
-const MODEL: ModelledDocument = { play: documentE, msOf: (run, { modelled }) => run.get(modelled!)! };
-
 async function chapter(context: ExperimentContext, options: OptionsE): Promise<Chapter> {
   const { rounds, loaded, recordCounts } = options;
   const [speeds, crowds] = [recordCounts.map(speedRows), callerRows(options)];
@@ -188,13 +169,10 @@ async function chapter(context: ExperimentContext, options: OptionsE): Promise<C
     characters: CHARACTERS,
     rows: [...speeds.flat(), ...crowds],
   };
-  const modelled = await modelledCells(plan, MODEL, options.modelRuns, context);
-  const { cells, where } = await measureRows(plan, context);
-  const measured = { cells: withCells(cells, modelled), where };
+  const measured = await measureRows(plan, context);
   const most = recordCounts.at(-1)!;
   const tables = [
-    ...recordCounts.map((count, at) => speedTable(count, speeds[at]!, count === most, measured)).toReversed(),
-    ratesTable(most, speeds.at(-1)!, measured),
+    ...recordCounts.map((count, at) => speedTable(count, speeds[at]!, measured)).toReversed(),
     priceTable(most, speeds.at(-1)!, measured),
     callersTable(crowds, options, measured),
   ];
@@ -210,10 +188,10 @@ async function chapter(context: ExperimentContext, options: OptionsE): Promise<C
   };
 }
 
-const WALL: Measure = { suffix: 'ms', measure: 'wall time', unit: 'ms', better: 'lower', isModelled: true };
+const WALL: Measure = { suffix: 'ms', measure: 'wall time', unit: 'ms', better: 'lower' };
 const CPU: Measure = { suffix: 'cpu', measure: 'processor time', unit: 'ms', better: 'lower' };
 
-function speedTable(count: number, rows: readonly PlannedRow[], isMost: boolean, measured: Measured): FigureTable {
+function speedTable(count: number, rows: readonly PlannedRow[], measured: Measured): FigureTable {
   const plan = {
     id: `speed-${count}`,
     title: count === 1 ? 'One record' : `${count.toLocaleString('en-US')} records`,
@@ -222,60 +200,8 @@ function speedTable(count: number, rows: readonly PlannedRow[], isMost: boolean,
     whereThen: WHERE_THEN,
     measures: [WALL, CPU],
     rows,
-    notes: isMost ? NOTES : [MODEL_NOTE],
   };
   return figureTable(plan, measured);
-}
-
-/** "Comfortable", for a request with a visitor who waits; and how long App Engine let a request run. */
-const [COMFORTABLE_S, REQUEST_S] = [0.5, 30];
-
-/** What the document does with its times: records a second, and as many as half a second and a whole request hold. */
-function ratesTable(count: number, rows: readonly PlannedRow[], { cells, where }: Measured): FigureTable {
-  const held = [...cells].map(([row, figures]) => {
-    const rates = Object.entries(figures).filter(([id]) => id.endsWith('-rate'));
-    const times = (factor: number, suffix: string): [string, Figure][] =>
-      rates.map(([id, figure]) => [id.replace(/rate$/, suffix), mapped(figure, (rate) => rate * factor)]);
-    return [
-      row,
-      { ...figures, ...Object.fromEntries([...times(COMFORTABLE_S, 'half'), ...times(REQUEST_S, 'whole')]) },
-    ] as const;
-  });
-  const planned = rows.map((row): PlannedRow => {
-    const printed = (figures: object): Figure =>
-      figureOf([(figures as Record<string, number>)[idOf(row)] ?? []].flat());
-    return {
-      ...row,
-      printed: {
-        rate: mapped(row.printed!['ms']!, (ms) => (count / ms) * 1_000),
-        half: printed(THEN.comfortable_in_500_ms),
-        whole: printed(THEN.technical_maximum),
-      },
-    };
-  });
-  const sqlServer: PlannedRow = {
-    id: 'sql-server',
-    name: 'SQL Server Express on a micro virtual machine: writes',
-    against: `write_single-${count}`,
-    per: 1,
-    way: 'named for comparison',
-    printed: { rate: figureOf([THEN.sql_server_express_writes_per_second]) },
-  };
-  const plan = {
-    id: 'rates',
-    title: 'Records a second, and in a request',
-    about: `From the wall times of ${count.toLocaleString('en-US')} records: as many a second, in a request of half a second that a visitor waits for comfortably, and in one of 30 s, as long as App Engine let one run. Then the last two are as printed.`,
-    providers: PROVIDERS,
-    whereThen: WHERE_THEN,
-    measures: [
-      { suffix: 'rate', measure: 'records a second', unit: 'records/s', better: 'higher', isModelled: true },
-      { suffix: 'half', measure: 'in 0.5 s', unit: 'records', better: 'higher' },
-      { suffix: 'whole', measure: 'in 30 s', unit: 'records', better: 'higher' },
-    ] as const,
-    rows: [...planned, sqlServer],
-    notes: [MODEL_NOTE],
-  };
-  return figureTable(plan, { cells: new Map(held), where });
 }
 
 function idOf({ id }: PlannedRow): string {
@@ -322,8 +248,3 @@ function callersTable(rows: readonly PlannedRow[], { requests }: OptionsE, measu
   };
   return figureTable(plan, measured);
 }
-
-const NOTES = modelNotes(
-  'What weighs most on Datastore: getMany.perEntityMs (a guess), by which alone the batched read of 1,000 becomes 4 times as dear, commit.perEntityMs, commit.baseMs and get.baseMs (measured by others, few requests), batch.exponent (a guess). On Azure, all guesses: partition.burstSeconds, tail.factor, query.perEntityMs, transaction.perEntityMs, commit.baseMs. A batched write goes in commits of 500, on Azure in transactions of 100, eight at a time; a batched read on Azure is a query.',
-  'the cache, processor time. The tables without such a column (prices, callers at a time) are not modelled here.',
-);

@@ -31,7 +31,7 @@ export function ratioBars(rows: readonly (readonly Cell[])[], columns: readonly 
   });
 }
 
-/** Then has one colour, each place of now its own, and a place of the model that of its provider, paler. */
+/** Then has one colour, and each place of now its own. */
 export function colourOf(columns: readonly Column[], column: Column): string {
   if (column.era === 'then') return 'var(--then)';
   const at = columns.filter(({ era }) => era === column.era).indexOf(column);

@@ -21,8 +21,8 @@ export function chaptersHtml(report: ChaptersReport): string {
 }
 
 const STYLE = `
-:root { --then: #8793a0; --now-0: #c2571a; --now-1: #2673b8; --model-0: #e0a987; --model-1: #8fb4d6; --good: #1d7a46; }
-@media screen and (prefers-color-scheme: dark) { :root { --then: #93a0ad; --now-0: #ee9a5b; --now-1: #6db3ee; --model-0: #8d5f3b; --model-1: #456c8c; --good: #6fcf97; } }
+:root { --then: #8793a0; --now-0: #c2571a; --now-1: #2673b8; --good: #1d7a46; }
+@media screen and (prefers-color-scheme: dark) { :root { --then: #93a0ad; --now-0: #ee9a5b; --now-1: #6db3ee; --good: #6fcf97; } }
 .question { font-size: 17px; margin: 2px 0 4px; } .verdict { font-weight: 600; } .holds { color: var(--good); } .does-not-hold, .bad, .changed { color: var(--red); } .open, .same { color: var(--soft); }
 td b { display: block; } td.n > small, tbody th { white-space: normal; max-width: none; } .chip { display: inline-block; width: 10px; height: 10px; } .fidelity th, .fidelity td { font-size: 11px; padding: 4px 3px; white-space: normal; } .fidelity .changed { overflow-wrap: anywhere; } .fidelity .same { white-space: nowrap; }
 @media (max-width: 640px) { .cards td:empty, .cards td small + small { display: none; } .fidelity td { font-size: 13px; } .fidelity td:has(.same) { display: none; } }

@@ -22,8 +22,8 @@ const columnSchema = z
   .strictObject({
     /** Unique in its table; the key of a row's figures. */
     id: z.string(),
-    /** `then`: printed in a document. `now`: measured in this run. `model`: calculated. */
-    era: z.enum(['then', 'now', 'model']),
+    /** `then`: printed in a document. `now`: measured in this run. */
+    era: z.enum(['then', 'now']),
     /** Columns of one measure stand beside each other. */
     measure: z.string(),
     /** `App Engine, 2008`, `Azurite`. */

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { experimentB } from '../../../../infra/lab/experiments/documents/b.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
 import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
-import { chapterOf, failuresOf, figureAt, MODELLED_ONCE, numberAt, structureErrors } from './emulated.ts';
+import { chapterOf, failuresOf, figureAt, numberAt, structureErrors } from './emulated.ts';
 
-const SMALL = { entities: 1_000, singles: 3, rounds: 1, modelRuns: MODELLED_ONCE };
+const SMALL = { entities: 1_000, singles: 3, rounds: 1 };
 
 const { chapter, emulated } = await chapterOf(experimentB(SMALL));
 

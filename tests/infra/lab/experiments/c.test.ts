@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { experimentC } from '../../../../infra/lab/experiments/documents/c.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
 import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
-import { chapterOf, failuresOf, figureAt, MODELLED_ONCE, numberAt, structureErrors } from './emulated.ts';
+import { chapterOf, failuresOf, figureAt, numberAt, structureErrors } from './emulated.ts';
 
-const { chapter } = await chapterOf(experimentC({ rounds: 1, repetitions: 2, modelRuns: MODELLED_ONCE }));
+const { chapter } = await chapterOf(experimentC({ rounds: 1, repetitions: 2 }));
 
 test('the tables are whole, and nothing failed', () => {
   expect(structureErrors(chapter)).toEqual([]);

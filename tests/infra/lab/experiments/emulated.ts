@@ -13,9 +13,6 @@ export interface Emulated {
   close(): Promise<void>;
 }
 
-/** Enough of the model for figures. */
-export const MODELLED_ONCE = { sdk: 1, store: 1 } as const;
-
 export async function startEmulated(): Promise<Emulated> {
   const providers = {
     datastore: providerOn('datastore', await startEmbeddedDatastore({ inProcess: true })),

@@ -1,12 +1,11 @@
-// The experiments of documents B, C and E, sent to a modelled service: the clouds that their authors had, or those of today. What their
+// The experiments of documents B, C and E, sent to a modelled service that has the clouds of their authors. What their
 // programs did beside their requests is not modelled.
-import { chunks } from '../../kit/chunks.ts';
-import type { ProviderParameters, RequestKind } from '../../cloud/data/parameters.ts';
-import type { Access, Describe } from '../../cloud/service/request.ts';
-import { Sdk } from '../../cloud/service/sdk.ts';
-import { ModelledService } from '../../cloud/service/service.ts';
-import { eachInFlight } from '../../load/closed-loop.ts';
-import { Scheduler } from '../../cloud/time/scheduler.ts';
+import type { ProviderParameters, RequestKind } from '../../../../shared/lab/cloud/data/parameters.ts';
+import type { Access, Describe } from '../../../../shared/lab/cloud/service/request.ts';
+import { Sdk } from '../../../../shared/lab/cloud/service/sdk.ts';
+import { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
+import { eachInFlight } from '../../../../shared/lab/load/closed-loop.ts';
+import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 
 /** Connections of document B's parallel loop: what ASP.NET of that day allowed a processor. With everything switched on it had 48. */
 const B_CONNECTIONS = 12;
@@ -39,17 +38,9 @@ const HABITS: Readonly<Record<'datastore' | 'azure-tables', Habits>> = {
   'azure-tables': { write: 'transaction', read: 'query' },
 };
 
-/** Batches of one operation that are on their way at a time, where one does not take all. */
-const BATCHES_IN_FLIGHT = 8;
-
-/** Most records in one write: the customary size of a commit, and the limit of a group transaction. */
-export const WRITES_MAX_2026 = { datastore: 500, 'azure-tables': 100 } as const;
-
 export interface DocumentOptions {
   readonly parameters: ProviderParameters;
   readonly seed: number;
-  /** Most records in one of document E's writes. Default: all, as in its day. */
-  readonly writesMax?: number;
 }
 
 /** What one run of a document's experiment comes to, by the names and in the units of tests/lab/cloud/data/published-2007-2011.ts. */
@@ -86,15 +77,10 @@ export async function documentC(options: DocumentOptions): Promise<DocumentRun> 
     1_000;
   const together = async (kind: RequestKind, bytes: number): Promise<number> =>
     (await timed(options, (send) => send.sideBySide(kind, [recordsOfC(bytes)], 1))) / 1_000;
-  const { write } = habitsOf(options);
   return new Map([
     ['big, in a transaction', await together('transaction', C_BYTES.big)],
     ['big, one by one', await single(C_BYTES.big)],
     ['small, one by one', await single(C_BYTES.small)],
-    // What the article did not print.
-    ['small, in a transaction', await together('transaction', C_BYTES.small)],
-    ['big, in one batch', await together(write, C_BYTES.big)],
-    ['small, in one batch', await together(write, C_BYTES.small)],
   ]);
 }
 
@@ -108,11 +94,7 @@ export async function documentE(options: DocumentOptions): Promise<DocumentRun> 
     run.set(`single writes of ${many}`, await timed(options, (send) => send.inARow('commit', writes)));
     run.set(`single reads of ${many}`, await timed(options, (send) => send.inARow('get', reads)));
     if (count === 1) continue;
-    const batches = chunks(writes, options.writesMax ?? count);
-    run.set(
-      `batched write of ${many}`,
-      await timed(options, (send) => send.sideBySide(habits.write, batches, BATCHES_IN_FLIGHT)),
-    );
+    run.set(`batched write of ${many}`, await timed(options, (send) => send.sideBySide(habits.write, [writes], 1)));
     run.set(`batched read of ${many}`, await timed(options, (send) => send.together(habits.read, reads)));
   }
   return run;
