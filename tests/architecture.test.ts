@@ -56,7 +56,6 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
     'rounds.ts ways.ts',
     'sites.ts',
     'plan.ts',
-    'modelled.ts',
     'documents',
     'runner.ts',
     'command.ts',

@@ -105,7 +105,7 @@ describe('an earlier report', () => {
     await expect(baselineOf('--against', path.join(folder, 'gone.json'))).rejects.toThrow(/^--against: .*ENOENT/);
     const old = await fileOf('old.json', { schemaVersion: 2 });
     await expect(baselineOf('--against', old)).rejects.toThrow(
-      /--against: .*schema version 2, this compares reports of version 4/,
+      /--against: .*schema version 2, this compares reports of version 5/,
     );
   });
 
