@@ -1,5 +1,5 @@
-// The function `compare`: loads datasets, runs an instance's part of a cell here, next to its store, and serves the page that asks for cells. It keeps no
-// state between requests. The page is static and open; all else needs a key of the role `compare`.
+// The function `compare`: loads datasets, runs its part of a cell, and serves the page. The page is
+// open; all else needs a key of the role `compare`.
 import { once } from 'node:events';
 import * as z from 'zod/mini';
 import {
@@ -21,7 +21,7 @@ import { type LivePage, pageServer } from './live-page.ts';
 
 /** The frame's options, the cells' own code, and the page. */
 export interface CompareAppOptions extends FrameOptions {
-  /** Where this function runs. */
+  /** The place of this function. */
   readonly place: () => Promise<Place>;
   readonly runCell: (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
   /** Loads the dataset, if it is not there. */
@@ -80,7 +80,10 @@ export function createCompareApp(options: CompareAppOptions): App {
   return openToPages(app);
 }
 
-/** Cells and loads under way in this instance: one whose caller has gone may still write for a moment. */
+/**
+ * Cells and loads under way in this instance: one whose caller has gone may still write for a
+ * moment.
+ */
 class RunningCells {
   readonly #ends = new Map<string, Set<Promise<unknown>>>();
 
@@ -96,7 +99,10 @@ class RunningCells {
     }
   }
 
-  /** Waits until the dataset's cells have ended, successfully or not; rejects with the signal's reason. */
+  /**
+   * Waits until the dataset's cells have ended, successfully or not; rejects with the signal's
+   * reason.
+   */
   async ended(dataset: string, signal: AbortSignal): Promise<void> {
     const cells = this.#ends.get(dataset) ?? new Set<Promise<unknown>>();
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-// What the app of the function `compare` asks of its targets, which are made at the first request.
+// The targets of the function `compare`, made at the first request.
 import { prepareDataset, removeDataset } from '../../shared/lab/load/dataset.ts';
 import { runCell } from '../../shared/lab/load/run.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';

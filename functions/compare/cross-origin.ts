@@ -1,5 +1,5 @@
-// Lets the live page of one cloud's function call that of the other: what browsers ask before, and want to read in answers (CORS, of the Fetch
-// standard). Any origin may: what protects cells are keys that the caller must know, and no browser sends them by itself, as it would cookies.
+// Lets the live page of one cloud's function call that of the other (CORS). Any origin may: no
+// browser sends the app keys by itself.
 import type { App } from '../http/app.ts';
 
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const;
@@ -14,7 +14,10 @@ const PREFLIGHT_ANSWER = {
   'Access-Control-Max-Age': '7200',
 } as const;
 
-/** The same app, whose answers pages of any origin may read, and which answers their browsers' questions beforehand. */
+/**
+ * The same app, whose answers pages of any origin may read, and which answers their browsers'
+ * questions beforehand.
+ */
 export function openToPages(app: App): App {
   return {
     fetch: async (request, invocation) => {

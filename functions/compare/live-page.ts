@@ -1,5 +1,5 @@
-// The live page as its function serves it: compressed when it was packaged, and kept by browsers while it stays the same. It is open to everybody,
-// and on Azure each GET that arrives takes an instance: so it is small, and asked for seldom.
+// The live page as its function serves it, compressed when it was packaged. Browsers keep it: on
+// Azure each GET takes an instance.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { reply } from '../http/app.ts';
@@ -11,7 +11,7 @@ export interface LivePage {
   readonly gzip: Uint8Array;
 }
 
-/** What packaging wrote. `entryUrl`: of the entry's module. */
+/** Reads the files that packaging wrote. `entryUrl`: of the entry's module. */
 export function readLivePage(entryUrl: string): LivePage {
   const read = (suffix: string): Uint8Array => readFileSync(new URL(`../compare/page.html${suffix}`, entryUrl));
   return { html: read(''), br: read('.br'), gzip: read('.gz') };
@@ -52,8 +52,8 @@ function encodingFor(accepted: string): 'br' | 'gzip' | 'identity' {
 }
 
 /**
- * The page runs its own inline script and style, and nothing else. It talks to functions anywhere, over TLS or on this machine: to the other cloud's
- * too. Charts carry their looks as attributes.
+ * The page runs its own inline script and style alone. It may call functions anywhere over TLS, or
+ * on this machine.
  */
 function policyOf(html: string): string {
   return [

@@ -1,4 +1,5 @@
-// Where this function runs, as far as it can tell by itself; each cloud's entry adds what only its platform knows.
+// The place of this function, as it can tell by itself. Each cloud's entry adds its platform's
+// facts.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import * as z from 'zod';
@@ -6,12 +7,12 @@ import type { Place } from '../../shared/lab/load/place.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { processorTimes } from '../instance/processor.ts';
 
-/** What only the cloud's entry knows. */
+/** Facts that only the cloud's entry knows. */
 export type PlatformFacts = Pick<
   Place,
   'provider' | 'platform' | 'backend' | 'isEmulator' | 'region' | 'instanceId'
 > & {
-  /** What the platform says of the instance's memory; null: what the system says. */
+  /** The platform's word on the instance's memory; null: the system's counts. */
   readonly memoryBytes: number | null;
 };
 
@@ -34,7 +35,7 @@ export function placeOf(facts: PlatformFacts, entryUrl: string): Place {
   };
 }
 
-/** What the container allows, or the machine has. */
+/** Memory that the container allows, or the machine has. */
 function memoryLimit(): number {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < os.totalmem() ? limit : os.totalmem();

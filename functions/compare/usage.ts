@@ -1,10 +1,13 @@
-// What a store spent at its provider, from the counts of its driver.
+// Usage of a store at its provider, from the counts of its driver.
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import type { Usage } from '../../shared/lab/kit/usage.ts';
 import { billableOf } from '../../shared/lab/cost/billable.ts';
 import type { DriverCounters } from '../../shared/drivers/measured.ts';
 
-/** Running totals. The store never repeats a write, and a repeated read is a request like any other: there are no retries beside the requests. */
+/**
+ * Running totals. The store never repeats a write, and a repeated read is a request like any other:
+ * there are no retries beside the requests.
+ */
 export function storeUsage(provider: Provider, counters: DriverCounters): Usage {
   const { requests, billable } = billableOf(provider, counters);
   const { bytesWritten, bytesRead, refusedCondition: conflicts } = counters;

@@ -1,5 +1,5 @@
-// `stowage compare` and `serverless compare`: the comparison across deployed clouds, run from here: every cell runs inside a function,
-// next to its store; this side only asks for cells, one after the other, and writes the report.
+// `stowage compare` and `serverless compare`: the comparison across deployed clouds. Every cell
+// runs inside a function; this side asks for cells and writes the report.
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import type { Endpoint } from '../../shared/lab/plan/coordinator.ts';
@@ -17,7 +17,7 @@ export interface CompareDeployedOptions extends Pick<
   readonly endpointsFile: string;
   /** Which of its clouds take part. */
   readonly clouds: readonly CloudEndpoint['cloud'][];
-  /** What repeats the comparison. */
+  /** The command that repeats the comparison. */
   readonly command: string;
   readonly versions: Readonly<Record<string, string>>;
   readonly commit: string | null;
@@ -26,7 +26,10 @@ export interface CompareDeployedOptions extends Pick<
 
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
 
-/** Resolves to the exit code (comparison.ts). Rejects if there is nothing to compare, or the report cannot be written. */
+/**
+ * Resolves to the exit code (comparison.ts). Rejects if there is nothing to compare, or the report
+ * cannot be written.
+ */
 export async function compareDeployed(options: CompareDeployedOptions): Promise<number> {
   const { log, ask, versions, commit, command } = options;
   const { stage, endpoints } = await endpointsIn(options.endpointsFile);

@@ -1,5 +1,5 @@
-// A comparison from the command line, on emulators or on deployed functions: runs the plan, shows how far it is, writes the report of what there is, and
-// says by its exit code how it went.
+// A comparison from the command line: runs the plan, shows its progress, writes the report, and
+// sets the exit code.
 import path from 'node:path';
 import { type Endpoint, runPlan } from '../../shared/lab/plan/coordinator.ts';
 import type { Plan } from '../../shared/lab/plan/plan.ts';
@@ -45,7 +45,10 @@ export async function runComparison(options: ComparisonOptions): Promise<number>
   );
 }
 
-/** Writes the report of what was measured, and resolves to the exit code. Rejects where the report cannot be written. */
+/**
+ * Writes the report of what was measured, and resolves to the exit code. Rejects where the report
+ * cannot be written.
+ */
 async function finish(measured: Report, options: ComparisonOptions): Promise<number> {
   const { baseline, outDir, log } = options;
   const changed = baseline.report === undefined ? undefined : against(measured, baseline.report);

@@ -1,4 +1,5 @@
-// `stowage cost`: what a table would be billed for a month on both clouds, in three layouts, by a dated price list. It asks no cloud.
+// `stowage cost`: what a table would be billed for a month on both clouds, in three layouts, by a
+// dated price list. It asks no cloud.
 import { PROVIDERS, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { assumptionsOf, type Estimate, estimateOf } from '../../shared/lab/cost/estimate.ts';
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
@@ -61,7 +62,7 @@ function regionNames(): string {
   );
 }
 
-/** What was asked for. */
+/** The question on the command line. */
 export interface CostQuestion {
   readonly workload: Workload;
   readonly calls: Calls;
@@ -112,7 +113,7 @@ function regionsOf(cloud: 'gcp' | 'azure' | 'both', named: string | undefined): 
   return providers.map((provider) => [provider, regions.get(provider) ?? LIST.providers[provider].regions[0].region]);
 }
 
-/** What is printed, without a line's end. */
+/** The printed text, without a line's end. */
 export function costText(question: CostQuestion): string {
   return [
     ...estimatesOf(question).map((one) => estimateText(one, LIST)),
@@ -120,7 +121,7 @@ export function costText(question: CostQuestion): string {
   ].join('\n\n');
 }
 
-/** What `--json` prints, as an object. */
+/** The object that `--json` prints. */
 export function costJson(question: CostQuestion): object {
   const { workload, calls } = question;
   return {

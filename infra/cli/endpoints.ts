@@ -1,5 +1,5 @@
-// Addresses and credentials of deployed functions. Addresses come from a file without secrets, which a deployment writes; tokens and keys
-// are asked for when they are needed, with the caller's own login, and kept nowhere.
+// Addresses and credentials of deployed functions. A file without secrets has the addresses; tokens
+// and keys are asked for with the caller's own login, and kept nowhere.
 import * as z from 'zod';
 import type { AskTool } from './tools.ts';
 
@@ -48,7 +48,9 @@ type AzureEndpoint = z.infer<typeof azureEndpoint>;
 
 export type KeyRole = 'read' | 'write' | 'admin' | 'compare';
 
-/** Headers for a request to this function: the platform's token or key, and an app key of this role. */
+/**
+ * Headers for a request to this function: the platform's token or key, and an app key of this role.
+ */
 export async function headersFor(
   endpoint: CloudEndpoint,
   name: string,
@@ -86,8 +88,8 @@ async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Prom
 }
 
 /**
- * An ID token for the gate. Those of people name no audience, and are accepted without. A service account's have to: gcloud makes them of its key
- * or its machine, but of a federated login, which is what a workflow has, by impersonation alone.
+ * An ID token for the gate. A person's names no audience. A service account's must: with a
+ * federated login gcloud makes it by impersonation alone.
  */
 async function identityToken(audience: string, ask: AskTool): Promise<string> {
   const account = await ask('gcloud', ['config', 'get-value', 'account']);

@@ -1,13 +1,13 @@
 // The exit codes of a comparison.
 
-/** What a comparison exits with, beside 2 for a wrong command line. */
+/** Exit codes of a comparison, beside 2 for a wrong command line. */
 export const EXIT = {
   ok: 0,
   /** Runs failed, or none succeeded. */
   failed: 1,
   /** A condition of `--fail-if` was met. */
   conditionMet: 3,
-  /** What shells expect after Ctrl-C. */
+  /** Shells expect this after Ctrl-C. */
   interrupted: 130,
 } as const;
 

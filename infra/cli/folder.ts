@@ -1,9 +1,13 @@
-// Folders that a command is told to use: they are there and may be written to before anything starts.
+// Folders that a command is told to use: they are there and may be written to before anything
+// starts.
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from './options.ts';
 
-/** Makes the folder unless it is there. Throws a UsageError that names the option where it cannot be made, or not be written to. */
+/**
+ * Makes the folder unless it is there. Throws a UsageError that names the option where it cannot be
+ * made, or not be written to.
+ */
 export async function makeFolder(option: string, folder: string): Promise<void> {
   try {
     await make(path.resolve(folder));

@@ -19,7 +19,10 @@ export class FreshHeaders {
     this.#nowMs = nowMs;
   }
 
-  /** Headers for a request to this address. Rejects where it has the origin of none of the functions. */
+  /**
+   * Headers for a request to this address. Rejects where it has the origin of none of the
+   * functions.
+   */
   async of(url: string): Promise<Record<string, string>> {
     const { origin } = new URL(url);
     const cloud = this.#clouds.find((one) => new URL(urlOf(one, 'compare')).origin === origin);

@@ -1,10 +1,16 @@
 // Ctrl-C of a command that has something to write, or to close, before it ends.
 import { EXIT } from './exit.ts';
 
-/** A terminal's Ctrl-C reaches a command twice, through npm too: what comes within this time is the same. */
+/**
+ * A terminal's Ctrl-C reaches a command twice, through npm too: what comes within this time is the
+ * same.
+ */
 export const SAME_INTERRUPT_MS = 1_000;
 
-/** Tells of the first of these signals. A second one ends the process at once, unless it is the same Ctrl-C once more. */
+/**
+ * Tells of the first of these signals. A second one ends the process at once, unless it is the same
+ * Ctrl-C once more.
+ */
 function onSignals(names: readonly NodeJS.Signals[], first: (name: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
   const hear = (name: NodeJS.Signals): void => {
@@ -28,8 +34,8 @@ export function interrupted(warn: (line: string) => void): AbortSignal {
 }
 
 /**
- * SIGINT, SIGTERM or SIGHUP aborts; when `work` has rejected a line says why it ended, and the exit
- * code is 130, else that of `work`. A second signal ends the process at once. Other errors are thrown.
+ * A signal aborts `work`; once it has rejected, the exit code is 130. A second signal ends the
+ * process at once. Other errors are thrown.
  */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<number | void>): Promise<number | void> {
   const controller = new AbortController();

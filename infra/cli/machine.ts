@@ -30,7 +30,10 @@ export async function versions(root: string, others: readonly string[] = []): Pr
   return await versionsOf(root, [...PACKAGES, ...others]);
 }
 
-/** What a command says of the sources that it runs from; of a package, which has no sources, nothing is known. `entryUrl`: of the command's module. */
+/**
+ * The commit of the sources that a command runs from; a package has none. `entryUrl`: of the
+ * command's module.
+ */
 export async function sourceFacts(entryUrl: string): Promise<Pick<Circumstances, 'versions' | 'commit'>> {
   if (!entryUrl.endsWith('.ts')) return { versions: {}, commit: null };
   const root = fileURLToPath(new URL('../../', import.meta.url));

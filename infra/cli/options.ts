@@ -1,5 +1,5 @@
-// Reads the command line of every command of this project: each option is declared once, with its text for --help. An unknown option or a
-// value that cannot be read is refused before anything starts.
+// Reads the command line of every command: each option is declared once, with its help. A wrong one
+// is refused before anything starts.
 import { parseArgs } from 'node:util';
 
 export interface Option {
@@ -13,9 +13,12 @@ export interface Option {
 export interface Command<Options extends Readonly<Record<string, Option>>> {
   /** The command as one types it, like `npm run bench --`. */
   readonly name: string;
-  /** Names of the arguments that are no options, like `file`; the last may be left out, like `[plan]`. */
+  /**
+   * Names of the arguments that are no options, like `file`; the last may be left out, like
+   * `[plan]`.
+   */
   readonly operands?: readonly string[];
-  /** What it does, in lines. */
+  /** The purpose, in lines. */
   readonly about: string;
   readonly options: Options;
   /** Whole command lines. */
@@ -51,7 +54,7 @@ export function command<const Options extends Readonly<Record<string, Option>>>(
   return declared;
 }
 
-/** Of an option that is given twice the last counts. Throws a UsageError. */
+/** The last counts of an option given twice. Throws a UsageError. */
 export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
   { operands = [], options }: Command<Options>,
   args: readonly string[],
@@ -88,8 +91,8 @@ export function helpOf({ name, operands = [], about, options, examples }: Comman
 }
 
 /**
- * Runs a command and sets the exit code: the number that `work` returns, 0 if it returns none; 2 if the command line is wrong, before anything
- * was started: the error, and a line that names the help. `--help` anywhere prints the help alone. Other errors of `work` are thrown.
+ * Runs a command and sets the exit code: that of `work`, default 0; 2 for a wrong command line.
+ * `--help` prints the help alone. Other errors are thrown.
  */
 export async function runCommand<Options extends Readonly<Record<string, Option>>>(
   declared: Command<Options>,

@@ -1,4 +1,5 @@
-// The options of a comparison: which plan, what to change in it, what to compare it with. The same for `npm start` and `stowage compare`.
+// The options of a comparison: which plan, what to change in it, what to compare it with. The same
+// for `npm start` and `stowage compare`.
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
@@ -147,7 +148,7 @@ function quoted(arg: string): string {
   return /^[\w./,:=@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** What a comparison is measured against. */
+/** The earlier report and the conditions of a comparison. */
 export interface Baseline {
   readonly report: Report | undefined;
   readonly conditions: readonly Condition[];

@@ -1,4 +1,5 @@
-// Tells how far a plan is: on a terminal in one line that changes, elsewhere in a line for each tenth.
+// Tells how far a plan is: on a terminal in one line that changes, elsewhere in a line for each
+// tenth.
 import { clearLine, cursorTo } from 'node:readline';
 import type { PlanEvent } from '../../shared/lab/plan/outcome.ts';
 import { cellWords } from '../../shared/lab/report/names.ts';

@@ -1,4 +1,5 @@
-// Writes the report as data and as a page, and keeps those of earlier comparisons: each has a folder named after when it began.
+// Writes the report as data and as a page, and keeps those of earlier comparisons: each has a
+// folder named after when it began.
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reportCsv } from '../../shared/lab/report/csv.ts';
@@ -6,8 +7,8 @@ import { reportHtml } from '../../shared/lab/report/html.ts';
 import { type Report, REPORT_SCHEMA_VERSION, reportJsonSchema, reportSchema } from '../../shared/lab/report/schema.ts';
 
 /**
- * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of this comparison in `folder`, like `2026-11-22T10-48-24-123Z`, and copies them
- * to `folder` itself as the newest. Returns the full paths of the copies. Throws, with nothing written, if the report breaks its schema.
+ * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of their own in `folder`,
+ * copies them to `folder`, and returns the copies' paths. Throws if the report breaks its schema.
  */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {
   const checked = reportSchema.parse(report);
@@ -35,7 +36,10 @@ export async function readReport(file: string): Promise<Report> {
   return reportSchema.parse(json);
 }
 
-/** Writes `<base>.json` and `<base>.html` to a folder that is there, the report as `draw` shows it, and returns their full paths. */
+/**
+ * Writes `<base>.json` and `<base>.html` to a folder that is there, the report as `draw` shows it,
+ * and returns their full paths.
+ */
 export async function writeFiles<Kind>(report: Kind, base: string, draw: (report: Kind) => string): Promise<string[]> {
   const [json, html] = [`${base}.json`, `${base}.html`];
   await writeFile(json, jsonText(report));

@@ -1,5 +1,5 @@
-// The providers of the benchmark: an emulator each, in a process of its own, and ways to reach it: the plain SDK, and stores of this project.
-// Google's libraries look for the metadata server of a cloud machine unless told not to.
+// The benchmark's providers: an emulator each in a process of its own, the plain SDK and stores.
+// Google's libraries must not look for a metadata server.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
 import type { Baseline } from '../../shared/lab/work/baseline.ts';
@@ -19,7 +19,7 @@ const PROJECT_ID = 'stowage-bench';
 
 export interface BenchProvider {
   readonly provider: Provider;
-  /** What it runs on, for people. */
+  /** The emulator's name, for people. */
   readonly backend: string;
   /** Address of the emulator, for clients of one's own. */
   readonly endpoint: string;
@@ -54,7 +54,10 @@ const MAKING: Readonly<Record<Provider, Making>> = {
   },
 };
 
-/** Google's emulator where it is installed, as the figures to compare with come from it; else the embedded one. */
+/**
+ * Google's emulator where it is installed, as the figures to compare with come from it; else the
+ * embedded one.
+ */
 export async function startDatastore(): Promise<BenchProvider> {
   const found = await findGoogleEmulator('firestore');
   const emulator = found.found ? await startGoogleEmulator(found) : await startEmbeddedDatastore({ inProcess: false });

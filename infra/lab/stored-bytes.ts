@@ -1,5 +1,6 @@
-// Bytes in storage of a record that is an entity of its own, by the formulas that the services publish.
-// Datastore: https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure: "Understanding the Table service data model".
+// Bytes in storage of a record that is an entity of its own, by the formulas that the services
+// publish. Datastore: https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure:
+// "Understanding the Table service data model".
 import type { SampleRecord } from '../../shared/lab/work/records.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import type { Driver } from '../../shared/store/index.ts';
@@ -53,7 +54,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** What the index of the kind adds for an entity. */
+/** Bytes that the index of the kind adds for an entity. */
 export function datastoreKindEntryBytes(kind: string, name: string): number {
   return text(kind) + text(kind) + text(name) + DATASTORE_KEY_BYTES + DATASTORE_ROW_BYTES;
 }
@@ -65,11 +66,14 @@ function azureBytes({ key, fields }: SampleRecord): number {
   return 4 + 2 * keyCharacters + sum(properties);
 }
 
-/** Of the store's entities. */
+/** The kind of the store's entities. */
 export const KIND = 'Container';
 const CALL = { timeoutMs: 30_000 };
 
-/** Sizes by the driver's own count, which allows for the longest id, plus the kind's index entry where there is one. */
+/**
+ * Sizes by the driver's own count, which allows for the longest id, plus the kind's index entry
+ * where there is one.
+ */
 export async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
   const { limits } = driver;
   const sizes: number[] = [];

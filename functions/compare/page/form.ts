@@ -1,11 +1,12 @@
-// The live page's form: which functions take part, and what plan they run. Nothing of it is stored: keys are read when the comparison starts.
+// The live page's form: which functions take part, and what plan they run. Nothing of it is stored:
+// keys are read when the comparison starts.
 import type * as z from 'zod';
 import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
 import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
 import { type Plan, PLANS, planSchema } from '../../../shared/lab/plan/plan.ts';
 import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
 
-/** What somebody filled in is wrong; the message says where and how. */
+/** An entry of the form is wrong; the message says where and how. */
 export class FormError extends Error {}
 
 /** The header that each platform's own gate asks for, and what stands before the key in it. */
@@ -24,7 +25,7 @@ const NUMBERS = ['repetitions', 'records', 'seed'] as const;
 
 export class PlanForm {
   readonly #form: HTMLFormElement;
-  /** Where the page came from: the function there needs no address. */
+  /** The page's own cloud: its function needs no address. */
   readonly #own: Provider | undefined;
   isLocked = false;
 
@@ -163,7 +164,7 @@ export class PlanForm {
     return name === undefined ? message : `${this.#labelOf(String(name))}: ${message}`;
   }
 
-  /** What stands beside the field, or group of choices, of this name. */
+  /** The words beside the field, or group of choices, of this name. */
   #labelOf(name: string): string {
     const group = this.#form.querySelector(`[data-choices=${name}]`);
     return group?.ariaLabel ?? this.#input(name)?.labels?.[0]?.textContent.trim() ?? name;

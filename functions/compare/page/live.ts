@@ -1,4 +1,4 @@
-// What the live page shows of a comparison as it runs: the report's own picture and tables, of what there is by then.
+// The report's picture and tables of a comparison while it runs.
 import type { PlanEvent, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import type { Plan } from '../../../shared/lab/plan/plan.ts';
 import { pictureHtml } from '../../../shared/lab/report/html-lead.ts';
@@ -50,7 +50,7 @@ function failuresHtml({ failures }: Pick<Report, 'failures'> | PlanOutcome): str
   return `<div class="note warning"><b>Runs that failed: ${failures.length}.</b><ul>${items.join('')}</ul></div>`;
 }
 
-/** What an event says to somebody who waits. */
+/** An event in words, for somebody who waits. */
 export function eventWords(event: Exclude<PlanEvent, { kind: 'making' | 'gone' }>): string {
   if ('what' in event) return `${event.kind === 'preparing' ? 'Loading' : 'Removing'} ${event.what} …`;
   const done = `${event.done} of ${event.total} runs`;

@@ -1,5 +1,5 @@
-// What comparisons of this browser made at the providers, from before it is made until it is gone: a tab may be closed, or crash. Names and addresses
-// alone; keys are kept nowhere.
+// Remembers what comparisons of this browser made at the providers, until it is gone: a tab may be
+// closed. It keeps names and addresses, no keys.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
 
@@ -18,7 +18,7 @@ export function note(event: PlanEvent, urlOf: (provider: Provider) => string): v
   if (event.kind === 'gone') localStorage.removeItem(nameOf({ url: urlOf(event.provider), dataset: event.dataset }));
 }
 
-/** What has not been removed yet, of a run that goes on in another tab too. */
+/** Datasets not removed yet, also those of a run in another tab. */
 export function notGone(): Made[] {
   return Object.keys(localStorage).flatMap((name) => {
     if (!name.startsWith(MARK)) return [];

@@ -1,5 +1,5 @@
-// The live page: the coordinator of `npm start` in a browser. It calls the functions' cells with the keys that it is given, draws what they measure as it
-// comes, and hands out the report.
+// The live page: the coordinator of `npm start` in a browser. It calls the functions' cells, draws
+// their figures, and hands out the report.
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { itemsOf } from '../../../shared/lab/plan/cells.ts';
 import {
@@ -47,7 +47,7 @@ cancel.addEventListener('click', () => {
   cancelled.abort(new Error('cancelled'));
 });
 addEventListener('beforeunload', (event) => {
-  // What was made would stay at the provider.
+  // Data that was made would stay at the provider.
   if (form.isLocked) event.preventDefault();
 });
 sayHowMuch();
@@ -71,7 +71,9 @@ async function compare(): Promise<void> {
   }
 }
 
-/** Tells beside its field what is wrong with an address, a gate or a key, before anything is made. */
+/**
+ * Tells beside its field what is wrong with an address, a gate or a key, before anything is made.
+ */
 async function areRight(endpoints: readonly Endpoint[]): Promise<boolean> {
   const checked = endpoints.map(async (endpoint) => {
     try {
@@ -86,7 +88,9 @@ async function areRight(endpoints: readonly Endpoint[]): Promise<boolean> {
   return (await Promise.all(checked)).every(Boolean);
 }
 
-/** Browsers do not tell a page whether nobody answered, or somebody whose answer it may not read. */
+/**
+ * Browsers do not tell a page whether nobody answered, or somebody whose answer it may not read.
+ */
 function wrongWords(error: unknown, { urls }: Endpoint): string {
   if (cancelled.signal.aborted) return 'cancelled';
   const unread = `${urls[0]} gave no answer that this page may read: is the address right, and the platform's own key or token?`;
@@ -168,12 +172,14 @@ function sayHowMuch(): void {
       `${runs} runs, ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`} at least`,
     );
   } catch (error) {
-    // What is wrong is told when the comparison is to start.
+    // A wrong entry is told when the comparison is to start.
     say('size', error instanceof FormError ? '' : String(error));
   }
 }
 
-/** Drawing takes the longer the more there is: no more than a quarter of the time is spent on it. */
+/**
+ * Drawing takes the longer the more there is: no more than a quarter of the time is spent on it.
+ */
 const DRAWING_SHARE = 4;
 const DRAWING_LEAST_MS = 400;
 

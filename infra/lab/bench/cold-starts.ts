@@ -1,5 +1,5 @@
-// Measures how long a cold function takes from the start of its host to the first record in a table that it makes, beside an empty function under
-// the same host.
+// Measures a cold function from the start of its host to the first record, beside an empty function
+// under the same host.
 import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -25,7 +25,7 @@ export interface ContestOptions {
   readonly rounds: number;
   /** Length of one side's turn. */
   readonly turnMs: number;
-  /** Of each side before the first contest: so many puts and gets alone, and as many in company. */
+  /** Puts and gets of each side before the first contest, alone and in company. */
   readonly warmUpOperations: number;
 }
 
@@ -55,7 +55,7 @@ async function chapter(provider: Provider, options: ContestOptions, context: Exp
   };
 }
 
-/** Of records a second the ratio is to be at least its goal, of processor time at most. */
+/** The ratio of rates is to be at least its goal, of processor time at most. */
 export function goalsOf(contest: Contest, table: FigureTable, provider: Provider): Finding[] {
   const ratio = (column: string): number | null => ratioOf(table, rowOf(contest, 'ours'), column) ?? null;
   const { rate, processor } = contest;

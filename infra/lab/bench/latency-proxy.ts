@@ -1,4 +1,5 @@
-// A TCP proxy that makes a near server look far: every chunk, in both directions, is passed on half a round trip later, in order.
+// A TCP proxy that makes a near server look far: every chunk, in both directions, is passed on half
+// a round trip later, in order.
 import net from 'node:net';
 
 export interface LatencyProxy {

@@ -1,5 +1,5 @@
-// The benchmark, `npm run bench`: this store against the plain SDKs on both emulators, with the ratios
-// that each kind of work is to reach. A missed goal is no failure: it measures, it is no test.
+// The benchmark, `npm run bench`: this store against the plain SDKs on both emulators, with goals.
+// A missed goal is no failure.
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { untilInterrupted } from '../../cli/interrupt.ts';
 import { command, runCommand } from '../../cli/options.ts';

@@ -1,5 +1,5 @@
-// A contest's side in a process of its own, so that the processor time it counts is that of one client alone. Started by side-process.ts, from
-// which it gets its orders; it ends with it.
+// A contest's side in a process of its own: it counts the processor time of one client alone.
+// side-process.ts starts it and gives orders.
 import { afterMs } from '../../../shared/lab/load/closed-loop.ts';
 import { PROCESS_CLOCKS } from '../../../shared/lab/load/spent.ts';
 import type { ContestName } from './contest/goals.ts';

@@ -10,7 +10,7 @@ const ENTRY = fileURLToPath(new URL('side-main.ts', import.meta.url));
 /** Filling a dataset on a busy machine is the longest. */
 const REPLY_TIMEOUT_MS = 120_000;
 
-/** What a side plays with. */
+/** A side's setup. */
 export interface SideSetup {
   readonly side: 'ours' | 'theirs';
   readonly provider: Provider;
@@ -18,7 +18,10 @@ export interface SideSetup {
   readonly endpoint: string;
   /** Names the tables; those of one dataset may be shared by processes of one side. */
   readonly dataset: string;
-  /** Puts and gets alone, and as many in company, after it has filled the dataset; 0: another process has filled it. */
+  /**
+   * Puts and gets alone, and as many in company, after it has filled the dataset; 0: another
+   * process has filled it.
+   */
   readonly warmUpOperations: number;
 }
 
@@ -31,7 +34,10 @@ export interface SideOrder {
 /** The first reply, when the side is ready, has no turn. */
 export type SideReply = { readonly turn: Turn | undefined } | { readonly failed: string };
 
-/** Takes one turn at a time. Each rejects with what went wrong there, when the process ends, and with the signal's reason. */
+/**
+ * Takes one turn at a time. Each rejects with what went wrong there, when the process ends, and
+ * with the signal's reason.
+ */
 export interface SideProcess {
   turn(contest: ContestName, size: TurnSize): Promise<Turn>;
   /** Ends the process. Idempotent. */

@@ -5,16 +5,16 @@ import type { Chapter, Result } from '../../../shared/lab/report/chapters/schema
 
 export interface Experiment extends Pick<Result, 'id' | 'title' | 'question' | 'source'> {
   /**
-   * Does all of its work, however long that takes. Must resolve soon after the signal, with what there is: figures that were not measured are `missing`
-   * then, as alternating rounds have them. A rejection leaves the chapter without tables, with its message.
+   * Does all of its work. After the signal it resolves soon, with unmeasured figures `missing`. A
+   * rejection leaves the chapter without tables, with its message.
    */
   run(context: ExperimentContext): Promise<Chapter>;
 }
 
 export interface ExperimentContext {
   /**
-   * The provider's emulator, started at the first call of the experiment and closed after it, with the stores and clients that were opened
-   * through it. Rejects if it cannot start.
+   * The provider's emulator, started at the first call of the experiment and closed after it, with
+   * the stores and clients that were opened through it. Rejects if it cannot start.
    */
   emulator(provider: Provider): Promise<BenchProvider>;
   /** Aborted by Ctrl-C; its reason is an Error that says so. */

@@ -1,5 +1,5 @@
-// Plans of documents that are lists of ways (B, C and E): each row names its way, and what the document printed of it. All of them are measured and set into
-// tables here.
+// Plans of documents that are lists of ways (B, C and E): each row names its way, and the printed
+// figures.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
@@ -14,7 +14,7 @@ export const PRICES = operationPriceList(PRICES_2026_11);
 export interface PlannedRow extends Omit<Row, 'figures'> {
   /** Figures of then, by suffix. */
   readonly printed?: Readonly<Record<string, Figure>>;
-  /** What is measured now, on all providers or on each; where that is nothing, why. */
+  /** The way measured now, on all providers or on each; else the reason for none. */
   readonly way: Way | string | ((provider: Provider) => Way | string);
   /** Times, requests and operations are those of so many records. */
   readonly per: number;
@@ -46,7 +46,10 @@ export interface Measured {
   readonly where: Readonly<Record<Provider, string>>;
 }
 
-/** Every row on every provider, in alternating rounds; a provider whose emulator does not start fails in all of its rows. */
+/**
+ * Every row on every provider, in alternating rounds; a provider whose emulator does not start
+ * fails in all of its rows.
+ */
 export async function measureRows(plan: DocumentPlan, context: ExperimentContext): Promise<Measured> {
   const sites = { datastore: new Site('datastore', context), 'azure-tables': new Site('azure-tables', context) };
   try {
@@ -86,7 +89,10 @@ function variantOf(plan: DocumentPlan, row: PlannedRow, { provider, way, site }:
 
 const SUFFIXES = ['ms', 's', 'rate', 'callMs', 'requests', 'billed', 'cpu', 'perDollar'] as const;
 
-/** `callMs` is the time of one call, `perDollar` the records that a dollar buys by operations alone: none where nothing is billed. */
+/**
+ * `callMs` is the time of one call, `perDollar` the records that a dollar buys by operations alone:
+ * none where nothing is billed.
+ */
 function numbersOf(
   provider: Provider,
   records: number,
@@ -106,17 +112,17 @@ function numbersOf(
   };
 }
 
-/** What so many milliseconds for so many records are, by suffix. */
+/** The time of these records, by suffix. */
 function timesOf(ms: number, records: number): Numbers {
   return { ms, s: ms / 1_000, rate: (records / ms) * 1_000 };
 }
 
-/** What a table shows, and the end of its columns' ids. */
+/** A measure of a table, and the end of its columns' ids. */
 export interface Measure extends Pick<Column, 'measure' | 'unit' | 'better'> {
   readonly suffix: string;
 }
 
-/** What work costs beside its time. */
+/** Costs of work beside its time. */
 export const SPENT: readonly Measure[] = [
   { suffix: 'requests', measure: 'requests', unit: 'requests', better: 'lower' },
   { suffix: 'billed', measure: 'billed operations', unit: 'operations', better: 'lower' },
@@ -125,7 +131,7 @@ export const SPENT: readonly Measure[] = [
 
 export interface TablePlan extends Omit<FigureTable, 'columns' | 'rows'> {
   readonly providers: readonly Provider[];
-  /** Where then was: no such column where it is left out. */
+  /** The place of then: no such column where it is left out. */
   readonly whereThen?: string;
   readonly measures: readonly Measure[];
   readonly rows: readonly PlannedRow[];

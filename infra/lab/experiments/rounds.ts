@@ -1,5 +1,5 @@
-// Several variants in alternating rounds, so that a machine that slows down slows all of them alike. A variant that fails, or hangs, shows as such, and the
-// others go on.
+// Several variants in alternating rounds: a machine that slows down slows all of them alike. A
+// variant that fails or hangs shows as such.
 import { setImmediate as turn } from 'node:timers/promises';
 import { type ExperimentContext, messageOf } from './experiment.ts';
 import { type Figure, figureOf } from '../../../shared/lab/report/chapters/schema.ts';
@@ -13,7 +13,10 @@ export interface Variant {
   readonly row: string;
   /** Ids of the columns that it fills. */
   readonly columns: readonly string[];
-  /** Does the work once. `round` counts up from 0, warm-ups included, so that nothing is written twice. */
+  /**
+   * Does the work once. `round` counts up from 0, warm-ups included, so that nothing is written
+   * twice.
+   */
   run(round: number, signal: AbortSignal): Numbers | Promise<Numbers>;
 }
 
@@ -22,7 +25,9 @@ export interface Rounds {
   readonly rounds: number;
   /** Rounds before those that count; default 1. */
   readonly warmUps?: number;
-  /** Longer than any run takes on a busy machine: what takes this long hangs. Default five minutes. */
+  /**
+   * Longer than any run takes on a busy machine: what takes this long hangs. Default five minutes.
+   */
   readonly runMaxMs?: number;
 }
 
@@ -32,8 +37,8 @@ export type Cells = ReadonlyMap<string, Readonly<Record<string, Figure>>>;
 const RUN_MAX_MS = 300_000;
 
 /**
- * Runs every variant once a round, each round beginning with another one. After the signal nothing is started any more: what was not measured is
- * `missing`. A variant is left out after its first failure. Never rejects.
+ * Runs every variant once a round, each round beginning with another one. After the signal the rest
+ * is `missing`. A variant is left out after its first failure. Never rejects.
  */
 export async function alternatingRuns(
   { signal }: Pick<ExperimentContext, 'signal'>,
@@ -76,7 +81,7 @@ export async function alternatingRuns(
   return cells;
 }
 
-/** What the work gives. Rejects when the signal or the time ends it, also if it does not heed either. */
+/** The work's value. Rejects when the signal or the time ends it, also if it heeds neither. */
 async function within<Value>(
   maxMs: number,
   signal: AbortSignal,

@@ -1,11 +1,15 @@
-// Runs experiments one after the other, each with emulators of its own, until their work is done. What fails stands in the result, and the rest goes on.
+// Runs experiments one after the other, each with emulators of its own. A failure stands in the
+// result, and the rest goes on.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import type { BenchProvider } from '../providers.ts';
 import { type Experiment, messageOf } from './experiment.ts';
 import type { Result } from '../../../shared/lab/report/chapters/schema.ts';
 
-/** Many times what the longest takes: whoever is not done by then hangs, and the others have their turn. */
+/**
+ * Many times what the longest takes: whoever is not done by then hangs, and the others have their
+ * turn.
+ */
 const EXPERIMENT_MAX_MS = 3_600_000;
 /** For an experiment to end after the signal, and for an emulator to close. */
 const GRACE_MS = 15_000;
@@ -20,7 +24,10 @@ export interface RunnerOptions {
   readonly graceMs?: number;
 }
 
-/** A result for each experiment, in order; those that the signal left no time for are not begun. Never rejects. */
+/**
+ * A result for each experiment, in order; those that the signal left no time for are not begun.
+ * Never rejects.
+ */
 export async function runExperiments(experiments: readonly Experiment[], options: RunnerOptions): Promise<Result[]> {
   const results: Result[] = [];
   for (const experiment of experiments) {
@@ -51,7 +58,10 @@ async function runOne(experiment: Experiment, options: RunnerOptions): Promise<R
 
 type Bounds = Required<Pick<RunnerOptions, 'signal' | 'experimentMaxMs' | 'graceMs'>>;
 
-/** The chapter, or why there is none: also when the work hangs, or goes on for too long after the signal. */
+/**
+ * The chapter, or why there is none: also when the work hangs, or goes on for too long after the
+ * signal.
+ */
 async function endOf(
   work: () => Promise<Result['chapter']>,
   { signal, experimentMaxMs, graceMs }: Bounds,

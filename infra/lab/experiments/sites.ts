@@ -1,4 +1,5 @@
-// What one experiment opens on the emulators, each thing at its first use: the plain SDK as it comes, and this store, their requests counted.
+// The clients of one experiment, opened at their first use: the plain SDK and this store, their
+// requests counted.
 import { chunks } from '../../../shared/lab/kit/chunks.ts';
 import { billableOf } from '../../../shared/lab/cost/billable.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
@@ -17,7 +18,7 @@ const SPACE = 'experiments';
 
 type Spent = Pick<Usage, 'requests' | 'billable'>;
 
-/** What a piece of work cost. */
+/** Costs of a piece of work. */
 export interface Cost extends Took {
   /** From when a call was sent to when its answer was there, in the mean. */
   readonly callMs: number;
@@ -36,7 +37,10 @@ export interface TableSize {
   readonly characters: number;
 }
 
-/** Options of every table of this store: in order, as a plain table is, where records are there to be read. */
+/**
+ * Options of every table of this store: in order, as a plain table is, where records are there to
+ * be read.
+ */
 function tableOptions({ loaded }: TableSize): Omit<TableOptions, 'codec'> {
   return loaded > 0 ? { order: 'key' } : {};
 }
@@ -53,7 +57,7 @@ export class Site {
     this.#context = context;
   }
 
-  /** What the way costs on the client's table of this name, which is opened, and loaded, before that. */
+  /** Costs of the way on the client's table of this name, which is opened and loaded before. */
   async measure(way: Way, name: string, size: TableSize, signal: AbortSignal): Promise<Cost> {
     const clients = await this.#opened();
     const { table, records } = await this.#table(clients, way.client, { name, ...size }, signal);
@@ -68,7 +72,9 @@ export class Site {
     return { ...took, callMs: waitedMs / calls.length, spent: increase(before, clients.spent[way.client]()) };
   }
 
-  /** Forgets the table, and removes it from the SDK's account: emulators hold everything in memory. */
+  /**
+   * Forgets the table, and removes it from the SDK's account: emulators hold everything in memory.
+   */
   async drop(client: Way['client'], name: string, signal: AbortSignal): Promise<void> {
     this.#tables.delete(`${client} ${name}`);
     if (client === 'sdk') await (await this.#opened()).baseline.remove(name, signal);

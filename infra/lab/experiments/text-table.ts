@@ -1,5 +1,5 @@
-// Records of a key and one text, as documents B, C and E have them, in a table of the plain SDK or of this store. Work that was not done wholly is an error:
-// it must not be measured.
+// Records of a key and one text, as documents B, C and E have them, on the plain SDK or this store.
+// Work not wholly done is an error.
 import type { Baseline, BaselineTable } from '../../../shared/lab/work/baseline.ts';
 import type { SampleRecord } from '../../../shared/lab/work/records.ts';
 import { tenantEnd } from '../../../shared/lab/work/keys.ts';
@@ -23,7 +23,7 @@ export interface TextTable {
   getMany(keys: readonly string[]): Promise<void>;
 }
 
-/** Entities of one property. Where the SDK has no batched get, a query reads from the first key on. */
+/** Entities of one property. Without a batched get, a query reads from the first key on. */
 export function sdkTable({ getManyMax }: Baseline, table: BaselineTable): TextTable {
   return {
     put: (record) => table.insert(plainOf(record)),

@@ -1,5 +1,5 @@
-// Ways to write and read records: by which client, how many handed over together, how many calls at a time. Documents B, C and E are lists of ways; the same
-// calls go to an emulator and to the model of a cloud.
+// Ways to write and read records: the client, records handed over together, calls at a time.
+// Documents B, C and E are lists of ways.
 import { chunks } from '../../../shared/lab/kit/chunks.ts';
 import { randomInt, scramble32, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
@@ -8,7 +8,10 @@ import type { TextRecord, TextTable } from './text-table.ts';
 
 export interface Way {
   readonly client: 'sdk' | 'store';
-  /** `transaction`: writes in one. `cached`: reads that this process's cache may answer. `request`: writes 5 records together and reads 100 together. */
+  /**
+   * `transaction`: writes in one. `cached`: reads that this process's cache may answer. `request`:
+   * writes 5 records together and reads 100 together.
+   */
   readonly verb: 'write' | 'transaction' | 'read' | 'cached' | 'request';
   /** In all; of the verb `request` how many requests. */
   readonly records: number;
@@ -18,7 +21,10 @@ export interface Way {
   readonly inFlight: number;
   /** Length of a record's text. */
   readonly characters: number;
-  /** A root is written before every so many records, as document C does. Its calls are one after the other then. Default: none. */
+  /**
+   * A root is written before every so many records, as document C does. Its calls are one after the
+   * other then. Default: none.
+   */
   readonly rootEach?: number;
 }
 
@@ -28,7 +34,7 @@ export const REQUEST = { writes: 5, reads: 100 } as const;
 /** Old enough for every read of an experiment. */
 const CACHED_MS = 3_600_000;
 
-/** What is sent, each as one call. Making the records is no part of the calls. */
+/** The calls of a way. Making the records is no part of them. */
 export function callsOf(table: TextTable, way: Way, records: Records): (() => Promise<unknown>)[] {
   const { verb, group, characters, rootEach } = way;
   if (verb === 'request')
@@ -81,7 +87,7 @@ export class Records {
     this.#loaded = loaded;
   }
 
-  /** Those that are there to be read: keys count up. */
+  /** The records to be read: keys count up. */
   loaded(characters: number): TextRecord[] {
     return Array.from({ length: this.#loaded }, (_, index) => ({
       key: loadedKey(index),
@@ -130,7 +136,10 @@ function loadedKey(index: number): string {
 const TEXTS = 512;
 const pools = new Map<number, readonly string[]>();
 
-/** A text for each number, of so many characters: words and numbers, so that compression gains what it gains on text. They repeat after 512. */
+/**
+ * A text for each number, of so many characters: words and numbers, so that compression gains what
+ * it gains on text. They repeat after 512.
+ */
 function textsOf(characters: number): (index: number) => string {
   const random = seededRandom(characters);
   const pool = pools.get(characters) ?? Array.from({ length: TEXTS }, () => text(random, characters));

@@ -8,7 +8,10 @@ export function ratioText(table: FigureTable, rowId: string, columnId: string): 
   return ratio === undefined ? 'unknown' : factor(ratio);
 }
 
-/** The ratio to the row's baseline in each of the columns that have one: `2.6 x (Azurite) and 1.4 x (memory driver)`. */
+/**
+ * The ratio to the row's baseline in each of the columns that have one: `2.6 x (Azurite) and 1.4 x
+ * (memory driver)`.
+ */
 export function ratiosText(table: FigureTable, rowId: string, columnIds: readonly string[]): string {
   return inColumns(table, columnIds, (column) => ratioOf(table, rowId, column), factor);
 }

@@ -1,4 +1,5 @@
-// The guard: the figures of a small plan, kept in the repository. `npm run model -- --check` compares them, `-- --accept` keeps new ones, on purpose.
+// The guard: the figures of a small plan, kept in the repository. `npm run model -- --check`
+// compares them, `-- --accept` keeps new ones, on purpose.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { guardChanges, guardText } from '../../../shared/lab/report/modelled/guard.ts';

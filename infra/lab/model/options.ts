@@ -31,12 +31,12 @@ export async function readPlan(name: string): Promise<ModelPlan> {
   }
 }
 
-/** What `--set` says for each provider. */
+/** The settings of `--set` for each provider. */
 export type Settings = Readonly<Record<Provider, Readonly<Record<string, number | Level>>>>;
 
 /**
- * Reads `NAME=VALUE`, several with commas between them: for every provider, or with `datastore:` or `azure-tables:` before the name for one. A
- * value is a number, or `low`, `middle` or `high`. Throws a UsageError.
+ * Reads `NAME=VALUE,...`; `datastore:` or `azure-tables:` before a name means one provider. A value
+ * is a number, `low`, `middle` or `high`. Throws a UsageError.
  */
 export function settingsOf(text: string | undefined): Settings {
   const settings: Record<Provider, Record<string, number | Level>> = { datastore: {}, 'azure-tables': {} };

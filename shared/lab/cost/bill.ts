@@ -12,7 +12,7 @@ export interface BillLine {
   readonly dollars: number | null;
   /** How much of the quantity the free tier covers. */
   readonly freeQuantity: number;
-  /** What the free tier takes off. */
+  /** Dollars that the free tier takes off. */
   readonly freeDollars: number;
 }
 
@@ -27,9 +27,8 @@ export interface Bill {
 }
 
 /**
- * The bill for a month's quantities. What is free a day is taken from a load that is the same every day; what is free at all is taken as
- * nobody else's, though projects and functions share it. Throws a RangeError for a region without prices, and for a quantity that is
- * negative, not finite, or of a meter that the provider does not have.
+ * The bill for a month's quantities. A daily free tier assumes the same load every day. Throws a
+ * RangeError for an unknown region or a quantity without a price.
  */
 export function billOf(quantities: Quantities, list: PriceList, provider: Provider, region: string): Bill {
   const { meters, free } = list.providers[provider];

@@ -1,5 +1,5 @@
-// What a provider bills for the work that went through a driver. What is sent and what is billed differ: Datastore takes many entities in one
-// request and bills entities, Azure Table Storage answers single reads and removals and bills requests.
+// Billed operations of a driver's work. Datastore bills entities, Azure Table Storage bills
+// requests.
 import type { Provider } from '../kit/dimensions.ts';
 import type { DriverCounters } from '../../drivers/measured.ts';
 
@@ -10,7 +10,10 @@ export interface BillableOperations {
   readonly deletes: number;
 }
 
-/** Requests sent, and operations billed, since the counters began; for a piece of work, take the difference of two. */
+/**
+ * Requests sent, and operations billed, since the counters began; for a piece of work, take the
+ * difference of two.
+ */
 export function billableOf(
   provider: Provider,
   counters: DriverCounters,

@@ -1,4 +1,4 @@
-// What functions are billed for the calls they answer.
+// The bill of functions for the calls they answer.
 import type { BilledPeriod, ProviderPrices, Quantities } from './prices.ts';
 
 /** One instance of a function. */
@@ -33,14 +33,14 @@ export function billedMs(durationMs: number, { leastMs, stepMs }: BilledPeriod):
 }
 
 /**
- * Seconds that instances are billed for a day. Calls begin at random moments of the day (a Poisson process), and as few instances as can take
- * their mean number answer them: calls that overlap in an instance share its time. Rare calls are billed one by one, and many calls an
- * instance's whole day. It is the least there is to pay: real load has peaks, and real instances are not filled one after another.
+ * Seconds that instances are billed for a day. Calls begin at random (a Poisson process), on as few
+ * instances as their mean number needs: the least there is to pay.
  */
 export function billedSecondsADay(kinds: readonly CallKind[], { concurrency }: Instance, period: BilledPeriod): number {
   const instances = instancesFor(kinds, concurrency);
   const alone = meanInFlight(kinds, (durationMs) => billedMs(durationMs, period));
-  // The share of time in which none of Poisson's calls is under way is e to the power of minus their mean number (M/G/infinity).
+  // The share of time in which none of Poisson's calls is under way is e to the power of minus
+  // their mean number (M/G/infinity).
   return DAY_SECONDS * instances * -Math.expm1(-alone / instances);
 }
 

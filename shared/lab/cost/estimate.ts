@@ -1,4 +1,4 @@
-// What a table would be billed for a month on one cloud, in each layout, and what it rests on.
+// A month's bill of a table on one cloud in each layout, with its assumptions.
 import { type Provider, USERS_LAYOUTS, type UsersLayout } from '../kit/dimensions.ts';
 import { type Bill, billOf, DAYS_A_MONTH } from './bill.ts';
 import { CONTAINERS, STORED_BYTES } from './figures.ts';
@@ -10,7 +10,9 @@ export interface Estimate {
   readonly region: string;
   /** A month's bill, by layout. */
   readonly bills: Readonly<Record<UsersLayout, Bill>>;
-  /** Dollars for the operations of a million records each, by layout; null where a price is missing. */
+  /**
+   * Dollars for the operations of a million records each, by layout; null where a price is missing.
+   */
   readonly perMillionRecords: Readonly<Record<UsersLayout, MillionRecords>>;
 }
 
@@ -54,7 +56,7 @@ function millionRecords(layout: UsersLayout, one: Case, list: PriceList, region:
   };
 }
 
-/** What every estimate takes for granted, as sentences. */
+/** The assumptions of every estimate, as sentences. */
 export function assumptionsOf(list: PriceList, { recordsPerCall, keys, concurrency, durationMs }: Calls): string[] {
   const { datastore, 'azure-tables': azure } = list.providers;
   const { fixed, factor } = STORED_BYTES.entity.datastore;

@@ -1,15 +1,13 @@
-// Measured figures that an estimate rests on, each with where it was measured. They are of this project's benchmark on emulators; what an
-// operation takes is counted there, but how long it takes in a cloud is not known from them.
+// Measured figures of an estimate, each with its source: the benchmark on emulators. A cloud's
+// durations are not known from them.
 import type { Provider, UsersLayout } from '../kit/dimensions.ts';
 
 /** Kinds of calls, by what they hand over. */
 export type Verb = 'get' | 'put' | 'scan';
 
 /**
- * Bytes in storage of a record of `recordBytes`: `fixed` + `factor` x `recordBytes`. An entity of its own has five text properties, four short
- * ones indexed on Datastore, where each index entry repeats key and value; Azure keeps text at two bytes a character.
- * Source: infra/lab/bench/README.md, "stored bytes a record", by the services' published formulas, for records of 500 bytes. A byte more in the
- * long, unindexed property is a byte (two on Azure) more; containers hold 309 of 500 bytes, as compressed.
+ * Bytes in storage of a record: `fixed` + `factor` x `recordBytes`. Source:
+ * infra/lab/bench/README.md, by the services' published formulas, for records of 500 bytes.
  */
 export const STORED_BYTES: Readonly<
   Record<'entity' | 'container', Record<Provider, { fixed: number; factor: number }>>
@@ -18,25 +16,34 @@ export const STORED_BYTES: Readonly<
   container: { datastore: { fixed: 0, factor: 0.618 }, 'azure-tables': { fixed: 0, factor: 0.618 } },
 };
 
-/** What containers ask of the provider; README.md has the formulas. Requests, each an operation that is billed on both clouds. */
+/** Requests of containers, each a billed operation on both clouds. README.md has the formulas. */
 export const CONTAINERS = {
-  /** Stored bytes of a container after a load. Source: tests/lab/cost/workload.test.ts loads tables in calls of 500 and counts containers. */
+  /**
+   * Stored bytes of a container after a load. Source: tests/lab/cost/workload.test.ts loads tables
+   * in calls of 500 and counts containers.
+   */
   storedBytes: 400_000,
   /**
-   * Containers that an instance of 64 MiB of cache knows: a sixteenth of it holds headers, each 384 bytes and a two hundredth of its container.
-   * Source: shared/store/io/container-cache.ts.
+   * Containers that an instance of 64 MiB of cache knows: a sixteenth of it holds headers, each 384
+   * bytes and a two hundredth of its container. Source: shared/store/io/container-cache.ts.
    */
   known: 1_759,
   /**
-   * Reads before a put where other instances write, too. Source: the model, 40,000 puts after the load, 2 to 16 instances, both clouds: 1.10 to 1.45
-   * on Datastore, whose reads and writes have prices of their own (README.md).
+   * Reads before a put where other instances write, too. Source: the model, 40,000 puts after the
+   * load, 2 to 16 instances: 1.10 to 1.45 on Datastore.
    */
   looksAPut: 1.3,
-  /** Puts in flight in one container, above which the store splits it. Source: CROWD_MAX of shared/store/io/contention.ts. */
+  /**
+   * Puts in flight in one container, above which the store splits it. Source: CROWD_MAX of
+   * shared/store/io/contention.ts.
+   */
   crowdMax: 0.07,
 } as const;
 
-/** Records that an operation of the plain SDK takes at most in one billed request, where that is more than one. */
+/**
+ * Records that an operation of the plain SDK takes at most in one billed request, where that is
+ * more than one.
+ */
 export const SDK_BATCH_MAX: Readonly<Record<Provider, { read: number; write: number; scan: number }>> = {
   // Entities are billed one by one, however they are sent.
   datastore: { read: 1, write: 1, scan: 1 },
@@ -45,8 +52,8 @@ export const SDK_BATCH_MAX: Readonly<Record<Provider, { read: number; write: num
 };
 
 /**
- * Milliseconds of the first record of a call and of each further one, one call at a time. Source: infra/lab/bench/README.md; the first from the
- * rows of a round trip of 10 ms more, the further ones from the rows of bulk puts, getMany and full scans. A delete is taken as a put.
+ * Milliseconds of the first record of a call and of each further one, one call at a time. Source:
+ * infra/lab/bench/README.md. A delete is taken as a put.
  */
 export const CALL_MS: Readonly<
   Record<Provider, Record<UsersLayout, Record<Verb, { first: number; further: number }>>>

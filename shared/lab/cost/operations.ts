@@ -6,7 +6,7 @@ import { dollarsEach, type PriceList, regionOf, regionText } from './prices.ts';
 /** The prices of one provider's operations in one region, as a report carries them. */
 export interface OperationPrices {
   readonly region: string;
-  /** What counts as one billable operation. */
+  /** Names one billable operation. */
   readonly billed: string;
   readonly dollarsPerRead: number;
   readonly dollarsPerWrite: number;
@@ -50,7 +50,10 @@ function operationDollars(billable: BillableOperations, prices: OperationPrices)
   );
 }
 
-/** Dollars for a million records, if each costs what these `records` did, for which `billable` was spent. */
+/**
+ * Dollars for a million records, if each costs what these `records` did, for which `billable` was
+ * spent.
+ */
 export function dollarsPerMillionRecords(
   billable: BillableOperations,
   records: number,

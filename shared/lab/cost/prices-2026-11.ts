@@ -1,6 +1,5 @@
-// List prices as read in November 2026, in US dollars, without discounts and taxes. The one place where prices stand; newer ones are a new
-// file of a new date. Check the sources before deciding anything by them. Where no source was found, the price is left out, and a bill says
-// so. Left out: Azure Table Storage with zone- or geo-redundancy, prices beyond the first TiB of egress and beyond the first tier of storage.
+// List prices of November 2026, in US dollars, without discounts and taxes. A price without a
+// source is left out, and a bill says so.
 import type { FreeTier, Origin, Price, PriceList } from './prices.ts';
 
 const READ = '2026-11-22';
@@ -10,7 +9,10 @@ function verified(source: string): Origin {
   return { source, read: READ, isVerified: true };
 }
 
-/** The page is another's, or the provider's whose stored copies leave the number out; sources that agree, or the one named, gave it. */
+/**
+ * The page is another's, or the provider's whose stored copies leave the number out; sources that
+ * agree, or the one named, gave it.
+ */
 function unverified(source: string): Origin {
   return { source, read: READ, isVerified: false };
 }
@@ -18,15 +20,18 @@ function unverified(source: string): Origin {
 const FIRESTORE = verified('https://firebase.google.com/docs/firestore/pricing');
 const DATASTORE = unverified('https://cloud.google.com/datastore/pricing');
 const DATASTORE_FREE = verified('https://developers.google.com/datastore/docs/pricing');
-/** A copy of the provider's catalogue in the tests of a tool that estimates costs; it has reads alone. */
+/**
+ * A copy of the provider's catalogue in the tests of a tool that estimates costs; it has reads
+ * alone.
+ */
 const BELGIUM = unverified('https://github.com/elecnix/infra-cost-model');
 const RUN = verified('https://cloud.google.com/run/pricing');
 const GOOGLE_EGRESS = unverified('https://egresscost.com/gcp/premium-vs-standard');
 const TABLES = unverified('https://azure.microsoft.com/pricing/details/storage/tables/');
-/** What somebody noted of that interface on 2026-07-21. */
+/** Somebody's note of that interface on 2026-07-21. */
 const TABLES_AUSTRIA = unverified('https://prices.azure.com/api/retail/prices');
 const FLEX = unverified('https://azure.microsoft.com/pricing/details/functions/');
-/** What somebody noted of that interface on 2026-10-04. */
+/** Somebody's note of that interface on 2026-10-04. */
 const FLEX_SWEDEN = unverified('https://prices.azure.com/api/retail/prices');
 const FLEX_PLAN = verified('https://learn.microsoft.com/azure/azure-functions/flex-consumption-plan');
 const AZURE_EGRESS = unverified('https://c3x.dev/blog/azure-egress-bandwidth-cost/');
@@ -47,7 +52,7 @@ const RUN_PRICES = {
 };
 const RUN_SHARED = 'billing account';
 
-/** Of the premium network tier, which Cloud Run uses, for the first TiB a month. */
+/** The premium network tier, which Cloud Run uses, for the first TiB a month. */
 const GOOGLE_EGRESS_GIB = price(0.12, 1, GOOGLE_EGRESS);
 /** For the first 10 TB a month. A GB of Azure's is taken as a GiB throughout. */
 const AZURE_EGRESS_GIB = price(0.087, 1, AZURE_EGRESS);

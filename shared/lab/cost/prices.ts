@@ -1,10 +1,10 @@
-// What the providers' price lists say: meters, their prices in a region, and what is free of them. The numbers stand in a dated data file.
+// The form of a price list: meters, their prices in a region, and free amounts. A dated data file
+// has the numbers.
 import type { Provider } from '../kit/dimensions.ts';
 
 /**
- * What is billed, with its unit. `reads`, `writes`, `deletes`: entities on Datastore, requests on Azure Table Storage. `storageGib`: GiB kept
- * for a month. `requests`: calls of a function. `vcpuSeconds`, `gibSeconds`: processors and memory of function instances while they work.
- * `egressGib`: GiB to the internet.
+ * Meters. `reads`, `writes`, `deletes`: entities on Datastore, requests on Azure. `storageGib`: GiB
+ * kept for a month. `requests`: calls of a function. `egressGib`: GiB to the internet.
  */
 export const METERS = [
   'reads',
@@ -22,13 +22,16 @@ export type Meter = (typeof METERS)[number];
 /** Amounts by meter, each in its meter's unit; a meter that is missing counts 0. */
 export type Quantities = Readonly<Partial<Record<Meter, number>>>;
 
-/** Where a number comes from. Pages were read in stored copies, so a copy may be older than the day it was read. */
+/** The source of a number. Pages were read in stored copies: a copy may be older than its day. */
 export interface Origin {
   /** The page. */
   readonly source: string;
   /** `YYYY-MM-DD` when it was read. */
   readonly read: string;
-  /** Whether the number stood on that page, and the page is the provider's own. Else others gave it: check it. */
+  /**
+   * Whether the number stood on that page, and the page is the provider's own. Else others gave it:
+   * check it.
+   */
   readonly isVerified: boolean;
 }
 
@@ -40,11 +43,11 @@ export interface Price extends Origin {
 
 export interface FreeTier extends Origin {
   readonly amount: number;
-  /** What is left over at its end is lost. `always`: an amount kept, not used up. */
+  /** The period of the amount; a rest is lost at its end. `always`: an amount kept, not used up. */
   readonly period: 'day' | 'month' | 'always';
-  /** Who shares the amount. */
+  /** The amount is shared within this. */
   readonly scope: string;
-  /** Where it is given; everywhere, if left out. */
+  /** Regions that have it; default all. */
   readonly continent?: RegionPrices['continent'];
 }
 
@@ -58,14 +61,14 @@ export interface BilledPeriod extends Origin {
 export interface RegionPrices {
   readonly region: string;
   readonly continent: 'North America' | 'Europe';
-  /** What storage is meant, as far as prices differ by it. */
+  /** The kind of storage, as far as prices differ by it. */
   readonly kind: string;
   /** A meter that is missing is one for which no source was found. */
   readonly prices: Readonly<Partial<Record<Meter, Price>>>;
 }
 
 export interface ProviderPrices {
-  /** What counts as one read, write or delete. */
+  /** Says what counts as one read, write or delete. */
   readonly billed: string;
   /** Meters that this provider has, priced or not. */
   readonly meters: readonly Meter[];

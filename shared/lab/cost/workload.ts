@@ -9,20 +9,26 @@ import type { ProviderPrices, Quantities } from './prices.ts';
 /** A table, and what is done with it on each day. */
 export interface Workload {
   readonly records: number;
-  /** Of a record, key and value. */
+  /** Bytes of a record, key and value. */
   readonly recordBytes: number;
   readonly readsPerDay: number;
   readonly writesPerDay: number;
   readonly deletesPerDay: number;
-  /** Of the whole table, each in one call. */
+  /** Scans of the whole table, each in one call. */
   readonly scansPerDay: number;
 }
 
 /** How the function is called. */
 export interface Calls {
-  /** Records that a call reads, writes or deletes; in Azure's batch layout those of a write are of one partition. */
+  /**
+   * Records that a call reads, writes or deletes; in Azure's batch layout those of a write are of
+   * one partition.
+   */
   readonly recordsPerCall: number;
-  /** Where the records of a call lie: anywhere in the table, or beside each other in the order of their keys. */
+  /**
+   * The records of a call lie anywhere in the table, or beside each other in the order of their
+   * keys.
+   */
   readonly keys: 'random' | 'together';
   /** Calls that an instance answers at a time. */
   readonly concurrency: number;
@@ -39,12 +45,15 @@ export interface Case {
   readonly calls: Calls;
 }
 
-/** What infra/gcp and infra/azure deploy for records. */
+/** The instance that infra/gcp and infra/azure deploy for records. */
 export const INSTANCE: Instance = { vcpus: 1, memoryGib: 2, concurrency: 32 };
 
 const GIB = 2 ** 30;
 
-/** A month's quantities of all meters that the provider has. Not counted: splits of containers, and what is sent around records. */
+/**
+ * A month's quantities of all meters that the provider has. Not counted: splits of containers, and
+ * what is sent around records.
+ */
 export function monthlyQuantities(layout: UsersLayout, one: Case, prices: ProviderPrices): Quantities {
   const { workload, provider, calls } = one;
   const perDay = {
@@ -102,8 +111,8 @@ export function containersOf(provider: Provider, workload: Workload): number {
 }
 
 /**
- * Of a get of one container, which asks for its version even where memory has it: one read, and one more where the instance does not know its
- * header. Not counted: gets that wait together share a read, and one within the staleness it allows takes none.
+ * Reads of a get of one container: one for its version, one more where its header is unknown. Gets
+ * that share a read are not counted.
  */
 export function operationsAGet(containers: number): Pick<BillableOperations, 'reads'> {
   return { reads: 1 + unknownShare(containers) };
@@ -118,8 +127,8 @@ export interface Writers {
 }
 
 /**
- * Of a put of one container. An instance that writes alone writes it from memory. Beside others it looks first, and where another's commit comes
- * between its write is refused, billed, and done again. Not counted: puts of one instance that wait together share a commit; splits.
+ * Operations of a put of one container. A lone instance writes from memory; beside others it reads
+ * first, and repeats refused writes. Puts that share a commit are not counted.
  */
 export function operationsAPut({
   instances,
@@ -132,7 +141,7 @@ export function operationsAPut({
   return { reads: CONTAINERS.looksAPut + refused, writes: 1 + refused };
 }
 
-/** Of the containers, if any is as likely as another. */
+/** Containers touched by a call, if each is as likely as another. */
 function unknownShare(containers: number): number {
   return Math.max(0, 1 - CONTAINERS.known / containers);
 }

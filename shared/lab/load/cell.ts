@@ -1,5 +1,5 @@
-// What is asked of one instance, and what it answers: its part of one run of a cell. Both travel as JSON, so both are plain data; the answer carries
-// raw sums and a histogram, so that the parts of a run can be merged exactly.
+// A request to one instance for its part of a run of a cell, and its answer. Both travel as JSON;
+// raw sums and a histogram merge exactly.
 import * as z from 'zod';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, PROVIDERS, RECORD_FORMS, WORKLOADS } from '../kit/dimensions.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
@@ -30,25 +30,28 @@ export const datasetRequestSchema = z.strictObject({
   containerKib: containerKib.default(null),
   /** The records' texts follow from it. */
   seed: z.int().min(0).max(0xffff_ffff).default(1),
-  /** When the dataset met its first operation, in milliseconds since 1970: from then on operations grow as Datastore asks (ramp.ts). Null: as they come. */
+  /**
+   * When the dataset met its first operation, in milliseconds since 1970: from then on operations
+   * grow as Datastore asks (ramp.ts). Null: as they come.
+   */
   rampedSinceMs: z.number().min(0).nullable().default(null),
 });
 
 /**
- * When the calls of an open loop are due. `poisson`: each whenever it likes, as those of many independent users are, so some come together and wait.
+ * When calls of an open loop are due. `poisson`: as of many independent users, some together.
  * `equidistant`: at equal distances, the calmest load of that rate.
  */
 export const arrivalsSchema = z.enum(ARRIVALS).default('poisson');
 
 /** How long the load lasts before it is measured. */
 export const warmupSchema = z.strictObject({
-  /** So long at least. */
+  /** At least so long. */
   leastMs: z.int().min(0).max(60_000).default(300),
   /** Then until it is steady (steady.ts), but no longer than this; not below `leastMs`. */
   mostMs: z.int().min(0).max(60_000).default(1_500),
 });
 
-/** What one instance is asked for. A workload other than `load` wants a dataset that has been loaded. */
+/** A request to one instance. A workload other than `load` wants a dataset that has been loaded. */
 export const cellRequestSchema = z.strictObject({
   ...datasetRequestSchema.shape,
   workload: z.enum(WORKLOADS),
@@ -59,14 +62,26 @@ export const cellRequestSchema = z.strictObject({
   /** Calls that begin a second on this instance; null: a closed loop. */
   ratePerSecond: z.number().positive().nullable().default(null),
   arrivals: arrivalsSchema,
-  /** Length of the measured window; a closed loop's is up to ten times longer where the warm-up had too few replies (phases.ts). */
+  /**
+   * Length of the measured window; a closed loop's is up to ten times longer where the warm-up had
+   * too few replies (phases.ts).
+   */
   durationMs: z.int().min(1).max(60_000).default(1_000),
   warmup: warmupSchema.prefault({}),
-  /** When the window opens on all instances, in milliseconds since 1970; null: as soon as this instance is warm. */
+  /**
+   * When the window opens on all instances, in milliseconds since 1970; null: as soon as this
+   * instance is warm.
+   */
   windowAtMs: z.number().positive().nullable().default(null),
-  /** What is done to which record, and when an open loop does it, follows from it; how records look follows from `seed`. Equal ones give every layout the same operations. */
+  /**
+   * The draw of operations, records and an open loop's moments; `seed` draws the records' fields.
+   * Equal ones give every layout the same operations.
+   */
   drawSeed: z.int().min(0).max(0xffff_ffff).default(1),
-  /** Number of the first record that this instance inserts. Instances of a run, and runs on one dataset, take ranges of their own. */
+  /**
+   * Number of the first record that this instance inserts. Instances of a run, and runs on one
+   * dataset, take ranges of their own.
+   */
   insertFrom: z.int().min(0).max(RECORD_INDEX_MAX).default(0),
   /** Which of how many instances this is; each draws operations of its own. */
   part: z
@@ -74,7 +89,7 @@ export const cellRequestSchema = z.strictObject({
     .default({ index: 0, count: 1 }),
 });
 
-/** What a caller sends: fields with defaults may be left out. */
+/** A caller's request: fields with defaults may be left out. */
 export type CellRequestInput = z.input<typeof cellRequestSchema>;
 /** The same with its defaults filled in. */
 export type CellRequest = z.output<typeof cellRequestSchema>;
@@ -84,7 +99,7 @@ const share = z.number().min(0).max(1);
 const count = z.int().min(0);
 const milliseconds = z.number().min(0);
 
-/** What one instance answers. */
+/** One instance's answer. */
 export const cellResultSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   layout: z.enum(LAYOUTS),
@@ -94,13 +109,19 @@ export const cellResultSchema = z.strictObject({
   isCold: z.boolean(),
   /** Age of the instance's process when the request arrived. */
   uptimeMs: milliseconds,
-  /** Latency of the very first operation, connections and all, before the warm-up counted anything. Null if it failed. */
+  /**
+   * Latency of the very first operation, connections and all, before the warm-up counted anything.
+   * Null if it failed.
+   */
   firstOperationMs: milliseconds.nullable(),
   /** Operations that a caller hands over in one call. */
   recordsPerCall: z.int().min(1),
   warmup: z.strictObject({
     durationMs: milliseconds,
-    /** How the load did in the test of steady.ts before the window opened. Not known where too few replies came. */
+    /**
+     * How the load did in the test of steady.ts before the window opened. Not known where too few
+     * replies came.
+     */
     steadiness: z.enum(STEADINESS),
     /** Failed records of the warm-up. */
     errors: count,
@@ -110,36 +131,48 @@ export const cellResultSchema = z.strictObject({
   /** Length of the window as it was measured. */
   durationMs: z.number().positive(),
   /**
-   * Records whose reply arrived within the window, those of an operation that reached over its edge by the share of its time within: the numerator of the
-   * throughput, and no whole number. A scan counts as one.
+   * Records replied within the window; an operation over its edge counts by its share within, so it
+   * is no whole number. A scan counts as one.
    */
   records: z.number().min(0),
   /** Records replied in all, warm-up and drain included: what `usage` was spent on. */
   recordsTotal: count,
   usage: usageSchema,
-  /** What the store did meanwhile; null in the layouts that do without it. */
+  /** The store's own counts; null in the layouts that do without it. */
   store: storeCountersSchema.nullable(),
   /** Failed records since the window began, by code. */
   errors: countsSchema,
-  /** Operations that had no reply when the drain ended; of an open loop also those that were due and could not be sent. They are in the histogram with their age. */
+  /**
+   * Operations without a reply when the drain ended, and calls of an open loop that were due and
+   * never sent. The histogram has them with their age.
+   */
   unfinished: count,
   /**
-   * Latency in microseconds of every operation that began within the window, drain included, or that had no answer from before it to its end: in an open loop from the moment it was due, not from the
-   * moment it was sent. HdrHistogram V2, compressed, base64.
+   * Microseconds of every operation that began within the window or was open throughout; in an open
+   * loop from when it was due. HdrHistogram V2, compressed, base64.
    */
   histogram: z.string().min(1),
   /** Operations in the histogram. */
   operations: count,
-  /** Open loop: the longest that an operation was sent after it was due, as the generator or the bound on operations in flight held it up. Null in a closed loop. */
+  /** Open loop: the longest that an operation was sent after it was due. Null in a closed loop. */
   behindMsMax: milliseconds.nullable(),
-  /** Whether operations waited for the ramp of Datastore's 500/50/5 rule. Then the figure is that of the rule. */
+  /**
+   * Whether operations waited for the ramp of Datastore's 500/50/5 rule. Then the figure is that of
+   * the rule.
+   */
   isHeldByRamp: z.boolean(),
   processor: z.strictObject({
-    /** Of the time that the function's thread had work to do: how much of it the thread waited for a processor. Null where the system does not tell, as below. */
+    /**
+     * Share of the thread's working time that it waited for a processor. Null where the system does
+     * not tell, as below.
+     */
     wait: share.nullable(),
-    /** Of the machine's processor time: how much the hypervisor gave to other machines. */
+    /** Share of the machine's processor time that the hypervisor gave to other machines. */
     stolen: share.nullable(),
-    /** Of the run's time: how much the function's thread ran. Near 1 the generator, not the store, is the limit. */
+    /**
+     * Share of the run's time that the function's thread ran. Near 1 the generator, not the store,
+     * is the limit.
+     */
     busy: share.nullable(),
   }),
   /** Resident memory of the function's process when the run ended. */

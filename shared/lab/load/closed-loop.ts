@@ -1,13 +1,13 @@
-// The closed loop: callers who each wait for a reply before they call again. Whatever measures or loads with a fixed number in flight runs this one.
+// The closed loop: callers who each wait for a reply before they call again. Whatever measures or
+// loads with a fixed number in flight runs this one.
 import type { Runtime } from '../../store/index.ts';
 
-/** Asked before each call, by each caller; true ends the loop. What has been asked once may answer otherwise the next time. */
+/** Asked before each call, by each caller; true ends the loop. The next answer may differ. */
 export type IsOver = () => boolean;
 
 /**
- * Runs so many callers, numbered from 0, until `isOver`; all of them begin in this turn of the event loop. Resolves when the last reply has arrived. After a
- * call that rejects nobody calls again, and the loop rejects with the first error when nothing is in flight any more. Calls whose replies never wait keep
- * timers and signals from being heard: such a call has to wait for the next turn itself.
+ * Runs callers, numbered from 0, until `isOver`. After a call that rejects nobody calls again;
+ * rejects with the first error when nothing is in flight any more.
  */
 export async function closedLoop(
   callers: number,
@@ -32,7 +32,10 @@ export function afterCalls(count: number): IsOver {
   return () => left-- <= 0;
 }
 
-/** Over when so much time has passed since it was first asked, so that one call is made at least. What is in flight then is waited for. */
+/**
+ * Over when this time has passed since it was first asked: one call is made at least. Calls in
+ * flight are waited for.
+ */
 export function afterMs(durationMs: number, clock: Pick<Runtime, 'monotonicMs'>): IsOver {
   let endMs: number | undefined;
   return () => {
@@ -43,7 +46,10 @@ export function afterMs(durationMs: number, clock: Pick<Runtime, 'monotonicMs'>)
   };
 }
 
-/** Hands each of the items to one call, so many at a time (Infinity: all). Settles as `closedLoop` does. */
+/**
+ * Hands each of the items to one call, so many at a time (Infinity: all). Settles as `closedLoop`
+ * does.
+ */
 export async function eachInFlight<Item>(
   items: readonly Item[],
   callers: number,

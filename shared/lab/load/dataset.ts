@@ -1,4 +1,5 @@
-// The records that a workload begins with: loaded before anything is measured, and removed when nothing works on them any more.
+// The records that a workload begins with: loaded before anything is measured, and removed when
+// nothing works on them any more.
 import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { keyOf } from '../work/keys.ts';
@@ -36,7 +37,10 @@ export interface OpenDataset {
   readonly storeCounters: () => StoreCounters | null;
 }
 
-/** Opens the dataset's kind or table, and creates it where it is missing. Throws `invalid` for one of another container size. */
+/**
+ * Opens the dataset's kind or table, and creates it where it is missing. Throws `invalid` for one
+ * of another container size.
+ */
 export async function openDataset(
   { layout, dataset, containerKib }: Pick<DatasetRequest, 'layout' | 'dataset' | 'containerKib'>,
   { baseline, openStore }: CellTargets,
@@ -49,7 +53,8 @@ export async function openDataset(
   if (isOfContainers(layout)) {
     const { store, usage } = await openStore();
     const size = containerKib === null ? {} : { containerBytesMax: containerKib * 1_024 };
-    // Order `key`: keys begin with their tenant, whose records a user wants together; the Azure baseline keeps them together by its partition key.
+    // Order `key`: keys begin with their tenant, whose records a user wants together; the Azure
+    // baseline keeps them together by its partition key.
     const table = await store.table<RecordFields>(dataset, { order: 'key', ...size, signal }).catch(inOwnWords);
     const client = containerClient(table, layout === 'container' ? undefined : baseline);
     return { client, usage, storeCounters: () => countersIn(table.stats()) };
@@ -77,8 +82,8 @@ export interface PrepareOptions {
 }
 
 /**
- * Loads the dataset unless its last record, which is written after all the others, is there. Both baseline layouts keep records alike, so they share
- * them. Rejects with the first error when nothing of it is in flight any more.
+ * Loads the dataset unless its last record, written after all others, is there. Rejects with the
+ * first error when nothing is in flight any more.
  */
 export async function prepareDataset(
   request: DatasetRequest,
@@ -105,7 +110,10 @@ interface RampPlace {
   readonly runtime: Runtime;
 }
 
-/** Undefined where nobody asked for it, and where the rule has nothing to say: on emulators, and on other providers than Datastore. */
+/**
+ * Undefined where nobody asked for it, and where the rule has nothing to say: on emulators, and on
+ * other providers than Datastore.
+ */
 export function rampOf(
   rampedSinceMs: CellRequest['rampedSinceMs'],
   { instances, place, usage, runtime }: RampPlace,
@@ -146,8 +154,8 @@ async function sendAll(
 }
 
 /**
- * Removes what cells of a dataset made, in all layouts; a dataset that is not there is no error. Tries everything before it rejects with the
- * first error. To be called when no cell of the dataset runs any more.
+ * Removes everything that cells of a dataset made; one that is not there is no error. Tries all
+ * before it rejects. Call it when no cell runs any more.
  */
 export async function removeDataset(
   dataset: string,

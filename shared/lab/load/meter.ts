@@ -15,14 +15,22 @@ export class Meter {
   readonly histogram: Histogram = newHistogram();
   readonly errors: Record<string, number> = {};
   warmupErrors = 0;
-  /** Records whose reply came while the window was open; those of an operation that reached over its edge by the share of its time within. */
+  /**
+   * Records whose reply came while the window was open; those of an operation that reached over its
+   * edge by the share of its time within.
+   */
   records = 0;
   recordsTotal = 0;
-  /** Sum of the times that operations were under way within the window: of those that began before or ended after it, the part within. */
+  /**
+   * Sum of the times that operations were under way within the window: of those that began before
+   * or ended after it, the part within.
+   */
   underWayMs = 0;
   firstOperationMs: number | null = null;
   behindMsMax = 0;
-  /** Of each caller of a closed loop, records replied within the window, the last call's as a whole. */
+  /**
+   * Records replied within the window to each caller of a closed loop, the last call's as a whole.
+   */
   readonly byCaller: Uint32Array;
   /** Operations that nobody waited for to the end. */
   unfinished = 0;
@@ -57,7 +65,10 @@ export class Meter {
     if (replied > 0) this.#phases.replied(nowMs);
   }
 
-  /** Nobody waits any longer: what has not ended took at least as long as until now, and would flatter the latencies if it were left out. */
+  /**
+   * Nobody waits any longer: what has not ended took at least as long as until now, and would
+   * flatter the latencies if it were left out.
+   */
   cut(nowMs: number): void {
     for (const { dueMs } of this.#underWay) {
       this.underWayMs += this.#withinMs(dueMs, nowMs);
@@ -93,8 +104,8 @@ export class Meter {
   }
 
   /**
-   * Of the time from `sentMs` to `nowMs`, how much lies within the window. So a window need not be many operations long: counted whole by their end, operations
-   * that end together, or a few slow ones, would make the rate depend on where its edges happen to lie.
+   * Share of the time from `sentMs` to `nowMs` within the window. Counted whole, slow operations
+   * would make the rate depend on where its edges lie.
    */
   #shareWithin(sentMs: number, nowMs: number): number {
     if (nowMs <= sentMs) return nowMs <= this.#phases.closedMs ? 1 : 0;

@@ -1,5 +1,5 @@
-// The open loop: calls that begin when they are due, whatever was answered. A closed loop alone would leave out all that could not be asked while the store
-// stood still (Gil Tene calls that coordinated omission): so latency counts from the moment a call was due.
+// The open loop: calls begin when they are due, whatever was answered. Latency counts from then, or
+// a store that stands still would look fast (coordinated omission).
 import pLimit from 'p-limit';
 
 export interface OpenLoop {

@@ -1,5 +1,5 @@
-// When the window of a cell opens and closes: after a warm-up until the load is steady, and after its length. It looks at the clock when somebody asks;
-// nothing here waits.
+// The window of a cell opens when the load is steady, and closes after its length. This looks at
+// the clock when asked; nothing here waits.
 import type { CellRequest } from './cell.ts';
 import { SLICES_LEAST, steadiness, type Steadiness } from './steady.ts';
 
@@ -11,7 +11,10 @@ export interface PhasesOptions extends Pick<
   readonly runtime: { monotonicMs(): number; wallMs(): number };
 }
 
-/** The window of a closed loop is as many times longer, in whole times, as each caller needs for so many replies: of fewer, latencies would be nobody's. */
+/**
+ * The window of a closed loop is as many times longer, in whole times, as each caller needs for so
+ * many replies: of fewer, latencies would be nobody's.
+ */
 const REPLIES_PER_CALLER = 2;
 
 /** No window is longer than its wanted length times this. */
@@ -20,7 +23,7 @@ export const WINDOW_GROWTH_MAX = 10;
 /** Operations still in flight when the window closes are waited for so long. */
 export const DRAIN_MS = 10_000;
 
-/** What a load asks of its phases. */
+/** The phases of a load. */
 export type WindowPhases = Pick<
   Phases,
   'startMs' | 'openedMs' | 'closedMs' | 'steadiness' | 'tickMs' | 'look' | 'close' | 'replied'
@@ -57,7 +60,10 @@ export class Phases {
     return this.openedMs === Infinity ? Math.min(this.#sliceMs, windowTickMs) : windowTickMs;
   }
 
-  /** Opens and closes what is due. To be called before a reply is counted, and before a call is made. */
+  /**
+   * Opens and closes what is due. To be called before a reply is counted, and before a call is
+   * made.
+   */
   look(): void {
     const nowMs = this.#options.runtime.monotonicMs();
     if (this.openedMs === Infinity) this.#open(nowMs);
@@ -71,7 +77,9 @@ export class Phases {
     this.closedMs = Math.min(this.closedMs, nowMs);
   }
 
-  /** A reply with success has come. The window ends by the clock alone: only the warm-up's count. */
+  /**
+   * A reply with success has come. The window ends by the clock alone: only the warm-up's count.
+   */
   replied(nowMs: number): void {
     if (this.openedMs !== Infinity) return;
     const slice = Math.floor((nowMs - this.startMs) / this.#sliceMs);
@@ -99,8 +107,8 @@ export class Phases {
   }
 
   /**
-   * By how much the window is longer than wanted: settled as it opens, by the warm-up. A window that ended by its own replies, or on one of them, would end
-   * the sooner the more came, and give too high a rate. Without a warm-up nothing is known: it has its length.
+   * How much longer than wanted the window is, settled as it opens. A window that ended by its own
+   * replies would give too high a rate.
    */
   #growth(warmMs: number): number {
     const { durationMs, callers, ratePerSecond } = this.#options;

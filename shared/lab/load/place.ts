@@ -1,4 +1,4 @@
-// Where a cell ran, as the function itself tells it. A coordinator elsewhere knows nothing of this.
+// The place of a cell, as the function itself tells it.
 import * as z from 'zod';
 import { PROVIDERS } from '../kit/dimensions.ts';
 
@@ -6,9 +6,12 @@ export const placeSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   /** `local`: a process beside an emulator. */
   platform: z.enum(['google-cloud-run', 'azure-functions', 'local']),
-  /** What answered the requests: `Google Cloud Datastore`, or an emulator's name. */
+  /** The answering service: `Google Cloud Datastore`, or an emulator's name. */
   backend: z.string().min(1),
-  /** True where the requests went to an emulator: then no figure says anything about a cloud's speed. */
+  /**
+   * True where the requests went to an emulator: then no figure says anything about a cloud's
+   * speed.
+   */
   isEmulator: z.boolean(),
   /** As the cloud spells it; null where the platform does not tell. */
   region: z.string().nullable(),
@@ -26,7 +29,9 @@ export const placeSchema = z.strictObject({
   runtime: z.string(),
   /** Package -> version, of the store and of the SDK that its layouts and the others use. */
   versions: z.record(z.string(), z.string()),
-  /** The commit that the function was built from; null where it was built outside of a repository. */
+  /**
+   * The commit that the function was built from; null where it was built outside of a repository.
+   */
   commit: z.string().nullable(),
 });
 

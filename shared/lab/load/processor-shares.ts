@@ -1,8 +1,11 @@
-// Whether the machine let a cell have the processor it wanted, and how much of it the cell used. A cell that waited for other programs measured those, and one
-// whose thread was busy all the time measured itself.
+// Tells whether a cell had the processor it wanted. A cell that waited measured other programs; one
+// always busy measured itself.
 import type { CellResult } from './cell.ts';
 
-/** Running totals in milliseconds since some fixed moment, of the thread that a cell runs on and of its machine. */
+/**
+ * Running totals in milliseconds since some fixed moment, of the thread that a cell runs on and of
+ * its machine.
+ */
 export interface ProcessorTimes {
   /** The thread ran. */
   readonly ranMs: number;
@@ -10,11 +13,14 @@ export interface ProcessorTimes {
   readonly waitedMs: number;
   /** All of the machine's processors, idle time included. */
   readonly machineMs: number;
-  /** Of that, what the hypervisor gave to other machines. */
+  /** The part of it that the hypervisor gave to other machines. */
   readonly stolenMs: number;
 }
 
-/** The shares between two readings `elapsedMs` apart, from 0 to 1 in thousandths; null where a reading is undefined. */
+/**
+ * The shares between two readings `elapsedMs` apart, from 0 to 1 in thousandths; null where a
+ * reading is undefined.
+ */
 export function processorShares(
   before: ProcessorTimes | undefined,
   after: ProcessorTimes | undefined,

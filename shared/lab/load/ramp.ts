@@ -1,5 +1,4 @@
-// Datastore's rule for traffic to new data: 500 operations a second, and half as many more every five minutes. Key ranges are split as they
-// become hot, and a faster start meets latency and contention that a table in use would not have.
+// Datastore's rule for new data: 500 operations a second, half as many more every five minutes.
 // https://cloud.google.com/datastore/docs/best-practices
 import type { Runtime } from '../../store/index.ts';
 
@@ -28,7 +27,10 @@ export interface RampOptions {
   readonly elapsedMs: number;
   /** Instances that share what is allowed. */
   readonly instances: number;
-  /** Entity operations spent so far: only those count, so whoever packs many records into one is held up less. */
+  /**
+   * Entity operations spent so far: only those count, so whoever packs many records into one is
+   * held up less.
+   */
   readonly spent: () => number;
   readonly runtime: Pick<Runtime, 'monotonicMs' | 'watch'>;
 }
@@ -36,7 +38,10 @@ export interface RampOptions {
 /** A caller that is held up asks again after so long. */
 const PAUSE_MS = 5;
 
-/** Keeps the operations of one instance below the rule, from its making on. What was not used before is not made up for. */
+/**
+ * Keeps the operations of one instance below the rule, from its making on. Unused room is not made
+ * up for.
+ */
 export class Ramp {
   readonly #options: RampOptions;
   readonly #startMs: number;
@@ -50,7 +55,10 @@ export class Ramp {
     this.#spentBefore = options.spent();
   }
 
-  /** Resolves when an operation may be sent, or when `isOver` says that nobody wants to send one any more. */
+  /**
+   * Resolves when an operation may be sent, or when `isOver` says that nobody wants to send one any
+   * more.
+   */
   async turn(isOver: () => boolean, signal: AbortSignal): Promise<void> {
     while (!isOver() && !this.#isAllowed()) {
       this.hasHeld = true;

@@ -1,4 +1,5 @@
-// Runs one instance's part of a cell next to its store. Keeps nothing between cells. A part in which nothing succeeded is an error, never a row of zeros.
+// Runs one instance's part of a cell next to its store. Keeps nothing between cells. A part in
+// which nothing succeeded is an error, never a row of zeros.
 import { systemRuntime } from '../../store/index.ts';
 import type { Provider } from '../kit/dimensions.ts';
 import { whyNot } from '../work/workloads.ts';
@@ -24,7 +25,10 @@ export class CellError extends Error {
   }
 }
 
-/** Runs warm-up, window and drain on a dataset that is there, or a new one for `load`. Rejects with a CellError, or with what kept it from beginning. */
+/**
+ * Runs warm-up, window and drain on a dataset that is there, or a new one for `load`. Rejects with
+ * a CellError, or with what kept it from beginning.
+ */
 export async function runCell(
   request: CellRequest,
   targets: CellTargets,

@@ -1,7 +1,7 @@
-// What a piece of work took: time on the wall, and processor time of this process. The latter is what a function's owner pays for, and other programs on the
-// machine move it far less.
+// Time on the wall and processor time of a piece of work. A function's owner pays for processor
+// time, and other programs move it far less.
 
-/** What work is measured by. */
+/** The clocks that work is measured by. */
 export interface Clocks {
   /** Milliseconds, never going back. */
   monotonicMs(): number;
@@ -9,7 +9,7 @@ export interface Clocks {
   processorUs(): number;
 }
 
-/** Of this machine and this process. */
+/** The clocks of this machine and this process. */
 export const PROCESS_CLOCKS: Clocks = {
   monotonicMs: () => performance.now(),
   processorUs: () => {
@@ -18,13 +18,13 @@ export const PROCESS_CLOCKS: Clocks = {
   },
 };
 
-/** What all that happened between two readings of the clocks took. */
+/** Time between two readings of the clocks. */
 export interface Spent {
   readonly wallMs: number;
   readonly processorUs: number;
 }
 
-/** What `work` took, and whatever else this process did meanwhile. Rejects as the work does. */
+/** Time that `work` took, and all else of this process meanwhile. Rejects as the work does. */
 export async function spentOn(work: () => unknown, clocks: Clocks = PROCESS_CLOCKS): Promise<Spent> {
   const beganMs = clocks.monotonicMs();
   const beganUs = clocks.processorUs();

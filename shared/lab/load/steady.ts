@@ -1,4 +1,5 @@
-// When a load is warm: code is compiled, connections are open, caches are filled, and the rate of replies rises no more.
+// When a load is warm: code is compiled, connections are open, caches are filled, and the rate of
+// replies rises no more.
 
 export const STEADINESS = ['steady', 'unsteady', 'not known'] as const;
 
@@ -14,14 +15,14 @@ export const SLICES_LEAST = 2 * SLICES;
 const TOLERANCE = 0.1;
 
 /**
- * So many replies of both groups tell a load that doubled from one that did not nine times in ten (tests/lab/load/steady.test.ts): of 33 and 67 replies the
- * difference, 34 give or take 10, is above the two standard deviations of chance, 20. With half as many it would be missed every other time.
+ * With this many replies in both groups, a load that doubled is told in nine of ten cases; with
+ * half as many in one of two.
  */
 const REPLIES_NEEDED = 100;
 
 /**
- * Whether the replies of the last slices differ from those of as many before by at most a tenth, or by two standard deviations of what chance alone makes of
- * so few (the square root of all, if replies came independently). The groups reach back as far as they need for their replies, else it is not known.
+ * Whether the last slices' replies differ from those before by at most a tenth, or by two standard
+ * deviations of chance. Too few replies: not known.
  */
 export function steadiness(repliesBySlice: readonly number[]): Steadiness {
   for (let slices = SLICES; 2 * slices <= repliesBySlice.length; slices += 1) {

@@ -1,4 +1,4 @@
-// What the store counts of its own work, beside what the provider bills: why a table that many write to is as fast as it is.
+// The store's counts of its own work: they tell why a table with many writers is as fast as it is.
 import * as z from 'zod';
 
 const count = z.int().min(0);
@@ -15,7 +15,7 @@ export const storeCountersSchema = z.strictObject({
   rests: count,
   /** Containers that were split, for their size or for their traffic. */
   splits: count,
-  /** Those of them that were split for their traffic. */
+  /** Containers split for their traffic. */
   splitsByTraffic: count,
   /** Splits for traffic that others' commits prevented. */
   lostSplits: count,
@@ -23,7 +23,7 @@ export const storeCountersSchema = z.strictObject({
 
 export type StoreCounters = z.infer<typeof storeCountersSchema>;
 
-/** Those of a table's counters that a comparison keeps. */
+/** The counters that a comparison keeps. */
 export function countersIn(stats: StoreCounters): StoreCounters {
   return ofEach((name) => stats[name]);
 }

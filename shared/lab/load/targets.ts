@@ -1,4 +1,4 @@
-// What a cell needs of the function that it runs in.
+// The things that a cell needs of its function.
 import type { Driver, Store } from '../../store/index.ts';
 import type { Baseline } from '../work/baseline.ts';
 import type { Provider } from '../kit/dimensions.ts';
@@ -13,7 +13,7 @@ export interface ContainerStore {
   readonly usage: () => Usage;
 }
 
-/** Where a cell runs. Whoever made the baseline and the stores closes them. */
+/** The targets of a cell. The maker of the baseline and the stores closes them. */
 export interface CellTargets {
   readonly provider: Provider;
   /** For the layouts `record` and `batch`. */
@@ -28,7 +28,10 @@ export interface CellTargets {
     uptimeMs(): number;
     /** Resident memory. */
     memoryBytes(): number;
-    /** Running totals of the thread and machine that the cell runs on; undefined where the system does not tell. */
+    /**
+     * Running totals of the thread and machine that the cell runs on; undefined where the system
+     * does not tell.
+     */
     processorTimes(): ProcessorTimes | undefined;
   };
 }

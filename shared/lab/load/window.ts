@@ -1,4 +1,5 @@
-// The load of a cell: a closed loop of callers, or an open loop at a rate, through warm-up, window and a bounded drain.
+// The load of a cell: a closed loop of callers, or an open loop at a rate, through warm-up, window
+// and a bounded drain.
 import type { Runtime } from '../../store/index.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import type { Histogram } from '../kit/histogram.ts';
@@ -35,25 +36,28 @@ export interface PhasedOptions extends LoadOptions {
 
 type Fields = 'durationMs' | 'records' | 'recordsTotal' | 'errors' | 'unfinished' | 'firstOperationMs';
 
-/** What callers saw; the fields are those of a cell's result (cell.ts). */
+/** Figures as callers saw them; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'openedAtMs' | 'behindMsMax'> {
   readonly histogram: Histogram;
   /** Sum of the times that operations were under way within the window. */
   readonly underWayMs: number;
-  /** Of each caller of a closed loop, records replied within the window. */
+  /** Records replied within the window to each caller of a closed loop. */
   readonly byCaller: Uint32Array;
 }
 
 /** Keeps when calls are due apart from what they do, which is drawn from the same seed. */
 const ARRIVALS_SALT = 0x5a17_0bad;
 
-/** What is in flight when the signal aborts is waited for no longer than this. */
+/** Longest wait for calls in flight when the signal aborts. */
 const ABORTED_DRAIN_MS = 3_000;
 
 /** Makes the next call of this caller, or arrival; both are numbered from 0. */
 export type NextCall = (caller: number) => Call;
 
-/** Runs calls until the window ends. Rejects only when the signal aborts, and then when nothing is in flight any more. */
+/**
+ * Runs calls until the window ends. Rejects only when the signal aborts, and then when nothing is
+ * in flight any more.
+ */
 export async function runWindow(nextCall: NextCall, options: WindowOptions): Promise<WindowResult> {
   const { ratePerSecond, arrivals, drawSeed, part } = options;
   const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));
@@ -168,7 +172,8 @@ class Run {
     }
     this.#phases.look();
     this.#meter.end(operation, errors, runtime.monotonicMs());
-    // A provider that refuses at once would otherwise keep this loop from ever letting timers and sockets in.
+    // A provider that refuses at once would otherwise keep this loop from ever letting timers and
+    // sockets in.
     if (errors.length > 0) await runtime.nextTurn();
   }
 

@@ -6,7 +6,9 @@ import { isOfContainers, type Provider } from '../kit/dimensions.ts';
 import type { LeftOut } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
-/** One thing to do: a run of a cell, or a search of the highest rate, for which the cell names none. */
+/**
+ * One thing to do: a run of a cell, or a search of the highest rate, for which the cell names none.
+ */
 export interface Item {
   readonly kind: 'run' | 'search';
   readonly cell: Coordinates;
@@ -58,8 +60,8 @@ function placesOf(plan: Plan, providers: readonly Provider[]): Omit<Coordinates,
 }
 
 /**
- * Everything that the plan does: as many blocks as repetitions, each with every cell and search once, in an order that the seed draws. So a machine
- * that grows slower, or is disturbed for a while, hits no cell more than another, and a comparison that ends early has whole blocks.
+ * All work of the plan, a block for each repetition, in an order that the seed draws: a disturbed
+ * machine hits all cells alike.
  */
 export function itemsOf(plan: Plan, providers: readonly Provider[]): Item[] {
   const once = [

@@ -1,5 +1,5 @@
-// The client of the comparison: runs a plan's cells in functions, one after another, and gathers their answers. A run that fails is kept with its
-// error; the others go on. However it ends, it gives what there is. All state of a run is here, none in the functions.
+// The client of the comparison: runs a plan's cells in functions, one after another. Failures are
+// kept, the rest goes on. All state of a run is here.
 import { type Item, itemsOf, leftOutOf } from './cells.ts';
 import { Datasets } from './datasets.ts';
 import { type Endpoint, messageOf, NoAnswerError, RefusedError } from './endpoint.ts';
@@ -13,7 +13,10 @@ export type { Endpoint } from './endpoint.ts';
 
 export interface CoordinatorOptions {
   readonly endpoints: readonly Endpoint[];
-  /** Ends the run: the present request is given up, what the run made is removed, and the outcome is what there is by then. */
+  /**
+   * Ends the run: the present request is given up, what the run made is removed, and the outcome is
+   * what there is by then.
+   */
   readonly signal: AbortSignal;
   readonly onEvent?: (event: PlanEvent) => void;
   /** Default the platform's. */
@@ -21,14 +24,14 @@ export interface CoordinatorOptions {
 }
 
 /**
- * After so many runs in a row without an answer an endpoint is given up: each costs the whole time that an answer is waited for. So is one that refused as
- * many: its key is wrong. Not at once, as a key that was just made takes a while to reach every instance.
+ * An endpoint is given up after this many runs in a row without an answer, or refused. A new key
+ * takes a while to reach every instance.
  */
 const VAIN_MAX = 3;
 
 /**
- * Runs the plan. `runId` (a letter, then at most 15 letters and digits) keeps runs' datasets apart; they are removed at the end, which takes at most
- * three minutes, also when the signal aborts. Never rejects.
+ * Runs the plan. `runId` (a letter, then at most 15 letters and digits) names its datasets; they
+ * are removed within three minutes at the end. Never rejects.
  */
 export async function runPlan(plan: Plan, runId: string, options: CoordinatorOptions): Promise<PlanOutcome> {
   const providers = options.endpoints.map(({ provider }) => provider);
@@ -53,7 +56,7 @@ class PlanRun {
   readonly #datasets: Datasets;
   /** Runs in a row that had no answer or were refused, and how the last of them failed. */
   readonly #vain = new Map<Endpoint, { count: number; error: NoAnswerError | RefusedError }>();
-  /** Those that may have made something: not those that have refused all there was. */
+  /** Endpoints that may have made something: not one that refused everything. */
   readonly #reached = new Set<Endpoint>();
   #done = 0;
 
@@ -104,7 +107,8 @@ class PlanRun {
     const search = this.#plan.search!;
     let draw = repetition;
     const found = await searchRate(search, async (ratePerSecond) => {
-      // Each try has other operations and arrivals: what confirms a rate must not repeat the luck that found it.
+      // Each try has other operations and arrivals: what confirms a rate must not repeat the luck
+      // that found it.
       draw += REPETITIONS_MAX;
       const durationMs = tryMsOf(search, ratePerSecond, this.#plan.durationMs);
       const parts = await this.#measure({ cell: { ...cell, ratePerSecond }, draw, endpoint, durationMs });

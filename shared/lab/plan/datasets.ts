@@ -1,4 +1,5 @@
-// The datasets of a run of a plan: their names, who works on which record numbers, and their removal. Nothing of it is measured.
+// The datasets of a run of a plan: their names, who works on which record numbers, and their
+// removal. Nothing of it is measured.
 import { type DatasetRequest, RECORD_INDEX_MAX } from '../load/cell.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { isOfContainers } from '../kit/dimensions.ts';
@@ -7,16 +8,22 @@ import { type Endpoint, messageOf, prepareDataset, removeDataset, type Sending }
 import type { Leftover, PlanEvent } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
-/** All of a run's datasets together may take so long; what is left then is reported. The run's own signal does not end it. */
+/**
+ * All of a run's datasets together may take so long; what is left then is reported. The run's own
+ * signal does not end it.
+ */
 const REMOVAL_TIMEOUT_MS = 180_000;
 
 /** One dataset, between two runs. */
 const DROP_TIMEOUT_MS = 30_000;
 
-/** Records that one instance may insert into a dataset that others work on, too. Datasets begin with fewer. */
+/**
+ * Records that one instance may insert into a dataset that others work on, too. Datasets begin with
+ * fewer.
+ */
 const RANGE = 2 ** 20;
 
-/** Where the instances of a load begin: each has a 64th of all numbers. */
+/** The first numbers of a load's instances: each has a 64th of all. */
 const LOAD_RANGE = 2 ** 26;
 
 interface Made {
@@ -25,7 +32,10 @@ interface Made {
   /** When it met its first operation. */
   readonly sinceMs: number;
   isLoaded: boolean;
-  /** Ranges of record numbers that have been given away; the first is that of the records it began with. */
+  /**
+   * Ranges of record numbers that have been given away; the first is that of the records it began
+   * with.
+   */
   rangesTaken: number;
 }
 
@@ -42,14 +52,20 @@ export class Datasets {
   readonly #tell: (event: PlanEvent) => void;
   #loads = 0;
 
-  /** `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. `tell` hears of each dataset before it is made, and when it is gone. */
+  /**
+   * `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. `tell` hears
+   * of each dataset before it is made, and when it is gone.
+   */
   constructor(plan: Plan, runId: string, tell: (event: PlanEvent) => void) {
     this.#plan = plan;
     this.#runId = runId;
     this.#tell = tell;
   }
 
-  /** The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and with a RangeError when the record numbers are used up. */
+  /**
+   * The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and
+   * with a RangeError when the record numbers are used up.
+   */
   async take(cell: Coordinates, sending: Sending, onPreparing: (dataset: string) => void): Promise<Assigned> {
     const made = this.#madeFor(cell, sending.endpoint);
     const { records, recordForm, seed, isRamped } = this.#plan;
@@ -67,7 +83,10 @@ export class Datasets {
     return { request, insertFrom: upTo(cell.instances).map(() => (isInserting ? rangeOf(made) : 0)) };
   }
 
-  /** Removes a dataset that nobody works on any more; what cannot be removed now is tried again at the end. */
+  /**
+   * Removes a dataset that nobody works on any more; what cannot be removed now is tried again at
+   * the end.
+   */
   async drop(dataset: string, fetchIt: typeof fetch): Promise<void> {
     const made = this.#made.get(dataset);
     if (made === undefined) return;
@@ -80,7 +99,10 @@ export class Datasets {
     }
   }
 
-  /** Removes all that are left at these endpoints, one after the other at each; gives those that could not be. Never rejects. */
+  /**
+   * Removes all that are left at these endpoints, one after the other at each; gives those that
+   * could not be. Never rejects.
+   */
   async removeAll(fetchIt: typeof fetch, endpoints: ReadonlySet<Endpoint>): Promise<Leftover[]> {
     const endMs = performance.now() + REMOVAL_TIMEOUT_MS;
     const made = [...this.#made.values()].filter(({ endpoint }) => endpoints.has(endpoint));
@@ -99,7 +121,10 @@ export class Datasets {
     return made;
   }
 
-  /** Each load has one of its own; all others share one of their kind: both layouts of the SDK, and both of containers. */
+  /**
+   * Each load has one of its own; all others share one of their kind: both layouts of the SDK, and
+   * both of containers.
+   */
   #nameOf({ provider, layout, workload, recordBytes, containerKib }: Coordinates): string {
     if (workload === 'load') return `${this.#runId}l${(this.#loads += 1)}`;
     const kind = isOfContainers(layout) ? `c${containerKib ?? ''}` : layout === 'driver' ? 'e' : 'b';

@@ -9,15 +9,15 @@ import type { Provider } from '../kit/dimensions.ts';
 export interface Endpoint {
   readonly provider: Provider;
   /**
-   * Without `/v1`. Several where each is one instance (local processes): instance i is sent to url i modulo their number. One where a platform spreads
-   * requests over instances.
+   * Without `/v1`. Several where each is one instance (local processes): instance i is sent to url
+   * i modulo their number. One where a platform spreads requests over instances.
    */
   readonly urls: readonly [string, ...string[]];
   /** Sent with each request: the keys. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a request goes with. */
+/** The target of a request. */
 export interface Sending {
   readonly endpoint: Endpoint;
   /** Which of the endpoint's instances. */
@@ -31,7 +31,7 @@ export class NoAnswerError extends Error {}
 
 /** The function took the request for one that may not call it (401, 403): nothing was done. */
 export class RefusedError extends Error {
-  /** What refused: the platform before the function, or the function for its app key. */
+  /** The refuser: the platform before the function, or the function for its app key. */
   readonly by: 'gate' | 'key';
 
   constructor(message: string, by: RefusedError['by'] = 'key') {
@@ -53,8 +53,8 @@ const PREPARE_MS = FUNCTION_MOST_MS;
 const PLACE_MS = START_MS;
 
 /**
- * Asks the function where it runs, which makes nothing: before a comparison it tells whether address, gate and key are right. Rejects with one line, also
- * where it is another provider's, or the signal's reason.
+ * Asks the function for its place, which makes nothing: it tells whether address, gate and key are
+ * right. Rejects with one line, or the signal's reason.
  */
 export async function checkEndpoint(sending: Sending): Promise<void> {
   const body = await ask('/v1/compare/place', { method: 'GET' }, PLACE_MS, sending);
@@ -84,7 +84,10 @@ function assertProvider(found: Provider, { provider, urls }: Endpoint): void {
   if (found !== provider) throw new Error(`the function at ${urls[0]} is on ${found}, not on ${provider}`);
 }
 
-/** Removes a dataset; no error where there is none. Rejects with one line. The run's own signal does not end it. */
+/**
+ * Removes a dataset; no error where there is none. Rejects with one line. The run's own signal does
+ * not end it.
+ */
 export async function removeDataset(
   dataset: string,
   timeoutMs: number,
@@ -143,7 +146,7 @@ interface Init {
 
 const problemSchema = z.object({ title: z.string().optional(), detail: z.string().optional() });
 
-/** Of an answer that is no success, in one line; `body` is its parsed JSON, or undefined. */
+/** An answer that is no success, in one line; `body` is its parsed JSON, or undefined. */
 function failureOf(status: number, body: unknown): Error {
   const problem = problemSchema.safeParse(body);
   const text = problem.success ? (problem.data.detail ?? problem.data.title) : undefined;
@@ -167,6 +170,6 @@ function firstIssue({ issues }: z.ZodError): string {
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  // What nobody answered carries its cause in its own words.
+  // A request without an answer has its cause in its own words.
   return `${text}${error instanceof NoAnswerError ? '' : cause}`.replaceAll(/\s+/g, ' ');
 }

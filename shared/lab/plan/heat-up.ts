@@ -1,5 +1,5 @@
-// Load before a plan, of which nothing is counted: emulators, and hosts whose code is not compiled yet, are several times slower for their first ten
-// thousand operations.
+// Load before a plan, of which nothing is counted: emulators, and hosts whose code is not compiled
+// yet, are several times slower for their first ten thousand operations.
 import { cellRequestSchema, datasetRequestSchema } from '../load/cell.ts';
 import type { Layout, Workload } from '../kit/dimensions.ts';
 import type { CoordinatorOptions } from './coordinator.ts';
@@ -15,7 +15,10 @@ const KINDS: readonly (readonly [Layout, Workload])[] = [
 
 const REMOVAL_TIMEOUT_MS = 30_000;
 
-/** Heats up all instances of all endpoints at once, for about `durationMs`. What fails here fails again in the plan. Rejects with the signal's reason. */
+/**
+ * Heats up all instances of all endpoints at once, for about `durationMs`. A failure here shows
+ * again in the plan. Rejects with the signal's reason.
+ */
 export async function heatUp(durationMs: number, runId: string, options: CoordinatorOptions): Promise<void> {
   const { endpoints, signal, fetch: fetchIt = fetch } = options;
   const heats = endpoints.flatMap((endpoint) =>

@@ -1,4 +1,5 @@
-// What a run of a plan gives, as it comes and when it is over. However it ends, it gives what there is.
+// The outcome of a plan's run, as it comes and when it is over. However a run ends, it gives all
+// there is.
 import * as z from 'zod';
 import type { CellResult } from '../load/cell.ts';
 import { type Coordinates, coordinatesSchema } from '../load/coordinates.ts';
@@ -13,7 +14,10 @@ export interface CellRun {
   readonly parts: readonly CellResult[];
 }
 
-/** A run without a result: a target that failed, timed out, or answered what nobody can read. The others go on. */
+/**
+ * A run without a result: a target that failed, timed out, or answered what nobody can read. The
+ * others go on.
+ */
 export const failureSchema = z.strictObject({
   ...coordinatesSchema.shape,
   repetition: z.int().min(1),
@@ -23,7 +27,7 @@ export const failureSchema = z.strictObject({
 
 export type FailedRun = z.infer<typeof failureSchema>;
 
-/** What no run was tried of, because the layout cannot do it. */
+/** A combination without a run, because the layout cannot do it. */
 export const leftOutSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   layout: z.enum(LAYOUTS),
@@ -42,7 +46,7 @@ export type Leftover = z.infer<typeof leftoverSchema>;
 /** One rate that a search tried. */
 export const tryResultSchema = z.strictObject({
   ratePerSecond: z.number().positive(),
-  /** What was reached. */
+  /** The rate that was reached. */
   achievedPerSecond: z.number().min(0),
   /** Null where too few operations were slower. */
   latencyMs: z.number().min(0).nullable(),
@@ -64,7 +68,7 @@ export const searchRunSchema = z.strictObject({
 
 export type SearchRun = z.infer<typeof searchRunSchema> & { readonly cell: Coordinates };
 
-/** What a run measured, what failed, what was left out, and what it left behind. */
+/** A plan's runs, failures, omissions and leftovers. */
 export interface PlanOutcome {
   /** In the order they ran. */
   readonly runs: readonly CellRun[];
@@ -76,7 +80,7 @@ export interface PlanOutcome {
   readonly endedEarly: string | null;
 }
 
-/** What happens while a plan runs, for whoever shows it. `done` and `total` count runs. */
+/** An event of a running plan. `done` and `total` count runs. */
 export type PlanEvent =
   | {
       readonly kind: 'begun';

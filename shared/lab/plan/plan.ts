@@ -1,4 +1,5 @@
-// A plan: what a comparison measures, how long and how often. It is a JSON file, or flags over a plan that has a name.
+// A plan: what a comparison measures, how long and how often. It is a JSON file, or flags over a
+// plan that has a name.
 import * as z from 'zod';
 import { arrivalsSchema, cellRequestSchema, RECORD_BYTES, warmupSchema } from '../load/cell.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../load/coordinates.ts';
@@ -22,13 +23,19 @@ export const searchSchema = z.strictObject({
   fromPerSecond: rate.default(100),
   /** No higher rate is tried. */
   toPerSecond: rate.default(100_000),
-  /** Rates that are tried at most. The rate is doubled until one does not hold, then the gap is halved until it is below a tenth. Confirming it takes one more. */
+  /**
+   * Rates tried at most: doubled until one does not hold, then the gap is halved to a tenth. One
+   * more confirms.
+   */
   triesMax: z.int().min(1).max(40).default(12),
 });
 
 export type Search = z.output<typeof searchSchema>;
 
-/** Each list is a dimension: a plan has a cell for every combination, and for each of `callers` and of `ratesPerSecond`. */
+/**
+ * Each list is a dimension: a plan has a cell for every combination, and for each of `callers` and
+ * of `ratesPerSecond`.
+ */
 export const planSchema = z
   .strictObject({
     /** For people, and in the names of files. */
@@ -39,7 +46,9 @@ export const planSchema = z
     workloads: distinct(z.enum(WORKLOADS)).default(['load', 'ycsb-a', 'ycsb-c']),
     /** `driver` and `container-batch` take half as many runs again. */
     layouts: distinct(z.enum(LAYOUTS)).default([...USERS_LAYOUTS]),
-    /** In place of the workloads' own choice of keys; null: as each workload says. `load` has none. */
+    /**
+     * In place of the workloads' own choice of keys; null: as each workload says. `load` has none.
+     */
     keys: z.enum(KEY_CHOICES).nullable().default(null),
     /** Records in a dataset that is worked on. */
     records,
@@ -53,18 +62,30 @@ export const planSchema = z
     callers: distinct(z.int().min(1).max(CALLERS_MAX), 0).default([1, 8, 32]),
     /** Rungs of the open loop: calls a second on all instances together. */
     ratesPerSecond: distinct(rate, 0).default([]),
-    /** Of open loops and searches. */
+    /** Arrivals of open loops and searches. */
     arrivals: arrivalsSchema,
-    /** Calls of the open loop that one instance may have in flight; what is due beyond waits, and its latency grows. */
+    /**
+     * Calls of the open loop that one instance may have in flight; what is due beyond waits, and
+     * its latency grows.
+     */
     inFlightMax: z.int().min(1).max(CALLERS_MAX).default(CALLERS_MAX),
     search: searchSchema.nullable().default(null),
     durationMs,
-    /** `severalWritersMs`: at least so long where several instances write, as they tune to each other. */
+    /**
+     * `severalWritersMs`: at least so long where several instances write, as they tune to each
+     * other.
+     */
     warmup: warmupSchema.extend({ severalWritersMs: z.int().min(0).max(60_000).default(10_000) }).prefault({}),
-    /** Runs of each cell. Six sound ones are the fewest that tell layouts apart (ratio.ts), seven tell a true 1.2 x in 92 of 100 cases instead of 72. */
+    /**
+     * Runs of each cell. Six sound ones are the fewest that tell layouts apart (ratio.ts), seven
+     * tell a true 1.2 x in 92 of 100 cases instead of 72.
+     */
     repetitions: z.int().min(1).max(REPETITIONS_MAX).default(7),
     seed,
-    /** Keeps Datastore's 500/50/5 rule: 500 operations a second on a new kind, half as many more every five minutes. Emulators need none of it. */
+    /**
+     * Keeps Datastore's 500/50/5 rule: 500 operations a second on a new kind, half as many more
+     * every five minutes. Emulators need none of it.
+     */
     isRamped: z.boolean().default(true),
   })
   .refine(({ callers, ratesPerSecond, search }) => callers.length + ratesPerSecond.length > 0 || search !== null, {
@@ -78,7 +99,10 @@ export const planSchema = z
 export type PlanInput = z.input<typeof planSchema>;
 export type Plan = z.output<typeof planSchema>;
 
-/** What `npm start` runs, in about five minutes: every cell often enough to tell layouts apart, and short. */
+/**
+ * The plan of `npm start`, about five minutes: every cell often enough to tell layouts apart, and
+ * short.
+ */
 export const DEFAULT_PLAN: Plan = planSchema.parse({
   name: 'default',
   callers: [1, 16],
@@ -90,7 +114,10 @@ export const DEFAULT_PLAN: Plan = planSchema.parse({
 /** The plans that have a name. */
 export const PLANS = {
   default: DEFAULT_PLAN,
-  /** Every workload, for a quiet machine or real clouds: 1,624 runs, some 120 minutes if each takes four and a half seconds. */
+  /**
+   * Every workload, for a quiet machine or real clouds: 1,624 runs, some 120 minutes if each takes
+   * four and a half seconds.
+   */
   full: planSchema.parse({
     name: 'full',
     workloads: [...WORKLOADS],

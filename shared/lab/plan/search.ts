@@ -1,20 +1,29 @@
-// The highest rate of an open loop that holds a latency: doubled until it does not hold, then the gap is halved. What held is tried once more: the best of
-// several tries owes something to luck, and a run that nobody chose does not.
+// The highest rate of an open loop that holds a latency. The rate that held is tried once more: the
+// best of several tries owes something to luck.
 import type { Merged } from './merge.ts';
 import type { SearchRun, SearchTry } from './outcome.ts';
 import type { Search } from './plan.ts';
 import { operationsNeeded, percentileOf } from '../kit/histogram.ts';
 
-/** The gap between the highest rate that held and the lowest that did not is closed up to this factor. */
+/**
+ * The gap between the highest rate that held and the lowest that did not is closed up to this
+ * factor.
+ */
 const GAP = 1.1;
 
-/** A rate is held where at least so much of it was answered, less three standard deviations of how many calls come by chance, and nothing failed. */
+/**
+ * A rate is held where at least so much of it was answered, less three standard deviations of how
+ * many calls come by chance, and nothing failed.
+ */
 const REACHED = 0.95;
 
 /** Longest window of one try. */
 const TRY_MOST_MS = 60_000;
 
-/** `confirmed` is the run that counts, of the highest rate that held twice; null where none did. Rejects as `tryRate` does. */
+/**
+ * `confirmed` is the run that counts, of the highest rate that held twice; null where none did.
+ * Rejects as `tryRate` does.
+ */
 export async function searchRate(
   { fromPerSecond, toPerSecond, triesMax }: Pick<Search, 'fromPerSecond' | 'toPerSecond' | 'triesMax'>,
   tryRate: (ratePerSecond: number) => Promise<SearchTry>,

@@ -1,11 +1,11 @@
-// Two reports against each other, cell by cell: what changed by more than chance. Sound repetitions are ranked against sound ones
-// (significance.ts): the blocks of one comparison say nothing of those of another. That tells a change from the scatter of runs within each comparison; what moved between them beside the code, such as the machine, it cannot tell.
+// Two reports against each other, cell by cell. Sound repetitions are ranked against sound ones
+// (significance.ts). A change of the machine looks like one of the code.
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Figure, figureOf, SIGNIFICANCE } from '../kit/figure.ts';
 import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
 import { mannWhitneyP } from './significance.ts';
 
-/** What conditions and changes are about; null where a cell does not bear the figure. */
+/** The figures of conditions and changes; null where a cell does not bear the figure. */
 export const COMPARED: Readonly<Record<Change['figure'], (cell: ReportCell) => Figure | null>> = {
   throughput: (cell) => cell.recordsPerSecond,
   p50: (cell) => cell.latency.p50Ms,
@@ -46,7 +46,10 @@ function changesOf(cell: ReportCell, old: ReportCell): Change[] {
   });
 }
 
-/** The figure of the sound runs alone, as the others are no ground for a verdict; of all where none is. */
+/**
+ * The figure of the sound runs alone, as the others are no ground for a verdict; of all where none
+ * is.
+ */
 function soundOf(figure: Figure | null, { runs }: ReportCell): Figure | null {
   const values = figure?.values.filter((_, at) => runs[at]!.isSound) ?? [];
   return values.length === 0 ? figure : figureOf(values);
@@ -63,7 +66,10 @@ function nameOf(cell: Coordinates): string {
   return Object.values(coordinatesOf(cell)).join(' ');
 }
 
-/** Every circumstance that differs beside the coordinates: what makes the two less comparable than the test can know. */
+/**
+ * Every circumstance that differs beside the coordinates: what makes the two less comparable than
+ * the test can know.
+ */
 function otherwise(now: Compared, before: Compared): string[] {
   const [earlier, later] = [circumstancesOf(before), circumstancesOf(now)];
   return [...new Set([...earlier.keys(), ...later.keys()])].flatMap((name) => {
@@ -72,7 +78,7 @@ function otherwise(now: Compared, before: Compared): string[] {
   });
 }
 
-/** What names a cell is compared with its like, and an instance's name says nothing. */
+/** Names of a cell are compared with their like, and an instance's name says nothing. */
 const NO_CIRCUMSTANCES: ReadonlySet<string> = new Set([
   ...['name', 'workloads', 'layouts', 'recordBytes', 'containerKib', 'instances', 'callers', 'ratesPerSecond'].map(
     (name) => `plan.${name}`,
@@ -93,7 +99,7 @@ function circumstancesOf({ plan, places, prices, versions, commit }: Compared): 
   return new Map([...Map.groupBy(all, ([name]) => name)].map(([name, some]) => [name, some.map(([, text]) => text)]));
 }
 
-/** What stands in it at any depth, by its path. */
+/** All its leaves at any depth, by path. */
 function leavesOf(value: unknown, path: string): (readonly [path: string, text: string])[] {
   if (value === null) return [[path, 'unknown']];
   if (typeof value !== 'object') return [[path, typeof value === 'string' ? value : JSON.stringify(value)]];

@@ -1,4 +1,5 @@
-// What the charts of all reports are drawn with: axes, lines, symbols and labels, as the text of SVG. Colours are the page's CSS variables.
+// Lines, symbols and labels of all pictures, as the text of SVG. Colours are the page's CSS
+// variables.
 import { escape } from '../kit/html.ts';
 import type { Layout } from '../kit/dimensions.ts';
 
@@ -78,7 +79,7 @@ function px(length: number): number {
   return Math.round(length * 10) / 10;
 }
 
-/** Of one axis: where a value lies, in CSS pixels, and where its ticks are. */
+/** One axis: a value's place in CSS pixels, and the ticks. */
 interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
@@ -102,13 +103,16 @@ function powerOf(value: number, base: 2 | 10): number {
   return base === 2 ? Math.log2(value) : Math.log10(value);
 }
 
-/** What a chart is drawn for. */
+/** The screen that a chart is drawn for. */
 export interface Shape {
   readonly name: 'wide' | 'narrow';
   readonly widthPx: number;
 }
 
-/** `wide` fits a tablet and paper at its own size, `narrow` a phone of 390: text keeps its size in both. */
+/**
+ * `wide` fits a tablet and paper at its own size, `narrow` a phone of 390: text keeps its size in
+ * both.
+ */
 export const SHAPES: readonly Shape[] = [
   { name: 'wide', widthPx: 720 },
   { name: 'narrow', widthPx: 340 },

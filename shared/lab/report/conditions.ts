@@ -1,7 +1,7 @@
-// What `--fail-if` says: conditions on figures, and on how they changed against an earlier report. `ycsb-c.p99>50` holds for a cell of the workload whose p99
-// is above 50 ms; `ycsb-a.throughput<0.9x` for one whose throughput is below 0.9 times what it was, by more than chance. Grammar:
-//   conditions = condition {"," condition}    condition = {name "."} figure ("<" | ">") number ["x"]
-// A name is a provider, a layout or a workload, and narrows the condition to its cells; names of one kind are alternatives.
+// Conditions of `--fail-if`, such as `ycsb-c.p99>50` (ms) and `ycsb-a.throughput<0.9x` (of before):
+//   conditions = condition {"," condition}
+//   condition = {name "."} figure ("<" | ">") number ["x"]
+// Names of one kind are alternatives.
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { factor } from '../kit/format.ts';
 import type { Coordinates } from '../load/coordinates.ts';
@@ -23,7 +23,7 @@ export interface Condition {
   readonly hasUnit: boolean;
 }
 
-/** What the figures are measured in. */
+/** The units of the figures. */
 export const UNITS: Readonly<Record<Change['figure'], string>> = {
   throughput: 'records/s',
   p50: 'ms',
@@ -82,7 +82,10 @@ function conditionOf(text: string): Condition {
   };
 }
 
-/** Beside an earlier report a bare number may mean either: what to write instead, of the first that has one. */
+/**
+ * Beside an earlier report a bare number may mean either: what to write instead, of the first that
+ * has one.
+ */
 export function unclearAmong(conditions: readonly Condition[]): string | undefined {
   const unclear = conditions.find(({ hasUnit }) => !hasUnit);
   if (unclear === undefined) return undefined;
@@ -90,17 +93,20 @@ export function unclearAmong(conditions: readonly Condition[]): string | undefin
   return `${text} is unclear beside an earlier report: ${text}x is now to before, ${text}${UNIT_SIGNS[figure]} the figure itself`;
 }
 
-/** What a condition may be met by. */
+/** The cells and changes that a condition is tried on. */
 interface Judged {
   readonly cell: Coordinates;
   readonly value: number;
-  /** What may be chance meets no condition. */
+  /** A change that may be chance meets no condition. */
   readonly isTold: boolean;
   /** `is 0.50 x (p 0.002)`, `has 61.2 ms`. */
   readonly words: string;
 }
 
-/** A line for each cell that meets a condition. An absolute one is about the median that the report shows. */
+/**
+ * A line for each cell that meets a condition. An absolute one is about the median that the report
+ * shows.
+ */
 export function metBy(report: Pick<Report, 'cells' | 'against'>, conditions: readonly Condition[]): string[] {
   return conditions.flatMap((condition) =>
     judgedBy(report, condition)
@@ -109,7 +115,9 @@ export function metBy(report: Pick<Report, 'cells' | 'against'>, conditions: rea
   );
 }
 
-/** A line for each condition that no figure could ever meet: as they are written they watch nothing. */
+/**
+ * A line for each condition that no figure could ever meet: as they are written they watch nothing.
+ */
 export function idleAmong(report: Pick<Report, 'cells' | 'against'>, conditions: readonly Condition[]): string[] {
   return conditions
     .filter((condition) => judgedBy(report, condition).length === 0)

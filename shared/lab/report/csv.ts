@@ -1,4 +1,5 @@
-// The report as CSV (RFC 4180): a row for each run of each cell, so that medians and intervals can be computed again. Units stand in the names.
+// The report as CSV (RFC 4180): a row for each run of each cell, so that medians and intervals can
+// be computed again. Units stand in the names.
 import type { Report, ReportCell, ReportRun } from './schema.ts';
 
 /** The whole text; numbers with a point, absent ones empty. */
@@ -11,7 +12,7 @@ export function reportCsv({ cells, places }: Pick<Report, 'cells' | 'places'>): 
 
 function fieldOf(value: string | number | boolean | null): string {
   if (typeof value !== 'string') return String(value ?? '');
-  // What targets said of themselves must not become a formula in a spreadsheet.
+  // A target's own words must not become a formula in a spreadsheet.
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]|^ | $/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

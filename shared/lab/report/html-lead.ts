@@ -1,4 +1,5 @@
-// The first screen of the report's page: three sentences, one picture, and what a reader must know before any other figure.
+// The first screen of the report's page: three sentences, one picture, and what a reader must know
+// before any other figure.
 import { escape } from '../kit/html.ts';
 import { captioned, mark } from './html-parts.ts';
 import { isOneRun, leadOf, type Pair, pairsOf } from './lead.ts';

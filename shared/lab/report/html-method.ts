@@ -1,4 +1,5 @@
-// The end of the report's page, folded: how to read it, where every figure came from, and how to do it again.
+// The end of the report's page, folded: how to read it, where every figure came from, and how to do
+// it again.
 import type { Place } from '../load/place.ts';
 import { escape } from '../kit/html.ts';
 import { tableHtml } from '../kit/html-table.ts';

@@ -1,4 +1,4 @@
-// What the pages of all reports are made of: the page, charts in their captions, legends.
+// Parts of all reports' pages: the page, pictures in their captions, legends.
 import { escape } from '../kit/html.ts';
 import type { Layout, Provider } from '../kit/dimensions.ts';
 import { type Shape, SHAPES } from './chart-parts.ts';

@@ -1,4 +1,5 @@
-// The page's tables across workloads: each layout at its best, what it costs there, the searches, and what changed against an earlier report.
+// The page's tables across workloads: each layout at its best, what it costs there, the searches,
+// and what changed against an earlier report.
 import type { Layout } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
 import type { Ratio } from '../kit/ratio.ts';

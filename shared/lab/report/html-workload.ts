@@ -46,7 +46,7 @@ function cellsTable(cells: readonly ReportCell[], workload: Workload): string {
 <p class="words">Small in place of a percentile: the operations of the run that had the fewest, and how many of each run it needs. Longer windows have more.</p>`;
 }
 
-/** Of the cell, and numbers. */
+/** A column of the cell, and columns of numbers. */
 function columnsOf(titles: readonly string[]): Column[] {
   return [{ title: 'Cell' }, ...titles.map((title) => ({ title, isNumber: true }))];
 }
@@ -92,7 +92,7 @@ function nameHtml(cell: ReportCell): string {
   return `${mark(provider, layout)}&nbsp;${PROVIDER_SHORT_NAMES[provider]} ${layout}${containerKib === null ? '' : ` ${containerKib} KiB`} <small>${loadWords(cell)}</small>`;
 }
 
-/** Where a run had too few operations: how many, of how many. */
+/** A percentile, or the operations there were of those needed. */
 function percentileHtml({ latency, runs }: ReportCell, name: keyof ReportCell['latency'], percentile: number): string {
   const figure = latency[name];
   if (figure !== null) return figureHtml(figure, decimal);

@@ -1,5 +1,5 @@
-// The report as one self-contained HTML page: SVG charts and tables, no script, nothing loaded from anywhere. What it means stands in the first screen;
-// tables and the method are folded.
+// The report as one self-contained HTML page without script. Its meaning stands in the first
+// screen; the method is folded.
 import { WORKLOADS } from '../kit/dimensions.ts';
 import { leadHtml } from './html-lead.ts';
 import { methodHtml } from './html-method.ts';
@@ -13,7 +13,7 @@ export function reportHtml(report: Report): string {
   return page(`Stowage: comparison of ${report.startedAt.slice(0, 10)}`, reportBody(report));
 }
 
-/** What stands in its body. */
+/** The content of its body. */
 export function reportBody(report: Report): string {
   const workloads = WORKLOADS.filter((workload) => report.cells.some((cell) => cell.workload === workload));
   const links = [...workloads, 'method'].map((id) => `<a href="#${id}">${id}</a>`);

@@ -1,4 +1,5 @@
-// What a reader in a hurry takes home: what is compared, what it means, how far to trust it. A sentence each, and the pairs that the picture shows.
+// Three sentences for a reader in a hurry: the layouts, the result, its trust. The picture shows
+// the pairs.
 import type { Layout } from '../kit/dimensions.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { factor } from '../kit/format.ts';
@@ -17,13 +18,15 @@ const LAYOUT_WORDS: Readonly<Record<Layout, string>> = {
 
 export type Other = 'record' | 'batch' | 'driver';
 
-/** The container layout against another of the same provider and workload, each at its best load. */
+/**
+ * The container layout against another of the same provider and workload, each at its best load.
+ */
 export interface Pair {
   readonly provider: SummaryRow['provider'];
   readonly workload: SummaryRow['workload'];
   readonly recordBytes: number;
   readonly other: Other;
-  /** Of the records a second. */
+  /** Ratio of the records a second. */
   readonly ratio: Ratio;
 }
 
@@ -37,7 +40,7 @@ export function isOneRun({ pairs }: Ratio): boolean {
   return pairs === 1;
 }
 
-/** Those that there are: calls that hand over other numbers of records have none. */
+/** The pairs with a ratio: calls that hand over other numbers of records have none. */
 export function pairsOf(summary: readonly SummaryRow[]): Pair[] {
   return summary.flatMap(({ provider, workload, recordBytes, ...row }) =>
     (
@@ -72,7 +75,10 @@ function meaning({ summary, cells }: Report): string {
   return `Each at its best load, containers are ${[...standings, ...cost].join('; ')}.`;
 }
 
-/** `faster than one entity a record in 4 of 6 pairs (2.4 x to 30 x), slower in 1 (0.60 x), undecided in 1`. */
+/**
+ * `faster than one entity a record in 4 of 6 pairs (2.4 x to 30 x), slower in 1 (0.60 x), undecided
+ * in 1`.
+ */
 function standing(other: Other, pairs: readonly Pair[]): string {
   const told = (wanted: Ratio['verdict']): number[] =>
     pairs.flatMap(({ ratio }) => (ratio.verdict === wanted ? ratio.ratio : []));

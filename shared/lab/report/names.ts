@@ -1,4 +1,5 @@
-// Providers, layouts, workloads, loads and cells by name and colour, the same on every page and in the terminal.
+// Providers, layouts, workloads, loads and cells by name and colour, the same on every page and in
+// the terminal.
 import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { whole } from '../kit/format.ts';
@@ -17,8 +18,8 @@ export const PROVIDER_SHORT_NAMES: Readonly<Record<Provider, string>> = {
 type Palette = Readonly<Record<Provider, Readonly<Record<Layout, string>>>>;
 
 /**
- * Warm for Google, blue for Azure; the more records an entity or a request holds, the further from the paper's own
- * brightness. Each has a contrast of 3 to 1 with its paper at least, as WCAG 2.2 asks of graphics (1.4.11).
+ * Warm for Google, blue for Azure; fuller entities are further from the paper's brightness. Each
+ * has a contrast of 3 to 1 at least (WCAG 2.2, 1.4.11).
  */
 export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
   light: {

@@ -1,4 +1,4 @@
-// What a reader has to know to read the figures; only what is true of this very comparison.
+// Notes for reading the figures; only those true of this very comparison.
 import { operationsNeeded } from '../kit/histogram.ts';
 import { MIXES } from '../work/workloads.ts';
 import type { Workload } from '../kit/dimensions.ts';

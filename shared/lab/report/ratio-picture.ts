@@ -1,5 +1,5 @@
-// The one picture of the first screen: a row for each provider and workload, a symbol for each layout that the container store is set against, at how many
-// times its records a second. Pure SVG text.
+// The picture of the first screen: a row for each provider and workload, a symbol for each layout,
+// at container's multiple of its rate. Pure SVG text.
 import { factor, whole, whyUndecided } from '../kit/format.ts';
 import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text, vertical } from './chart-parts.ts';
 import { isOneRun, isTold, type Pair } from './lead.ts';
@@ -49,7 +49,10 @@ function nameOf({ provider, workload, recordBytes }: Pair, isSized: boolean): st
   return `${PROVIDER_SHORT_NAMES[provider]} ${workload}${isSized ? `, ${whole(recordBytes)} B` : ''}`;
 }
 
-/** The interval as a bar, the ratio as a symbol, its number behind; faint where it cannot be told apart. */
+/**
+ * The interval as a bar, the ratio as a symbol, its number behind; faint where it cannot be told
+ * apart.
+ */
 function pairMark({ provider, other, ratio }: Pair, at: (value: number) => number, y: number): string {
   if (ratio.low <= 0) return '';
   const colour = colourOf(provider, other);

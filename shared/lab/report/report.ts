@@ -1,4 +1,5 @@
-// Makes the report of a comparison: schema.ts says what it holds. Pure: the same outcome and circumstances always make the same report.
+// Makes the report of a comparison: schema.ts says what it holds. Pure: the same outcome and
+// circumstances always make the same report.
 import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operations.ts';
 import type { PriceList } from '../cost/prices.ts';
 import type { Coordinates } from '../load/coordinates.ts';
@@ -43,7 +44,10 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
   };
 }
 
-/** Runs of one cell together, in the order of their repetitions; cells by their coordinates, whatever order they ran in. */
+/**
+ * Runs of one cell together, in the order of their repetitions; cells by their coordinates,
+ * whatever order they ran in.
+ */
 function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(
   runs: readonly Run[],
 ): Run[][] {

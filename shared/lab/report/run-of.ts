@@ -6,7 +6,10 @@ import type { CellRun } from '../plan/outcome.ts';
 import type { ReportRun } from './schema.ts';
 import type { Place } from '../load/place.ts';
 
-/** Windows of one run that open further apart than this share of their length did not generate their load together. */
+/**
+ * Windows of one run that open further apart than this share of their length did not generate their
+ * load together.
+ */
 const SKEW_MOST = 0.1;
 
 export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {

@@ -1,5 +1,5 @@
-// The report of a comparison as data: what `compare.json` holds, checked before it is written. Sizes in bytes, times in milliseconds unless the name says
-// otherwise; null means not known.
+// The report of a comparison as data: what `compare.json` holds, checked before it is written.
+// Sizes in bytes, times in milliseconds unless the name says otherwise; null means not known.
 import * as z from 'zod';
 import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/place.ts';
@@ -18,13 +18,16 @@ export const REPORT_SCHEMA_VERSION = 5;
 const positive = z.number().min(0);
 const share = positive.max(1);
 
-/** Latencies of one operation as it is sent and answered; a percentile is null where fewer than ten operations were slower (histogram.ts). */
+/**
+ * Latencies of one operation as it is sent and answered; a percentile is null where fewer than ten
+ * operations were slower (histogram.ts).
+ */
 function latencySchema<One extends z.ZodType>(one: One) {
   const rare = one.nullable();
   return z.strictObject({ meanMs: one, p50Ms: rare, p90Ms: rare, p95Ms: rare, p99Ms: rare, p999Ms: rare, maxMs: one });
 }
 
-/** What one instance did of a run. */
+/** One instance's part of a run. */
 const partSchema = z.strictObject({
   /** Index into `places`. */
   place: z.int().min(0),
@@ -34,7 +37,10 @@ const partSchema = z.strictObject({
   warmupMs: positive,
   steadiness: z.enum(STEADINESS),
   warmupErrors: z.int().min(0),
-  /** Milliseconds from the earliest opening of a window in this run to this one's, by the instances' own clocks. */
+  /**
+   * Milliseconds from the earliest opening of a window in this run to this one's, by the instances'
+   * own clocks.
+   */
   skewMs: positive,
   durationMs: positive,
   recordsPerSecond: positive,
@@ -63,9 +69,12 @@ const runSchema = z.strictObject({
   errors: countsSchema,
   unfinished: z.int().min(0),
   usage: usageSchema,
-  /** What the store did, warm-up and drain included; null in layouts without it. */
+  /** The store's counts, warm-up and drain included; null in layouts without it. */
   store: storeCountersSchema.nullable(),
-  /** True if no instance was known to be unsteady, none was cold or held by a ramp, and their windows began within a tenth of the window of each other. */
+  /**
+   * True if no instance was known to be unsteady, none was cold or held by a ramp, and their
+   * windows began within a tenth of the window of each other.
+   */
   isSound: z.boolean(),
   parts: z.array(partSchema).min(1),
 });
@@ -78,7 +87,7 @@ export const reportCellSchema = z.strictObject({
   recordsPerSecond: figureSchema,
   /** A figure where every run bears the percentile. */
   latency: latencySchema(figureSchema),
-  /** Of all runs together. */
+  /** Operations of all runs together. */
   operations: z.int().min(0),
   errors: countsSchema,
   /** Null where the SDK hides them. */
@@ -95,13 +104,19 @@ export const reportCellSchema = z.strictObject({
 
 export type ReportCell = z.infer<typeof reportCellSchema>;
 
-/** One layout against another, both at the coordinates given. A ratio is null, too, where the denominator is 0. */
+/**
+ * One layout against another, both at the coordinates given. A ratio is null, too, where the
+ * denominator is 0.
+ */
 const comparisonSchema = z.strictObject({
   ...coordinatesSchema.omit({ layout: true, containerKib: true }).shape,
   containerKib: coordinatesSchema.shape.containerKib,
   numerator: z.enum(LAYOUTS),
   denominator: z.enum(LAYOUTS),
-  /** Whether their calls hand over equally many records. Else there is no ratio: it would compare two kinds of operation. */
+  /**
+   * Whether their calls hand over equally many records. Else there is no ratio: it would compare
+   * two kinds of operation.
+   */
   isLikeWithLike: z.boolean(),
   recordsPerSecond: ratioSchema.nullable(),
   dollarsPerMillionRecords: ratioSchema.nullable(),
@@ -117,17 +132,22 @@ const bestSchema = z.strictObject({
 
 export type Best = z.infer<typeof bestSchema>;
 
-/** Each layout of a provider, a workload and a size of records at the load where it was fastest. Its choice favours lucky runs a little; `comparisons` have no choice in them. */
+/**
+ * Each layout at the load where it was fastest. The choice favours lucky runs a little;
+ * `comparisons` have no choice in them.
+ */
 const summaryRowSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   workload: z.enum(WORKLOADS),
   recordBytes: coordinatesSchema.shape.recordBytes,
   best: z.record(z.enum(LAYOUTS), bestSchema.nullable()),
   containerToRecord: ratioSchema.nullable(),
-  /** Of `container-batch` where a call of `container` hands over another number of records. */
+  /**
+   * To that of `container-batch` where a call of `container` hands over another number of records.
+   */
   containerToBatch: ratioSchema.nullable(),
   containerToDriver: ratioSchema.nullable(),
-  /** Of `load` to `batch`, else to `record`: what sends as many records a request. */
+  /** To `batch` in `load`, else to `record`: a request of theirs has as many records. */
   driverToSdk: ratioSchema.nullable(),
 });
 
@@ -137,7 +157,7 @@ export type SummaryRow = z.infer<typeof summaryRowSchema>;
 const reportSearchSchema = z.strictObject({
   ...coordinatesSchema.shape,
   search: searchSchema,
-  /** Of the runs that confirmed a rate; 0 where none held twice. */
+  /** The rate of the runs that confirmed one; 0 where none held twice. */
   ratePerSecondHeld: figureSchema,
   /** The percentile in those runs; null where none held twice. */
   latencyMs: figureSchema.nullable(),
@@ -146,7 +166,10 @@ const reportSearchSchema = z.strictObject({
 
 export type ReportSearch = z.infer<typeof reportSearchSchema>;
 
-/** Figures that are compared with those of an earlier report, by the names that conditions on them use. */
+/**
+ * Figures that are compared with those of an earlier report, by the names that conditions on them
+ * use.
+ */
 export const COMPARED_NAMES = ['throughput', 'p50', 'p95', 'p99', 'cost'] as const;
 
 const changeSchema = z.strictObject({
@@ -154,7 +177,7 @@ const changeSchema = z.strictObject({
   figure: z.enum(COMPARED_NAMES),
   before: figureSchema,
   now: figureSchema,
-  /** Of the medians, now to before. */
+  /** Ratio of the medians, now to before. */
   ratio: positive,
   /** Two-sided Mann-Whitney test of the repetitions, exact. */
   p: share,
@@ -173,7 +196,7 @@ const againstSchema = z.strictObject({
   /** Cells that only one of the two has. */
   onlyBefore: z.int().min(0),
   onlyNow: z.int().min(0),
-  /** What else differs between the two comparisons, a sentence each. */
+  /** All other differences between the two comparisons, a sentence each. */
   otherwise: z.array(z.string()),
 });
 
@@ -195,7 +218,7 @@ export const circumstancesSchema = z.strictObject({
   coordinator: coordinatorSchema,
   /** Package -> version, on the coordinator's machine. */
   versions: z.record(z.string(), z.string()),
-  /** Of the coordinator; null outside of a repository. */
+  /** The coordinator's commit; null outside of a repository. */
   commit: z.string().nullable(),
   /** The command that repeats the comparison; null where there is none. */
   command: z.string().nullable(),
@@ -205,7 +228,7 @@ export const circumstancesSchema = z.strictObject({
 
 export type Circumstances = z.infer<typeof circumstancesSchema>;
 
-/** What operations are billed by. */
+/** The prices of billed operations. */
 const pricesSchema = z.strictObject({
   date: z.string(),
   providers: z.record(
@@ -238,9 +261,9 @@ export const reportSchema = z.strictObject({
   failures: z.array(failureSchema),
   leftOut: z.array(leftOutSchema),
   leftovers: z.array(leftoverSchema),
-  /** What changed since an earlier report, where one was given. */
+  /** Changes since an earlier report, where one was given. */
   against: againstSchema.optional(),
-  /** What a reader has to know to read the figures; they follow from the plan and the ratios. */
+  /** Notes for reading the figures; they follow from the plan and the ratios. */
   notes: z.array(z.string()),
 });
 

@@ -1,17 +1,16 @@
-// Whether two samples of repetitions differ by more than chance: the Mann-Whitney test, two-sided and exact. It asks only how the values rank
-// against each other: rates of few repetitions follow no known distribution, and one slow run must not decide. With n values on each side the
-// smallest p is 2 / (2n over n): .1 with three, .029 with four, .008 with five. So with three nothing can ever be told apart.
+// The Mann-Whitney test, two-sided and exact: it compares ranks, so one slow run cannot decide.
+// With three values a side nothing can be told apart.
 import { wilcoxonRankSum } from 'simple-statistics';
 import { SIGNIFICANCE } from '../kit/figure.ts';
 
-/** What to make of many verdicts at once; nothing corrects for them, which would ask for more runs than anybody waits for. */
+/** A sentence on many verdicts at once; nothing corrects for them. */
 export function byChanceAlone(verdicts: number): string {
   return `By chance alone about ${Math.max(1, Math.round(verdicts * SIGNIFICANCE))} of ${verdicts} would, were nothing different.`;
 }
 
 /**
- * The probability of ranks at least as far apart if both samples came from one distribution, by counting all ways to deal the pooled values out
- * to both sides: so ties are exact too. Between 0 and 1; 1 where a side is empty. Effort grows with the fourth power of the values: for some tens.
+ * The probability of ranks at least as far apart by chance, ties exact. 1 where a side is empty.
+ * Effort grows with the fourth power of the values.
  */
 export function mannWhitneyP(one: readonly number[], other: readonly number[]): number {
   if (one.length === 0 || other.length === 0) return 1;

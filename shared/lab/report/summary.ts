@@ -1,14 +1,20 @@
-// The comparison in ratios: each layout against the others, cell by cell, and at the load where each was fastest.
+// The comparison in ratios: each layout against the others, cell by cell, and at the load where
+// each was fastest.
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Layout, LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import { type Ratio, ratioOf } from '../kit/ratio.ts';
 import { coordinatesOf } from './against.ts';
 import type { Best, Comparison, ReportCell, SummaryRow } from './schema.ts';
 
-/** In `load` the driver writes many records at once, as `batch` does; else one, as `record` does. */
+/**
+ * In `load` the driver writes many records at once, as `batch` does; else one, as `record` does.
+ */
 const sdkBeside = (workload: Workload): Layout => (workload === 'load' ? 'batch' : 'record');
 
-/** Which layout is set against which: the store against what its users have else, and its driver against both, to tell what packing brings from the rest. */
+/**
+ * Which layout is set against which: the store against what its users have else, and its driver
+ * against both, to tell what packing brings from the rest.
+ */
 function pairsOf(workload: Workload): readonly (readonly [numerator: Layout, denominator: Layout])[] {
   return [
     ['container', 'record'],
@@ -42,7 +48,10 @@ function comparisonOf(cell: ReportCell, other: ReportCell): Comparison {
   };
 }
 
-/** Of the runs that both cells have in one block. Null where their calls hand over other numbers of records: those are another kind of operation. */
+/**
+ * The ratio over runs that both cells have in one block. Null where their calls hand over other
+ * numbers of records.
+ */
 function ratioBetween(
   cell: ReportCell,
   other: ReportCell,
@@ -78,7 +87,10 @@ export function shownIn(summary: readonly SummaryRow[]) {
   return { layouts, ratios };
 }
 
-/** A row for each provider, workload and size of records that has cells. A ratio is null where a side has none, or where their calls differ. */
+/**
+ * A row for each provider, workload and size of records that has cells. A ratio is null where a
+ * side has none, or where their calls differ.
+ */
 export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
   const inOrder = PROVIDERS.flatMap((provider) => cells.filter((cell) => cell.provider === provider));
   const rows = Map.groupBy(inOrder, ({ provider, workload, recordBytes }) => `${provider} ${workload} ${recordBytes}`);
@@ -102,7 +114,7 @@ export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
   });
 }
 
-/** Of the cells with most repetitions: a cell of which some runs failed may owe its median to the ones that are missing. */
+/** The best of the cells with most repetitions: failed runs may flatter a median. */
 function bestOf(cells: readonly ReportCell[], layout: Layout): ReportCell | undefined {
   const own = cells.filter((cell) => cell.layout === layout);
   const most = Math.max(...own.map(({ runs }) => runs.length));

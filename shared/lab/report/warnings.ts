@@ -1,20 +1,24 @@
-// What a reader has to be told before any figure: where it ran, what disturbed it, what is missing. Sentences, the same for page and terminal.
+// Warnings before any figure: the place, disturbances, gaps. The same sentences for page and
+// terminal.
 import type { Place } from '../load/place.ts';
 import { percent } from '../kit/format.ts';
 import { list, PROVIDER_NAMES, providersIn } from './names.ts';
 import type { Report, ReportRun } from './schema.ts';
 
 /**
- * Above these shares a run counts as disturbed. Waiting up to a fifth is usual where function and emulator share two processors; a cloud's machine
- * has a few per mille stolen.
+ * Above these shares a run counts as disturbed. Function and emulator on two processors usually
+ * wait a fifth; a cloud's machine has a few per mille stolen.
  */
 const WAIT_MAX = 0.2;
 const STOLEN_MAX = 0.05;
 
-/** Above this share of a run the function's thread was as good as always at work: the generator is the limit, not the store. */
+/**
+ * Above this share of a run the function's thread was as good as always at work: the generator is
+ * the limit, not the store.
+ */
 const BUSY_MAX = 0.95;
 
-/** Where the cells ran, by their own word: never that of the machine which asked for them. */
+/** The places of the cells, by their own word. */
 export function whereWords(places: readonly Place[]): string {
   if (places.length === 0) return 'No function answered, so there is no figure.';
   const emulated = providersOf(places.filter(({ isEmulator }) => isEmulator));
@@ -34,7 +38,10 @@ export function isEmulated(places: readonly Place[]): boolean {
   return places.some((place) => place.isEmulator);
 }
 
-/** Clouds that are compared with each other run in places that are alike; else a sentence says in what they are not. */
+/**
+ * Clouds that are compared with each other run in places that are alike; else a sentence says in
+ * what they are not.
+ */
 export function unlikePlaces(places: readonly Place[]): string[] {
   const runtimes = [...new Set(places.map(({ runtime }) => runtime))];
   const commits = new Set(places.map(({ commit }) => commit));
@@ -48,7 +55,7 @@ export function unlikePlaces(places: readonly Place[]): string[] {
 
 type Part = ReportRun['parts'][number];
 
-/** What may disturb a run, and what to say of it; `most` gives the highest share of all runs. */
+/** Disturbances of a run, and their words; `most` gives the highest share of all runs. */
 const DISTURBANCES: readonly (readonly [
   has: (part: Part) => boolean,
   words: (most: (of: (part: Part) => number | null) => string) => string,
@@ -83,7 +90,7 @@ const DISTURBANCES: readonly (readonly [
   ],
 ];
 
-/** What disturbed the runs. Empty where nothing did. */
+/** The disturbances of the runs. Empty where there were none. */
 export function disturbances({ cells }: Pick<Report, 'cells'>): string[] {
   const runs = cells.flatMap((cell) => cell.runs);
   const most = (of: (part: Part) => number | null): string =>

@@ -1,5 +1,5 @@
-// The contests there are, and the ratios to the plain SDK that each is to reach: whoever replaces SDK calls by this store must lose neither
-// speed nor processor time by a lone call, and gains where calls can share an entity or a request.
+// The contests, and the ratios to the plain SDK that each is to reach: a lone call must lose
+// neither speed nor processor time.
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
 import type { Cloud } from '../../../package/bundle.ts';
 
@@ -14,9 +14,12 @@ export interface Contest {
   readonly inFlight: number;
   /** Whether each round trip takes `FAR_RTT_MS` more. */
   readonly isFar: boolean;
-  /** Of records a second, ours to theirs, at least. */
+  /** The least ratio of records a second, ours to theirs. */
   readonly rate: Ratios;
-  /** Of processor time a record, at most; undefined: none, as the wait of a long way is the same for both. */
+  /**
+   * The highest ratio of processor time a record; undefined: none, as a long way's wait is the same
+   * for both.
+   */
   readonly processor: Ratios | undefined;
 }
 
@@ -29,7 +32,7 @@ export const STORED_GOAL = 1.4;
 /** Milliseconds to the first record of a cold function, over those of an empty one, at most. */
 export const COLD_START_GOALS_MS: Readonly<Record<Cloud, number>> = { gcp: 300, azure: 200 };
 
-/** Of Datastore and of Azure Tables. */
+/** Ratios on Datastore and on Azure Tables. */
 type Pair = readonly [datastore: number, azure: number];
 
 function near(name: ContestName, inFlight: number, rate: Pair, processor: Pair): Contest {

@@ -1,4 +1,4 @@
-// What both sides of a contest work on: 10,000 records of 500 bytes of text in five fields, drawn by random keys, the same for both.
+// The data of both sides: 10,000 records of 500 bytes of text in five fields, drawn by random keys.
 import { uniformIndexes } from '../../../../shared/lab/work/distributions.ts';
 import { seededRandom } from '../../../../shared/lab/kit/random.ts';
 import { recordSource, type SampleRecord } from '../../../../shared/lab/work/records.ts';
@@ -21,7 +21,7 @@ export class Sample {
     return this.#source(this.#draw(), 0).key;
   }
 
-  /** So many distinct keys. */
+  /** Distinct keys. */
   keys(count: number): string[] {
     const keys = new Set<string>();
     while (keys.size < count) keys.add(this.key());

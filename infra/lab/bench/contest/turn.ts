@@ -11,7 +11,7 @@ export interface TurnSize {
 /** Does the work once; resolves, when the last reply has arrived, to the records it handled. */
 export type Work = () => Promise<number>;
 
-/** What a turn did, and what it took: work that was under way at its end was finished and counts, its time too. */
+/** Records and costs of a turn: work under way at its end was finished and counts. */
 export interface Turn extends Spent {
   readonly records: number;
 }

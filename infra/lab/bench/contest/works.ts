@@ -1,4 +1,5 @@
-// The work of each contest, the same for both sides: each sends it as its layout's client does (shared/lab/work/layout-clients.ts).
+// The work of each contest, the same for both sides: each sends it as its layout's client does
+// (shared/lab/work/layout-clients.ts).
 import { afterCalls, closedLoop, eachInFlight } from '../../../../shared/lab/load/closed-loop.ts';
 import type { Baseline } from '../../../../shared/lab/work/baseline.ts';
 import {
@@ -18,7 +19,10 @@ const GET_MANY_KEYS = 500;
 /** Single gets of the baseline that has no batched one. */
 const SINGLE_GETS_IN_FLIGHT = 32;
 const PARALLEL_BATCHES = [1, 4, 16] as const;
-/** Alone and in company: a driver that sees few requests, because callers share them, is not compiled by these alone. */
+/**
+ * Alone and in company: a driver that sees few requests, because callers share them, is not
+ * compiled by these alone.
+ */
 const WARM_UP_IN_FLIGHT = [1, 32];
 /** Room for branches, and not for a leaf with its page table. */
 export const SMALL_CACHE_BYTES = 16 * 1_024;
@@ -106,7 +110,10 @@ export class Contestant {
     await this.#party.recall(this.#sample.records().map(({ key }) => key));
   }
 
-  /** So many puts and gets, alone and in company. Google's emulator, in Java, is several times slower for its first ten thousand operations. */
+  /**
+   * Puts and gets, alone and in company. Google's emulator is several times slower for its first
+   * ten thousand operations.
+   */
   async warmUp(operations: number): Promise<void> {
     for (const work of [this.works.put, this.works.get])
       for (const inFlight of WARM_UP_IN_FLIGHT) await closedLoop(inFlight, afterCalls(operations), work);
@@ -142,7 +149,10 @@ export async function sendOne(client: LayoutClient, operation: Operation): Promi
   return 1;
 }
 
-/** In one call, so many of its requests at a time; gives the number of records. Rejects with the error of one that failed. */
+/**
+ * In one call, so many of its requests at a time; gives the number of records. Rejects with the
+ * error of one that failed.
+ */
 export async function sendMany(
   client: LayoutClient,
   operations: readonly Operation[],

@@ -20,7 +20,10 @@ export interface OptionsB {
   readonly rounds: number;
 }
 
-/** The document's, except that entities written singly are fewer: 10,000 took half an hour then, and would take a minute a run now. */
+/**
+ * The document's, except that entities written singly are fewer: 10,000 took half an hour then, and
+ * would take a minute a run now.
+ */
 const FULL: OptionsB = { entities: 10_000, singles: 500, rounds: 5 };
 
 const { runs: THEN, ...PRINTED } = PUBLISHED.azure_tables_2011;
@@ -28,7 +31,7 @@ const ENTITIES_THEN = 10_000;
 const PROVIDERS = ['azure-tables', 'datastore'] as const;
 /** The service's limit of a group transaction, and the customary size of a commit on Datastore. */
 const [GROUP, LARGE_GROUP] = [100, 500];
-/** What ASP.NET of that day allowed a processor, and with everything switched on. */
+/** Connections that ASP.NET of that day allowed a processor, and with everything switched on. */
 const [PARALLEL, PARALLEL_MOST] = [12, 48];
 /** A text of 49 characters and a counter. */
 const CHARACTERS = 53;
@@ -43,7 +46,7 @@ export function experimentB(options: OptionsB = FULL): Experiment {
   };
 }
 
-/** What the document prints in seconds, and the rate of each run. */
+/** The printed seconds, and the rate of each run. */
 function inSeconds(seconds: readonly number[]): Record<string, Figure> {
   return { s: figureOf(seconds), rate: figureOf(seconds.map((each) => ENTITIES_THEN / each)) };
 }

@@ -1,5 +1,5 @@
-// Document C: ten records of 10,000 characters or of one, in one transaction or one by one. Its `root.put()` lies inside its timing: here, too, a root is
-// written before every ten records, and its time and its request are counted.
+// Document C: ten records of 10,000 characters or of one, in one transaction or one by one. Its
+// `root.put()` lies inside its timing, and so it does here.
 import type { Experiment, ExperimentContext } from '../experiment.ts';
 import { type DocumentPlan, figureTable, measureRows, type PlannedRow, SPENT } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
@@ -14,7 +14,7 @@ import { ratiosOf, ratiosText, ratioText, verdictOf } from '../words.ts';
 
 export interface OptionsC {
   readonly rounds: number;
-  /** So often ten records are written a round; the figure is the mean. */
+  /** Times that ten records are written a round; the figure is the mean. */
   readonly repetitions: number;
 }
 
@@ -112,7 +112,10 @@ async function chapter(context: ExperimentContext, options: OptionsC): Promise<C
 }
 
 const NOW = ['datastore-s', 'azure-tables-s'];
-/** Sizes that differ by a factor of 10,000 "make no difference" if the times differ by less than this. */
+/**
+ * Sizes that differ by a factor of 10,000 "make no difference" if the times differ by less than
+ * this.
+ */
 const SAME = 1.25;
 
 function findingsOf(seconds: FigureTable, spent: FigureTable): Finding[] {

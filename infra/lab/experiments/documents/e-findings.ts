@@ -1,4 +1,4 @@
-// What still holds of document E.
+// Findings on document E.
 import { threeDigits } from '../../../../shared/lab/kit/format.ts';
 import { type Finding, type FigureTable, meanOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { meansText, ratiosOf, ratiosText, ratioText, verdictOf } from '../words.ts';

@@ -1,4 +1,5 @@
-// Document E: what single, batched and cached operations take and cost, and what callers at a time bring.
+// Document E: what single, batched and cached operations take and cost, and what callers at a time
+// bring.
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
 import type { Experiment, ExperimentContext } from '../experiment.ts';
 import {
@@ -44,9 +45,11 @@ const FULL: OptionsE = {
 const PROVIDERS = ['datastore', 'azure-tables'] as const;
 const CHARACTERS = 500;
 const WHERE_THEN = 'App Engine, 2011';
-/** Most records in one write: the customary size of a commit, and the limit of a group transaction. */
+/**
+ * Most records in one write: the customary size of a commit, and the limit of a group transaction.
+ */
 const WRITES_MAX = { datastore: 500, 'azure-tables': 100 } as const;
-/** What the baseline takes of keys at once, and a query on Azure gives in one answer. */
+/** Keys that the baseline takes at once, and entities that a query on Azure gives in one answer. */
 const READS_MAX = { datastore: 500, 'azure-tables': 1_000 } as const;
 /** Batches on their way at a time, where one does not take all. */
 const BATCHES_IN_FLIGHT = 8;
@@ -215,7 +218,7 @@ const PRICED_THEN: Readonly<Record<string, keyof typeof THEN.per_dollar>> = {
   memcache: 'memcache',
 };
 
-/** What money buys, by the operations that were billed. */
+/** Records that money buys, by the operations that were billed. */
 function priceTable(count: number, rows: readonly PlannedRow[], measured: Measured): FigureTable {
   const { datastore, 'azure-tables': azure } = PRICES.providers;
   const plan = {

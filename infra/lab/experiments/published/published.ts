@@ -1,4 +1,5 @@
-// What the five documents printed, as data, with where each was printed. The figures are copied once and never computed.
+// The printed figures of the five documents, with their sources. They are copied once and never
+// computed.
 import type { Result } from '../../../../shared/lab/report/chapters/schema.ts';
 import PUBLISHED from './published.json' with { type: 'json' };
 

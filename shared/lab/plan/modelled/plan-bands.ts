@@ -1,5 +1,5 @@
-// The model's headline figures over its guesses: one guess at a time moves from the middle to an
-// end, and five seeds show how much is chance. A group is a guess; its rows are the figures.
+// The model's headline figures over its guesses, one group a guess: it moves from the middle to an
+// end. Five seeds show chance.
 import { AZURE_TABLES_2026_11 } from '../../cloud/data/azure-tables-2026-11.ts';
 import { DATASTORE_2026_11 } from '../../cloud/data/datastore-2026-11.ts';
 import { NO_LIMIT, type ProviderData } from '../../cloud/data/parameters.ts';

@@ -1,5 +1,5 @@
-// The default plan: how the layouts do against callers, instances, the size of containers and of the
-// table. Small enough for three minutes.
+// The default plan: how the layouts do against callers, instances, the size of containers and of
+// the table. Small enough for three minutes.
 import type { PlanInput, RowInput } from './plan.ts';
 
 const CALLERS = [1, 8, 32, 256, 1_000, 10_000];

@@ -1,5 +1,5 @@
-// What the store is to reach when its callers and instances become many: each row is a case, its goals are ratios to the plain layouts in the
-// same model, with the same instances and the same callers.
+// Goals for many callers and instances: each row is a case, its goals are ratios to the plain
+// layouts in the same model.
 import type { PlanInput, RowInput } from './plan.ts';
 
 /** Gets against single entities' gets: the latency that is allowed at each number of callers. */

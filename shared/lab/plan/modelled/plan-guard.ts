@@ -1,4 +1,5 @@
-// A small plan that passes every part of the model once. Its figures are kept in the repository (infra/lab/model/guard.tsv), so that change of one is seen.
+// A small plan that passes every part of the model once. Its figures are kept in the repository
+// (infra/lab/model/guard.tsv), so that change of one is seen.
 import type { PlanInput, RowInput } from './plan.ts';
 
 const ROWS: readonly RowInput[] = [

@@ -1,4 +1,5 @@
-// A plan: which cells the model plays. Built-in plans and plans from files are of one kind; a file is checked before anything runs.
+// A plan: which cells the model plays. Built-in plans and plans from files are of one kind; a file
+// is checked before anything runs.
 import * as z from 'zod';
 import {
   ARRIVALS,
@@ -18,12 +19,15 @@ const ms = z.number().min(1).max(3_600_000);
 
 const setting = z.union([z.number().min(0), z.enum(['low', 'middle', 'high'])]);
 
-/** What a row's container layout, or the layout named, is to reach. */
+/** A bound on a figure of a row's container layout, or of the layout named. */
 const goalSchema = z.strictObject({
   figure: z.enum(['throughput', 'p50', 'p99', 'requests', 'conflicts', 'billed', 'slowest']),
   /** Default `container`. */
   layout: z.enum(MODEL_LAYOUTS).optional(),
-  /** The figure is divided by the same one of this layout, in this row or the row with this id, this many times. */
+  /**
+   * The figure is divided by the same one of this layout, in this row or the row with this id, this
+   * many times.
+   */
   against: z
     .strictObject({ layout: z.enum(MODEL_LAYOUTS), row: z.string().optional(), times: z.number().min(0).optional() })
     .optional(),
@@ -48,7 +52,7 @@ const rowSchema = z.strictObject({
   following: z
     .strictObject({ concurrency: count(1_000), startMs: z.number().min(0).max(600_000), instancesMax: count(1_000) })
     .optional(),
-  /** Of each instance; with `following` of all of them. */
+  /** Callers of each instance; with `following` of all of them. */
   callers: count(100_000).default(1),
   /** In place of callers: arrivals a second that wait for nothing. */
   arrivals: z.strictObject({ perSecond: z.number().min(0.1).max(1_000_000), spacing: z.enum(ARRIVALS) }).optional(),
@@ -116,7 +120,7 @@ function checkRows({ groups }: ModelPlan): void {
   }
 }
 
-/** What a row's cells share beside it. */
+/** Settings that a row's cells share beside it. */
 interface Common {
   readonly plan: ModelPlan;
   readonly seed: number;
@@ -178,7 +182,7 @@ function cellOf(
   };
 }
 
-/** Of these, what the row says itself. */
+/** Settings that the row itself has. */
 function given({ warmupMs, warmupOperationsMax, windowMs, operationsMax }: Row): Partial<ModelPlan['window']> {
   const all = { warmupMs, warmupOperationsMax, windowMs, operationsMax };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));

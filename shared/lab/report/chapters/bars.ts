@@ -1,4 +1,5 @@
-// Bars of ratios, one picture a row: each from the baseline, which all rows of a sheet have at the same place, on one logarithmic scale.
+// Bars of ratios, one picture a row: each from the baseline, which all rows of a sheet have at the
+// same place, on one logarithmic scale.
 import { INK, line, logScale, rect, svg } from '../chart-parts.ts';
 import type { Column } from './schema.ts';
 import type { Cell } from './sheets.ts';

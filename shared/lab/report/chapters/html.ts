@@ -1,4 +1,5 @@
-// The report as one self-contained HTML page: tables with bars of ratios, no script, nothing loaded.
+// The report as one self-contained HTML page: tables with bars of ratios, no script, nothing
+// loaded.
 import { escape } from '../../kit/html.ts';
 import { tableHtml } from '../../kit/html-table.ts';
 import { page } from '../html-parts.ts';

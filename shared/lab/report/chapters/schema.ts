@@ -9,7 +9,9 @@ const CHAPTERS_SCHEMA_VERSION = 3;
 
 const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
 
-/** Each run in the column's unit, or why there is none: not printed, no counterpart, interrupted. */
+/**
+ * Each run in the column's unit, or why there is none: not printed, no counterpart, interrupted.
+ */
 const figureSchema = z.union([
   z.strictObject({ runs: z.tuple([z.number()], z.number()).readonly() }).readonly(),
   z.strictObject({ failed: z.string() }).readonly(),
@@ -64,7 +66,10 @@ const tableSchema = z
     about: z.string(),
     columns: list(columnSchema),
     rows: list(rowSchema),
-    /** The middle run counts, where one of few may be disturbed. Default: the mean, as documents give it. */
+    /**
+     * The middle run counts, where one of few may be disturbed. Default: the mean, as documents
+     * give it.
+     */
     hasMedians: z.boolean().optional(),
     /** Sentences that stand under the table. */
     notes: list(z.string()).optional(),
@@ -116,7 +121,7 @@ const resultSchema = z
     id: z.string(),
     title: z.string(),
     question: z.string(),
-    /** Where the figures of then were printed; null where there are none. */
+    /** The source of the figures of then; null where there are none. */
     source: z.strictObject({ title: z.string(), year: z.int(), platform: z.string() }).readonly().nullable(),
     /** Null if it failed as a whole. */
     chapter: chapterSchema.nullable(),
@@ -136,7 +141,7 @@ export const chaptersSchema = z.strictObject({
   ran: circumstancesSchema.pick({ startedAt: true, durationMs: true, coordinator: true, versions: true }).nullable(),
   /** The signal, like Ctrl-C, that ended the whole run early. */
   endedEarly: z.string().nullable(),
-  /** Those that were begun. */
+  /** Results of the experiments that were begun. */
   results: list(resultSchema),
   /** Sentences for the end: how to read it. */
   notes: list(z.string()),
@@ -181,7 +186,9 @@ export function meanOf(figure: Figure | undefined): number | undefined {
   return figure.runs.reduce((sum, run) => sum + run, 0) / figure.runs.length;
 }
 
-/** The mean of the runs, or the median where the table has medians; undefined where there is none. */
+/**
+ * The mean of the runs, or the median where the table has medians; undefined where there is none.
+ */
 export function typicalOf(
   { hasMedians }: Pick<FigureTable, 'hasMedians'>,
   figure: Figure | undefined,

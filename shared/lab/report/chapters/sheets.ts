@@ -1,11 +1,14 @@
-// A table of figures as sheets, one for each measure, as the page and the terminal show them: every cell in words, ratios first.
+// A table of figures as sheets, one for each measure, as the page and the terminal show them: every
+// cell in words, ratios first.
 import { factor, withUnit } from '../../kit/format.ts';
 import { type Column, type Figure, type FigureTable, ratioOf, type Row, typicalOf } from './schema.ts';
 
 export interface Cell {
   /** To the row's baseline in this column. */
   readonly ratio?: number;
-  /** The figure with its unit, `failed`, or why there is none; empty where nothing was meant to be. */
+  /**
+   * The figure with its unit, `failed`, or why there is none; empty where nothing was meant to be.
+   */
   readonly text: string;
   /** The lowest and the highest of several runs. */
   readonly spread?: string;
@@ -14,7 +17,7 @@ export interface Cell {
 export interface Sheet {
   readonly caption: string;
   readonly columns: readonly Column[];
-  /** Those that have a figure in this measure, or failed. */
+  /** Rows that have a figure in this measure, or failed. */
   readonly rows: readonly { readonly row: Row; readonly cells: readonly Cell[] }[];
 }
 

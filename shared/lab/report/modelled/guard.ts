@@ -1,5 +1,5 @@
-// The figures of the guard's plan as a text to keep, and what changed between two such texts. Figures stand as they are, to the last digit: the
-// model is the same on every machine.
+// The figures of the guard's plan as a text to keep, and the changes between two such texts.
+// Figures stand to the last digit.
 import { textTable } from '../../kit/text-table.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
 

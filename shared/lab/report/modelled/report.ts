@@ -118,7 +118,10 @@ function tablesOf(played: readonly PlayedRow[]): WordTable[] {
   }));
 }
 
-/** Those that any of the cells hangs on; values are those of cells without settings of their own. */
+/**
+ * Parameters that any of the cells hangs on; values are those of cells without settings of their
+ * own.
+ */
 function parametersOf(provider: Provider, results: readonly ModelResult[]): WordTable[] {
   const own = results.filter(({ cell }) => cell.provider === provider);
   if (own.length === 0) return [];

@@ -1,5 +1,5 @@
-// Document A's own container of 300 rows and 100 kB: what an operation on it costs where all of it is read, decoded, encoded and written, and what one of this
-// store's costs, which reads and writes a part.
+// Document A's own container of 300 rows and 100 kB: an operation reads and writes all of it, where
+// one of this store's takes a part.
 import { spentOn } from '../../../../../shared/lab/load/spent.ts';
 import { recordSource, type SampleRecord } from '../../../../../shared/lab/work/records.ts';
 import { type Provider, PROVIDERS } from '../../../../../shared/lab/kit/dimensions.ts';
@@ -20,7 +20,7 @@ import { ROUNDS } from './six-columns.ts';
 
 const ROWS = 300;
 const ROW_BYTES = 333;
-/** Of each kind a round, one after the other. */
+/** Operations of each kind a round, one after the other. */
 const OPERATIONS = 5;
 const CALL = { timeoutMs: 10_000 };
 const PART = 'p0' as PartName;
@@ -118,7 +118,7 @@ async function storeOperations(
   return { put, get, delete: await meanMs(some, ({ key }) => table.delete(key)) };
 }
 
-/** Of one item's work, one after the other. */
+/** The mean of one item's work, one after the other. */
 async function meanMs<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<number> {
   const { wallMs } = await spentOn(async () => {
     for (const item of items) await work(item);

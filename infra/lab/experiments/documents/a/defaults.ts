@@ -1,4 +1,5 @@
-// What the store's codecs and compressions cost on real text, on the memory driver: processor time alone, and the bytes that are stored.
+// The store's codecs and compressions on real text and the memory driver: processor time and stored
+// bytes.
 import { spentOn } from '../../../../../shared/lab/load/spent.ts';
 import { recordSource, type RecordFields } from '../../../../../shared/lab/work/records.ts';
 import { memoryDriver } from '../../../../../shared/drivers/memory.ts';

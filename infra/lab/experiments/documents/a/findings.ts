@@ -1,4 +1,4 @@
-// What the figures of this run say about document A.
+// Findings on document A.
 import { factor, percent, threeDigits } from '../../../../../shared/lab/kit/format.ts';
 import { type FigureTable, type Finding, meanOf, ratioOf } from '../../../../../shared/lab/report/chapters/schema.ts';
 import { DEFAULT_WAY } from './defaults.ts';
@@ -92,10 +92,16 @@ function compression(defaults: FigureTable): Finding | undefined {
   };
 }
 
-/** A difference counts from a tenth on, and only where no run of one reaches into the runs of the other. */
+/**
+ * A difference counts from a tenth on, and only where no run of one reaches into the runs of the
+ * other.
+ */
 const GAIN = 0.9;
 
-/** -1 if the way is clearly less than the default, 1 if it is clearly more, 0 if the runs do not tell. */
+/**
+ * -1 if the way is clearly less than the default, 1 if it is clearly more, 0 if the runs do not
+ * tell.
+ */
 function standing({ rows }: FigureTable, way: string, column: string, ratio: number): number {
   const runsOf = (id: string): readonly number[] => {
     const figure = rows.find((row) => row.id === id)?.figures[column];

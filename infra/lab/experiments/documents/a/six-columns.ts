@@ -26,14 +26,17 @@ export const BASELINE = 'simplejson';
 /** Keyed 0 to 5. */
 const ROW = Object.fromEntries(THEN.row.entries());
 
-/** Rows keyed from 0 on, each a dictionary of its columns keyed 0 to 5: one more than `count`, as the document's loop made them. */
+/**
+ * Rows keyed from 0 on, each a dictionary of its columns keyed 0 to 5: one more than `count`, as
+ * the document's loop made them.
+ */
 export function rowsOf(count: number): Dictionary {
   return Object.fromEntries(Array.from({ length: count + 1 }, (_, key) => [String(key), { ...ROW }]));
 }
 
 /**
- * The document's figures. It ran the decoding of CSV once and divided by its two rounds, as it did with the others that it ran twice: the true time is twice
- * what it printed, and stands here.
+ * The document's figures. It decoded CSV once and divided by two rounds: the true time is twice the
+ * printed one, and stands here.
  */
 export function printedOf(count: 1_000 | 10_000): Printed[] {
   const all = THEN[`rows_${count}`];

@@ -1,5 +1,5 @@
-// The formats of documents A and D as one interface: a dictionary to bytes and back. A format that needs another shape (CSV rows, a Map) is
-// charged for the way there and back: that is what it costs to keep the dictionary in it.
+// The formats of documents A and D as one interface: a dictionary to bytes and back. A format of
+// another shape is charged for the conversion.
 import { deserialize, serialize } from 'node:v8';
 import * as bson from 'bson';
 import { Encoder } from 'cbor-x';
@@ -13,7 +13,7 @@ export interface Codec {
   /** Unique; the id of its rows. */
   readonly id: string;
   readonly name: string;
-  /** What does it: a package, or the runtime. */
+  /** The package, or the runtime. */
   readonly library: string;
   encode(value: Dictionary): Uint8Array;
   decode(bytes: Uint8Array): unknown;
@@ -31,8 +31,8 @@ export const MSGPACK: Codec = {
 };
 
 /**
- * The names of an object's properties are written once, into a list that both sides keep beside the bytes. The dictionary itself goes as a Map:
- * as an object it would become one structure of all its keys.
+ * Property names are written once, into a list beside the bytes. The dictionary goes as a Map: an
+ * object would become one structure of all its keys.
  */
 export function sharedStructures(): Codec {
   const packr = new Packr({ structures: [], moreTypes: true, copyBuffers: true, useToJSON: false });
@@ -47,7 +47,10 @@ export function sharedStructures(): Codec {
 
 const referencingPackr = new Packr({ useRecords: false, moreTypes: true, structuredClone: true, copyBuffers: true });
 
-/** The closest to Python's pickle: a library in the language itself that keeps which objects are one and the same. */
+/**
+ * The closest to Python's pickle: a library in the language itself that keeps which objects are one
+ * and the same.
+ */
 export const MSGPACK_REFERENCES: Codec = {
   id: 'msgpack-references',
   name: 'msgpack, references kept',

@@ -2,10 +2,15 @@
 import Papa from 'papaparse';
 import { type Codec, type Dictionary, textOf } from './codecs.ts';
 
-/** What the dictionary holds: rows with the same names, which the first line has, or one cell each. */
+/**
+ * The dictionary's values: rows with the same names, which the first line has, or one cell each.
+ */
 export type CsvShape = 'rows' | 'cell';
 
-/** Reads numbers, truth values and empty cells back as what they look like: CSV has nothing but text. */
+/**
+ * Reads numbers, truth values and empty cells back as what they look like: CSV has nothing but
+ * text.
+ */
 export function csv(shape: CsvShape): Codec {
   return {
     id: 'csv',

@@ -1,4 +1,5 @@
-// Whether a value comes back the same from a format: of the same type, and equal, -0 and repeated references told apart.
+// Whether a value comes back the same from a format: of the same type, and equal, -0 and repeated
+// references told apart.
 import { isDeepStrictEqual } from 'node:util';
 import type { WordTable } from '../../../../../shared/lab/report/chapters/schema.ts';
 import { type Codec, labelOf } from './codecs.ts';

@@ -1,4 +1,5 @@
-// A value through serializers: those of a document with what stands in for them now, then those it did not have.
+// A value through serializers: those of a document with what stands in for them now, then those it
+// did not have.
 import { isDeepStrictEqual } from 'node:util';
 import type { ExperimentContext } from '../../experiment.ts';
 import {
@@ -21,9 +22,9 @@ export type SerializerMeasure = (typeof MEASURES)[number];
 export interface Printed {
   readonly id: string;
   readonly name: string;
-  /** What stands in for it, or why nothing does. */
+  /** Its stand-in, or the reason for none. */
   readonly now: Codec | string;
-  /** What the document printed of it. */
+  /** The document's printed figures. */
   readonly figures: Readonly<Partial<Record<SerializerMeasure, number>>>;
   readonly marks?: readonly string[];
 }
@@ -36,7 +37,7 @@ export interface SerializerPlan extends Pick<FigureTable, 'id' | 'title' | 'abou
   /** The row that ratios are against. */
   readonly against: string;
   readonly whereThen: string;
-  /** Of the times of then. */
+  /** The unit of the times of then. */
   readonly unitThen: 'ms' | 's';
   readonly measures: readonly SerializerMeasure[];
 }

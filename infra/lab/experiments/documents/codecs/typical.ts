@@ -1,4 +1,5 @@
-// How much processor time a short piece of work takes typically. Not wall time: on a machine that does other things too, that is theirs as well.
+// How much processor time a short piece of work takes typically. Not wall time: on a machine that
+// does other things too, that is theirs as well.
 import { PROCESS_CLOCKS } from '../../../../../shared/lab/load/spent.ts';
 import { median } from '../../../../../shared/lab/kit/median.ts';
 
@@ -8,7 +9,10 @@ const CHUNK_LEAST_MS = 2;
 /** Work that takes longer than this is not repeated as often. */
 const TOTAL_MS = 100;
 
-/** Milliseconds of one call: the median of three chunks of some milliseconds, of fewer where the work is slow. All threads count, so collecting garbage does. */
+/**
+ * Milliseconds of one call: the median of three chunks of some milliseconds, of fewer where the
+ * work is slow. All threads count, so collecting garbage does.
+ */
 export function typicalMs(work: () => unknown): number {
   const chunks: number[] = [];
   const startedMs = processorMs();

@@ -1,4 +1,5 @@
-// Document D: one dictionary of 100 entries through every serializer, as a multiple of the language's own text form.
+// Document D: one dictionary of 100 entries through every serializer, as a multiple of the
+// language's own text form.
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
 import { PUBLISHED, SOURCES } from '../../published/published.ts';
 import type { Chapter } from '../../../../../shared/lab/report/chapters/schema.ts';
@@ -24,7 +25,10 @@ import { INSPECT, INSPECT_LINES } from './text-form.ts';
 const ROUNDS = 5;
 const PRINTED = PUBLISHED.serializers_python_2007.mean;
 
-/** The document's order. Like stands for like: what was written in C for what is in C++ or so now, what was in Python for what is in JavaScript. */
+/**
+ * The document's order. Like stands for like: what was written in C for what is in C++ or so now,
+ * what was in Python for what is in JavaScript.
+ */
 const SERIALIZERS: readonly (readonly [id: keyof typeof PRINTED, name: string, now: Codec | string])[] = [
   ['pyYAML', 'pyYAML', YAML],
   ['pySyck', 'pySyck', JS_YAML],

@@ -1,4 +1,4 @@
-// What the figures of this run say about document D.
+// Findings on document D.
 import { factor } from '../../../../../shared/lab/kit/format.ts';
 import {
   type FigureTable,
@@ -27,7 +27,10 @@ function open(what: string): Finding {
   return { verdict: 'open', text: `${what} was not measured in this run.` };
 }
 
-/** Like with like: cjson was in C, as JSON.stringify is in C++. Simplejson, in Python, is like nothing of today. */
+/**
+ * Like with like: cjson was in C, as JSON.stringify is in C++. Simplejson, in Python, is like
+ * nothing of today.
+ */
 function json(table: FigureTable): Finding | undefined {
   const [then, now] = [ratioOf(table, 'cjson', 'then-encode')!, ratioOf(table, 'cjson', 'now-encode')];
   if (now === undefined) return undefined;

@@ -1,4 +1,5 @@
-// The runtime's own text form of a value, as Python's repr and pprint are: made for people, and read back as source code.
+// The runtime's own text form of a value, as Python's repr and pprint are: made for people, and
+// read back as source code.
 import { inspect } from 'node:util';
 import { runInThisContext } from 'node:vm';
 import { type Codec, textOf } from '../codecs/codecs.ts';
