@@ -16,7 +16,7 @@ const ROUNDS = 5;
 const LOADED_PER_CALL = 1_000;
 const LONE_OPERATIONS = 500;
 
-export const DEFAULT_WAY = 'msgpack+zstd';
+const DEFAULT_WAY = 'msgpack+zstd';
 
 const WAYS = (['msgpack', 'json'] as const).flatMap((codec) =>
   (['zstd', 'none'] as const).map((compression) => ({ id: `${codec}+${compression}`, codec, compression })),

@@ -1,7 +1,6 @@
 // Findings on document A.
-import { factor, percent, threeDigits } from '../../../../../shared/lab/kit/format.ts';
-import { type FigureTable, type Finding, meanOf, ratioOf } from '../../../../../shared/lab/report/chapters/schema.ts';
-import { DEFAULT_WAY } from './defaults.ts';
+import { factor, percent } from '../../../../../shared/lab/kit/format.ts';
+import { type FigureTable, type Finding, ratioOf } from '../../../../../shared/lab/report/chapters/schema.ts';
 
 export interface TablesA {
   readonly rows: FigureTable;
@@ -14,9 +13,7 @@ export function findingsOf({ rows, container, defaults }: TablesA): Finding[] {
     share(container) ?? open('What an operation spends on its serializer'),
     fastest(rows) ?? open('Which serializer is the fastest'),
     csvNow(rows) ?? open('CSV'),
-    structures(rows) ?? open('Shared structures'),
     compression(defaults) ?? open('What compression saves'),
-    defaultWay(defaults) ?? open("The store's default"),
   ];
 }
 
@@ -72,16 +69,6 @@ function csvNow(rows: FigureTable): Finding | undefined {
   };
 }
 
-function structures(rows: FigureTable): Finding | undefined {
-  const bytes = ratiosIn(rows, ['msgpack-shared', 'msgpack'], 'now-bytes');
-  const time = ratioOf(rows, 'msgpack-shared', 'now-total');
-  if (bytes === undefined || time === undefined) return undefined;
-  return {
-    verdict: 'open',
-    text: `New since: msgpack takes ${factor(bytes[1]!)} JSON's bytes, and ${factor(bytes[0]!)} with shared structures (in ${factor(time)} JSON's time). No record can be read without the list then, which is why the store does without.`,
-  };
-}
-
 /** "ZIP makes it smaller", on real text. */
 function compression(defaults: FigureTable): Finding | undefined {
   const [plain, load, get] = ['stored', 'load', 'get'].map((column) => ratioOf(defaults, 'msgpack+none', column));
@@ -89,45 +76,6 @@ function compression(defaults: FigureTable): Finding | undefined {
   return {
     verdict: plain > 1 ? 'holds' : 'does not hold',
     text: `Compression makes a container smaller: on real text zstd stores ${factor(1 / plain)} the bytes. Without it a load takes ${factor(load)} the processor time, and a get ${factor(get)}.`,
-  };
-}
-
-/**
- * A difference counts from a tenth on, and only where no run of one reaches into the runs of the
- * other.
- */
-const GAIN = 0.9;
-
-/**
- * -1 if the way is clearly less than the default, 1 if it is clearly more, 0 if the runs do not
- * tell.
- */
-function standing({ rows }: FigureTable, way: string, column: string, ratio: number): number {
-  const runsOf = (id: string): readonly number[] => {
-    const figure = rows.find((row) => row.id === id)?.figures[column];
-    return figure !== undefined && 'runs' in figure ? figure.runs : [];
-  };
-  const [own, other] = [runsOf(DEFAULT_WAY), runsOf(way)];
-  if (ratio <= GAIN && Math.max(...other) < Math.min(...own)) return -1;
-  return ratio >= 1 / GAIN && Math.min(...other) > Math.max(...own) ? 1 : 0;
-}
-
-const WEIGHED = ['stored', 'load', 'get'] as const;
-
-/** Whether the store's default codec and compression are what these figures say they should be. */
-function defaultWay(defaults: FigureTable): Finding | undefined {
-  const others = defaults.rows.flatMap(({ id, name }) => {
-    const ratios = WEIGHED.map((column) => ratioOf(defaults, id, column)).filter((ratio) => ratio !== undefined);
-    if (id === DEFAULT_WAY || ratios.length < WEIGHED.length) return [];
-    return [{ name, ratios, signs: WEIGHED.map((column, at) => standing(defaults, id, column, ratios[at]!)) }];
-  });
-  const own = meanOf(defaults.rows.find(({ id }) => id === DEFAULT_WAY)?.figures['stored']);
-  if (others.length === 0 || own === undefined) return undefined;
-  const better = others.filter(({ signs }) => signs.includes(-1) && !signs.includes(1)).map(({ name }) => name);
-  const texts = others.map(({ name, ratios }) => `${name} ${ratios.map(factor).join(', ')}`);
-  return {
-    verdict: better.length === 0 ? 'holds' : 'does not hold',
-    text: `The store's default, msgpack + zstd, stores ${threeDigits(own)} bytes for a record of 500. Against it, in bytes, load and get: ${texts.join('; ')}. ${better.length === 0 ? 'None of them clearly gains without losing elsewhere.' : `Clearly better without losing elsewhere: ${better.join(', ')}.`}`,
   };
 }
 
