@@ -1,10 +1,9 @@
-// Parts of all reports' pages: the page, pictures in their captions, legends.
+// Parts of all reports' pages: the page, pictures in their captions.
 import { escape } from '../kit/html.ts';
 import type { Layout, Provider } from '../kit/dimensions.ts';
 import { type Shape, SHAPES } from './chart-parts.ts';
-import { colourOf, layoutsIn, PROVIDER_SHORT_NAMES, providersIn, SYMBOL_CHARACTERS } from './names.ts';
+import { colourOf, SYMBOL_CHARACTERS } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
-import type { ReportCell } from './schema.ts';
 
 /** A layout's colour and symbol, as in the picture. */
 export function mark(provider: Provider, layout: Layout): string {
@@ -32,7 +31,7 @@ ${body}
 interface Captioned {
   readonly title: string;
   readonly key: string;
-  /** HTML after the key: what symbols stand for, where no legend does. */
+  /** HTML after the key: the meaning of the symbols. */
   readonly keys?: readonly string[];
   /** For whoever does not see it. */
   readonly words: string;
@@ -50,13 +49,4 @@ export function captioned({ title, key, keys = [], words, draw }: Captioned): st
 /** HTML that shows when its summary is asked. */
 export function folded(summary: string, html: string): string {
   return `<details><summary>${escape(summary)}</summary>${html}</details>`;
-}
-
-export function legendHtml(cells: readonly ReportCell[]): string {
-  const groups = providersIn(cells).map((provider) => {
-    const layouts = layoutsIn(cells.filter((cell) => cell.provider === provider));
-    const keys = layouts.map((layout) => `<span class="key">${mark(provider, layout)} ${layout}</span>`);
-    return `<span><b>${PROVIDER_SHORT_NAMES[provider]}</b> ${keys.join(' ')}</span>`;
-  });
-  return `<p class="legend">${groups.join(' ')}</p>`;
 }

@@ -2,7 +2,7 @@
 import { LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import { operationsNeeded } from '../kit/histogram.ts';
 import { decimal, dollars, whole, whyUndecided } from '../kit/format.ts';
-import { folded, legendHtml, mark } from './html-parts.ts';
+import { folded, mark } from './html-parts.ts';
 import { escape } from '../kit/html.ts';
 import { figureHtml, ratioHtml } from './html-summary.ts';
 import { type Column, tableHtml } from '../kit/html-table.ts';
@@ -21,7 +21,7 @@ export function workloadHtml(report: Pick<Report, 'cells' | 'comparisons'>, work
     return `${title}${cellsTable(own, workload)}${comparisonsTable(comparisons)}`;
   });
   return `<section id="${workload}"><h2>${escape(WORKLOAD_TITLES[workload])}</h2>
-${legendHtml(cells)}${parts.join('')}</section>`;
+${parts.join('')}</section>`;
 }
 
 const CELL_COLUMNS = [

@@ -1,6 +1,6 @@
 // Providers, layouts, workloads, loads and cells by name and colour, the same on every page and in
 // the terminal.
-import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
+import { type Layout, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { whole } from '../kit/format.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -56,7 +56,7 @@ export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
   },
 };
 
-/** The charts' symbols as characters, for legends: layouts differ by more than colour. */
+/** The picture's symbols as characters: layouts differ by more than colour. */
 export const SYMBOL_CHARACTERS: Readonly<Record<Layout, string>> = {
   record: '●',
   batch: '■',
@@ -92,11 +92,6 @@ export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
 /** Providers that have cells, in the order of all reports. */
 export function providersIn(cells: readonly Pick<Coordinates, 'provider'>[]): Provider[] {
   return PROVIDERS.filter((provider) => cells.some((cell) => cell.provider === provider));
-}
-
-/** Layouts that have cells, in the order of all reports. */
-export function layoutsIn(cells: readonly Pick<Coordinates, 'layout'>[]): Layout[] {
-  return LAYOUTS.filter((layout) => cells.some((cell) => cell.layout === layout));
 }
 
 /** `32 callers`, `4 x 8 callers`, `400/s offered`. */

@@ -21,7 +21,7 @@ figure { margin: 0 auto; max-width: 900px; } figure svg { display: block; width:
 ul { padding-left: 20px; } li { margin: 4px 0; } a { color: inherit; }
 .caveat { border-left: 4px solid var(--amber); background: var(--amber-ground); padding: 8px 14px; margin: 12px 0; } .warning { border-color: var(--red); }
 .failed { border-color: var(--red); } .words { color: var(--soft); margin: 6px 0; }
-.legend { margin: 10px 0; } .legend > span { display: inline-block; margin-right: 20px; } .key { white-space: nowrap; } i.mark { font-style: normal; font-size: 13px; }
+.key { white-space: nowrap; } i.mark { font-style: normal; font-size: 13px; }
 table { overflow-wrap: normal; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } th, td { text-align: left; padding: 5px 8px; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { color: var(--soft); font-size: 13px; }
 .scroll { overflow-x: auto; }
@@ -33,7 +33,7 @@ th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { co
   @page { margin: 12mm; }
   body { background: none; font-size: 12px; } main { max-width: none; padding: 0; } section { border: 0; padding: 0; margin: 16px 0; }
   .wide { display: block; } .narrow { display: none; }
-  h2, h2 + .words, h3, .legend { break-after: avoid; } figure, tr, .caveat { break-inside: avoid; } thead { display: table-header-group; }
+  h2, h2 + .words, h3 { break-after: avoid; } figure, tr, .caveat { break-inside: avoid; } thead { display: table-header-group; }
   .scroll { overflow: visible; }  small { font-size: 10px; }
 }
 a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
@@ -43,7 +43,6 @@ nav { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: 14px; }
 .note { border-left: 4px solid var(--line); background: var(--paper); padding: 8px 14px; margin: 12px 0; } .note ul { margin: 4px 0; }
 .note.caveat { border-color: var(--amber); background: var(--amber-ground); } .note.warning { border-color: var(--red); background: var(--amber-ground); }
 figure { margin: 14px auto 22px; } figcaption { font-size: 14px; margin-bottom: 6px; color: var(--soft); } figcaption b { color: var(--ink); }
-.legend .key { margin-left: 8px; }
 summary { cursor: pointer; font-weight: 600; font-size: 14px; padding: 4px 0; } details { margin: 8px 0; }
 caption { text-align: left; font-size: 13px; color: var(--soft); padding: 4px 0; position: sticky; left: 0; }
 td, tbody th { vertical-align: top; font-size: 14px; } tbody th { color: var(--ink); font-weight: 600; } td small, tbody th small { display: block; font-size: 12px; font-weight: 400; }
