@@ -69,7 +69,7 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
   const baseline = await baselineFrom(values);
   await makeFolder('--out', values.out);
   const signal = interrupted(console.error);
-  // Its charts take a while to load, for which the other command need not wait.
+  // Its modules take a while to load, for which the other command need not wait.
   const { compareDeployed } = await import('./compare.ts');
   const { sourceFacts } = await import('./machine.ts');
   try {

@@ -129,7 +129,7 @@ async function run(plan: Plan, endpoints: readonly Endpoint[]): Promise<void> {
   show(reportOf(ended, plan, PRICES_2026_11, circumstances()));
 }
 
-/** The whole report in place of the charts that grew, and links to keep it. */
+/** The whole report in place of the tables that grew, and links to keep it. */
 function show(report: Report): void {
   byId('live').innerHTML = reportBody(report).replaceAll(/<(\/?)h1\b/g, '<$1h2');
   const files = [
