@@ -3,7 +3,7 @@
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
 import type { Baseline } from '../../shared/lab/work/baseline.ts';
-import { datastoreBaseline } from '../../shared/lab/sdk/datastore.ts';
+import { datastoreBaseline, datastoreClient } from '../../shared/lab/sdk/datastore.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
@@ -26,31 +26,47 @@ export interface BenchProvider {
   /** The plain SDK. Each call opens clients anew. */
   baseline(): Baseline;
   /** A driver on a namespace or table of its own. */
-  driver(space: string): Driver;
-  store(options?: Omit<StoreOptions, 'driver'>): Store;
+  driver(space: string, transport?: Transport): Driver;
+  store(options?: Omit<StoreOptions, 'driver'>, transport?: Transport): Store;
   close(): Promise<void>;
 }
+
+/** How a driver sends: by itself, or over the SDK's client. */
+export type Transport = 'own' | 'sdk';
 
 /** Makes a cloud's SDK clients and drivers for an endpoint. */
 interface Making {
   baseline(endpoint: string): Baseline;
-  driver(endpoint: string, space: string): Driver;
+  driver(endpoint: string, space: string, transport: Transport): Driver;
 }
 
 const credential = (): AzureNamedKeyCredential =>
   new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
 
+function tableClient(endpoint: string, tableName: string): TableClient {
+  return new TableClient(endpoint, tableName, credential(), { allowInsecureConnection: true });
+}
+
 const MAKING: Readonly<Record<Provider, Making>> = {
   datastore: {
     baseline: (endpoint) => datastoreBaseline({ projectId: PROJECT_ID, apiEndpoint: endpoint }),
-    driver: (endpoint, space) => datastoreDriver({ projectId: PROJECT_ID, endpoint, namespace: space }),
+    driver: (endpoint, space, transport) => {
+      const options = { projectId: PROJECT_ID, namespace: space };
+      if (transport === 'own') return datastoreDriver({ ...options, endpoint });
+      return datastoreDriver({ client: datastoreClient({ ...options, apiEndpoint: endpoint }) });
+    },
   },
   'azure-tables': {
     baseline: (endpoint) =>
       azureTablesBaseline({
-        tableClient: (name) => new TableClient(endpoint, name, credential(), { allowInsecureConnection: true }),
+        tableClient: (name) => tableClient(endpoint, name),
       }),
-    driver: (endpoint, space) => azureTablesDriver({ endpoint, tableName: space, credential: credential() }),
+    driver: (endpoint, space, transport) =>
+      azureTablesDriver(
+        transport === 'own'
+          ? { endpoint, tableName: space, credential: credential() }
+          : { client: tableClient(endpoint, space) },
+      ),
   },
 };
 
@@ -82,8 +98,9 @@ export function providerOn(provider: Provider, emulator: Emulator): BenchProvide
     backend: name,
     endpoint,
     baseline: () => opening(making.baseline(endpoint)),
-    driver: (space) => making.driver(endpoint, space),
-    store: (options) => opening(openStore({ ...options, driver: making.driver(endpoint, 'stowage') })),
+    driver: (space, transport = 'own') => making.driver(endpoint, space, transport),
+    store: (options, transport = 'own') =>
+      opening(openStore({ ...options, driver: making.driver(endpoint, `stowage${transport}`, transport) })),
     close: async () => {
       for (const one of opened.splice(0).toReversed()) await one.close();
     },

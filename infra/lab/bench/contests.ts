@@ -72,7 +72,7 @@ type Sides = Readonly<Record<Which, Pick<SideProcess, 'turn'>>>;
 
 const WHICH: Readonly<Record<Which, string>> = { theirs: 'plain SDK', ours: 'Stowage' };
 
-function nameOf({ name, inFlight, isFar }: Contest): string {
+export function nameOf({ name, inFlight, isFar }: Contest): string {
   return `${name}, ${inFlight} in flight${isFar ? `, ${FAR_RTT_MS} ms away` : ''}`;
 }
 
@@ -134,7 +134,7 @@ export async function rowsOf(
   }));
 }
 
-function numbersOf({ records, wallMs, processorUs }: Turn): Numbers {
+export function numbersOf({ records, wallMs, processorUs }: Turn): Numbers {
   return { rate: (records / wallMs) * 1_000, processor: processorUs / records };
 }
 

@@ -6,6 +6,7 @@ import { command, runCommand } from '../../cli/options.ts';
 import { reportOn } from '../experiments/command.ts';
 import { coldStarts } from './cold-starts.ts';
 import { contestsOf } from './contests.ts';
+import { transportsOf } from './transports.ts';
 
 const BENCH = command({
   name: 'npm run bench --',
@@ -13,6 +14,7 @@ const BENCH = command({
 goals are reached, 1 if something failed.`,
   options: {
     quick: { help: 'fewer and shorter turns, below 2 minutes' },
+    transports: { help: 'what packing brings and what the transport, alone, in some 4 minutes' },
     cold: { help: 'cold functions alone, in some 2 minutes' },
     out: { value: 'DIR', default: 'report', help: 'where bench.json and bench.html go' },
   },
@@ -34,10 +36,10 @@ const WORDS = {
   ],
 };
 
-await runCommand(BENCH, process.argv.slice(2), ({ values: { quick, cold, out } }) => {
+await runCommand(BENCH, process.argv.slice(2), ({ values: { quick, transports, cold, out } }) => {
   const size = quick ? QUICK : WHOLE;
-  const contests = cold ? [] : PROVIDERS.map((provider) => contestsOf(provider, size));
-  return untilInterrupted((signal) =>
-    reportOn([...contests, coldStarts(size.rounds)], { ...WORDS, out, name: 'bench', signal }),
-  );
+  const chapterOf = transports ? transportsOf : contestsOf;
+  const contests = cold ? [] : PROVIDERS.map((provider) => chapterOf(provider, size));
+  const starts = transports ? [] : [coldStarts(size.rounds)];
+  return untilInterrupted((signal) => reportOn([...contests, ...starts], { ...WORDS, out, name: 'bench', signal }));
 });

@@ -4,16 +4,21 @@ import { afterMs } from '../../../shared/lab/load/closed-loop.ts';
 import { PROCESS_CLOCKS } from '../../../shared/lab/load/spent.ts';
 import type { ContestName } from './contest/goals.ts';
 import { takeTurn, type Turn } from './contest/turn.ts';
-import { Contestant, ownParty, plainParty, SMALL_CACHE_BYTES } from './contest/works.ts';
+import { Contestant, driverParty, ownParty, plainParty, SMALL_CACHE_BYTES } from './contest/works.ts';
 import { providerOn } from '../providers.ts';
 import type { SideOrder, SideReply, SideSetup } from './side-process.ts';
 
-const { side, provider, endpoint, dataset, warmUpOperations } = JSON.parse(process.argv[2] ?? '{}') as SideSetup;
+const { side, transport, provider, endpoint, dataset, warmUpOperations } = JSON.parse(
+  process.argv[2] ?? '{}',
+) as SideSetup;
 const bench = providerOn(provider, { name: provider, endpoint, close: async () => {} });
-const party =
-  side === 'theirs'
-    ? await plainParty(bench.baseline(), dataset)
-    : await ownParty(bench.store(), bench.store({ cacheBytesMax: SMALL_CACHE_BYTES }), dataset);
+const PARTIES = {
+  theirs: () => plainParty(bench.baseline(), dataset),
+  entities: () => driverParty(bench.driver(`entities${transport}`, transport), dataset),
+  ours: () =>
+    ownParty(bench.store({}, transport), bench.store({ cacheBytesMax: SMALL_CACHE_BYTES }, transport), dataset),
+};
+const party = await PARTIES[side]();
 const contestant = new Contestant(party, dataset);
 let prepared: ContestName | undefined;
 

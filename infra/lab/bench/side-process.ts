@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
+import type { Transport } from '../providers.ts';
 import type { ContestName } from './contest/goals.ts';
 import type { Turn, TurnSize } from './contest/turn.ts';
 
@@ -12,7 +13,10 @@ const REPLY_TIMEOUT_MS = 120_000;
 
 /** A side's setup. */
 export interface SideSetup {
-  readonly side: 'ours' | 'theirs';
+  /** Containers, the plain SDK, or one entity a record through this store's driver. */
+  readonly side: 'ours' | 'theirs' | 'entities';
+  /** Default `own`; the plain SDK has no other. */
+  readonly transport?: Transport;
   readonly provider: Provider;
   /** Address of the emulator. */
   readonly endpoint: string;

@@ -14,9 +14,14 @@ const LOOKUP_MAX = 500;
 /** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
 const REMOVAL_PAGE = 4 * COMMIT_MAX;
 
+/** The SDK's client, for the baseline and for a driver over it. */
+export function datastoreClient(options: DatastoreOptions): Datastore {
+  return new Datastore(options);
+}
+
 /** One project and namespace. The client retries out of sight: `retries` is null. */
 export function datastoreBaseline(options: DatastoreOptions): Baseline {
-  const datastore = new Datastore(options);
+  const datastore = datastoreClient(options);
   const usage = emptyUsage(false);
   return {
     provider: 'datastore',

@@ -8,9 +8,10 @@ import {
   type LayoutClient,
   recordClient,
 } from '../../../../shared/lab/work/layout-clients.ts';
+import { driverClient } from '../../../../shared/lab/work/driver-client.ts';
 import type { Operation } from '../../../../shared/lab/work/operations.ts';
 import type { RecordFields, SampleRecord } from '../../../../shared/lab/work/records.ts';
-import type { Store } from '../../../../shared/store/index.ts';
+import type { Driver, Store } from '../../../../shared/store/index.ts';
 import type { ContestName } from './goals.ts';
 import { handledAll, RECORD_COUNT, Sample } from './sample.ts';
 import type { Work } from './turn.ts';
@@ -61,6 +62,28 @@ export async function ownParty(store: Store, small: Store, dataset: string): Pro
       return count;
     },
   };
+}
+
+/** One entity a record, through this store's driver: containers gain over it by packing alone. */
+export function driverParty(driver: Driver, dataset: string): Party {
+  const single = driverClient(driver, dataset);
+  return {
+    single,
+    uncached: single,
+    bulk: async (name) => {
+      const client = driverClient(driver, name);
+      return { ...client, call: (operations) => client.call(operations.map(inserted)) };
+    },
+    parallel: [SINGLE_GETS_IN_FLIGHT],
+    recall: async () => {},
+    getMany: (keys) => sendMany(single, keys.map(read), SINGLE_GETS_IN_FLIGHT),
+    scan: () => Promise.reject(new Error('the driver scans no records')),
+  };
+}
+
+/** The driver's batches are of inserts. */
+function inserted(operation: Operation): Operation {
+  return operation.kind === 'update' ? { kind: 'insert', record: operation.record, ended: () => {} } : operation;
 }
 
 /** A provider's plain SDK. */

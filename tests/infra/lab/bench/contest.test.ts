@@ -5,6 +5,7 @@ import { datastoreKindEntryBytes, plainBytes, unindexedBytes } from '../../../..
 import { takeTurn } from '../../../../infra/lab/bench/contest/turn.ts';
 import { startSide } from '../../../../infra/lab/bench/side-process.ts';
 import { goalsOf, rowsOf, tableOf } from '../../../../infra/lab/bench/contests.ts';
+import { pairsOf } from '../../../../infra/lab/bench/transports.ts';
 import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { afterMs } from '../../../../shared/lab/load/closed-loop.ts';
 import type { Clocks } from '../../../../shared/lab/load/spent.ts';
@@ -129,6 +130,36 @@ test.each(['ours', 'theirs'] as const)('%s works in a process of its own', async
     expect(turn.records % records).toBe(0);
     expect(turn.processorUs).toBeGreaterThan(0);
   }
+});
+
+test.each(['own', 'sdk'] as const)('single entities play over the transport %s, too', async (transport) => {
+  const setup = {
+    side: 'entities',
+    transport,
+    provider: 'datastore',
+    endpoint: inject('embeddedEndpoint'),
+    dataset: 'entities',
+    warmUpOperations: 1,
+  } as const;
+  const started = await startSide(setup, new AbortController().signal);
+  onTestFinished(() => started.close());
+  for (const [name, records] of [
+    ['put', 1],
+    ['get', 1],
+    ['bulk put', 10_000],
+  ] as const)
+    expect((await started.turn(name, { inFlight: 1, turnMs: 1 })).records % records).toBe(0);
+});
+
+test('packing and transport are told apart: each pair has the ratio of what differs', () => {
+  const cells = new Map(
+    ['containers, own', 'containers, SDK', 'entities, own', 'entities, SDK'].map(
+      (corner, index) => [corner, { rate: { runs: [10 ** index] }, processor: { runs: [2 ** index] } }] as const,
+    ),
+  );
+  const table = tableOf(pairsOf(CONTESTS[1]!, cells), 'here', 1);
+  const ratios = table.rows.filter(({ id, against }) => id !== against).map(({ id }) => ratioOf(table, id, 'rate'));
+  expect(ratios).toEqual([0.01, 0.01, 0.1, 0.1]);
 });
 
 test('a side that cannot work says why, and one that has ended takes no turn', async () => {
