@@ -62,7 +62,7 @@ function azCredential(ask: AskTool): {
   };
 }
 
-/** What `ask` gave lately; asked again after `TOKEN_KEPT_MS`, and after a failure. */
+/** Keeps a token for `TOKEN_KEPT_MS`; asks again after a failure. */
 function kept(ask: () => Promise<string>): () => Promise<string> {
   let token: { readonly text: string; readonly atMs: number } | undefined;
   return async () => {

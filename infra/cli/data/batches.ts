@@ -29,10 +29,7 @@ export async function* batchesOf(scan: Scan<EncodedValue>): AsyncGenerator<Batch
   yield { entries, cursor: undefined };
 }
 
-/**
- * Writes all of the items, whatever is there: what failed for a while, or is of unknown fate, is
- * put again. Throws the error of an item that cannot be written.
- */
+/** Writes over what is there; repeats what may succeed, throws what cannot. */
 export async function putAll(
   table: Table<EncodedValue>,
   items: readonly PutItem<EncodedValue>[],
@@ -53,7 +50,7 @@ function mayBeRepeated({ code, retryable }: StoreError): boolean {
   return retryable || code === 'unknown';
 }
 
-/** Works on all items at once. The first failure ends the others, and is thrown when they have ended. */
+/** Works on all items at once. The first failure ends the others, then is thrown. */
 export async function sideBySide<T>(
   items: readonly T[],
   signal: AbortSignal,

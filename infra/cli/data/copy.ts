@@ -1,11 +1,10 @@
-// Copies a table into another store, range by range side by side. Each range goes on at its cursor
-// after an interruption. A record that nobody changes meanwhile arrives once, as it is; one that is
-// changed arrives as it was at some moment of the copy: the copy is no snapshot.
+// Copies a table into another store, ranges side by side, each resumable. It is no snapshot: a record
+// that is changed meanwhile arrives as it was at some moment.
 import type { EncodedValue, Store, Table } from '../../../shared/store/index.ts';
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
-/** Where a copy has come to, as JSON: a cursor for each range, null for one that is done. */
+/** The state of a copy, as JSON: a cursor for each range, null for one that is done. */
 export interface CopyState {
   readonly ranges: readonly (string | null)[];
   readonly records: number;

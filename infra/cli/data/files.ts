@@ -8,7 +8,7 @@ const range = z.strictObject({
   file: z.string(),
   /** Goes on there; null: it is done. */
   cursor: z.string().nullable(),
-  /** Of the file that are whole lines of records before the cursor. */
+  /** Length of the whole lines before the cursor. */
   bytes: z.int(),
   records: z.int(),
   sum: z.string(),

@@ -1,5 +1,5 @@
-// Imports NDJSON into a table: the folder of an export, or one file of lines. Lines are put whatever
-// is there, so an import that was interrupted is run again.
+// Imports NDJSON into a table: the folder of an export, or one file. It writes over what is there,
+// so an interrupted import is run again.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { EncodedValue, PutItem, Store } from '../../../shared/store/index.ts';

@@ -1,5 +1,5 @@
-// A record as a line of NDJSON that gives it back byte for byte. A value that JSON gives back the
-// same stands readable as `value`; any other stands encoded, as `data` in base64.
+// A record as a line of NDJSON, byte for byte: readable as `value` where JSON gives it back the same,
+// else as `data` in base64.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { decode, encode, type EncodedValue, type Entry, type PutItem } from '../../../shared/store/index.ts';
@@ -45,7 +45,7 @@ function readableValue(stored: EncodedValue): { readonly value: unknown } | unde
   }
 }
 
-/** Counts records, and sums 64 bits of each line's SHA-256: equal sums mean equal records, in any order. */
+/** Records, and the sum of 64 bits of each line's SHA-256: equal for equal records in any order. */
 export class Checksum {
   records = 0;
   #sum = 0n;
