@@ -1,5 +1,5 @@
-// Copies a table into another store, ranges side by side, each resumable. It is no snapshot: a record
-// that is changed meanwhile arrives as it was at some moment.
+// Copies a table into another store, ranges side by side, each resumable. It is no snapshot: a
+// record that is changed meanwhile arrives as it was at some moment.
 import type { EncodedValue, Store, Table } from '../../../shared/store/index.ts';
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { Checksum, lineOf } from './record-line.ts';

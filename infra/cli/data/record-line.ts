@@ -1,5 +1,5 @@
-// A record as a line of NDJSON, byte for byte: readable as `value` where JSON gives it back the same,
-// else as `data` in base64.
+// A record as a line of NDJSON, byte for byte: readable as `value` where JSON gives it back the
+// same, else as `data` in base64.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { decode, encode, type EncodedValue, type Entry, type PutItem } from '../../../shared/store/index.ts';
