@@ -1,9 +1,8 @@
 // Rules 23 to 25: chunks, the order of keys, and what drivers leave behind.
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Part, Write } from '../../../shared/store/contract/driver.ts';
 import { slotOfPart } from '../../../shared/store/format/ids.ts';
-import { type CodecName, openStore, type Table } from '../../../shared/store/index.ts';
+import type { Table } from '../../../shared/store/index.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, storedNode } from './structure.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
@@ -163,46 +162,6 @@ test('rule 25: no write and no removal of the engine goes without the version it
   expect(conditional.every((each) => 'version' in each && known.has(each.version))).toBe(true);
 });
 
-const UNCARRIED: readonly [CodecName, string, unknown][] = [
-  ['json', 'not a number', { a: Number.NaN }],
-  ['json', 'infinity', [Infinity]],
-  ['json', 'a Map', new Map([['a', 1]])],
-  ['json', 'a Set', { a: new Set([1]) }],
-  ['json', 'a Date', { at: new Date(0) }],
-  ['json', 'bytes', { bytes: Uint8Array.of(1) }],
-  ['json', 'a bigint', 1n],
-  ['json', 'a hole in an array', [undefined]],
-  ['json', 'a function in an array', [() => 1]],
-  ['msgpack', 'a function in a Map', new Map([['a', () => 1]])],
-  ['msgpack', 'a function in a Set', new Set([() => 1])],
-  ['msgpack', 'a lone surrogate in a string', { a: [LONE] }],
-  ['msgpack', 'a lone surrogate in a name', { [LONE]: 1 }],
-  ['msgpack', 'a promise', { a: Promise.resolve(1) }],
-];
-
-test.each(UNCARRIED)('codec %s refuses %s, which would not come back as it was put', async (codec, _, value) => {
-  const store = openStore({ driver: memoryDriver() });
-  const table = await store.table('t', { codec });
-  await expect(table.put('k', value)).rejects.toMatchObject({ code: 'invalid', key: 'k' });
-  expect(await table.get('k')).toBeUndefined();
-  await store.close();
-});
-
-test.each([
-  ['order', { order: 'sorted' }],
-  ['codec', { codec: 'xml' }],
-])('a table is not opened with an unknown %s', async (_, options) => {
-  const world = new World();
-  const { store } = world.process();
-  await expect(store.table('t', options as object)).rejects.toThrow(TypeError);
-  expect(world.state.entities.size).toBe(0);
-});
-
-test('a store is not opened with an unknown compression', () => {
-  const compression = 'brotli' as 'zstd';
-  expect(() => openStore({ driver: memoryDriver(), compression })).toThrow('compression must be one of');
-});
-
 test('an asynchronous function given to update is refused, and its failure is not left unhandled', async () => {
   const world = new World();
   const table = await world.run(world.process().store.table<string>('t'));
@@ -210,26 +169,6 @@ test('an asynchronous function given to update is refused, and its failure is no
     throw new Error('nobody waits for this');
   }) as unknown as () => string;
   await expect(world.run(table.update('k', asynchronous))).rejects.toMatchObject({ code: 'invalid' });
-});
-
-test('one value that cannot be decoded fails its own key alone', async () => {
-  const world = new World();
-  const { store } = world.process();
-  const raw = await world.run(store.table('t', { codec: 'encoded' }));
-  await world.run(
-    raw.putMany([
-      { key: 'a', value: { codec: 'json', bytes: Buffer.from('1') } },
-      { key: 'b', value: { codec: 'json', bytes: Buffer.from('{') } },
-      { key: 'c', value: { codec: 'json', bytes: Buffer.from('3') } },
-    ]),
-  );
-  const table = await world.run(store.table('t'));
-  const outcomes = await world.run(table.getMany(['a', 'b', 'c']));
-  expect(outcomes).toMatchObject([
-    { value: 1 },
-    { status: 'failed', error: { code: 'corrupt', key: 'b' } },
-    { value: 3 },
-  ]);
 });
 
 test('a repair under way does not outlive a store that was closed while its provider is away', async () => {

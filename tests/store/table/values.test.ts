@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Packr } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { openStore, StoreError } from '../../../shared/store/index.ts';
+import { type CodecName, openStore, StoreError } from '../../../shared/store/index.ts';
 import { VALUE_DEPTH_MAX } from '../../../shared/store/table/check-value.ts';
 import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
@@ -135,12 +135,13 @@ const REFUSED_BY_ALL: [string, unknown, string][] = [
   ['a symbol as a key', { [Symbol('s')]: 1 }, 'symbols as keys'],
   ['a property that is not enumerable', Object.defineProperty({}, 'a', { value: 1 }), 'not enumerable'],
   ['a function', { a: [() => 1] }, 'a function cannot be stored'],
+  ['a symbol', Symbol('s'), 'a symbol cannot be stored'],
   ['a promise', Promise.resolve(1), 'await it'],
   ['a cycle', cycle, 'contains itself'],
   ['undefined', undefined, 'put null'],
 ];
 
-const REFUSED: [string, Codec, unknown, string][] = [
+const REFUSED: [string, CodecName, unknown, string][] = [
   ...REFUSED_BY_ALL.flatMap(([name, value, why]): [string, Codec, unknown, string][] => [
     [name, 'msgpack', value, why],
     [name, 'json', value, why],
@@ -167,6 +168,11 @@ const REFUSED: [string, Codec, unknown, string][] = [
   ['NaN', 'json', [Number.NaN], 'JSON has no NaN'],
   ['undefined in an object', 'json', { a: undefined }, 'leave the property out'],
   ['undefined in an array', 'json', [undefined], 'put null'],
+  ['a Set', 'json', new Set([1]), 'instance of Set'],
+  ['infinity', 'json', [Infinity], 'JSON has no Infinity'],
+  ['a function in a Map', 'msgpack', new Map([['a', () => 1]]), 'a function'],
+  ['a function in a Set', 'msgpack', new Set([() => 1]), 'a function'],
+  ['text as bytes', 'bytes', 'text', 'Uint8Array'],
 ];
 
 test.each(REFUSED)('%s is refused by %s, with what to do', async (_, codec, value, why) => {
