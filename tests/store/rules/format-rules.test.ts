@@ -5,6 +5,7 @@ import { slotOfPart } from '../../../shared/store/format/ids.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, storedNode } from './structure.ts';
+import { begun } from './table-steps.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
@@ -27,10 +28,7 @@ test('rule 23: pages that grow and shrink never leave chunks behind, nor take mo
 });
 
 test('rule 23: a page that is gone is dropped in the same write, and its slot goes on counting', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
-  for (let number = 0; number < 12; number += 1) await world.run(table.put(key(number), text(number)));
+  const { world, a: process, table } = await begun(12);
   process.takeCalls();
   // Enough for the layers to become too many, and one.
   for (let round = 0; round < 2; round += 1) {
@@ -44,9 +42,7 @@ test('rule 23: a page that is gone is dropped in the same write, and its slot go
 });
 
 test('rule 23: pages that a split moves away are dropped by its commit, and what stays is not sent again', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  const { world, a: process, table } = await begun();
   let cut: Write | undefined;
   for (let number = 0; cut === undefined && number < 200; number += 1) {
     process.takeCalls();
@@ -96,9 +92,7 @@ test('rule 24: keys stand in the order of their bytes, not of their UTF-16 units
 });
 
 test('rule 24: lone surrogates are refused by every verb, and nothing is written', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  const { world, a: process, table } = await begun();
   process.takeCalls();
   const refusal = { code: 'invalid' };
   await expect(world.run(table.put(LONE, 'v'))).rejects.toMatchObject(refusal);
@@ -172,10 +166,7 @@ test('an asynchronous function given to update is refused, and its failure is no
 });
 
 test('a repair under way does not outlive a store that was closed while its provider is away', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
-  for (let number = 0; number < 40; number += 1) await world.run(table.put(key(number), text(number)));
+  const { world, a: process, table } = await begun(40);
   process.rule((call) => (isWriteOf('patch', 't!t!')(call) ? { replyLost: true } : undefined));
   for (let number = 40; number < 60; number += 1) await world.run(table.put(key(number), text(number)));
   process.rule(() => ({ fail: 'unavailable' }));

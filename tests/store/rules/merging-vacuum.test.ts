@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
 import { leavesOf, storedRoot } from './structure.ts';
-import { fill, open } from './table-steps.ts';
+import { begun, open } from './table-steps.ts';
 import { damage, isWriteOf, key, text, World } from './world.ts';
 import { partName } from '../../support/ids.ts';
 
@@ -76,9 +76,7 @@ test('a put finds its leaf where an entry leads back to the leaf that sends it o
 });
 
 test('a damaged page keeps its container from merging, and no other', async () => {
-  const world = new World();
-  const [writer, vacuumer] = [world.process(), world.process()];
-  const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
+  const { world, b: vacuumer, table } = await begun();
   await world.run(table.putMany(numbered(200)));
   await world.run(table.deleteMany(numbered(200).flatMap(({ key: name }, number) => (number % 20 === 0 ? [] : name))));
   const { id, header } = leavesOf(world.state, 't')[3]!;
@@ -93,9 +91,7 @@ test('a damaged page keeps its container from merging, and no other', async () =
 });
 
 test('a retired container with a damaged page is passed by, and told', async () => {
-  const world = new World();
-  const [writer, vacuumer] = [world.process(), world.process()];
-  const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
+  const { world, b: vacuumer, table } = await begun();
   await world.run(table.putMany(numbered(60)));
   await world.run(table.deleteMany(numbered(60).flatMap(({ key: name }, number) => (number % 20 === 0 ? [] : name))));
   const retired = () => leavesOf(world.state, 't').find(({ header }) => header.state === 'retired');
@@ -126,10 +122,7 @@ test('what nobody writes is written anew at most once, however well it compresse
 });
 
 test('a leaf that took in others, by writes whose answers came late, and that does not fit with the next is judged all the same', async () => {
-  const world = new World();
-  const [filler, vacuumer] = [world.process(), world.process()];
-  const table = await open(world, filler);
-  await fill(world, table, 0, 100);
+  const { world, b: vacuumer, table } = await begun(100);
   const [left, right, next] = leavesOf(world.state, 't');
   const [low, high] = [right!, next!].map(({ header }) => Buffer.from(header.low).toString());
   const names = Array.from({ length: 100 }, (_, number) => key(number));

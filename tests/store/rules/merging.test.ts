@@ -8,7 +8,7 @@ import { encodeHeader, type Header } from '../../../shared/store/format/header.t
 import { HEADER_PART } from '../../../shared/store/format/ids.ts';
 import type { StoreError, Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { fill, keysBy, open } from './table-steps.ts';
+import { begun, fill, keysBy, open } from './table-steps.ts';
 import { damage, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
 
@@ -213,9 +213,7 @@ test('rule 14: a copy that nobody linked yet is left alone while its leaf waits,
 });
 
 test('rule 29: entries of a table that grew branches between two looks stay', async () => {
-  const world = new World();
-  const [writer, vacuumer] = [world.process(), world.process()];
-  const table = await open(world, writer);
+  const { world, b: vacuumer, table } = await begun();
   await world.run(table.put(key(0), text(0)));
   const growing = async (): Promise<void> => {
     await world.runtime.sleep(10_000);
@@ -441,9 +439,7 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
 });
 
 test('rule 28: however many entries lead astray, few reads find the leaf', async () => {
-  const world = new World();
-  const [writer, vacuumer] = [world.process(), world.process()];
-  const table = await open(world, writer);
+  const { world, b: vacuumer, table } = await begun();
   const names = Array.from({ length: 2_500 }, (_, index) => key(index));
   for (let from = 0; from < names.length; from += 50)
     await world.run(table.putMany(names.slice(from, from + 50).map((name) => ({ key: name, value: text(name) }))));

@@ -8,7 +8,7 @@ import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { fill, open } from './table-steps.ts';
+import { begun, fill, open } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
@@ -42,9 +42,7 @@ test('rule 8: a node names the one version of its origin that it was made for, a
 });
 
 test('rule 9: nothing is linked before every insert was acknowledged or read back', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
+  const { world, a, table } = await begun();
   let isOpen = false;
   a.once(isWriteOf('insert'), () => {
     isOpen = true;
@@ -61,9 +59,7 @@ test('rule 9: nothing is linked before every insert was acknowledged or read bac
 });
 
 test('rule 9: an insert that did not happen is not linked, and a splitter removes nothing', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
+  const { world, a, table } = await begun();
   a.once(isWriteOf('insert'), { fail: 'unavailable' });
   a.once(isWriteOf('insert'), { replyLost: true });
   await fill(world, table, 0, 60);
@@ -73,9 +69,7 @@ test('rule 9: an insert that did not happen is not linked, and a splitter remove
 });
 
 test('rule 10: a container splits at about 70 % of its budget', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
+  const { world, a, table } = await begun();
   let largest = 0;
   a.rule(() => {
     for (const { parts } of world.state.entities.values())
@@ -116,9 +110,7 @@ test('rule 10: records of nearly the largest size never make a container that th
 });
 
 test('rule 10: a small and a very large record, met in one page, can still be told apart by a split', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
+  const { world, table } = await begun();
   const puts = ['a', 'b', 'c'].map((name, at) => table.put(name, text(name, [1_200, 1_500, 3_200][at])));
   await world.run(Promise.all(puts));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
@@ -174,8 +166,7 @@ function pageOfSize(at: number, sealedBytes: number): PageRef {
 }
 
 test('rule 10: a container whose layers have too few pages to be cut is merged, then split', async () => {
-  const world = new World();
-  const table = await open(world, world.process());
+  const { world, table } = await begun();
   // Each is a layer of one page, and each page begins where the container does.
   for (let number = 0; number < 4; number += 1) await world.run(table.put(key(number), text(number, 2_300)));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
@@ -183,9 +174,7 @@ test('rule 10: a container whose layers have too few pages to be cut is merged, 
 });
 
 test('rule 10: a container that updates fill is merged, not split', async () => {
-  const world = new World();
-  const table = await open(world, world.process());
-  await fill(world, table, 0, 20);
+  const { world, table } = await begun(20);
   const leaves = leavesOf(world.state, 't').length;
   for (let round = 0; round < 20; round += 1) await fill(world, table, 0, 20);
   expect(leavesOf(world.state, 't').length).toBeLessThanOrEqual(leaves + 1);
@@ -200,19 +189,14 @@ test.each([
   ],
   ['does not split as its requests are turned away', { refuse: 'throttled' }, 1],
 ] as const)('rule 10: a container %s', async (_, fault, leaves) => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
-  await fill(world, table, 0, 4);
+  const { world, a, table } = await begun(4);
   for (let count = 0; count < 10; count += 1) a.once(isWriteOf('patch'), fault);
   await world.run(table.put(key(5), text(5), { timeoutMs: 120_000 }));
   expect(leavesOf(world.state, 't')).toHaveLength(leaves);
 });
 
 test('rule 8: a split whose nodes are turned away is tried again with the same nodes, ever later; at the deadline it is throttled', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
+  const { world, a, table } = await begun();
   for (let number = 0; number < 8; number += 1) await world.run(table.put(key(number), text(number, 300)));
   a.takeCalls();
   const isOver = a.rule((call) => (isWriteOf('insert')(call) ? { refuse: 'throttled' } : undefined));
@@ -254,10 +238,7 @@ test('rule 10: a reader beside a split, which expands pages, does not get in its
 });
 
 test('rule 11: a parent is mended in the background; no operation waits for it', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
-  await fill(world, table, 0, 40);
+  const { world, a, table } = await begun(40);
   const never = Promise.withResolvers<undefined>();
   a.rule((call) => (isWriteOf('patch', ROOT)(call) ? never.promise : undefined));
   const before = world.runtime.monotonicMs();
@@ -269,10 +250,7 @@ test('rule 11: a parent is mended in the background; no operation waits for it',
 });
 
 test('rule 11: a repair is dropped when its fate is unknown, and given again by those who are led astray, one a second', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
-  await fill(world, table, 0, 40);
+  const { world, a, table } = await begun(40);
   const end = a.rule((call) => (isWriteOf('patch', ROOT)(call) ? { fail: 'unavailable' } : undefined));
   await fill(world, table, 40, 60);
   await world.runtime.advance(10_000);
@@ -301,9 +279,7 @@ function childrenKnown(world: World): number {
 }
 
 test('rule 11: a split that a reading settled counts, and its parent is told, as if it had been acknowledged', async () => {
-  const world = new World();
-  const writer = world.process();
-  const table = await open(world, writer);
+  const { world, a: writer, table } = await begun();
   let lost = 0;
   let isLink = false;
   writer.rule((call) => {
@@ -326,10 +302,7 @@ test('rule 11: a split that a reading settled counts, and its parent is told, as
 });
 
 test('rule 11: a repair that waited while its table was dropped and created again changes nothing in the new one', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const table = await open(world, a);
-  await fill(world, table, 0, 40);
+  const { world, a, b, table } = await begun(40);
   const held = Promise.withResolvers<undefined>();
   a.once(isWriteOf('patch', ROOT), () => held.promise);
   const inserts = insertedIds(a.calls).length;
@@ -364,9 +337,7 @@ test('rule 11: every position of a branch that was split still finds its child',
 });
 
 test('rule 12: nothing is ever routed to an orphan', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
+  const { world, a, table } = await begun();
   a.once(isWriteOf('replace', ROOT), { fail: 'unavailable' });
   await fill(world, table, 0, 80);
   // A leaf, too, whose parent would be told of its new neighbour.
@@ -386,10 +357,7 @@ test('rule 12: nothing is ever routed to an orphan', async () => {
 });
 
 test('rule 12: vacuum looks at every level in the provider, whatever is cached', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await open(world, a);
-  await fill(world, table, 0, 60);
+  const { world, a, table } = await begun(60);
   for (let number = 0; number < 60; number += 1) await world.run(table.get(key(number)));
   a.takeCalls();
   await world.run(a.store.vacuum('t'));

@@ -1,9 +1,19 @@
-// What most tests of the protocol begin with: a table in order of keys, some records in it, and a look at what it holds.
+// Most tests of the protocol begin with a table in order of keys, some records in it, and a look
+// at what it holds.
 import type { Order, Table } from '../../../shared/store/index.ts';
-import { key, type Process, text, type World } from './world.ts';
+import { key, type Process, text, World } from './world.ts';
 
 export async function open(world: World, process: Process, order: Order = 'key'): Promise<Table<string>> {
   return world.run(process.store.table<string>('t', { order }));
+}
+
+/** Two processes, of which `a` has opened a table and put the records 0 to `count` - 1. */
+export async function begun(count = 0) {
+  const world = new World();
+  const [a, b] = [world.process(), world.process()];
+  const table = await open(world, a);
+  await fill(world, table, 0, count);
+  return { world, a, b, table };
 }
 
 /** Puts the records `from` to `to` - 1, one after the other. */

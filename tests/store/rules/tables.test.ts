@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
-import { fill, open } from './table-steps.ts';
+import { begun, fill, open } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
@@ -93,9 +93,7 @@ test('rule 16: no name lists, drops or vacuums the containers of another', async
 });
 
 test('rule 17: a drop is acknowledged only after a listing, begun after the last removal, found no container', async () => {
-  const world = new World();
-  const a = world.process();
-  await fill(world, await open(world, a), 0, 80);
+  const { world, a } = await begun(80);
   a.takeCalls();
   await world.run(a.store.drop('t'));
   expect(storedIds(world.state, 't')).toEqual([]);
@@ -107,9 +105,7 @@ test('rule 17: a drop is acknowledged only after a listing, begun after the last
 });
 
 test('rule 17: a drop that broke off is finished by whoever creates the table again, and no old record shows', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  await fill(world, await open(world, a), 0, 80);
+  const { world, a, b } = await begun(80);
   a.rule((call) => (call.kind === 'remove' ? { fail: 'unavailable' } : undefined));
   await expect(world.run(a.store.drop('t', { timeoutMs: 5_000 }))).rejects.toMatchObject({
     code: /unknown|unavailable/,
@@ -122,10 +118,7 @@ test('rule 17: a drop that broke off is finished by whoever creates the table ag
 });
 
 test('rule 17: a process with cached branches neither serves nor acknowledges on the old leaves once the drop is done', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const tableA = await open(world, a);
-  await fill(world, tableA, 0, 60);
+  const { world, b, table: tableA } = await begun(60);
   for (let number = 0; number < 60; number += 1) await world.run(tableA.get(key(number)));
   await world.run(b.store.drop('t'));
   for (let number = 0; number < 60; number += 7) {
@@ -144,9 +137,7 @@ test('rule 17: a table that is not there, or was dropped before, is not dropped'
 });
 
 test('rule 17: a drop is bound to the incarnation that it first met', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  await fill(world, await open(world, a), 0, 40);
+  const { world, a, b } = await begun(40);
   a.once(isWriteOf('replace', ROOT), async () => {
     await b.store.drop('t');
     const table = await b.store.table<string>('t', { order: 'key' });
@@ -207,9 +198,7 @@ test('rule 17: a handle of a table that was created again in another order refus
 });
 
 test('rule 17: a drop that is cut short says that it is unknown, and goes no further', async () => {
-  const world = new World();
-  const a = world.process();
-  await fill(world, await open(world, a), 0, 80);
+  const { world, a } = await begun(80);
   a.rule((call) => (call.kind === 'remove' ? { reply: world.runtime.sleep(1_000) } : undefined));
   await expect(world.run(a.store.drop('t', { timeoutMs: 2_500 }))).rejects.toMatchObject({ code: 'unknown' });
   const left = storedIds(world.state, 't').length;
@@ -278,9 +267,7 @@ test('rule 15: a branch is missing because the table was created again with fewe
 });
 
 test('rule 18: every removal names the version that was read, and a refused one is read and tried again', async () => {
-  const world = new World();
-  const a = world.process();
-  await fill(world, await open(world, a), 0, 80);
+  const { world, a } = await begun(80);
   const [changed] = storedIds(world.state, 't');
   a.once(
     (call) => call.kind === 'remove' && call.removals.some(({ id }) => id === changed),
@@ -298,9 +285,7 @@ test('rule 18: every removal names the version that was read, and a refused one 
 });
 
 test('rule 18: no root is ever removed', async () => {
-  const world = new World();
-  const a = world.process();
-  await fill(world, await open(world, a), 0, 60);
+  const { world, a } = await begun(60);
   await world.run(a.store.drop('t'));
   await world.run(a.store.vacuum('t'));
   expect(a.calls.some((call) => call.kind === 'remove' && call.removals.some(({ id }) => id === ROOT))).toBe(false);

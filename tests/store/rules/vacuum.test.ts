@@ -4,7 +4,7 @@ import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { COMMIT_PART } from '../../../shared/store/format/ids.ts';
 import type { StoreOptions } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
-import { fill, keysBy, open } from './table-steps.ts';
+import { begun, fill, keysBy, open } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
@@ -106,9 +106,7 @@ test('rule 14: a node that is linked between two looks of the vacuum lives', asy
 });
 
 test('rule 14: a node missing on the walk means stop, never unreachable', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await open(world, process);
+  const { world, a: process, table } = await begun();
   // The branch knows the first leaves only: the others are reached by walking right.
   process.rule((call) =>
     isWriteOf('patch', ROOT)(call) && storedRoot(world.state, 't').header.level > 0
@@ -156,9 +154,7 @@ test('rule 18: an orphan that changes while it is being judged is not removed at
 });
 
 test('rule 14: vacuum removes nothing of a table whose root is gone', async () => {
-  const world = new World();
-  const process = world.process();
-  await fill(world, await open(world, process), 0, 80);
+  const { world, a: process } = await begun(80);
   const ids = storedIds(world.state, 't');
   world.state.entities.delete(ROOT);
   expect(await world.run(process.store.vacuum('t', { quietMs: 0 }))).toMatchObject({
@@ -170,9 +166,7 @@ test('rule 14: vacuum removes nothing of a table whose root is gone', async () =
 });
 
 test('rule 17: what is left of a table whose root was lost is told of and stays, though the table was created anew', async () => {
-  const world = new World();
-  const process = world.process();
-  await fill(world, await open(world, process), 0, 80);
+  const { world } = await begun(80);
   const ids = storedIds(world.state, 't');
   world.state.entities.delete(ROOT);
   for (const drops of [0, 1, 2]) {
@@ -223,9 +217,7 @@ test('rule 17: what comes back of dropped tables, as requests were doubled, is r
 });
 
 test('rule 14: vacuum leaves every linked node alone, and finds nothing the second time', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await open(world, process);
+  const { world, a: process, table } = await begun();
   process.once(isWriteOf('replace', ROOT), { fail: 'unavailable' });
   await fill(world, table, 0, 80);
   expect((await world.run(process.store.vacuum('t', { quietMs: 0 }))).removed).toBe(2);
@@ -234,10 +226,7 @@ test('rule 14: vacuum leaves every linked node alone, and finds nothing the seco
 });
 
 test('rule 15: a missing node leads back to the root: the table was dropped and created again', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const tableA = await open(world, a);
-  await fill(world, tableA, 0, 60);
+  const { world, b, table: tableA } = await begun(60);
   for (let number = 0; number < 60; number += 1) await world.run(tableA.get(key(number)));
   await world.run(b.store.drop('t'));
   await fill(world, await open(world, b), 40, 80);
@@ -248,20 +237,14 @@ test('rule 15: a missing node leads back to the root: the table was dropped and 
 });
 
 test('rule 15: a missing node leads back to the root: the table was dropped', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const tableA = await open(world, a);
-  await fill(world, tableA, 0, 60);
+  const { world, b, table: tableA } = await begun(60);
   await world.run(b.store.drop('t'));
   await expect(world.run(tableA.get(key(3)))).rejects.toMatchObject({ code: 'not_found' });
   await expect(world.run(tableA.put(key(4), 'x', { timeoutMs: 60_000 }))).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('rule 15: a linked node that is truly gone is corrupt, never absence, never a reason to create', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await open(world, process);
-  await fill(world, table, 0, 60);
+  const { world, a: process } = await begun(60);
   world.state.entities.delete(leavesOf(world.state, 't')[0]!.id);
   const ids = [...world.state.entities.keys()];
   for (const { store } of [process, world.process()]) {
@@ -277,10 +260,7 @@ test('rule 15: a linked node that is truly gone is corrupt, never absence, never
 });
 
 test('rule 15: a root that is gone while containers were known is corrupt', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await open(world, process);
-  await fill(world, table, 0, 60);
+  const { world, table } = await begun(60);
   world.state.entities.clear();
   await expect(world.run(table.get(key(0)))).rejects.toMatchObject({ code: 'corrupt' });
 });
