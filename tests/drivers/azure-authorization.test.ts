@@ -30,6 +30,7 @@ import {
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { entityId } from '../support/ids.ts';
 import { azureText, rawServer, type RawRequest, replyText } from './raw-server.ts';
+import { closedAfterEach } from '../support/opened.ts';
 
 const QUICK = { timeoutMs: 300 };
 const WRITE = insert(entityId('a'), [part('h', 'x')]);
@@ -38,13 +39,9 @@ const TAKEN = azureText(204, { ETag: 'v' });
 // Who is not let in is told no version.
 const DENIED = replyText(401, { 'x-ms-request-id': '1', 'x-ms-error-code': 'InvalidAuthenticationInfo' });
 
-const open = new Set<{ close(): unknown }>();
+const opened = closedAfterEach();
 
-afterEach(async () => {
-  vi.useRealTimers();
-  for (const thing of open) await thing.close();
-  open.clear();
-});
+afterEach(() => void vi.useRealTimers());
 
 describe('a shared key', () => {
   const devstore = { name: AZURITE_ACCOUNT_NAME, key: AZURITE_ACCOUNT_KEY };
@@ -184,11 +181,9 @@ describe('tokens', () => {
 
 /** A driver with this credential; it may go over http: here, which the factory would refuse. */
 async function servedWith(credential: TokenSource, answer: (request: RawRequest) => string) {
-  const server = await rawServer((request) => void request.socket.write(answer(request)));
+  const server = opened(await rawServer((request) => void request.socket.write(answer(request))));
   const endpoint = `http://127.0.0.1:${server.port}`;
-  const driver = driverOn(tableCalls({ endpoint, tableName: 'table', credential }), false);
-  open.add(driver).add(server);
-  return { driver, server };
+  return { driver: opened(driverOn(tableCalls({ endpoint, tableName: 'table', credential }), false)), server };
 }
 
 describe('a token credential', () => {
@@ -246,10 +241,10 @@ describe('a token credential', () => {
 });
 
 test('a key that the service denies is not shown twice', async () => {
-  const server = await rawServer(({ socket }) => socket.write(DENIED));
+  const server = opened(await rawServer(({ socket }) => socket.write(DENIED)));
   const credential = { name: 'account', key: 'a2V5' };
-  const driver = azureTablesDriver({ endpoint: `http://127.0.0.1:${server.port}`, tableName: 'table', credential });
-  open.add(driver).add(server);
+  const endpoint = `http://127.0.0.1:${server.port}`;
+  const driver = opened(azureTablesDriver({ endpoint, tableName: 'table', credential }));
   expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
   expect(server.requests).toHaveLength(1);
 });
@@ -260,12 +255,11 @@ describe('TLS', () => {
   afterEach(() => setDefaultCACertificates(trusted));
 
   async function served() {
-    const server = await rawServer(({ socket }) => socket.write(TAKEN), { cert, key });
+    const server = opened(await rawServer(({ socket }) => socket.write(TAKEN), { cert, key }));
     const endpoint = `https://127.0.0.1:${server.port}`;
     // A strange endpoint is probed before a change, not before an insert.
-    const driver = azureTablesDriver({ endpoint, tableName: 'table', credential: numbered(3_600_000) });
-    open.add(driver).add(server);
-    return { driver, server };
+    const options = { endpoint, tableName: 'table', credential: numbered(3_600_000) };
+    return { driver: opened(azureTablesDriver(options)), server };
   }
 
   test('a certificate that nobody vouches for: no request leaves', async () => {
@@ -285,8 +279,7 @@ describe('TLS', () => {
     setDefaultCACertificates([...trusted, cert]);
     const { server } = await served();
     const endpoint = `https://127.0.0.2:${server.port}`;
-    const driver = azureTablesDriver({ endpoint, tableName: 'table', credential: numbered(3_600_000) });
-    open.add(driver);
+    const driver = opened(azureTablesDriver({ endpoint, tableName: 'table', credential: numbered(3_600_000) }));
     expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown' }]);
     expect(server.requests).toHaveLength(0);
   });
@@ -316,7 +309,7 @@ function tokenFor(audience: string): TokenSource {
 
 /** Every kind of request once. */
 async function exercise(driver: Driver, prefix: string): Promise<string[]> {
-  open.add(driver);
+  opened(driver);
   const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [EntityId, EntityId, EntityId];
   const version = await written(driver, insert(a, [part('h', 'old')]));
   const newer = await written(driver, patch(a, version, [part('h', 'new', 1)]));
@@ -370,8 +363,7 @@ describe('Azurite', () => {
     ['a token for something else', () => ({ credential: tokenFor('https://example.org') })],
   ])('denies %s: writes are refused, reads are not absence', async (_, how) => {
     const endpoint = `${secure.address}/${AZURITE_ACCOUNT_NAME}`;
-    const driver = azureTablesDriver({ endpoint, tableName: 'authorized', ...how() });
-    open.add(driver);
+    const driver = opened(azureTablesDriver({ endpoint, tableName: 'authorized', ...how() }));
     expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
   });

@@ -1,7 +1,7 @@
 // Azure's driver against a server that misbehaves on purpose: replies that break off at any byte, lie about their length, never end, or are
 // no replies of the service. A read becomes unavailable, never absence; a write unknown, never refused; and nothing is sent again.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
 import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
@@ -10,6 +10,7 @@ import { CALL, idsOfOneLane, insert, part, patch, replace } from '../conformance
 import { entityId, entityVersion } from '../support/ids.ts';
 import { azureAt, TRANSPORTS } from './emulated.ts';
 import { azureText, type RawRequest, type RawServer, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
+import { closedAfterEach } from '../support/opened.ts';
 
 const QUICK = { timeoutMs: 300 };
 const ID = entityId('a');
@@ -18,12 +19,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const ENTITY = '{"RowKey":"a","h":"AAAAAXg="}';
 const ETAG = { ETag: 'W/"datetime\'2026\'"' };
 
-const open = new Set<{ close(): unknown }>();
-
-afterEach(async () => {
-  for (const thing of open) await thing.close();
-  open.clear();
-});
+const opened = closedAfterEach();
 
 function read(driver: Driver, options = CALL) {
   return driver.read([{ id: ID, parts: 'all' }], options);
@@ -63,10 +59,9 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   async function served(
     answer: (request: RawRequest) => void,
   ): Promise<{ readonly driver: Driver; readonly server: RawServer }> {
-    const server = await rawServer(answer);
+    const server = opened(await rawServer(answer));
     const credential = new AzureNamedKeyCredential('account', 'a2V5');
-    const driver = azureAt(transport, `http://127.0.0.1:${server.port}`, 'table', credential);
-    open.add(driver).add(server);
+    const driver = opened(azureAt(transport, `http://127.0.0.1:${server.port}`, 'table', credential));
     return { driver, server };
   }
 
@@ -329,10 +324,8 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
 
   /** A driver that trusts its endpoint, as it does the service's own: nothing is sent but what the test asks for. */
   async function trusting(replies: () => string) {
-    const server = await rawServer(({ socket }) => socket.write(replies()));
-    const driver = driverOn(callsAt(server), false);
-    open.add(driver).add(server);
-    return { driver, server };
+    const server = opened(await rawServer(({ socket }) => socket.write(replies())));
+    return { driver: opened(driverOn(callsAt(server), false)), server };
   }
 
   describe('what is not an answer of the service', () => {
@@ -517,8 +510,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const { driver, server } = await served(({ socket }) => socket.end());
       const [a, b] = idsOfOneLane(driver, 'x', 2);
       const version = entityVersion('W/"v1"');
-      const calls = callsAt(server);
-      open.add(calls);
+      const calls = opened(callsAt(server));
       const keys = { partition: '00', properties: { h: ['AA=='] } };
       const writes = [
         { ...keys, row: a! },

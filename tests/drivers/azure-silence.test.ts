@@ -4,24 +4,20 @@ import { httpClient } from '../../shared/drivers/azure-tables/http.ts';
 import { UnderWay } from '../../shared/drivers/common/under-way.ts';
 import { SILENCE_MS } from '../../shared/store/contract/driver.ts';
 import { type RawRequest, rawServer, replyText } from './raw-server.ts';
+import { closedAfterEach } from '../support/opened.ts';
 
 const LONG_MS = 600_000;
 
-const open = new Set<{ close(): unknown }>();
+const opened = closedAfterEach();
 
-afterEach(() => {
-  vi.useRealTimers();
-  for (const thing of open) thing.close();
-  open.clear();
-});
+afterEach(() => void vi.useRealTimers());
 
 /** A client that has sent such a request, whose reply the test writes. */
 async function asked(method: 'GET' | 'PUT') {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const arrived = Promise.withResolvers<RawRequest>();
-  const server = await rawServer(arrived.resolve);
-  const client = httpClient(`http://127.0.0.1:${server.port}`);
-  open.add(server).add(client);
+  const server = opened(await rawServer(arrived.resolve));
+  const client = opened(httpClient(`http://127.0.0.1:${server.port}`));
   const body = method === 'PUT' ? Buffer.from('x') : undefined;
   const replying = client.send({ method, target: '/', headers: [], body }, performance.now() + LONG_MS);
   replying.catch(() => {});

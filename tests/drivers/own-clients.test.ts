@@ -13,9 +13,10 @@ import { CALL, freshPrefix, insert, part, patch, readOne, textOf, written } from
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { entityId } from '../support/ids.ts';
 import { frameServer, reply, reset } from './datastore/frames.ts';
-import { closedAfterEach } from './datastore/opened.ts';
+import { closedAfterEach } from '../support/opened.ts';
 import { datastoreAt } from './emulated.ts';
 import { azureText, type RawRequest, rawServer } from './raw-server.ts';
+import { listening } from '../support/listening.ts';
 
 const WRITE = insert(entityId('a'), [part('h', 'x')]);
 const COMMITTED = Uint8Array.of(0x1a, 2, 0x20, 5);
@@ -188,7 +189,6 @@ async function connectProxy() {
     for (const [socket, other] of [[near, far] as const, [far, near] as const])
       socket.on('error', () => other.destroy()).on('close', () => other.destroy());
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
+  const port = await listening(server);
   return { port, targets, close: () => server.close() };
 }

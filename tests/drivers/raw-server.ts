@@ -1,8 +1,8 @@
 // A server that answers byte for byte as a test says: it reads whole HTTP requests off its sockets, and writes nothing by itself.
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Certificate } from '../support/certificate.ts';
+import { listening } from '../support/listening.ts';
 
 export interface RawRequest {
   readonly method: string;
@@ -44,10 +44,8 @@ export async function rawServer(answer: (request: RawRequest) => void, tls?: Cer
   };
   const server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
   server.on('tlsClientError', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listening(server),
     requests,
     accepted: () => accepted,
     open: () => sockets.size,

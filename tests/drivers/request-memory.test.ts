@@ -1,12 +1,12 @@
 // Memory of requests is used again, and only once nobody looks at it any more: bytes that changed on their way would be another write.
-import { once } from 'node:events';
 import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { bodySender } from '../../shared/drivers/azure-tables/body-sender.ts';
 import { httpClient } from '../../shared/drivers/azure-tables/http.ts';
 import { RequestMemory } from '../../shared/drivers/common/request-memory.ts';
 import { Channel } from '../../shared/drivers/datastore/grpc/channel.ts';
+import { listening } from '../support/listening.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -44,12 +44,12 @@ test('at most 2 MiB are kept, and nothing that takes more than 256 KiB', () => {
 
 describe('azure tables: the reply tells whether the request was written', () => {
   test('it was, where the server has read it', async () => {
-    const origin = await listening(createServer((socket) => socket.once('data', () => answer(socket))));
+    const origin = await originOf(createServer((socket) => socket.once('data', () => answer(socket))));
     expect(await isWritten(origin, 10 * KIB)).toBe(true);
   });
 
   test('it was not, where the server answers before', async () => {
-    const origin = await listening(
+    const origin = await originOf(
       createServer((socket) => {
         answer(socket);
         socket.pause();
@@ -122,16 +122,14 @@ function refuse(stream: ServerHttp2Stream): void {
 }
 
 /** The server's address. It is closed after the test. */
-async function listening(server: Pick<Server, 'listen' | 'close' | 'address' | 'on' | 'once'>): Promise<string> {
+async function originOf(server: Pick<Server, 'listen' | 'close' | 'address' | 'on' | 'once'>): Promise<string> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})));
   open.add(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server as Server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listening(server as Server)}`;
 }
 
 function answer(socket: Socket): void {
@@ -156,7 +154,7 @@ function called(channel: Channel, { bytes, timeoutMs }: { bytes: number; timeout
 async function channelTo(serve: (stream: ServerHttp2Stream) => void): Promise<Channel> {
   const server = createHttp2Server();
   server.on('stream', serve);
-  const address = new URL(await listening(server));
+  const address = new URL(await originOf(server));
   const channel = new Channel({ address, headers: { te: 'trailers', 'content-type': 'application/grpc' } });
   open.add(() => channel.close());
   return channel;

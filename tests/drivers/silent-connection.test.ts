@@ -1,28 +1,25 @@
 // The real drivers on connections that fall silent: no end, no reset, no reply. And what `close` leaves behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { startAzurite } from '../../infra/emulators/azurite.ts';
 import type { Driver, DriverCallOptions } from '../../shared/store/contract/driver.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { insert, part } from '../conformance/harness.ts';
 import { driverAt, type DriverName, DRIVERS, type Transport } from './emulated.ts';
 import { entityId } from '../support/ids.ts';
+import { listening } from '../support/listening.ts';
+import { closedAfterEach } from '../support/opened.ts';
 
 const CLOSING_PROCESS = fileURLToPath(new URL('closing-process.ts', import.meta.url));
 const QUICK = { timeoutMs: 200 };
 const PATIENT = { timeoutMs: 20_000 };
 
 const azurite = await startAzurite({ inProcess: true });
-const open = new Set<{ close(): unknown }>();
-
-afterEach(async () => {
-  for (const thing of open) await thing.close();
-  open.clear();
-});
+const opened = closedAfterEach();
 afterAll(() => azurite.close());
 
 /** A TCP proxy. From `fallSilent` on, its connections stay open and pass nothing on; later ones work. */
@@ -34,10 +31,10 @@ async function silenceableProxy(port: number) {
     client.on('close', () => near.delete(client) && far.destroy()).on('error', () => far.destroy());
     far.on('close', () => client.destroy()).on('error', () => client.destroy());
     if (!proxy.isSilentForGood) client.pipe(far).pipe(client);
-    open.add({ close: () => client.destroy() });
+    opened({ close: () => client.destroy() });
   });
   const proxy = {
-    port: await listen(server),
+    port: await listening(server),
     accepted: 0,
     /** Later connections pass nothing on either. */
     isSilentForGood: false,
@@ -48,14 +45,7 @@ async function silenceableProxy(port: number) {
     close: () => server.close(),
   };
   server.on('connection', () => (proxy.accepted += 1));
-  open.add(proxy);
-  return proxy;
-}
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return opened(proxy);
 }
 
 let spaces = 0;
@@ -68,8 +58,7 @@ function freshSpace(): string {
 /** A driver behind a proxy, which has answered a read already. */
 async function connected(name: DriverName, transport: Transport) {
   const proxy = await silenceableProxy(portOf(name));
-  const driver = driverAt(name, transport, proxy.port, freshSpace());
-  open.add(driver);
+  const driver = opened(driverAt(name, transport, proxy.port, freshSpace()));
   expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
   return { driver, proxy };
 }
@@ -91,8 +80,7 @@ describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
 
   test('a store on it loses no put: what was unknown is settled by reading', async () => {
     const { driver, proxy } = await connected(name, transport);
-    const store = openStore({ driver: withQuickRequests(driver) });
-    open.add(store);
+    const store = opened(openStore({ driver: withQuickRequests(driver) }));
     const table = await store.table('t');
     await table.put('a', 1);
     proxy.fallSilent();
@@ -103,7 +91,7 @@ describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
   test('closing the driver ends its requests, and the process', async () => {
     const proxy = await silenceableProxy(portOf(name));
     const child = spawn(process.execPath, [CLOSING_PROCESS, name, transport, String(proxy.port), freshSpace()]);
-    open.add({ close: () => child.kill() });
+    opened({ close: () => child.kill() });
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     expect((await lines.next()).value).toBe('connected');
     proxy.fallSilent();

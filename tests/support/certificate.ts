@@ -15,11 +15,13 @@ const ECDSA_WITH_SHA256 = Buffer.from('06082a8648ce3d040302', 'hex');
 const COMMON_NAME = Buffer.from('0603550403', 'hex');
 const SUBJECT_ALT_NAME = Buffer.from('0603551d11', 'hex');
 
-export function selfSignedCertificate(): Certificate {
+/** For `localhost`, and for these IPv4 addresses. */
+export function selfSignedCertificate(addresses = [[127, 0, 0, 1]]): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256);
   const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(0x0c, Buffer.from('localhost')))));
-  const names = der(SEQUENCE, der(DNS_NAME, Buffer.from('localhost')), der(IP_ADDRESS, Buffer.from([127, 0, 0, 1])));
+  const ofAddresses = addresses.map((address) => der(IP_ADDRESS, Buffer.from(address)));
+  const names = der(SEQUENCE, der(DNS_NAME, Buffer.from('localhost')), ...ofAddresses);
   const content = der(
     SEQUENCE,
     der(VERSION, integer(2)),

@@ -9,7 +9,7 @@ import { EMULATOR_LIMITS } from '../../../shared/drivers/datastore/mapping.ts';
 import { sdkCalls } from '../../../shared/drivers/datastore/sdk-client.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { type Transport, TRANSPORTS } from '../emulated.ts';
-import { closedAfterEach } from './opened.ts';
+import { closedAfterEach } from '../../support/opened.ts';
 
 const opened = closedAfterEach();
 

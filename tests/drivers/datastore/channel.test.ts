@@ -1,9 +1,7 @@
 // The transport below the Datastore driver: connections, streams, deadlines, pings, tokens. Time is made to pass; the network is real.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { GoogleAuth, JWT } from 'google-auth-library';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -22,7 +20,8 @@ import {
   room,
   statusOnly,
 } from './frames.ts';
-import { closedAfterEach } from './opened.ts';
+import { closedAfterEach } from '../../support/opened.ts';
+import { listening } from '../../support/listening.ts';
 
 const PATH = '/test.Service/Method';
 const LONG_MS = 10 * 60_000;
@@ -179,7 +178,7 @@ describe('connections', () => {
       });
     });
     const text = 'x'.repeat(20_000_000);
-    const channel = channelTo(await listening(server));
+    const channel = channelTo(await addressOf(server));
     expect((await Promise.all([call(channel, text), call(channel, 'small')])).map(({ length }) => length)).toEqual([
       text.length,
       5,
@@ -534,18 +533,16 @@ async function expectEcho(held: readonly Asked[], count: number): Promise<void> 
   echo(held.at(-1)!);
 }
 
-async function listening(server: ReturnType<typeof createServer>): Promise<string> {
+async function addressOf(server: ReturnType<typeof createServer>): Promise<string> {
   const sessions = new Set<{ destroy(): void }>();
   server.on('session', (session) => sessions.add(session));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   opened({
     close: () => {
       for (const session of sessions) session.destroy();
       server.close();
     },
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listening(server)}`;
 }
 
 /** Node's own server, for what is in the headers. */
@@ -559,5 +556,5 @@ async function headersServer() {
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
     stream.end(message(Buffer.from('ok')));
   });
-  return { address: await listening(server), seen };
+  return { address: await addressOf(server), seen };
 }

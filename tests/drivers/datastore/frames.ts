@@ -1,6 +1,6 @@
 // An HTTP/2 server made of frames (https://www.rfc-editor.org/rfc/rfc9113), which says exactly what a test wants, allowed or not.
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listening } from '../../support/listening.ts';
 
 export const TYPE = {
   DATA: 0,
@@ -78,9 +78,7 @@ export async function frameServer(
   let dropped = 0;
   if (connectionsMax !== undefined) server.maxConnections = connectionsMax;
   server.on('drop', () => (dropped += 1));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = `http://127.0.0.1:${await listening(server)}`;
   const close = () => {
     server.close();
     for (const { socket } of connections) socket.destroy();

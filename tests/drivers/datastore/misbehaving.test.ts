@@ -20,7 +20,7 @@ import {
   statusOnly,
   TYPE,
 } from './frames.ts';
-import { closedAfterEach } from './opened.ts';
+import { closedAfterEach } from '../../support/opened.ts';
 
 const PATIENT = { timeoutMs: 20_000 };
 const WRITE = insert(entityId('a'), [part('h', 'x')]);
@@ -120,6 +120,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const told = new RegExp(`^datastore did not answer, try again: ${lost}.*ECONNREFUSED`);
       await expect(driver.read(READ, PATIENT)).rejects.toThrow(told);
       await expect(driver.list('', undefined, 1, PATIENT)).rejects.toThrow(told);
+      expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
     },
   );
 

@@ -1,11 +1,5 @@
 // The Datastore driver over TLS: whom it trusts, what it asks for, and that it says nothing to others.
-import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import { type AddressInfo, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { GoogleAuth } from 'google-auth-library';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -13,7 +7,9 @@ import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { insert, part } from '../../conformance/harness.ts';
 import { entityId } from '../../support/ids.ts';
 import { message } from './frames.ts';
-import { closedAfterEach } from './opened.ts';
+import { closedAfterEach } from '../../support/opened.ts';
+import { listening } from '../../support/listening.ts';
+import { selfSignedCertificate } from '../../support/certificate.ts';
 
 const CALL = { timeoutMs: 10_000 };
 const WRITE = insert(entityId('a'), [part('h', 'x')]);
@@ -24,34 +20,8 @@ const trusted = getCACertificates();
 const opened = closedAfterEach();
 afterEach(() => setDefaultCACertificates(trusted));
 
-const pair = selfSigned();
-
-/** A key, and a certificate for `localhost` that nobody vouches for; undefined without OpenSSL's command. */
-function selfSigned(): { readonly key: string; readonly cert: string } | undefined {
-  const dir = mkdtempSync(path.join(tmpdir(), 'stowage-tls-'));
-  const [keyFile, certFile] = [path.join(dir, 'key.pem'), path.join(dir, 'cert.pem')];
-  const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  try {
-    execFileSync('openssl', ['req', '-x509', ...options, ...subject, '-keyout', keyFile, '-out', certFile], {
-      stdio: 'pipe',
-      timeout: 20_000,
-    });
-    return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') };
-  } catch (error) {
-    console.warn(`SKIPPED: the Datastore driver over TLS, for want of a certificate: ${String(error)}`);
-    return undefined;
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
-
-async function listen(server: Server): Promise<number> {
-  opened(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-}
+/** Only the name is vouched for. */
+const pair = selfSignedCertificate([]);
 
 /** Node's own server, which commits whatever it is asked. */
 async function service() {
@@ -66,7 +36,7 @@ async function service() {
   });
   // Who does not trust it says so, and goes.
   server.on('tlsClientError', () => {});
-  return { port: await listen(server), seen };
+  return { port: await listening(opened(server)), seen };
 }
 
 const headers = new Headers({ authorization: 'Bearer secret' });
@@ -83,9 +53,9 @@ async function expectNothingSent(driver: ReturnType<typeof driverAt>, seen: read
   expect(seen).toEqual([]);
 }
 
-describe.skipIf(pair === undefined)('over TLS', () => {
+describe('over TLS', () => {
   test('a service with a certificate that is trusted for its name is asked, with token, route and agent', async () => {
-    setDefaultCACertificates([...trusted, pair!.cert]);
+    setDefaultCACertificates([...trusted, pair.cert]);
     const { port, seen } = await service();
     expect(await driverAt('localhost', port).write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
     expect(seen).toMatchObject([
@@ -109,7 +79,7 @@ describe.skipIf(pair === undefined)('over TLS', () => {
   });
 
   test('one whose certificate is for another name is told nothing', async () => {
-    setDefaultCACertificates([...trusted, pair!.cert]);
+    setDefaultCACertificates([...trusted, pair.cert]);
     const { port, seen } = await service();
     await expectNothingSent(driverAt('127.0.0.1', port), seen);
   });
@@ -118,13 +88,13 @@ describe.skipIf(pair === undefined)('over TLS', () => {
     [['http/1.1'], 'no application protocol'],
     [undefined, 'does not speak HTTP/2'],
   ])('one that does not agree on HTTP/2 is told nothing (%s)', async (ALPNProtocols, why) => {
-    setDefaultCACertificates([...trusted, pair!.cert]);
+    setDefaultCACertificates([...trusted, pair.cert]);
     const heard: Buffer[] = [];
     const server = createTlsServer({ ...pair, ...(ALPNProtocols === undefined ? {} : { ALPNProtocols }) }, (socket) => {
       socket.on('data', (bytes) => heard.push(bytes)).on('error', () => {});
     });
     server.on('tlsClientError', () => {});
-    const port = await listen(server);
+    const port = await listening(opened(server));
     const driver = driverAt('localhost', port);
     await expectNothingSent(driver, []);
     const [outcome] = await driver.write([WRITE], CALL);
