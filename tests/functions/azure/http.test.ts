@@ -1,11 +1,11 @@
 // Azure's handler under the library's own HTTP proxy: what it learns of a caller that goes.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { HttpRequest, InvocationContext } from '@azure/functions';
 import { expect, test } from 'vitest';
 import type { Invocation } from '../../../functions/http/app.ts';
 import { handlerOf } from '../../../functions/azure/http.ts';
+import { listening } from '../../support/listening.ts';
 
 /** A server as the library runs one in the worker, and one request of the host to it. */
 async function invoked(
@@ -25,9 +25,8 @@ async function invoked(
     const context = { invocationId } as unknown as InvocationContext;
     Promise.resolve(handlerOf(app)(sent as unknown as HttpRequest, context)).then(() => resolve(), reject);
   };
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer(answer);
+  const port = await listening(server);
   const host = request({ port, path, host: '127.0.0.1', headers: { 'x-ms-invocation-id': invocationId } });
   host.on('error', () => {}).end();
   return { host, over: over.finally(() => server.close()) };
@@ -61,8 +60,7 @@ test('hands over the target of the request as it arrived', async () => {
     seen = target;
     response.end('done');
   };
-  await (
-    await invoked('three', serve, '/v1/a\\b/../c?d')
-  ).over;
+  const { over } = await invoked('three', serve, '/v1/a\\b/../c?d');
+  await over;
   expect(seen).toBe('/v1/a\\b/../c?d');
 });

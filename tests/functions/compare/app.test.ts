@@ -37,10 +37,10 @@ function post(runCell: RunCell, given: Record<string, string> = {}, body: unknow
   return postTo(appOf(runCell), given, body);
 }
 
-function postTo(app: App, given: Record<string, string> = {}, body: unknown = cell): Promise<Response> {
+function postTo(app: App, given: Record<string, string> = {}, body: unknown = cell, path = 'cells'): Promise<Response> {
   const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer c', ...given };
   const sent = { method: 'POST', body: JSON.stringify(body), headers };
-  return app.fetch(new Request('http://localhost/v1/compare/cells', sent));
+  return app.fetch(new Request(`http://localhost/v1/compare/${path}`, sent));
 }
 
 test('fills in the defaults of a cell, and gives its result back', async () => {
@@ -132,9 +132,7 @@ test('does not remove a dataset whose cell outlasts the deadline, and says so', 
 });
 
 function prepare(app: App, body: unknown, given: Record<string, string> = {}): Promise<Response> {
-  const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer c', ...given };
-  const sent = { method: 'POST', body: JSON.stringify(body), headers };
-  return app.fetch(new Request('http://localhost/v1/compare/datasets', sent));
+  return postTo(app, given, body, 'datasets');
 }
 
 test('loads a dataset for the role compare alone, with the defaults filled in', async () => {

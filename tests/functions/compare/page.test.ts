@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -16,6 +15,7 @@ import { reportSchema } from '../../../shared/lab/report/schema.ts';
 import { CHROMIUM } from '../../support/chromium.ts';
 import { fakeResult } from '../../lab/fake-function.ts';
 import { placeOf } from '../../lab/report/sample-report.ts';
+import { listening } from '../../support/listening.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
 const KEY = 'a-compare-key-for-this-test';
@@ -52,10 +52,9 @@ async function startFunction(provider: Provider): Promise<FakeFunction> {
     void serveNode(incoming, outgoing, { url: incoming.url!, headers: incoming.headers }, (request) =>
       app.fetch(request),
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listening(server)}`,
     removed,
     close: () => void server.close(),
   };

@@ -1,4 +1,5 @@
 // Chance from a seed, and JSON made of it: the same seed gives the same.
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
 export interface Chance {
   /** A whole number from 0 to below `max`. */
@@ -6,31 +7,13 @@ export interface Chance {
   pick<T>(list: readonly T[]): T;
 }
 
-/** Mulberry32. */
 export function chanceOf(seed: number): Chance {
-  let state = seed;
-  const below = (max: number): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % max;
-  };
+  const draw = seededRandom(seed);
+  const below = (max: number): number => Math.floor(draw() * max);
   return { below, pick: (list) => list[below(list.length)]! };
 }
 
-const SCALARS = [
-  '0',
-  '-0',
-  '1.5',
-  '1e400',
-  '-1E-7',
-  '12345678901234567890',
-  'true',
-  'false',
-  'null',
-  '""',
-  '"\\ud800"',
-];
+const SCALARS = '0 -0 1.5 1e400 -1E-7 12345678901234567890 true false null "" "\\ud800"'.split(' ');
 const TEXTS = ['"a"', '"é😀"', '"\\u0041\\n\\"\\/"', '"\\\\"', '"\u007f"', '"__proto__"', '"\uFEFF"'];
 const BLANKS = ['', '', '', ' ', '\n', '\t\r '];
 

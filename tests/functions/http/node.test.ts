@@ -1,11 +1,11 @@
 // Requests as Node's server hands them over, in the forms of RFC 9112, 3.2.
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { createApp, replyJson } from '../../../functions/http/app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
+import { listening } from '../../support/listening.ts';
 
 const options = { auth: { mode: 'none' }, timeoutMs: 5_000, timeoutMaxMs: 5_000, log: () => {} } as const;
 const path = '/v1/:key';
@@ -24,12 +24,12 @@ const app = createApp(
 const server = createServer((incoming, outgoing) => {
   const arrival = { url: incoming.url ?? '', headers: incoming.headers };
   void serveNode(incoming, outgoing, arrival, (request) => app.fetch(request, { target: arrival.url }));
-}).listen(0, '127.0.0.1');
-await once(server, 'listening');
+});
+const port = await listening(server);
 afterAll(() => server.close());
 
 async function answerTo(line: string): Promise<string> {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   socket.write(`${line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   return await text(socket);
 }

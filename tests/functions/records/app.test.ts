@@ -105,16 +105,12 @@ test.each([
 ])(
   'an answer of a batch in %s stays below 32 MB: records beyond that fail, each for itself',
   async (_form, type, bytesEach) => {
-    const { admin, put, freshTable } = instance();
+    const { put, post, freshTable } = instance();
     const table = await freshTable();
     // As JSON text each control character takes six bytes.
     await put(`${table}/records/large`, MSGPACK, packr.pack('\u0001'.repeat(500_000)));
     const operations = [...Array.from({ length: 70 }, () => 'large'), 'none'].map((key) => ({ op: 'get', key }));
-    const response = await admin(`${table}/batch`, {
-      method: 'POST',
-      headers: { 'Content-Type': JSON_TYPE, Accept: type },
-      body: JSON.stringify({ operations }),
-    });
+    const response = await post(`${table}/batch`, JSON_TYPE, JSON.stringify({ operations }), { Accept: type });
     const answer = await bytesOf(response);
     const { outcomes } = (type === JSON_TYPE ? JSON.parse(answer.toString()) : packr.unpack(answer)) as {
       outcomes: { status: string; key: string; problem?: { code: string } }[];

@@ -26,6 +26,14 @@ export const JSON_TYPE = 'application/json';
 export const MSGPACK = 'application/vnd.msgpack';
 export const BYTES = 'application/octet-stream';
 
+/** Sends a body as the admin. */
+type SendBody = (
+  path: string,
+  contentType: string,
+  body: Uint8Array | string,
+  headers?: Record<string, string>,
+) => Promise<Response>;
+
 /** The suite's view of one host. */
 export interface Client {
   /** For people, and the names of tests. */
@@ -34,12 +42,8 @@ export interface Client {
   readonly send: Send;
   readonly as: (key: string) => Send;
   readonly admin: Send;
-  readonly put: (
-    path: string,
-    contentType: string,
-    body: Uint8Array | string,
-    headers?: Record<string, string>,
-  ) => Promise<Response>;
+  readonly put: SendBody;
+  readonly post: SendBody;
   /** The path of a new table. */
   readonly freshTable: (order?: 'hash' | 'key') => Promise<string>;
   /** The outcomes of a JSON batch. */
@@ -55,12 +59,15 @@ export function clientOf(name: string, send: Send, keys: Keys): Client {
       return send(path, { ...init, headers });
     };
   const admin = as(keys.admin);
-  const put: Client['put'] = (path, contentType, body, headers = {}) =>
-    admin(path, {
-      method: 'PUT',
-      headers: { 'Content-Type': contentType, ...headers },
-      body: body as string | Uint8Array<ArrayBuffer>,
-    });
+  const sends =
+    (method: string): SendBody =>
+    (path, contentType, body, headers = {}) =>
+      admin(path, {
+        method,
+        headers: { 'Content-Type': contentType, ...headers },
+        body: body as string | Uint8Array<ArrayBuffer>,
+      });
+  const [put, post] = ['PUT', 'POST'].map(sends) as [SendBody, SendBody];
   return {
     name,
     keys,
@@ -68,6 +75,7 @@ export function clientOf(name: string, send: Send, keys: Keys): Client {
     as,
     admin,
     put,
+    post,
     async freshTable(order = 'hash') {
       const path = `/v1/tables/t${randomUUID().replaceAll('-', '')}`;
       const made = await put(path, JSON_TYPE, JSON.stringify({ order }));
@@ -75,11 +83,7 @@ export function clientOf(name: string, send: Send, keys: Keys): Client {
       return path;
     },
     async batch(table, operations) {
-      const response = await admin(`${table}/batch`, {
-        method: 'POST',
-        headers: { 'Content-Type': JSON_TYPE },
-        body: JSON.stringify({ operations }),
-      });
+      const response = await post(`${table}/batch`, JSON_TYPE, JSON.stringify({ operations }));
       expect(response.status).toBe(200);
       return ((await response.json()) as { outcomes: Record<string, unknown>[] }).outcomes;
     },

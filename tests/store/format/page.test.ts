@@ -20,17 +20,7 @@ import {
 import { endOfPrefix, positionsOf, separatorBetween, successor } from '../../../shared/store/format/position.ts';
 import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/record.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
-
-/** A small generator of numbers for tests (mulberry32), so that a failure can be run again. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
 const place = positionsOf('key', 0);
 
@@ -48,7 +38,8 @@ function sortedNames(names: Iterable<string>): string[] {
 
 test('laying changes over a page equals building it anew, over many random rounds', () => {
   for (let seed = 1; seed <= 50; seed += 1) {
-    const below = numbers(seed);
+    const draw = seededRandom(seed);
+    const below = (limit: number): number => Math.floor(draw() * limit);
     const model = new Map<string, StoredRecord>();
     let page = EMPTY_PAGE;
     for (let round = 1; round <= 20; round += 1) {

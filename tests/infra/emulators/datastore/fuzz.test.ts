@@ -6,6 +6,7 @@ import protobuf from 'protobufjs/light.js';
 import { afterAll, expect, test } from 'vitest';
 import { RPCS } from '../../../../infra/emulators/datastore/calls.ts';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
+import { seededRandom } from '../../../../shared/lab/kit/random.ts';
 
 /**
  * At least so long and so many messages, however busy the machine is; but no longer than the second
@@ -27,18 +28,7 @@ afterAll(async () => {
   await emulator.close();
 });
 
-/** A seeded generator (mulberry32): from 0 to before `below`. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
-type Random = ReturnType<typeof randomOf>;
+type Random = (below: number) => number;
 
 const TEXTS = ['', 'p', 'K', '__key__', '__x__', 'a.b', 'a\\', '\0', 'é', 'x'.repeat(1_501)];
 
@@ -93,7 +83,8 @@ function call(rpc: string, bytes: Buffer): Promise<ServiceError | undefined> {
 
 test('no message finds a bug, and the server lives on', async () => {
   const seed = Date.now() % 2 ** 31;
-  const random = randomOf(seed);
+  const draw = seededRandom(seed);
+  const random: Random = (below) => Math.floor(draw() * below);
   const bugs: string[] = [];
   let sent = 0;
   const codes = new Map<number, number>();
