@@ -1,4 +1,5 @@
-// The contract of shared/store/contract/driver.ts as tests, the same for every driver: conformance(name, harness) declares them all.
+// The contract of shared/store/contract/driver.ts as tests, the same for every driver:
+// conformance(name, harness) declares them all.
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Driver } from '../../shared/store/contract/driver.ts';
 import { listCases } from './cases/list.ts';

@@ -1,5 +1,5 @@
-// What the conformance suite is given for a driver, and the small language its cases are written in. Every case works on ids of its
-// own (a random prefix), so cases may run in any order, alone, beside each other, and on a service that is not empty.
+// The language of the conformance cases. Each case works on ids of its own (a random prefix), so
+// cases may run in any order.
 import { randomBytes } from 'node:crypto';
 import type {
   Driver,
@@ -15,7 +15,9 @@ import { entityId, partName } from '../support/ids.ts';
 
 export const CALL = { timeoutMs: 100_000 };
 
-/** A promise of the contract that a back end does not keep; the named case is skipped, and says so. */
+/**
+ * A promise of the contract that a back end does not keep; the named case is skipped, and says so.
+ */
 export interface Deviation {
   readonly case: string;
   readonly reason: string;

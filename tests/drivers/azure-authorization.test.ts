@@ -1,5 +1,5 @@
-// What requests to Azure show to be let in: signatures as published, tokens that end midway or never come, certificates that nobody signed, and
-// each kind of credential on Azurite.
+// Credentials of Azure: published signatures, tokens that end or never come, certificates, and each
+// kind of credential on Azurite.
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ const QUICK = { timeoutMs: 300 };
 const WRITE = insert(entityId('a'), [part('h', 'x')]);
 const READ = [{ id: entityId('a'), parts: 'all' }] as const;
 const TAKEN = azureText(204, { ETag: 'v' });
-// Who is not let in is told no version.
+// The service tells no version to a caller whom it denies.
 const DENIED = replyText(401, { 'x-ms-request-id': '1', 'x-ms-error-code': 'InvalidAuthenticationInfo' });
 
 const opened = closedAfterEach();
@@ -46,8 +46,9 @@ afterEach(() => void vi.useRealTimers());
 describe('a shared key', () => {
   const devstore = { name: AZURITE_ACCOUNT_NAME, key: AZURITE_ACCOUNT_KEY };
 
-  // Published with Microsoft's own SDKs: azure-sdk-for-js, sdk/tables/data-tables/test/internal/sharedKeyCredential.spec.ts, and
-  // azure-sdk-for-node, test/services/table/sharedkeylitetable-tests.js.
+  // Published with Microsoft's own SDKs: azure-sdk-for-js,
+  // sdk/tables/data-tables/test/internal/sharedKeyCredential.spec.ts, and azure-sdk-for-node,
+  // test/services/table/sharedkeylitetable-tests.js.
   test.each([
     [
       { name: 'accountName', key: 'accountKey' },
@@ -87,7 +88,8 @@ describe('a shared key', () => {
 
   test('signs what the documentation shows for Create Table', async () => {
     vi.useFakeTimers({ now: new Date('2009-10-11T19:52:39Z') });
-    // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key, which shows the string and not the key.
+    // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key, which shows
+    // the string and not the key.
     const signature = createHmac('sha256', Buffer.from('a2V5', 'base64'))
       .update('Sun, 11 Oct 2009 19:52:39 GMT\n/testaccount1/Tables')
       .digest('base64');

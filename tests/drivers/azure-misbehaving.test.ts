@@ -1,5 +1,5 @@
-// Azure's driver against a server that misbehaves on purpose: replies that break off at any byte, lie about their length, never end, or are
-// no replies of the service. A read becomes unavailable, never absence; a write unknown, never refused; and nothing is sent again.
+// Azure's driver against broken, lying, endless and foreign replies: a read becomes unavailable,
+// never absence; a write unknown, never refused; nothing is sent again.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { describe, expect, test } from 'vitest';
 import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/client.ts';
@@ -81,7 +81,10 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   };
 
   describe.each(Object.entries(ENDS))('a reply that breaks off with %s at any byte', (_, endOf) => {
-    /** A driver, whose server sends one byte more of this reply each time, and all of those times at once: one after the other they wait too often. */
+    /**
+     * A driver, whose server sends one byte more of this reply each time, and all of those times at
+     * once: one after the other they wait too often.
+     */
     async function broken(reply: string) {
       let sent = 0;
       const begun = await served(({ socket }) => {
@@ -322,7 +325,10 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'throttled', cause });
   });
 
-  /** A driver that trusts its endpoint, as it does the service's own: nothing is sent but what the test asks for. */
+  /**
+   * A driver that trusts its endpoint, as it does the service's own: nothing is sent but what the
+   * test asks for.
+   */
   async function trusting(replies: () => string) {
     const server = opened(await rawServer(({ socket }) => socket.write(replies())));
     return { driver: opened(driverOn(callsAt(server), false)), server };
@@ -336,7 +342,10 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       replyText(200, { ...ETAG, 'Content-Type': 'text/html', ...headers }, '<p>Welcome to the hotel');
     const MOVED = { ...ETAG, Location: '/elsewhere' };
 
-    /** Each call once: outcomes of writes are unknown, nothing was read, and nothing was asked twice. */
+    /**
+     * Each call once: outcomes of writes are unknown, nothing was read, and nothing was asked
+     * twice.
+     */
     async function expectNothingKnown(
       reply: string,
       calls: readonly string[] = ['write', 'patch', 'replace', 'remove', 'together', 'read', 'list'],

@@ -1,5 +1,5 @@
-// Transactions of Azure Table Storage, which are all or nothing. One that is refused for the form or the size of a member says that the
-// request is bad, and nothing about the other members: sent alone, they are written.
+// A transaction of Azure that is refused for one member's form or size says nothing about the
+// others: sent alone, they are written.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startStrictAzurite } from '../../infra/emulators/azurite.ts';
 import type { Driver, EntityId, Write } from '../../shared/store/contract/driver.ts';
@@ -31,7 +31,10 @@ function refuseChanges(id: EntityId, status: number, code: string): void {
   azurite.faults.add({ operation: 'merge', rowKey: id, status, code, when: 'before' });
 }
 
-/** The driver; `meet` is told once, before it is sent, of the next request that several containers share. */
+/**
+ * The driver; `meet` is told once, before it is sent, of the next request that several containers
+ * share.
+ */
 function watched(driver: Driver, meet: () => ((id: EntityId) => void) | undefined): Driver {
   const write: Driver['write'] = (writes, options) => {
     if (writes.length > 1) meet()?.(writes[0]!.id);
@@ -107,7 +110,10 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(await readOne(driver, good)).toBeUndefined();
   });
 
-  /** A table of many containers, of which one is refused as soon as it rides with others: what became of each record, and what is stored. */
+  /**
+   * A table of many containers, of which one is refused as soon as it rides with others: what
+   * became of each record, and what is stored.
+   */
   async function putWithOneRefused(name: string, status: number, code: string) {
     let meet: ((id: EntityId) => void) | undefined;
     const refused: EntityId[] = [];
@@ -131,7 +137,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   test('a container whose form is refused fails by itself: those that rode with it are written', async () => {
     const { outcomes, values } = await putWithOneRefused('form', 400, 'InvalidInput');
     const failed = outcomes.filter(({ status }) => status === 'failed');
-    // Those of one container in 48.
+    // The records of one container in 48.
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.length).toBeLessThan(48);
     for (const outcome of failed) expect(outcome).toMatchObject({ error: { code: /^(invalid|unknown)$/ } });

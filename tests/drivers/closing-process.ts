@@ -1,5 +1,5 @@
-// A process that closes its driver while requests are under way, and should then end by itself: says when it is connected, goes on at
-// the first byte from its parent, and prints what became of the requests.
+// Closes its driver while requests are under way, prints what became of them, and should then end.
+// It waits for a byte from its parent.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driverAt, type DriverName, type Transport } from './emulated.ts';

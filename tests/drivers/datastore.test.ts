@@ -20,7 +20,7 @@ function found(key: Key): EntityResult {
   return { version: '1', entity: { key, properties: {} } };
 }
 
-/** Of a listing, which shows no more of it. */
+/** A key as a listing gives it. */
 function keyNamed(name: string): Key {
   return { path: [{ kind: SPACE.kind, name }] };
 }
@@ -302,7 +302,10 @@ test('rule 25: the service itself is not probed', async () => {
   expect(sent).toHaveLength(1);
 });
 
-/** An endpoint that refuses stale versions and ignores masks. After the probe its next version is 4, and `lookup` tells of other entities. */
+/**
+ * An endpoint that refuses stale versions and ignores masks. After the probe its next version is 4,
+ * and `lookup` tells of other entities.
+ */
 function maskless(lookup: DatastoreCalls['lookup']) {
   const sent: Mutation[] = [];
   let version = 0;

@@ -1,4 +1,5 @@
-// The factories of drivers: what is wrong with their options they say themselves, at once, and not a provider that seems not to answer.
+// The factories of drivers: what is wrong with their options they say themselves, at once, and not
+// a provider that seems not to answer.
 import { AzureNamedKeyCredential, AzureSASCredential } from '@azure/data-tables';
 import { Datastore } from '@google-cloud/datastore';
 import { GoogleAuth } from 'google-auth-library';

@@ -1,5 +1,5 @@
-// The real drivers against servers that are not there, never answer, or fail: what is an error may not become absence, what may have
-// been applied may not become a refusal, and nothing is sent twice.
+// Drivers against servers that are silent, absent or fail: no error becomes absence, no doubt a
+// refusal, and nothing is sent twice.
 import { randomBytes } from 'node:crypto';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// Drivers over somebody's own client: what it says counts, it stays as it was, and however it retries,
-// each of the driver's requests leaves once.
+// Drivers over somebody's own client: what it says counts, it stays as it was, and however it
+// retries, each of the driver's requests leaves once.
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';

@@ -1,4 +1,5 @@
-// A server that answers byte for byte as a test says: it reads whole HTTP requests off its sockets, and writes nothing by itself.
+// A server that answers byte for byte as a test says: it reads whole HTTP requests off its sockets,
+// and writes nothing by itself.
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Certificate } from '../support/certificate.ts';

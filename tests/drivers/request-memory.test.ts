@@ -1,4 +1,5 @@
-// Memory of requests is used again, and only once nobody looks at it any more: bytes that changed on their way would be another write.
+// Memory of requests is used again, and only once nobody looks at it any more: bytes that changed
+// on their way would be another write.
 import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';

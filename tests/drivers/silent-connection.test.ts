@@ -1,4 +1,5 @@
-// The real drivers on connections that fall silent: no end, no reset, no reply. And what `close` leaves behind.
+// The real drivers on connections that fall silent: no end, no reset, no reply. And what `close`
+// leaves behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -22,7 +23,10 @@ const azurite = await startAzurite({ inProcess: true });
 const opened = closedAfterEach();
 afterAll(() => azurite.close());
 
-/** A TCP proxy. From `fallSilent` on, its connections stay open and pass nothing on; later ones work. */
+/**
+ * A TCP proxy. From `fallSilent` on, its connections stay open and pass nothing on; later ones
+ * work.
+ */
 async function silenceableProxy(port: number) {
   const near = new Set<Socket>();
   const server = createServer((client) => {

@@ -1,5 +1,5 @@
-// What drivers add to the stored format (FORMAT.md, "On Google Cloud Datastore" and "On Azure Table Storage"): fixed writes give exactly these
-// entities, as the provider's own client shows them, and are read back. The files in golden/ were made after that page, without the drivers.
+// Fixed writes give exactly the entities of golden/, which were made after FORMAT.md without the
+// drivers; the provider's own client shows them.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
@@ -18,7 +18,7 @@ const NODES = 'n!orders!00112233aabbccdd!';
 const NODE = entityId(`${NODES}0123456789abcdef`);
 /** In one partition of Azure. */
 const NEIGHBOURS = [entityId(`${NODES}0000000000000000`), entityId(`${NODES}0000000000000039`)] as const;
-/** Of FORMAT.md's worked example. */
+/** The entity of FORMAT.md's worked example. */
 const EXAMPLE = entityId('t!t!');
 
 const COMMIT = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);

@@ -1,21 +1,20 @@
 // .ci/providers with a stand-in for Terraform: what is not to be had is said and harms nobody; what
 // is wrong fails.
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { testFolder } from '../support/folder.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../.ci/providers', import.meta.url));
 const FOLDERS = ['gcp', 'azure', 'gcp/ci', 'azure/ci'];
 
 let bin: string;
 beforeEach(async () => {
-  bin = await mkdtemp(path.join(tmpdir(), 'stowage-providers-'));
+  bin = await testFolder();
 });
-afterEach(() => rm(bin, { recursive: true }));
 
 /**
  * Runs the script with a `terraform` of these cases, by its subcommand; undefined: with none that

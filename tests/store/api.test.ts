@@ -1,4 +1,5 @@
-// The library as its users meet it, on the memory driver: verbs, outcomes, codecs, bounds and bad input.
+// The library as its users meet it, on the memory driver: verbs, outcomes, codecs, bounds and bad
+// input.
 import { afterEach, expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type ScanOptions, type Store, StoreError, type Table } from '../../shared/store/index.ts';

@@ -1,4 +1,5 @@
-// The option `containerBytesMax`: how large containers become, what is larger all the same, and handles and processes that differ.
+// The option `containerBytesMax`: how large containers become, what is larger all the same, and
+// handles and processes that differ.
 import { afterEach, expect, test } from 'vitest';
 import { sizesOf } from '../../shared/store/container/size.ts';
 import type { Snapshot } from '../../shared/store/container/snapshot.ts';

@@ -1,4 +1,5 @@
-// What a program without types, or with mistyped ones, gets wrong: each call says so with a TypeError that names it, and nothing is done.
+// A program without types, or with mistyped ones, hears a TypeError that names the mistake, and
+// nothing is done.
 import { afterEach, describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store, StoreError } from '../../shared/store/index.ts';

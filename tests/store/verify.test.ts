@@ -1,5 +1,5 @@
-// Verification: it finds whatever is damaged, says where, and finds nothing in a table that is well,
-// whatever writers do beside it.
+// Verification: it finds whatever is damaged, says where, and finds nothing in a table that is
+// well, whatever writers do beside it.
 import { describe, expect, test } from 'vitest';
 import { type EncodedValue, type Finding, type Order, StoreError } from '../../shared/store/index.ts';
 import { entityVersion, partName } from '../support/ids.ts';

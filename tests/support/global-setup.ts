@@ -1,5 +1,5 @@
-// Starts the embedded Datastore emulator once for all test files, and Google's two in addition where this machine has them, and ends
-// them afterwards. What cannot be started is said in one visible line; where the Google Cloud SDK is installed, continuous integration must not skip.
+// Starts the embedded Datastore emulator once for all test files, and Google's two where this
+// machine has them. CI fails if it must skip those.
 import type { TestProject } from 'vitest/node';
 import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
 import type { Emulator } from '../../infra/emulators/emulator.ts';

@@ -14,7 +14,7 @@ export function partName(name: string): PartName {
   return name as PartName;
 }
 
-/** Of 16 hexadecimal digits. */
+/** Takes 16 hexadecimal digits. */
 export function hexId(digits: string): Id64 {
   return digits as Id64;
 }

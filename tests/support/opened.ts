@@ -1,11 +1,11 @@
-// What a test opened is closed after it, the last first.
+// Closes after each test the things it opened, the last first.
 import { afterEach } from 'vitest';
 
 interface Closable {
   close(): unknown;
 }
 
-/** To be called once in a test file: gives a function that takes note of what a test opened, and hands it on. */
+/** Call it once in a test file. The function it gives takes note of a thing, and hands it on. */
 export function closedAfterEach(): <T extends Closable>(thing: T) => T {
   const open = new Set<Closable>();
   afterEach(async () => {

@@ -1,5 +1,5 @@
-// A clock, timers and chance that a test drives: time passes only when the test lets it, and a seed fixes every random byte. So a
-// deadline of 30 s costs nothing, and a history runs the same way twice. Works as long as nothing beneath waits for real I/O.
+// A clock, timers and chance that a test drives: a deadline of 30 s costs nothing, a seed fixes
+// every random byte. Real I/O beneath would break it.
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { Runtime } from '../../shared/store/contract/runtime.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
@@ -23,7 +23,7 @@ export class VirtualRuntime implements Runtime {
   turns = 0;
   /** Sleeps under way: each keeps a process alive. */
   sleepers = 0;
-  /** What `busyShare` answers, 0 to 1: no processor time passes by itself. */
+  /** `busyShare` answers this, 0 to 1: no processor time passes by itself. */
   share = 0;
 
   constructor(seed = 1) {
@@ -69,7 +69,10 @@ export class VirtualRuntime implements Runtime {
     return Uint8Array.from({ length: bytes }, () => Math.floor(this.#draw() * 256));
   }
 
-  /** The wall clock jumps, as when it is set, or as after a suspend in which the monotonic clock stood still. */
+  /**
+   * The wall clock jumps, as when it is set, or as after a suspend in which the monotonic clock
+   * stood still.
+   */
   jumpWall(ms: number): void {
     this.#wallOffsetMs += ms;
   }
@@ -85,7 +88,10 @@ export class VirtualRuntime implements Runtime {
     this.#nowMs = untilMs;
   }
 
-  /** Lets time pass, as much as it takes, until the work ends. Throws if it waits for something that no timer brings. */
+  /**
+   * Lets time pass, as much as it takes, until the work ends. Throws if it waits for something that
+   * no timer brings.
+   */
   async run<T>(work: Promise<T>): Promise<T> {
     const progress = { isDone: false };
     void Promise.allSettled([work]).then(() => {

@@ -1,5 +1,5 @@
-// Which code the service gives a refused base version is not documented. A store does as well where it is ABORTED as where it is
-// FAILED_PRECONDITION, which the emulators say.
+// Which code the service gives a refused base version is not documented. A store does as well where
+// it is ABORTED as where it is FAILED_PRECONDITION, which the emulators say.
 import { Datastore } from '@google-cloud/datastore';
 import { expect, inject, test } from 'vitest';
 import { type DatastoreCalls, datastoreCalls } from '../../../shared/drivers/datastore/client.ts';

@@ -1,4 +1,5 @@
-// The transport below the Datastore driver: connections, streams, deadlines, pings, tokens. Time is made to pass; the network is real.
+// The transport below the Datastore driver: connections, streams, deadlines, pings, tokens. Time is
+// made to pass; the network is real.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
@@ -50,7 +51,10 @@ function echo({ connection, stream, message: said }: Asked): void {
   connection.socket.write(reply(stream, said));
 }
 
-/** A server, and when so many requests have come: to poll for them would let time pass where it is stopped. */
+/**
+ * A server, and when so many requests have come: to poll for them would let time pass where it is
+ * stopped.
+ */
 async function serveUntil(count: number, answer: (asked: Asked) => unknown) {
   const all = Promise.withResolvers<void>();
   const server = await serve((asked) => {
@@ -485,7 +489,7 @@ describe('rule 2: nothing is sent twice', () => {
     seed = 20_261_122;
   });
 
-  /** Of Park and Miller: the same sequence each time. */
+  /** The generator of Park and Miller: the same sequence each time. */
   function chance(): number {
     seed = (seed * 48_271) % 2_147_483_647;
     return seed / 2_147_483_647;

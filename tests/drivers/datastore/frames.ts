@@ -1,4 +1,5 @@
-// An HTTP/2 server made of frames (https://www.rfc-editor.org/rfc/rfc9113), which says exactly what a test wants, allowed or not.
+// An HTTP/2 server made of frames (https://www.rfc-editor.org/rfc/rfc9113), which says exactly what
+// a test wants, allowed or not.
 import { createServer, type Socket } from 'node:net';
 import { listening } from '../../support/listening.ts';
 
@@ -66,7 +67,7 @@ export async function frameServer(
   const server = createServer({ noDelay: true }, (socket) => {
     const connection = { socket, open: new Set<number>(), reset: new Map(), pings: 0, answersPings: true };
     connections.push(connection);
-    // What a test cuts off is reset on the other side too.
+    // A socket that a test cuts off is reset on the other side too.
     socket.on('error', () => {});
     if (!greets) return;
     socket.write(settings(streamsMax));

@@ -1,5 +1,5 @@
-// The messages that the Datastore driver writes and reads by hand, against the definitions that Google publishes: field numbers, types, and all
-// that a reply may hold beside what the driver wants of it.
+// The hand-written messages of the Datastore driver against Google's published definitions, with
+// everything else that a reply may hold.
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import {
 const protos = createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object;
 const root = protobuf.Root.fromJSON(protos);
 
-/** What Google's definition makes of a request, in the names of JSON; bytes as Buffers. */
+/** Decodes a request by Google's definition, in the names of JSON; bytes as Buffers. */
 function declared(name: string, framed: Buffer): object {
   expect(framed[0]).toBe(0);
   expect(framed.readUInt32BE(1)).toBe(framed.length - 5);

@@ -1,5 +1,5 @@
-// The Datastore driver against a service that breaks off, resets, lies, or says too much: each request leaves once, what may have been applied
-// is `unknown`, what could not be read is an error, and the next call is answered.
+// The Datastore driver against a service that breaks off or lies: requests leave once, doubt is
+// `unknown`, and the next call is answered.
 import { describe, expect, test } from 'vitest';
 import { insert, part } from '../../conformance/harness.ts';
 import { entityId } from '../../support/ids.ts';
@@ -45,7 +45,7 @@ async function drip({ socket }: Connection, bytes: Buffer, pieceBytes: number): 
   }
 }
 
-/** So many fields of a thousand bytes. */
+/** Fields of a thousand bytes each. */
 function manyFields(count: number): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'a'.repeat(1_000)]));
 }
@@ -65,7 +65,10 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     return opened(datastoreAt(transport, address, { projectId: 'p' }));
   }
 
-  /** A driver whose service gives this to every request but the healing ones, which it answers as it should. */
+  /**
+   * A driver whose service gives this to every request but the healing ones, which it answers as it
+   * should.
+   */
   async function answered(bytesFor: (asked: Asked) => Uint8Array, { after }: { after?: (asked: Asked) => void } = {}) {
     let isHealed = false;
     const server = await serve((asked) => {
@@ -79,7 +82,10 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
 
   type Answered = Awaited<ReturnType<typeof answered>>;
 
-  /** The write is unknown and the read unavailable, each was sent once, and the next ones are answered. */
+  /**
+   * The write is unknown and the read unavailable, each was sent once, and the next ones are
+   * answered.
+   */
   async function expectUnknown(
     { server, driver, heal }: Answered,
     reason: 'other' | 'throttled' = 'other',

@@ -1,4 +1,4 @@
-// What a stream that has ended proves: nothing, unless message and status had both come whole before.
+// A stream that has ended proves nothing, unless message and status had both come whole before.
 import { expect, test } from 'vitest';
 import { Reply } from '../../../shared/drivers/datastore/grpc/reply.ts';
 import { message, RESPONSE_HEADERS } from './frames.ts';

@@ -1,4 +1,5 @@
-// The Datastore driver over TLS: whom it trusts, what it asks for, and that it says nothing to others.
+// The Datastore driver over TLS: whom it trusts, what it asks for, and that it says nothing to
+// others.
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { GoogleAuth } from 'google-auth-library';
@@ -34,7 +35,7 @@ async function service() {
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
     stream.end(COMMITTED);
   });
-  // Who does not trust it says so, and goes.
+  // A client that does not trust it says so, and goes.
   server.on('tlsClientError', () => {});
   return { port: await listening(opened(server)), seen };
 }

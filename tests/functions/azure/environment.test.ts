@@ -1,4 +1,5 @@
-// The environment of Azure's functions: what is wrong with it is said when the module loads, before any request.
+// The environment of Azure's functions: what is wrong with it is said when the module loads, before
+// any request.
 import { afterEach, expect, test, vi } from 'vitest';
 
 afterEach(() => vi.unstubAllEnvs());

@@ -1,11 +1,11 @@
 // The function `compare`, in this process, with a cell that does as it is told.
 import { describe, expect, test } from 'vitest';
 import { placeOf } from '../../lab/report/sample-report.ts';
-import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App } from '../../../functions/http/app.ts';
 import { ROLES } from '../../../functions/http/auth.ts';
 import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/lab/load/cell.ts';
 import { CellError } from '../../../shared/lab/load/run.ts';
+import { fakeCompareApp } from './fake-app.ts';
 
 const cell = { layout: 'record', workload: 'ycsb-c', callers: 1, dataset: 'abc' };
 
@@ -20,13 +20,10 @@ const untilAborted: RunCell = (_request, signal) =>
 type PrepareDataset = (request: DatasetRequest, signal: AbortSignal) => Promise<void>;
 
 function appOf(runCell: RunCell, removed: string[] = [], prepareDataset: PrepareDataset = async () => {}): App {
-  return createCompareApp({
+  return fakeCompareApp('datastore', 'c', {
     auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'], compare: ['c'] } },
     timeoutMs: 1_000,
-    timeoutMaxMs: 60_000,
-    log: () => {},
     page: PAGE,
-    place: async () => placeOf('datastore'),
     runCell,
     prepareDataset,
     removeDataset: async (dataset) => void removed.push(dataset),
@@ -175,7 +172,7 @@ describe('the live page', () => {
     const again = await get('/v1/compare', { 'Accept-Encoding': 'br', 'If-None-Match': `"other", W/${etag}` });
     expect([again.status, await again.text(), again.headers.get('ETag')]).toEqual([304, '', etag]);
     expect(again.headers.get('Cache-Control')).toBe('public, max-age=600');
-    // Of another form it has an ETag of its own.
+    // Another form has an ETag of its own.
     expect((await get('/v1/compare', { 'Accept-Encoding': 'gzip', 'If-None-Match': etag })).status).toBe(200);
   });
 });

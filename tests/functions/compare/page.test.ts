@@ -1,12 +1,10 @@
-// The live page in Chromium, on functions of both clouds that run nothing: two servers, so two origins. Skipped where there is no Chromium.
+// The live page in Chromium, on functions of both clouds that run nothing: two servers, so two
+// origins. Skipped where there is no Chromium.
 import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createCompareApp } from '../../../functions/compare/app.ts';
-import { serveNode } from '../../../functions/http/node.ts';
 import { buildPage } from '../../../infra/package/page.ts';
 import type { CellRequest } from '../../../shared/lab/load/cell.ts';
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
@@ -14,13 +12,14 @@ import { reportHtml } from '../../../shared/lab/report/html.ts';
 import { reportSchema } from '../../../shared/lab/report/schema.ts';
 import { CHROMIUM } from '../../support/chromium.ts';
 import { fakeResult } from '../../lab/fake-function.ts';
-import { placeOf } from '../../lab/report/sample-report.ts';
-import { listening } from '../../support/listening.ts';
+import { fakeCompareApp, serveApp } from './fake-app.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
 const KEY = 'a-compare-key-for-this-test';
 
-/** Of the field that has the focus, as an expression for the page: its label, else its text; the body at the end of the round. */
+/**
+ * Names the field that has the focus: its label, else its text; the body at the end of the round.
+ */
 const FOCUSED_NAME =
   "document.activeElement === document.body ? 'the end' : (document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()";
 
@@ -34,41 +33,27 @@ let answer: (request: CellRequest, provider: Provider, signal: AbortSignal) => P
 
 async function startFunction(provider: Provider): Promise<FakeFunction> {
   const removed: string[] = [];
-  const app = createCompareApp({
-    auth: { mode: 'keys', keys: { read: [], write: [], admin: [], compare: [KEY] } },
-    timeoutMs: 60_000,
-    timeoutMaxMs: 300_000,
-    log: () => {},
+  const app = fakeCompareApp(provider, KEY, {
     page: await buildPage(FOLDER, provider),
-    place: async () => placeOf(provider),
     runCell: async (request, signal) => {
       await answer(request, provider, signal);
       return fakeResult(request, provider);
     },
-    prepareDataset: async () => {},
     removeDataset: async (dataset) => void removed.push(dataset),
   });
-  const server = createServer((incoming, outgoing) => {
-    void serveNode(incoming, outgoing, { url: incoming.url!, headers: incoming.headers }, (request) =>
-      app.fetch(request),
-    );
-  });
-  return {
-    url: `http://127.0.0.1:${await listening(server)}`,
-    removed,
-    close: () => void server.close(),
-  };
+  return { ...(await serveApp(app)), removed };
 }
 
 describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   let browser: Browser;
   let page: Page;
   let functions: Readonly<Record<Provider, FakeFunction>>;
-  /** What the browser complained of. */
+  /** Errors that the browser reported. */
   let complaints: string[];
 
   beforeAll(async () => {
-    // Chromium's own sandbox does not start for root, nor in most containers; it opens nothing but this test's pages.
+    // Chromium's own sandbox does not start for root, nor in most containers; it opens nothing but
+    // this test's pages.
     browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] });
     const [datastore, azure] = await Promise.all(PROVIDERS.map(startFunction));
     functions = { datastore: datastore!, 'azure-tables': azure! };

@@ -1,4 +1,4 @@
-// What a function says of where it runs.
+// A function says where it runs.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { azureFacts } from '../../../functions/azure/platform.ts';
 import { instance, placeOf } from '../../../functions/compare/place.ts';

@@ -1,4 +1,4 @@
-// What is billed for the same calls differs by provider.
+// The bill for the same calls differs by provider.
 import { expect, test } from 'vitest';
 import { storeUsage } from '../../../functions/compare/usage.ts';
 import { measured } from '../../../shared/drivers/measured.ts';

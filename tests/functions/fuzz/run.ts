@@ -2,18 +2,17 @@
 // judges its answer.
 import { gzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
-import { createCompareApp } from '../../../functions/compare/app.ts';
 import type { App, FrameOptions } from '../../../functions/http/app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
 import { PROBLEMS, type ProblemBody } from '../../../functions/http/problem.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
 import { createVacuumApp } from '../../../functions/vacuum/app.ts';
 import type { CellResult } from '../../../shared/lab/load/cell.ts';
-import { placeOf } from '../../lab/report/sample-report.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import { chanceOf } from './chance.ts';
 import { type FuzzRequest, requestOf, type Seen } from './requests.ts';
+import { fakeCompareApp } from '../compare/fake-app.ts';
 
 /** A request that was answered. */
 export interface Answered {
@@ -77,14 +76,7 @@ function appsOn(store: Store, log: FrameOptions['log']): Record<FuzzRequest['app
   return {
     records: createRecordsApp({ ...options, store: async () => store }),
     vacuum: createVacuumApp({ ...options, store: async () => store, print: () => {} }),
-    compare: createCompareApp({
-      ...options,
-      page: PAGE,
-      place: async () => placeOf('datastore'),
-      runCell: async () => result,
-      prepareDataset: async () => {},
-      removeDataset: async () => {},
-    }),
+    compare: fakeCompareApp('datastore', '', { ...options, page: PAGE, runCell: async () => result }),
   };
 }
 

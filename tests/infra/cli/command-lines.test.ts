@@ -1,50 +1,40 @@
-// Every command says what it does and takes, and refuses what it does not know before it starts anything.
-import { execFile, spawn } from 'node:child_process';
+// Every command says what it does and takes, and refuses what it does not know before it starts
+// anything.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { choice, command, commandLineOf, count, helpOf, wholeNumber } from '../../../infra/cli/options.ts';
 import { startHost } from '../../../infra/hosts/host.ts';
 import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/options.ts';
 import { DEFAULT_PLAN, PLANS } from '../../../shared/lab/plan/plan.ts';
+import { testFolder } from '../../support/folder.ts';
+import { listening } from '../../support/listening.ts';
+import { type Ended, ROOT, runCommand } from './run-command.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   scripts: Record<string, string>;
 };
+const NAMES = 'start dev emulators bench calibrate model experiments simulate soak merge-model mutants';
 const COMMANDS: [name: string, script: string][] = [
-  'start',
-  'dev',
-  'emulators',
-  'bench',
-  'calibrate',
-  'model',
-  'experiments',
-  'simulate',
-  'soak',
-  'merge-model',
-].map((name) => [name, scripts[name]!]);
-COMMANDS.push(['mutants', scripts['mutants']!]);
-for (const name of ['stowage', 'stowage compare', 'stowage cost'])
-  COMMANDS.push([name, name.replace('stowage', 'node infra/cli/main.ts')]);
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+  ...NAMES.split(' ').map((name): [string, string] => [name, scripts[name]!]),
+  ...['stowage', 'stowage compare', 'stowage cost'].map((name): [string, string] => [
+    name,
+    name.replace('stowage', 'node infra/cli/main.ts'),
+  ]),
+];
 
 function ended(script: string, ...args: string[]): Promise<Ended> {
-  const own = script.replace(/^node /, '').split(' ');
-  return new Promise((resolve) => {
-    execFile(process.execPath, [...own, ...args], { cwd: ROOT, timeout: 100_000 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+  return runCommand([...script.replace(/^node /, '').split(' '), ...args]);
+}
+
+/** A port that somebody listens on, until the test ends. */
+async function takenPort(): Promise<number> {
+  const other = createServer();
+  onTestFinished(() => void other.close());
+  return await listening(other);
 }
 
 describe.each(COMMANDS)('%s', (_, script) => {
@@ -67,10 +57,7 @@ test.each([
   ['emulators', '--datastore-port'],
   ['emulators', '--table-port'],
 ])('%s refuses with %s a port that is taken, before it starts anything', async (name, option) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  onTestFinished(() => void other.close());
-  const { port } = other.address() as AddressInfo;
+  const port = await takenPort();
   const { code, stdout, stderr } = await ended(scripts[name]!, option, String(port));
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(`${option}: port ${port} of 127.0.0.1 cannot be listened on: choose another\n`);
@@ -90,8 +77,7 @@ test.each([
 test.each(['datastore.bin', 'azure-tables.bin'])(
   'dev refuses with --data a folder whose %s is not its own, before it starts anything',
   async (name) => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'stowage-data-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await testFolder();
     await writeFile(path.join(folder, name), 'my notes');
     const { code, stdout, stderr } = await ended(scripts['dev']!, '--data', folder);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -188,10 +174,7 @@ describe('npm run dev', () => {
 });
 
 test('a host is not started on a port that is taken, and the error says so', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  onTestFinished(() => void other.close());
-  const { port } = other.address() as AddressInfo;
+  const port = await takenPort();
   // It would answer the probe for the host's health otherwise.
   await expect(startHost('a host', ['--eval', ''], {}, port)).rejects.toThrow(`port ${port} of 127.0.0.1`);
 });
@@ -226,22 +209,7 @@ describe('a command line', () => {
       expect(() => wholeNumber('--n', text, 0)).toThrow('--n');
     expect(choice('--c', 'b', ['a', 'b'])).toBe('b');
     expect(['0', '12', '1e9', '2.5E3'].map((text) => count('--n', text, 0, 1e12))).toEqual([0, 12, 1e9, 2_500]);
-    for (const text of [
-      '',
-      '-1',
-      '1M',
-      '1k',
-      '1_000',
-      '1,000',
-      '1.5',
-      '1.23e1',
-      '0x10',
-      'NaN',
-      'Infinity',
-      '1e13',
-      '1e-3',
-      ' 1',
-    ])
+    for (const text of ['', ' 1', ...'-1 1M 1k 1_000 1,000 1.5 1.23e1 0x10 NaN Infinity 1e13 1e-3'.split(' ')])
       expect(() => count('--n', text, 0, 1e12)).toThrow(
         '--n takes a whole number from 0 to 1000000000000, in digits or like 2.5e6',
       );

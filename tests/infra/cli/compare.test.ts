@@ -1,13 +1,9 @@
-// The comparison of deployed functions: servers of this process stand for them, and a function for gcloud and az.
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+// The comparison of deployed functions: servers of this process stand for them, and a function for
+// gcloud and az.
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createCompareApp } from '../../../functions/compare/app.ts';
-import { serveNode } from '../../../functions/http/node.ts';
 import { compareDeployed } from '../../../infra/cli/compare.ts';
 import type { CloudEndpoint } from '../../../infra/cli/endpoints.ts';
 import { EXIT } from '../../../infra/cli/exit.ts';
@@ -15,35 +11,22 @@ import { FreshHeaders } from '../../../infra/cli/fresh-headers.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
-import { fakeResult } from '../../lab/fake-function.ts';
-import { placeOf } from '../../lab/report/sample-report.ts';
+import { fakeCompareApp, serveApp } from '../../functions/compare/fake-app.ts';
+import { testFolder } from '../../support/folder.ts';
+import { listening } from '../../support/listening.ts';
 
 const KEY = 'a-compare-key-for-this-test';
 
 async function startFunction(provider: Provider): Promise<string> {
-  const app = createCompareApp({
-    auth: { mode: 'keys', keys: { read: [], write: [], admin: [], compare: [KEY] } },
-    timeoutMs: 60_000,
-    timeoutMaxMs: 300_000,
-    log: () => {},
-    page: { html: new Uint8Array(), br: new Uint8Array(), gzip: new Uint8Array() },
-    place: async () => placeOf(provider),
-    runCell: async (request) => fakeResult(request, provider),
-    prepareDataset: async () => {},
-    removeDataset: async () => {},
-  });
-  return await serverOf((incoming, outgoing) => {
-    void serveNode(incoming, outgoing, { url: incoming.url!, headers: incoming.headers }, (request) =>
-      app.fetch(request),
-    );
-  });
+  const { url, close } = await serveApp(fakeCompareApp(provider, KEY));
+  onTestFinished(close);
+  return url;
 }
 
 async function serverOf(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = createServer(listener);
   onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listening(server)}`;
 }
 
 const gcp = (url: string): CloudEndpoint => ({
@@ -62,7 +45,7 @@ const azure = (url: string): CloudEndpoint => ({
   secrets: { compare: 'k' },
 });
 
-/** What gcloud and az are asked for, and what they say: a key where secrets are read. */
+/** Records the calls of gcloud and az. They give a key where secrets are read. */
 function fakeTools(key = KEY) {
   const asked: string[] = [];
   const ask = async (tool: string, args: readonly string[]): Promise<string> => {
@@ -74,8 +57,7 @@ function fakeTools(key = KEY) {
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'compare-deployed-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  folder = await testFolder();
 });
 
 async function compare(endpoints: readonly CloudEndpoint[], { ask } = fakeTools(), clouds = ['gcp', 'azure'] as const) {

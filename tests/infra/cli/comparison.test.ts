@@ -1,8 +1,6 @@
 // A comparison from the command line, on functions that run nothing.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { runComparison } from '../../../infra/cli/comparison.ts';
 import { EXIT } from '../../../infra/cli/exit.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
@@ -10,14 +8,14 @@ import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
 import { conditionsOf } from '../../../shared/lab/report/conditions.ts';
 import { fakeFunctions, fakeResult } from '../../lab/fake-function.ts';
+import { testFolder } from '../../support/folder.ts';
 
 const PLAN = planSchema.parse({ name: 'small', workloads: ['ycsb-a'], callers: [1, 4], repetitions: 4 });
 const RUNS = 2 * 3 * 2 * 4;
 
 let outDir: string;
 beforeEach(async () => {
-  outDir = await mkdtemp(path.join(tmpdir(), 'comparison-'));
-  onTestFinished(() => rm(outDir, { recursive: true }));
+  outDir = await testFolder();
 });
 
 async function compare(change: Partial<Parameters<typeof runComparison>[0]> = {}) {

@@ -1,15 +1,11 @@
 // `stowage cost`: what it takes, prints and refuses.
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { COST, costJson, costQuestionOf, costText } from '../../../infra/cli/cost.ts';
 import { commandLineOf } from '../../../infra/cli/options.ts';
 import { USERS_LAYOUTS, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { METERS } from '../../../shared/lab/cost/prices.ts';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+import { runCommand, STOWAGE } from './run-command.ts';
 
 const question = (line: string) => costQuestionOf(commandLineOf(COST, line === '' ? [] : line.split(' ')));
 
@@ -82,7 +78,8 @@ describe('its table', () => {
 
   test('has every line of the bill, totals, the free tier apart, and what it rests on', () => {
     const text = costText(question(`${line} --cloud gcp`));
-    // 30 x 1,000,000 x 0.03 / 100,000 = 9.00; 30 x 100,000 x 0.09 / 100,000 = 2.70; in containers a read a get, and none a put of one instance.
+    // 30 x 1,000,000 x 0.03 / 100,000 = 9.00; 30 x 100,000 x 0.09 / 100,000 = 2.70; in containers a
+    // read a get, and none a put of one instance.
     expect(text).toMatch(/operations: reads +9\.00 +9\.00 +9\.00\n +operations: writes +2\.70 +2\.70 +2\.70\n/);
     expect(text).toMatch(
       /storage [^]*compute: calls [^]*compute: processors [^]*compute: memory [^]*egress [^]*total [^]*free tiers take off [^]*to pay /,
@@ -191,15 +188,13 @@ describe('its JSON', () => {
   });
 
   test('is what --json prints', async () => {
-    const args = ['infra/cli/main.ts', 'cost', ...`${TABLE} --json`.split(' ')];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 100_000 });
+    const { stdout } = await runCommand([STOWAGE, 'cost', ...`${TABLE} --json`.split(' ')]);
     expect(JSON.parse(stdout)).toEqual(costJson(question(`${TABLE} --json`)));
   });
 });
 
 test.each(COST.examples)('the example runs: %s', async (example) => {
-  const args = ['infra/cli/main.ts', ...example.split(' ').slice(1)];
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, timeout: 100_000 });
+  const { stdout, stderr } = await runCommand([STOWAGE, ...example.split(' ').slice(1)]);
   expect(stderr).toBe('');
   expect(stdout).toMatch(/container/);
 });

@@ -1,11 +1,8 @@
-// Tables on the command line: what is exported, imported or copied comes back the same, also after an
-// interruption, and beside writers.
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// Tables on the command line: what is exported, imported or copied comes back the same, also after
+// an interruption, and beside writers.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
 import { exportTable } from '../../../infra/cli/data/export.ts';
@@ -14,6 +11,8 @@ import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
 import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CodecName, encode, openStore, type Store } from '../../../shared/store/index.ts';
+import { testFolder } from '../../support/folder.ts';
+import { runCommand, STOWAGE } from './run-command.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -21,12 +20,6 @@ function memoryStore(): Store {
   const store = openStore({ driver: memoryDriver() });
   onTestFinished(() => store.close());
   return store;
-}
-
-async function folder(): Promise<string> {
-  const made = await mkdtemp(path.join(tmpdir(), 'stowage-data-'));
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
 }
 
 const VALUES: readonly (readonly [codec: Exclude<CodecName, 'encoded'>, value: unknown])[] = [
@@ -153,7 +146,7 @@ test('records that nobody changes arrive as they are while others are written an
 test('an export that was interrupted goes on, and its import holds the same', async () => {
   const [from, to] = [memoryStore(), memoryStore()];
   await filled(from);
-  const out = await folder();
+  const out = await testFolder();
   const options = { store: from, table: 't', folder: out, ranges: 2 };
   await expect(exportTable({ ...options, onProgress: stop, signal: NEVER })).rejects.toThrow('stopped by');
   await expect(
@@ -171,27 +164,12 @@ test('an export that was interrupted goes on, and its import holds the same', as
 });
 
 test('a line that is no record is named, and lines before it may have been put', async () => {
-  const out = await folder();
+  const out = await testFolder();
   const source = path.join(out, 'records.ndjson');
   await writeFile(source, '{"key":"a","value":1}\n\n{"key":"b"}\n');
   const options = { store: memoryStore(), table: 't', order: undefined, source, onProgress: () => {}, signal: NEVER };
   await expect(importTable(options)).rejects.toThrow(/line 3 of .*records\.ndjson/);
 });
-
-const CLI = fileURLToPath(new URL('../../../infra/cli/main.ts', import.meta.url));
-
-function stowage(args: readonly string[], cwd: string, env: Record<string, string> = {}) {
-  return new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [CLI, ...args],
-      { cwd, env: { ...process.env, ...env }, timeout: 100_000 },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr });
-      },
-    );
-  });
-}
 
 test('a table goes from one emulator to the other and back by the commands, and is verified there', async () => {
   const azurite = await startAzurite({ inProcess: true });
@@ -202,22 +180,22 @@ test('a table goes from one emulator to the other and back by the commands, and 
     STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
   };
   const [gcp, azure] = ['gcp://stowage-data-test', 'azure://devstoreaccount1/stowage'];
-  const cwd = await folder();
+  const cwd = await testFolder();
   await writeFile(
     path.join(cwd, 'in.ndjson'),
     '{"key":"a","value":{"n":1}}\n{"key":"b","data":"AQI=","codec":"bytes"}\n',
   );
-  const run = (...args: string[]) => stowage(args, cwd, env);
+  const run = (...args: string[]) => runCommand([STOWAGE, ...args], { cwd, env });
   expect(await run('import', 'in.ndjson', '--to', gcp, '--table', 'users', '--order', 'key')).toMatchObject({
     code: 0,
   });
   expect(await run('copy', 'users', '--from', gcp, '--to', azure)).toMatchObject({
     code: 0,
-    output: expect.stringContaining('Both hold the same 2 records') as string,
+    stdout: expect.stringContaining('Both hold the same 2 records') as string,
   });
   expect(await run('verify', 'users', '--from', azure)).toMatchObject({
     code: 0,
-    output: expect.stringMatching(/^2 records in 1 pages of 1 containers[^]*Nothing is wrong\.$/m) as string,
+    stdout: expect.stringMatching(/^2 records in 1 pages of 1 containers[^]*Nothing is wrong\.$/m) as string,
   });
   expect(await run('export', 'users', '--from', azure)).toMatchObject({ code: 0 });
   const text = await readFile(path.join(cwd, 'users.export', 'records-0000.ndjson'), 'utf8');
@@ -233,6 +211,6 @@ test.each([
   [['import', 'f', '--to', 'gcp://p'], '--table is missing'],
   [['repair', 't'], 'there is no command repair'],
 ])('%j is refused with what to do', async (args, message) => {
-  const { code, output } = await stowage(args, await folder());
-  expect({ code, output }).toMatchObject({ code: 2, output: expect.stringContaining(message) as string });
+  const { code, stderr } = await runCommand([STOWAGE, ...args], { cwd: await testFolder() });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) as string });
 });

@@ -1,4 +1,5 @@
-// How gcloud is asked for an ID token, by who is logged in: people, accounts with a key or a machine, and federated logins, which workflows have.
+// How gcloud is asked for an ID token, by who is logged in: people, accounts with a key or a
+// machine, and federated logins, which workflows have.
 import { expect, test } from 'vitest';
 import { type CloudEndpoint, headersFor } from '../../../infra/cli/endpoints.ts';
 

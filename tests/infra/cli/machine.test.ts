@@ -1,11 +1,9 @@
-// What a report says of the sources that the command ran from.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+// A report names the sources that the command ran from.
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sourceFacts } from '../../../infra/cli/machine.ts';
 import { commitOf } from '../../../infra/package/build-facts.ts';
+import { testFolder } from '../../support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -21,7 +19,5 @@ test('a command from a package says nothing of sources, whatever repository it i
 });
 
 test('outside of a repository there is no commit', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'no-repository-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  expect(await commitOf(folder)).toBeNull();
+  expect(await commitOf(await testFolder())).toBeNull();
 });

@@ -1,23 +1,17 @@
-// What the command lines of a comparison take.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// The options of a comparison.
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { command, commandLineOf } from '../../../infra/cli/options.ts';
 import { baselineFrom, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
 import { DEFAULT_PLAN, PLANS, planSchema } from '../../../shared/lab/plan/plan.ts';
 import { sampleReport } from '../../lab/report/sample-report.ts';
+import { testFolder } from '../../support/folder.ts';
 
 const TOOL = command({ name: 'tool', operands: [PLAN_OPERAND], about: '', options: PLAN_OPTIONS, examples: [] });
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'plan-options-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
 async function fileOf(name: string, content: unknown): Promise<string> {
-  const file = path.join(folder, name);
+  const file = path.join(await testFolder(), name);
   await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
   return file;
 }
@@ -102,7 +96,9 @@ describe('an earlier report', () => {
 
   test('is refused where it is none, is not there, or of another version', async () => {
     await expect(baselineOf('--against', await fileOf('x.json', '{'))).rejects.toThrow(/^--against: /);
-    await expect(baselineOf('--against', path.join(folder, 'gone.json'))).rejects.toThrow(/^--against: .*ENOENT/);
+    await expect(baselineOf('--against', path.join(await testFolder(), 'gone.json'))).rejects.toThrow(
+      /^--against: .*ENOENT/,
+    );
     const old = await fileOf('old.json', { schemaVersion: 2 });
     await expect(baselineOf('--against', old)).rejects.toThrow(
       /--against: .*schema version 2, this compares reports of version 5/,

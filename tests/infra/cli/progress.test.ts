@@ -1,4 +1,4 @@
-// What is shown while a plan runs.
+// A terminal shows how far a plan is.
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';

@@ -1,19 +1,18 @@
 // The files of a report: of every comparison for good, and of the newest at a fixed place.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import { readReport, writeReport } from '../../../infra/cli/report-files.ts';
 import { sampleCell, sampleReport } from '../../lab/report/sample-report.ts';
+import { testFolder } from '../../support/folder.ts';
 
 const FILES = ['compare.csv', 'compare.html', 'compare.json', 'compare.schema.json'];
 const CELLS = [sampleCell({}, { repetitions: 4 })];
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'report-files-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  folder = await testFolder();
 });
 
 const at = (startedAt: string) => sampleReport({ cells: CELLS, change: { startedAt } });

@@ -12,8 +12,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
@@ -21,11 +19,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../../infra/emulators/azurite.ts';
 import { type Change, openJournal } from '../../../infra/emulators/datastore/storage/journal.ts';
 import { insert, integer, key, remove, serviceAt, update } from './datastore/service.ts';
+import { testFolder } from '../../support/folder.ts';
 
 async function newFile(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-kept-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return path.join(folder, 'data.bin');
+  return path.join(await testFolder(), 'data.bin');
 }
 
 const STARTS = {

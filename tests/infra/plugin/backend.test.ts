@@ -1,20 +1,19 @@
 // The state's place, and advice when it lies elsewhere.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { PROVIDER_SCHEMA } from '../../../infra/plugin/context/schema.ts';
 import { backendOf, stateAdvice, writeBackend } from '../../../infra/plugin/stack/backend.ts';
 import { hasTerraform, run } from './stand-ins/terraform.ts';
+import { testFolder } from '../../support/folder.ts';
 
 const PLACES = ['gs://some-project-stowage-state', 'azure://stowagestate0123/state'] as const;
 
 describe('the state', () => {
   let dir: string;
   beforeEach(async () => {
-    dir = await mkdtemp(path.join(tmpdir(), 'stowage-backend-'));
+    dir = await testFolder();
   });
-  afterEach(() => rm(dir, { recursive: true }));
 
   test.each(['local', ...PLACES])('%s is a place that serverless.yml takes', (state) => {
     expect(state).toMatch(new RegExp(PROVIDER_SCHEMA.provider.properties.state.pattern));

@@ -82,16 +82,6 @@ describe('once deployed', () => {
     expect(await machine.variablesOf('gcp')).not.toHaveProperty('data_only');
   });
 
-  test('remove --delete-data destroys on both clouds, without an apply before', async () => {
-    await remove(machine.contextOf(), { isDataDeleted: true, isConfirmed: true });
-    expect(machine.said.join('\n')).toContain('DELETES ITS DATA');
-    expect(verbsOf(await machine.tools.calls()).filter((verb) => /apply|destroy/.test(verb))).toEqual([
-      'gcp destroy',
-      'azure destroy',
-    ]);
-    expect(await machine.variablesOf('azure')).toMatchObject({ data_only: true, allow_data_deletion: true });
-  });
-
   test('new keys go in beside the old ones, and the old ones out in a step of its own', async () => {
     await changeKeys(machine.contextOf(), { step: 'add', ...AT_ONCE });
     expect(await machine.variablesOf('gcp')).toMatchObject({ keys_version: 2 });

@@ -20,22 +20,10 @@ describe('deploy', () => {
   test('plans both clouds before it touches one, then applies, uploads and tries out each', async () => {
     await deploy(machine.contextOf(), NOW);
     const calls = await machine.tools.calls();
-    expect(verbsOf(calls)).toEqual([
-      'gcp init',
-      'gcp workspace',
-      'azure init',
-      'azure workspace',
-      'gcp output',
-      'gcp plan',
-      'gcp show',
-      'azure output',
-      'azure plan',
-      'azure show',
-      'gcp apply',
-      'gcp output',
-      'azure apply',
-      'azure output',
-    ]);
+    expect(verbsOf(calls).join(', ')).toBe(
+      'gcp init, gcp workspace, azure init, azure workspace, gcp output, gcp plan, gcp show, azure output, ' +
+        'azure plan, azure show, gcp apply, gcp output, azure apply, azure output',
+    );
     expect(calls.filter((call) => call.includes('config-zip'))).toEqual(
       ['records', 'compare'].map(
         (name) =>
@@ -175,10 +163,16 @@ describe('deploy', () => {
     expect((await machine.tools.calls()).filter((call) => call.includes('services enable'))).toEqual([]);
   });
 
+  const PRINCIPAL = 'principal://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/subject/s';
   const DEVIATIONS: readonly (readonly [string, Answer, string])[] = [
     ['an old Terraform', { to: 'terraform version', stdout: '{"terraform_version":"1.5.7"}' }, 'this is 1.5'],
     ['no login at Google', { to: 'gcloud auth list' }, 'gcloud auth login --update-adc'],
     ['a project that is not theirs', { to: 'gcloud projects', code: 1 }, 'project some-project, or access'],
+    [
+      'a federated login without an account',
+      { to: 'gcloud auth list', stdout: PRINCIPAL },
+      'a service account to act as',
+    ],
     ['no project', { to: 'gcloud config get-value project', stdout: '(unset)' }, 'gcloud config set project'],
     ['no login at Azure', { to: 'az account', code: 1 }, 'az login'],
     ['an expired login at Azure', { to: 'az account get-access-token', code: 1 }, 'still valid'],

@@ -32,6 +32,31 @@ const watchedPlan = (cloud: Cloud): Promise<readonly Change[]> => {
 };
 const ALERTS = { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 };
 
+/** The environment of the first function. */
+const environmentOf = {
+  gcp: (changes: readonly Change[]) =>
+    (
+      afterOf(changes, 'google_cloudfunctions2_function')[0]!['service_config'] as [{ environment_variables: object }]
+    )[0].environment_variables,
+  azure: (changes: readonly Change[]) =>
+    afterOf(changes, 'azurerm_function_app_flex_consumption')[0]!['app_settings'] as object,
+};
+
+test.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)(
+  'on %s a container size and a transport are handed on; without them nothing is',
+  async (cloud) => {
+    for (const [size, transport] of [
+      [65_536, 'sdk'],
+      [0, 'own'],
+    ] as const) {
+      const changes = await planOf(cloud, { ...functionsOf(cloud), container_bytes_max: size, transport });
+      const environment = new Map(Object.entries(environmentOf[cloud](changes)));
+      expect(environment.get('STOWAGE_CONTAINER_BYTES_MAX')).toBe(size === 0 ? undefined : '65536');
+      expect(environment.get('STOWAGE_TRANSPORT')).toBe(size === 0 ? undefined : 'sdk');
+    }
+  },
+);
+
 describe.skipIf(!hasTerraform)('on Google', () => {
   test('a schedule has a caller that is nobody else’s, and no app key', async () => {
     const changes = await planOf('gcp', functionsOf('gcp'));
@@ -49,22 +74,6 @@ describe.skipIf(!hasTerraform)('on Google', () => {
       (one) => (one['service_config'] as { secret_environment_variables: unknown[] }[])[0]!,
     );
     expect(configs.map((one) => one.secret_environment_variables.length)).toEqual([4, 0]);
-  });
-
-  test('a container size and a transport are handed on; without them nothing is', async () => {
-    for (const size of [65_536, 0]) {
-      const changes = await planOf('gcp', {
-        ...functionsOf('gcp'),
-        container_bytes_max: size,
-        transport: size === 0 ? 'own' : 'sdk',
-      });
-      const [records] = afterOf(changes, 'google_cloudfunctions2_function').map((one) => {
-        const [{ environment_variables: env }] = one['service_config'] as [{ environment_variables: object }];
-        return new Map(Object.entries(env));
-      });
-      expect(records!.get('STOWAGE_CONTAINER_BYTES_MAX')).toBe(size === 0 ? undefined : '65536');
-      expect(records!.get('STOWAGE_TRANSPORT')).toBe(size === 0 ? undefined : 'sdk');
-    }
   });
 
   test('a warm instance is kept', async () => {
@@ -162,21 +171,6 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     expect(settings.map((one) => Object.keys(one).filter((name) => name.endsWith('_KEYS')).length)).toEqual([4, 0]);
     expect(settings[1]).toMatchObject({ STOWAGE_SCHEDULE: '0 0 4 * * *' });
     expect(settings[0]).not.toHaveProperty('STOWAGE_SCHEDULE');
-  });
-
-  test('a container size and a transport are handed on; without them nothing is', async () => {
-    for (const size of [65_536, 0]) {
-      const changes = await planOf('azure', {
-        ...functionsOf('azure'),
-        container_bytes_max: size,
-        transport: size === 0 ? 'own' : 'sdk',
-      });
-      const [records] = afterOf(changes, 'azurerm_function_app_flex_consumption').map(
-        (one) => one['app_settings'] as Record<string, unknown>,
-      );
-      expect(records!['STOWAGE_CONTAINER_BYTES_MAX']).toBe(size === 0 ? undefined : '65536');
-      expect(records!['STOWAGE_TRANSPORT']).toBe(size === 0 ? undefined : 'sdk');
-    }
   });
 
   test('a warm instance is kept', async () => {

@@ -144,11 +144,6 @@ describe.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)('what comes to be
   const planned = (type: string): Record<string, unknown>[] =>
     changes.filter((one) => one.type === type).map(({ change }) => change.after!);
 
-  test('is planned once: a second run changes nothing', async () => {
-    const { code, output } = await sandbox.terraform('plan', '-input=false', '-no-color', '-detailed-exitcode');
-    expectDone({ code, output });
-  });
-
   test('holds no secret in the plan or in the state', () => {
     for (const key of Object.values(KEYS)) {
       expect(plan).not.toContain(key);
@@ -249,22 +244,6 @@ describe.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)('what comes to be
         ? ['google_secret_manager_secret_version', 'google_cloudfunctions2_function']
         : ['azurerm_key_vault_secret', 'azurerm_function_app_flex_consumption'];
     expect([...new Set(did)]).toEqual([`create ${secret}`, `update ${fn}`, `delete ${secret}`]);
-  });
-
-  test('goes, all but the data, with data_only; and comes back', async () => {
-    const apply = (...vars: string[]) =>
-      sandbox.terraform('apply', '-auto-approve', '-input=false', '-no-color', '-var=keys_version=2', ...vars);
-    expectDone(await apply('-var=data_only=true'));
-    const left = (await sandbox.terraform('state', 'list')).output;
-    expect(left).not.toContain('module.functions');
-    expect(left).toContain(cloud === 'gcp' ? 'google_firestore_database.store' : 'azurerm_storage_account.data');
-    const before = sandbox.provider.applied.length;
-    expectDone(await apply());
-    const types = sandbox.provider.applied.slice(before).map(({ type }) => type);
-    expect(types).toContain(
-      cloud === 'gcp' ? 'google_cloudfunctions2_function' : 'azurerm_function_app_flex_consumption',
-    );
-    expect(types).not.toContain('google_firestore_database');
   });
 });
 

@@ -3,12 +3,11 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { readReport } from '../../../infra/cli/report-files.ts';
+import { testFolder } from '../../support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -39,8 +38,7 @@ function processesOf(mark: string): Process[] {
 
 /** Its options after `npm start --`. It is ended with the test. */
 export async function npmStart(...args: string[]) {
-  const folder = await mkdtemp(path.join(tmpdir(), 'npm-start-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await testFolder();
   const mark = randomUUID();
   const job = spawn(process.execPath, ['infra/run.mjs', 'start', ...ARGS, ...args, '--out', folder], {
     cwd: ROOT,

@@ -1,5 +1,5 @@
-// A leaf and its right neighbour as one: what a retired, absorbed and stripped leaf's headers say, and that nothing is lost, found twice or
-// brought back when the two are joined, copied and written.
+// A leaf takes in its right neighbour: headers say so, and no record is lost, found twice or
+// brought back.
 import { describe, expect, test } from 'vitest';
 import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import {
@@ -94,7 +94,10 @@ function inTurn(lower: readonly string[][], upper: readonly string[][]): string[
 
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
-/** Checks each of many pairs: some have many pages, and some far more layers on one side than on the other. */
+/**
+ * Checks each of many pairs: some have many pages, and some far more layers on one side than on the
+ * other.
+ */
 async function forPairs(check: (pair: Pair, random: Random) => void | Promise<void>): Promise<void> {
   let unevenness = 0;
   let pages = 0;

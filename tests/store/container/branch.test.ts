@@ -1,4 +1,4 @@
-// What the fences of a node say of a position, and what the pages of a branch say of its children.
+// The fences of a node judge a position; the pages of a branch name its children.
 import { expect, test } from 'vitest';
 import { childBelow, childFor, locate, pageToChild, separatorsAfter } from '../../../shared/store/container/branch.ts';
 import type { Header } from '../../../shared/store/format/header.ts';

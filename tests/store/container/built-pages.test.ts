@@ -1,4 +1,5 @@
-// Where pages lie that a commit builds: merges use memory again that no page may be left in, and what is stored as it is lies in its envelope.
+// Memory of pages that a commit builds: merges use it again, so no page may be left in it; stored
+// pages lie in their envelopes.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { mergeLayers, PASSING } from '../../../shared/store/container/merge.ts';

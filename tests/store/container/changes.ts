@@ -1,4 +1,5 @@
-// Changes of records as tests make them up, what they make of a leaf, and a model that says what they should.
+// Changes of records as tests make them up, what they make of a leaf, and a model that says what
+// they should.
 import { expect } from 'vitest';
 import { type Random, randomInt } from '../../../shared/lab/kit/random.ts';
 import { type Action, byPosition, Change } from '../../../shared/store/container/change.ts';
@@ -29,7 +30,10 @@ export function remove(key: string): Change {
   return change(key, () => ({ kind: 'remove' }));
 }
 
-/** Puts, some of records that expire soon, and removals, of about so many of the keys, in order; the model follows. */
+/**
+ * Puts, some of records that expire soon, and removals, of about so many of the keys, in order; the
+ * model follows.
+ */
 export function randomChanges(
   random: Random,
   keys: readonly string[],
@@ -55,7 +59,7 @@ interface Asked {
   readonly purges?: boolean;
 }
 
-/** What the changes make of the container, sealed. */
+/** The container that the changes make, sealed. */
 export function evaluated(
   snapshot: Snapshot,
   changes: readonly Change[],

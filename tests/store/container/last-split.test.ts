@@ -12,7 +12,7 @@ function node(low: string, container: number): Header {
   return { ...EMPTY_LEAF, low: Buffer.from(low), container: hexId(container.toString(16).padStart(16, '0')) };
 }
 
-/** What a node is when it is split: its commit count, and what it named before. */
+/** A node as it is split: its commit count, and the parts it named before. */
 function before(commitCount: number, lastSplit?: LastSplit): Header {
   return { ...EMPTY_LEAF, commitCount, lastSplit };
 }

@@ -1,4 +1,5 @@
-// Layers hold what the base held before: whatever groups of changes come, a lookup finds for each key the newest record, in one layer or many.
+// Layers hold what the base held before: whatever groups of changes come, a lookup finds for each
+// key the newest record, in one layer or many.
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
@@ -151,7 +152,7 @@ test('what a merge would shed is judged by a bounded number of pages', async () 
   });
   const stored = { ...both, header: { ...both.header, pages } };
   expect(pages.length).toBeGreaterThan(200);
-  // Of 4,000 records half are written again: 2,000 of 6,000 are hidden.
+  // Half of 4,000 records are written again: 2,000 of 6,000 are hidden.
   const share = deadShare(stored, stored.header, 0, 't');
   expect(share).toBeGreaterThan(0.2);
   expect(share).toBeLessThan(0.5);

@@ -49,7 +49,9 @@ export function snapshotWith(header: Partial<Header>, tick = 0): Snapshot {
   };
 }
 
-/** A page of a leaf or a branch: key and value of each record; it begins at the first, or at `low`. */
+/**
+ * A page of a leaf or a branch: key and value of each record; it begins at the first, or at `low`.
+ */
 export function pageOfRecords(
   slot: number,
   records: readonly (readonly [key: string, value: Buffer])[],

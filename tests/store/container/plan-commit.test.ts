@@ -1,4 +1,4 @@
-// What a commit says to others beside its changes: a hold, and the parts of the last split.
+// A commit tells others of a hold and of the parts of the last split.
 import { expect, test } from 'vitest';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import { type Plan, planCommit } from '../../../shared/store/container/plan-commit.ts';

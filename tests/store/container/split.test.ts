@@ -1,4 +1,4 @@
-// What a split makes of layers, page by page.
+// A split of layers, page by page.
 import { expect, test } from 'vitest';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
@@ -69,7 +69,9 @@ test('a tombstone is never in a base, also where nothing of the base is left', (
   expect([rightKeys, right.layers]).toEqual([[[], ['m n']], [1]]);
 });
 
-/** Pages as a base without layers, above dead slots; what a cut into so many parts makes of them. */
+/**
+ * Pages as a base without layers, above dead slots; what a cut into so many parts makes of them.
+ */
 function cutInto(parts: number, pages: readonly PageRef[], deadSlots: readonly number[] = []) {
   const snapshot = snapshotWith({ pages, deadSlots: deadSlots.map((slot) => ({ slot, chunksMost: 1 })) });
   const cut = cutPages(snapshot, pages, { nextNumber: snapshot.header.nextNumber, parts }, RULES);

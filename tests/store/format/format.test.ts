@@ -1,4 +1,5 @@
-// The stored format: what earlier releases wrote stays readable, what is damaged or newer is refused, and FORMAT.md tells the truth.
+// The stored format: what earlier releases wrote stays readable, what is damaged or newer is
+// refused, and FORMAT.md tells the truth.
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -105,7 +106,8 @@ test('containers of leaves that are retired, absorbed, and copied are read, and 
     expect(commitIdAt(header, header.commitCount)).toBe(storedNode(state, 'golden', id)!.lastCommit);
   }
   const leaves = leavesOf(state, 'golden');
-  // The first went into its left neighbour, a copy stands in for the second, and the last still waits.
+  // The first went into its left neighbour, a copy stands in for the second, and the last still
+  // waits.
   expect(lows(leaves)).toEqual(['', 'key-13', 'key-37', 'key-49', 'key-6', 'key-69']);
   expect(leaves[1]!.header.high).toEqual(merged[0]!.header.high);
   expect(leaves[3]!.header.origin?.id).toBe(merged[1]!.id);
@@ -125,7 +127,7 @@ test('containers of leaves that are retired, absorbed, and copied are read, and 
   expect(found.map(({ status }) => status)).toEqual(['found', 'absent', 'found', 'found', 'found']);
   for (const key of ['key-30', 'key-50', 'key-70']) await table.put(key, { number: -1 });
   expect((await table.get('key-70'))?.value).toEqual({ number: -1 });
-  // Who wrote to what the retired leaf had owned absorbed it.
+  // The put to the retired leaf's range absorbed it.
   expect(lows(leavesOf(state, 'golden'))).toEqual(['', 'key-13', 'key-37', 'key-49', 'key-6']);
 });
 

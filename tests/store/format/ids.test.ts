@@ -1,4 +1,5 @@
-// Ids and names of parts are types of their own: what is not one does not compile, which `npm run typecheck` holds by the lines below.
+// Ids and names of parts are types of their own: what is not one does not compile, which `npm run
+// typecheck` holds by the lines below.
 import { expect, test } from 'vitest';
 import type { EntityId, EntityVersion, ListCursor, PartName } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';

@@ -1,4 +1,5 @@
-// Pages are changed by copying bytes: whatever is laid over them, the result must equal a page built from scratch.
+// Pages are changed by copying bytes: whatever is laid over them, the result must equal a page
+// built from scratch.
 import { expect, test } from 'vitest';
 import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
@@ -117,7 +118,8 @@ test('a separator lies above the left and not above the right position, and is a
 
 test('positions of order hash begin with the XXH64 of the key', async () => {
   await loadHash();
-  // Reference value of XXH64("", seed 0) and ("a", seed 0) from the xxHash specification's own test vectors.
+  // Reference value of XXH64("", seed 0) and ("a", seed 0) from the xxHash specification's own test
+  // vectors.
   expect(Buffer.from(positionsOf('hash', 0)(Buffer.from(''))).toString('hex')).toBe('ef46db3751d8e999');
   expect(Buffer.from(positionsOf('hash', 0)(Buffer.from('a'))).toString('hex')).toBe('d24ec4f1a98c6e5b61');
 });

@@ -1,4 +1,5 @@
-// How many requests may be in flight: more while they wait, fewer only where fewer bring more, half when throttled.
+// How many requests may be in flight: more while they wait, fewer only where fewer bring more, half
+// when throttled.
 import { describe, expect, test } from 'vitest';
 import { AdaptiveLimit, type Reply } from '../../../shared/store/io/adaptive-limit.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
@@ -8,7 +9,7 @@ const ANSWERED: Reply = { operations: 1, isThrottled: false };
 const THROTTLED: Reply = { operations: 1, isThrottled: true };
 const IN_FLIGHT_MOST = 256;
 
-/** What becomes of a request, from how many are in flight with it. */
+/** The fate of a request, by how many are in flight with it. */
 type Answer = (inFlight: number) => { readonly tookMs: number; readonly reply?: Reply };
 
 interface Limited {
@@ -16,7 +17,10 @@ interface Limited {
   readonly runtime: VirtualRuntime;
 }
 
-/** Lets `count` requests of `callers` be answered, each of which waits for its own; the most that were in flight, and how long it took. */
+/**
+ * Lets `count` requests of `callers` be answered, each of which waits for its own; the most that
+ * were in flight, and how long it took.
+ */
 async function answer({ limit, runtime }: Limited, count: number, answered: Answer, callers = 256) {
   const begunMs = runtime.monotonicMs();
   let [left, inFlight, most] = [count, 0, 0];
@@ -140,7 +144,10 @@ test('where there was nothing to send, the place is free again', async () => {
   expect(most).toBeGreaterThanOrEqual(8);
 });
 
-/** Milliseconds of a reply: lognormal, and of a hundred one takes ten times as long where the provider has such moments. */
+/**
+ * Milliseconds of a reply: lognormal, and of a hundred one takes ten times as long where the
+ * provider has such moments.
+ */
 function replyMs(draw: () => number, { medianMs, sigma, slowShare }: Tail): number {
   const normal = Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
   return medianMs * Math.exp(sigma * normal) * (draw() < slowShare ? 10 : 1);
@@ -159,7 +166,10 @@ const TAILS = [2, 6, 50].flatMap((medianMs) =>
 const WARM_UP = 8_000;
 const MEASURED = 16_000;
 
-/** Requests a millisecond, from when the limit has had its time to adapt to when the last one is sent: whoever is slow then counts for nothing. */
+/**
+ * Requests a millisecond, from when the limit has had its time to adapt to when the last one is
+ * sent: whoever is slow then counts for nothing.
+ */
 async function sentPerMs({ limit, runtime }: Limited, callers: number, tail: Tail): Promise<number> {
   const draw = seededRandom(callers);
   let sent = 0;
@@ -184,7 +194,7 @@ describe.each([16, 128])('%i callers', (callers) => {
       const perMs = await sentPerMs(limited, callers, tail);
       const most = await sentPerMs({ limit: NO_LIMIT, runtime: new VirtualRuntime() }, callers, tail);
       expect(perMs).toBeGreaterThan(0.9 * most);
-      // What all callers need, or the half that is tried at times.
+      // The need of all callers, or the half that is tried at times.
       expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(callers / 2);
     },
   );

@@ -1,4 +1,4 @@
-// What is left of a leaf that had to go from memory.
+// A leaf that had to leave the memory leaves a trace.
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';

@@ -1,4 +1,4 @@
-// What waits under a deadline leaves nothing behind, however it ends.
+// A wait under a deadline leaves nothing behind, however it ends.
 import { expect, test } from 'vitest';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';

@@ -1,4 +1,5 @@
-// What the limit of requests in flight costs where nothing but the network takes time, and takes it as networks do: with a tail.
+// The price of the limit of requests in flight where only the network takes time, with a tail as
+// networks have.
 import { describe, expect, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
@@ -24,7 +25,9 @@ function normal(draw: Draw): number {
   return Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
 }
 
-/** One request a read and a write of its own a container, as on Azure: there the limit matters most. */
+/**
+ * One request a read and a write of its own a container, as on Azure: there the limit matters most.
+ */
 function far(driver: Driver, pass: () => Promise<void>): Driver {
   return {
     ...driver,
@@ -40,7 +43,10 @@ function far(driver: Driver, pass: () => Promise<void>): Driver {
   };
 }
 
-/** Operations a second of so many callers, each of which waits for its own, by a clock that no processor time moves. */
+/**
+ * Operations a second of so many callers, each of which waits for its own, by a clock that no
+ * processor time moves.
+ */
 async function perSecond({ work, callers, way }: Case, seed: number): Promise<number> {
   const runtime = new VirtualRuntime();
   const draw = seededRandom(callers + seed);
@@ -86,7 +92,10 @@ async function shareLeft(each: Case, seed: number): Promise<number> {
   return limited / unlimited;
 }
 
-/** Shares of single draws lie 2 to 4 % apart (standard deviation, 12 draws of 64 callers that put): where the first falls short, the mean of five counts. */
+/**
+ * Shares of single draws lie 2 to 4 % apart (standard deviation, 12 draws of 64 callers that put):
+ * where the first falls short, the mean of five counts.
+ */
 async function expectLimitCostsNoTenth(each: Case): Promise<void> {
   const first = await shareLeft(each, 0);
   if (first > 0.9) return;
@@ -108,7 +117,8 @@ describe.each(WAYS)('$name', ({ way }) => {
   });
 });
 
-// Not of puts: one commit that takes a hundred times as long holds up all who want its container, limit or not.
+// Not of puts: one commit that takes a hundred times as long holds up all who want its container,
+// limit or not.
 test.each([1, 32, 64])(
   'a heavy tail (sigma 1, one in a hundred ten times slower) costs %i callers of get no tenth',
   async (callers) => {

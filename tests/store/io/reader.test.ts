@@ -1,4 +1,4 @@
-// What a read asks for, and when it departs.
+// The parts that a read asks for, and when it departs.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { createEngine } from '../../../shared/store/engine/engine.ts';
@@ -14,7 +14,10 @@ import { World } from '../rules/world.ts';
 const IN_FLIGHT_FIRST = 8;
 const KEYS = Array.from({ length: 64 }, (_, number) => `k${number}`);
 
-/** A table of 16 leaves with 64 such records, and the requests that a fresh process sends for a get of each, those for the root left out. */
+/**
+ * A table of 16 leaves with 64 such records, and the requests of a fresh process for a get of each,
+ * without those for the root.
+ */
 async function requestsFor(value: string): Promise<string[][]> {
   const world = new World({ limits: {} });
   const writer = await world.run(world.process().store.table<string>('t', { containers: 16 }));
@@ -53,7 +56,10 @@ test('where containers are large one that was never seen is asked for its header
   for (const requests of others) expect(requests).toEqual([expect.stringMatching(/^c,h,p\d+$/)]);
 });
 
-/** A table of 16 leaves where a request reads one, whose checks are held back, as many as may be in flight at first: one of each of the first leaves. */
+/**
+ * A table of 16 leaves, each in a request of its own. As many checks are held back as may be in
+ * flight at first.
+ */
 async function fullOfChecks() {
   const world = new World({ limits: { readsMax: 1 } });
   const reader = world.process();
@@ -84,7 +90,7 @@ async function fullOfChecks() {
     held.pop()!.resolve(undefined);
     await world.runtime.advance(0);
   };
-  /** What the gets found, once all checks are answered. */
+  /** The values of the gets, once all checks are answered. */
   const found = async (): Promise<unknown[]> => {
     while (held.length > 0) await answer();
     return world.run(Promise.all(gets));

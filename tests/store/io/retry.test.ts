@@ -1,4 +1,5 @@
-// What is tried again: reads and lists, where trying again may help, and never longer than the call may take. Writes and removals are not.
+// Reads and lists are tried again where that may help, never longer than the call may take. Writes
+// and removals are not.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Driver, SILENCE_MS } from '../../../shared/store/contract/driver.ts';
@@ -10,7 +11,10 @@ import { entityId, entityVersion } from '../../support/ids.ts';
 const UNAVAILABLE = new StoreError('unavailable', 'said by a test');
 const DENIED = new StoreError('unavailable', 'said by a test', { retryable: false });
 
-/** A driver whose first calls end in these errors, after the time they take, and the time each call was given. */
+/**
+ * A driver whose first calls end in these errors, after the time they take, and the time each call
+ * was given.
+ */
 function failing(errors: readonly (Error | undefined)[], tookMs = 0) {
   const runtime = new VirtualRuntime();
   const timeoutsMs: number[] = [];

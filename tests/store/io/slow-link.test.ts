@@ -23,7 +23,10 @@ beforeAll(async () => {
   await runtime.run(store.close());
 });
 
-/** The table, as a process reaches it whose replies share a link: piece by piece in turn, as HTTP/2 sends them. */
+/**
+ * The table, as a process reaches it whose replies share a link: piece by piece in turn, as HTTP/2
+ * sends them.
+ */
 async function behindSlowLink() {
   const runtime = new VirtualRuntime();
   const driver = memoryDriver({ state, limits: LIMITS });

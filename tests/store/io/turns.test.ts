@@ -1,4 +1,5 @@
-// Bulk calls leave the process its turns: other timers, replies and signals are heard while they work, and so is their own deadline.
+// Bulk calls leave the process its turns: other timers, replies and signals are heard while they
+// work, and so is their own deadline.
 import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
@@ -9,7 +10,7 @@ import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 const COUNT = 20_000;
 const ITEMS = Array.from({ length: COUNT }, (_, index) => ({ key: `key${index}`, value: index }));
 const KEYS = ITEMS.map(({ key }) => key);
-/** What passes from one look at the clock to the next. */
+/** The time from one look at the clock to the next. */
 const STEP_MS = 0.01;
 /** Twice the 10 ms of a turn, and a part: one may begin with the rest of the one before. */
 const STEPS_A_TURN_MOST = 2_500;

@@ -142,7 +142,7 @@ describe('a request that is turned away', () => {
     const sent = Map.groupBy(a.writes, ({ id }) => id);
     const busiest = Math.max(...[...sent.values()].map((writes) => writes.length));
     expect(busiest).toBeLessThanOrEqual(10);
-    // What proves at the end that nothing was written, and no more.
+    // These prove at the end that nothing was written, and no more.
     const reads = a.calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
     expect(reads.length).toBeLessThanOrEqual(a.writes.length / 2);
     isOver();

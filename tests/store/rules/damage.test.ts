@@ -1,4 +1,5 @@
-// What lies in the provider is damaged: only what is damaged fails, each failure is told, and a scan can go on behind it.
+// Stored bytes are damaged: only damaged records fail, each failure is told, and a scan can go on
+// behind it.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
@@ -15,7 +16,10 @@ const ROOT = entityId('t!t!');
 const [PAGE_0, PAGE_2] = [partName('p0'), partName('p2')];
 const KEYS = Array.from({ length: 24 }, (_, number) => key(number));
 
-/** What one scan after another gave, each begun at the cursor of the one that failed before, and their errors. */
+/**
+ * The keys of one scan after another, each begun at the cursor of the one that failed before; and
+ * the errors.
+ */
 async function scanThrough<V>(table: Table<V>): Promise<{ keys: string[]; errors: StoreError[] }> {
   const keys: string[] = [];
   const errors: StoreError[] = [];
@@ -40,7 +44,9 @@ async function collect<V>(scan: Scan<V>, keys: string[]): Promise<StoreError | u
   }
 }
 
-/** A table of one leaf, its records in a base of several pages, those of `above` in layers above it. */
+/**
+ * A table of one leaf, its records in a base of several pages, those of `above` in layers above it.
+ */
 async function oneLeaf(above: readonly string[] = []) {
   const world = new World();
   const writer = await world.run(world.process().store.table<string>('t', { order: 'key' }));

@@ -1,4 +1,5 @@
-// A vacuum that merges, beside what its caller does and what it meets: its wait, damage, and leaves that stay as they are.
+// A vacuum that merges, beside what its caller does and what it meets: its wait, damage, and leaves
+// that stay as they are.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -152,14 +153,15 @@ test('where a hundred leaves become two, a merge costs seven requests, the first
   await world.run(table.deleteMany(dropped));
   const before = leavesOf(world.state, 't').length;
   const vacuumer = world.process();
-  // Long enough for one repair to be written before the next: together they would hide what they cost.
+  // Long enough for one repair to be written before the next: together they would hide what they
+  // cost.
   vacuumer.rule(() => world.runtime.sleep(5).then(() => undefined));
   const { merged, purged } = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
   expect([before > 90, before - merged, purged > 90]).toEqual([true, 2, true]);
   expect(vacuumer.calls.length / merged).toBeLessThan(7.3);
 });
 
-/** So many records, from the first on. */
+/** The first `count` records. */
 function numbered(count: number): { key: string; value: string }[] {
   return Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number) }));
 }

@@ -1,4 +1,5 @@
-// Rules 26 to 32: leaves that fell quiet or empty become one with their left neighbours, beside whoever remembers them.
+// Rules 26 to 32: leaves that fell quiet or empty become one with their left neighbours, beside
+// whoever remembers them.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
@@ -176,7 +177,8 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
   await world.run(vacuumer.store.vacuum('t', QUIET));
   end();
   other.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
-  // Between the two looks of the one vacuum another begins, and dies once its first leaf is retired.
+  // Between the two looks of the one vacuum another begins, and dies once its first leaf is
+  // retired.
   const dying = async (): Promise<string[]> => {
     await world.runtime.sleep(10_000);
     await other.store.vacuum('t', { quietMs: 0 }).catch(() => undefined);
@@ -368,7 +370,8 @@ test('rules 3, 27: a change that went with an absorb of unknown fate is not give
   let failing = 0;
   let deliver: (() => void) | undefined;
   writer.once(isWriteOf('replace', left), { late: late.resolve });
-  // The look at what became of it fails for good; then the write lands, before the process reads anything else.
+  // The look at what became of it fails for good; then the write lands, before the process reads
+  // anything else.
   writer.rule(async (call) => {
     if (call.kind !== 'read') return undefined;
     if (deliver === undefined && failing === 0 && writer.writes.length === 0) return undefined;
@@ -398,7 +401,8 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
   await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
   expect(storedNode(world.state, 't', right!.id)!.header.state).toBe('retired');
 
-  // The attempt is answered once the other change has met the retired leaf; it lands after the look at it, and before the next read.
+  // The attempt is answered once the other change has met the retired leaf; it lands after the look
+  // at it, and before the next read.
   const late = Promise.withResolvers<() => void>();
   let looks: number | undefined;
   writer.once(isChangeOf(left!.id), () => {
@@ -477,7 +481,7 @@ test('rule 30: a process that slept for days writes to what was merged and remov
 test('rule 27: a merge that a reading settled counts once', async () => {
   for (const grown of [0, 27]) {
     const { world, table, left, low } = await retiring();
-    // Where it has grown, its neighbour lives on in a copy.
+    // If it has grown, its neighbour lives on in a copy.
     for (let number = 0; number < grown; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
     const writer = world.process();
     const written = await open(world, writer);

@@ -178,7 +178,7 @@ test('rule 19: a scan beside writes of the same process never meets a page it ha
   });
   const scanning = collect(tableA.scan());
   await world.runtime.advance(1);
-  // What a foreign commit changed meanwhile is known to a by its header alone.
+  // A knows the foreign change by its header alone.
   await world.run(tableB.put(key(15), 'foreign'));
   await world.run(tableA.put(key(3), 'new'));
   expect(await world.run(scanning)).toHaveLength(20);
@@ -411,7 +411,10 @@ test('rule 22: a cached page of the same place and number, but of other bytes, i
   expect((await world.run(tableA.get('k')))?.value).toBe('after the restore');
 });
 
-/** The page with a checksum of its own, as one that was written at the same place under the same number. */
+/**
+ * The page with a checksum of its own, as one that was written at the same place under the same
+ * number.
+ */
 function resealed(page: Uint8Array): Buffer {
   const bytes = Buffer.from(page);
   bytes.writeUInt32BE(crc32(bytes.subarray(0, -4)), bytes.length - 4);

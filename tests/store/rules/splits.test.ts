@@ -293,7 +293,7 @@ test('rule 11: a split that a reading settled counts, and its parent is told, as
   });
   for (let number = 0; number < 200; number += 1) {
     await world.run(table.put(key(number), text(number)));
-    // What the parent is told is written meanwhile.
+    // The repair of the parent is written meanwhile.
     await world.run(world.runtime.sleep(1_000));
   }
   expect(lost).toBeGreaterThan(3);
@@ -322,7 +322,8 @@ test('rule 11: every position of a branch that was split still finds its child',
   const a = world.process();
   const table = await open(world, a);
   const draw = seededRandom(5);
-  // Groups of about a leaf each: most leaves begin in the middle of a group, so their lows are long and differ early.
+  // Groups of about a leaf each: most leaves begin in the middle of a group, so their lows are long
+  // and differ early.
   const keys = Array.from(
     { length: 1_500 },
     () => `${key(Math.floor(draw() * 60))}/a common part/${key(Math.floor(draw() * 10_000))}`,

@@ -1,4 +1,4 @@
-// A look at a table as it lies in the provider, past every cache and without the engine's own tree walk: what the invariants speak of.
+// A table as it lies in the provider, read past every cache and without the engine's tree walk.
 import type { MemoryState } from '../../../shared/drivers/memory.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { mergeLayers } from '../../../shared/store/container/merge.ts';
@@ -85,7 +85,7 @@ function linked(state: MemoryState, table: string, incarnation: Id64, container:
   return node;
 }
 
-/** What is wrong with the structure of a table, in words; empty if nothing is. */
+/** Faults in the structure of a table, in words. */
 export function faultsOf(state: MemoryState, table: string): string[] {
   return structureFaults(new Provider(state), table, true);
 }

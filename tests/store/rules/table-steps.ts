@@ -1,5 +1,5 @@
-// Most tests of the protocol begin with a table in order of keys, some records in it, and a look
-// at what it holds.
+// Most tests of the protocol begin with a table in order of keys, some records in it, and a look at
+// what it holds.
 import type { Order, Table } from '../../../shared/store/index.ts';
 import { key, type Process, text, World } from './world.ts';
 

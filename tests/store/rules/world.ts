@@ -1,5 +1,5 @@
-// What the tests of the protocol share: a database in memory, several processes on it, a script of what goes wrong, and a look at the
-// stored entities past every cache. Limits are tiny, so that a few dozen records split, and time is virtual.
+// A database in memory with tiny limits, processes on it in virtual time, a script of what goes
+// wrong, and a look at the stored entities.
 import { type MemoryCall, memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits, EntityId, PartName, Write } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';

@@ -1,4 +1,5 @@
-// What waits to be written is bounded: whoever leaves gives back the room it took, neither less nor more, wherever it leaves from.
+// Bytes and changes that wait to be written are bounded: whoever leaves gives back exactly the room
+// it took, wherever it leaves from.
 import { expect, test } from 'vitest';
 import { Admission, type Ticket } from '../../../shared/store/table/admission.ts';
 import { quiet } from '../../support/virtual-runtime.ts';
@@ -19,7 +20,10 @@ async function hasEntered({ entered }: Ticket): Promise<boolean> {
   return isIn;
 }
 
-/** All the room there is was given back, and no more: it can be taken once, and one more has to wait. */
+/**
+ * All the room there is was given back, and no more: it can be taken once, and one more has to
+ * wait.
+ */
 async function expectAllRoomFree(admission: Admission): Promise<void> {
   const all = admission.enter(BYTES_MAX - 1, COUNT_MAX - 1);
   expect(await hasEntered(all)).toBe(true);

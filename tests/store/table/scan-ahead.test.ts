@@ -1,4 +1,4 @@
-// What a scan reads before its turn: little at first, then many small leaves or few large ones.
+// A scan reads ahead: little at first, then many small leaves or few large ones.
 import { afterEach, expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
 import { childrenOf } from '../../../shared/store/container/branch.ts';

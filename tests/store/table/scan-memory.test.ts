@@ -1,4 +1,5 @@
-// A scan of what memory has: it asks for the last commits alone, and what it expands counts in the cache.
+// A scan of what memory has: it asks for the last commits alone, and what it expands counts in the
+// cache.
 import { afterEach, expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
 import { leavesOf } from '../rules/structure.ts';

@@ -1,4 +1,5 @@
-// Values at the edge: what a table takes it gives back the same, or it refuses it; and what cannot be read is the failure of its own record.
+// Values at the edge: what a table takes it gives back the same, or it refuses it; and what cannot
+// be read is the failure of its own record.
 import { execFileSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { Packr } from 'msgpackr';
@@ -274,7 +275,7 @@ function valueOf(draw: Draw, depth: number): unknown {
   if (kind < 0.35) return Object.fromEntries(Array.from({ length: count }, () => [textOf(draw), inner()]));
   if (kind < 0.45) return new Map(Array.from({ length: count }, () => [inner(), inner()]));
   if (kind < 0.5) return new Set(Array.from({ length: count }, inner));
-  // What is refused comes late in the list, and seldom.
+  // Values that are refused come late in the list, and seldom.
   return LEAVES[Math.floor(draw() ** 2 * LEAVES.length)]!(draw);
 }
 

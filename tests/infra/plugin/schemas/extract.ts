@@ -1,8 +1,8 @@
 // Makes google.json and azurerm.json: the parts of the providers' schemas that infra/ names. Needs
 // Terraform and the providers, from a registry or a mirror:
 
-// node tests/infra/plugin/schemas/extract.ts [TRAITS_DIR]
-// npx prettier --ignore-path /dev/null --write tests/infra/plugin/schemas
+// node tests/infra/plugin/schemas/extract.ts [TRAITS_DIR] npx prettier --ignore-path /dev/null
+// --write tests/infra/plugin/schemas
 
 // Traits (replacement, defaults, ranges) come from the providers' own code, as
 // TRAITS_DIR/<provider>.json: Terraform's protocol does not carry them.

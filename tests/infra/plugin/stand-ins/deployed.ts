@@ -2,6 +2,8 @@
 // do, and keep records in memory.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { listening } from '../../../support/listening.ts';
+import { mapValues } from './terraform-provider.ts';
 
 export interface Deployed {
   /** Terraform's outputs, by cloud. */
@@ -32,7 +34,7 @@ export async function startDeployed(): Promise<Deployed> {
         outgoing.writeHead(broken.get(cloud) ?? status).end(text);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await listening(server);
     return server;
   };
   const [gcp, azure] = await Promise.all([serve('gcp'), serve('azure')]);
@@ -82,11 +84,4 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of incoming) text += String(chunk);
   return text;
-}
-
-function mapValues<In, Out>(
-  object: Readonly<Record<string, In>>,
-  change: (value: In, name: string) => Out,
-): Record<string, Out> {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
 }

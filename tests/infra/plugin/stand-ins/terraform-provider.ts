@@ -36,8 +36,6 @@ export interface Applied {
 export interface StandInProvider {
   /** Every change applied so far, in order. */
   readonly applied: Applied[];
-  /** Fails the next creation of this type, once. */
-  failNext(type: string): void;
   /** For TF_REATTACH_PROVIDERS. */
   readonly reattach: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
@@ -90,12 +88,11 @@ export async function startStandInProvider(
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-tf-'));
   const socket = path.join(folder, 'provider.sock');
   const applied: Applied[] = [];
-  const failing = new Set<string>();
   const server = new Server({ 'grpc.max_receive_message_length': -1 });
   const definition = loadSync(PROTO, { keepCase: true, longs: Number });
   server.addService(
     definition['tfplugin5.Provider'] as ServiceDefinition,
-    answering(handlersOf({ schema, computed, cloud, applied, failing })),
+    answering(handlersOf({ schema, computed, cloud, applied })),
   );
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) =>
@@ -104,7 +101,6 @@ export async function startStandInProvider(
   });
   return {
     applied,
-    failNext: (type) => failing.add(type),
     reattach: {
       [`hashicorp/${schema.provider}`]: {
         Protocol: 'grpc',
@@ -142,7 +138,6 @@ interface Provider {
   readonly computed: Computed;
   readonly cloud: Cloud;
   readonly applied: Applied[];
-  readonly failing: Set<string>;
 }
 
 /** Takes everything and keeps nothing. */
@@ -155,7 +150,7 @@ const NO_CLOUD: Cloud = {
   read: (_, values) => values,
 };
 
-function handlersOf({ schema, computed, cloud, applied, failing }: Provider): Handlers {
+function handlersOf({ schema, computed, cloud, applied }: Provider): Handlers {
   const blockOf = (type: string): Block => schema.resources[type]!;
   return {
     GetSchema: () => ({
@@ -200,10 +195,6 @@ function handlersOf({ schema, computed, cloud, applied, failing }: Provider): Ha
           applied.push({ type, action: 'delete', values: before!, config: {} });
           return { new_state: planned };
         });
-      if (failing.delete(type)) {
-        const refusal = { severity: 'ERROR', summary: `the stand-in refuses ${type}`, detail: 'as it was told to' };
-        return { new_state: prior, diagnostics: [refusal] };
-      }
       const values = settled(type, blockOf(type), after, computed);
       return unlessRefused(
         prior,
@@ -312,7 +303,8 @@ function decode({ msgpack }: Dynamic): Values | null {
   return packr.unpack(msgpack) as Values | null;
 }
 
-function mapValues<In, Out>(
+/** The object with each value changed. */
+export function mapValues<In, Out>(
   object: Readonly<Record<string, In>>,
   change: (value: In, name: string) => Out,
 ): Record<string, Out> {

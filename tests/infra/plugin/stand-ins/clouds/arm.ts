@@ -6,8 +6,7 @@ import type { ProviderSchema } from '../../schemas/schema.ts';
 import { replacedByOf } from './force-new.ts';
 import { kept } from './kept.ts';
 import { Sites, type Surroundings } from './sites.ts';
-
-export const SUBSCRIPTION = '00000000-1111-2222-3333-444444444444';
+import { SUBSCRIPTION } from '../tools.ts';
 
 interface Resource {
   readonly type: string;

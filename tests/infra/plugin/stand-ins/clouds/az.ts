@@ -1,6 +1,7 @@
 // az, on the Azure in memory: the commands that the plugin gives, and their answers.
 import type { Ended } from '../../../../../infra/plugin/context/tools.ts';
-import { type Arm, SUBSCRIPTION } from './arm.ts';
+import { SUBSCRIPTION } from '../tools.ts';
+import type { Arm } from './arm.ts';
 
 type Command = (arm: Arm, args: readonly string[]) => string;
 

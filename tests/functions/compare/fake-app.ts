@@ -1,0 +1,35 @@
+// The function `compare` whose cells run nothing, alone or behind a server.
+import { createServer } from 'node:http';
+import { createCompareApp, type CompareAppOptions } from '../../../functions/compare/app.ts';
+import type { App } from '../../../functions/http/app.ts';
+import { serveNode } from '../../../functions/http/node.ts';
+import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
+import { fakeResult } from '../../lab/fake-function.ts';
+import { placeOf } from '../../lab/report/sample-report.ts';
+import { listening } from '../../support/listening.ts';
+
+const NO_PAGE = { html: new Uint8Array(), br: new Uint8Array(), gzip: new Uint8Array() };
+
+/** Takes `key` alone, for comparisons. */
+export function fakeCompareApp(provider: Provider, key: string, more: Partial<CompareAppOptions> = {}): App {
+  return createCompareApp({
+    auth: { mode: 'keys', keys: { read: [], write: [], admin: [], compare: [key] } },
+    timeoutMs: 60_000,
+    timeoutMaxMs: 300_000,
+    log: () => {},
+    page: NO_PAGE,
+    place: async () => placeOf(provider),
+    runCell: async (request) => fakeResult(request, provider),
+    prepareDataset: async () => {},
+    removeDataset: async () => {},
+    ...more,
+  });
+}
+
+export async function serveApp(app: App): Promise<{ readonly url: string; readonly close: () => void }> {
+  const server = createServer((incoming, outgoing) => {
+    const arrival = { url: incoming.url!, headers: incoming.headers };
+    void serveNode(incoming, outgoing, arrival, (request) => app.fetch(request));
+  });
+  return { url: `http://127.0.0.1:${await listening(server)}`, close: () => void server.close() };
+}
