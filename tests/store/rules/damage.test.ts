@@ -66,55 +66,31 @@ function keysIn(node: Snapshot, row: number): string[] {
   return Array.from({ length: recordCount(page) }, (_, index) => decodeKey(keyAt(page, index)));
 }
 
-test('getMany fails the keys of a damaged page, and gives all the others', async () => {
-  const world = await oneLeaf();
-  const root = storedRoot(world.state, 't');
-  expect(root.header.pages.length).toBeGreaterThan(3);
-  const lost = keysIn(root, 1);
-  damage(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
-  const table = await opened(world);
-  const outcomes = await world.run(table.getMany(KEYS));
-  const failed = outcomes.filter(({ status }) => status === 'failed');
-  expect(failed.map((outcome) => outcome.key)).toEqual(lost);
-  expect(failed).toEqual(
-    lost.map(
-      () =>
-        expect.objectContaining({
-          error: expect.objectContaining({ code: 'corrupt', container: ROOT }) as Error,
-        }) as object,
-    ),
-  );
-  expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
-});
-
 function remove(world: World, id: EntityId, part: PartName): void {
   const { version, parts, chunksPeak } = world.state.entities.get(id)!;
   const left = new Map([...parts].filter(([name]) => name !== part));
   world.state.entities.set(id, { version: entityVersion(`${version}x`), parts: left, chunksPeak });
 }
 
-test('getMany fails the keys of a page that is missing, and gives all the others', async () => {
-  const world = await oneLeaf();
-  const root = storedRoot(world.state, 't');
-  const lost = keysIn(root, 1);
-  remove(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
-  const table = await opened(world);
-  const outcomes = await world.run(table.getMany(KEYS));
-  const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
-  expect(failed.map((outcome) => outcome.key)).toEqual(lost);
-  for (const { error } of failed) expect(error).toMatchObject({ code: 'corrupt', container: ROOT });
-  expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
-});
+/** How a page of the root is harmed. */
+const HARMS = { damaged: damage, missing: remove };
 
-test('a scan tells of a page that is missing, and goes on behind it', async () => {
-  const world = await oneLeaf();
-  const root = storedRoot(world.state, 't');
-  const lost = keysIn(root, 2);
-  remove(world, ROOT, partName(`p${root.header.pages[2]!.slot}`));
-  const { keys, errors } = await world.run(scanThrough(await opened(world)));
-  expect(errors).toMatchObject([{ code: 'corrupt', container: ROOT }]);
-  expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
-});
+test.each(['damaged', 'missing'] as const)(
+  'getMany fails the keys of a page that is %s, and gives all the others',
+  async (harm) => {
+    const world = await oneLeaf();
+    const root = storedRoot(world.state, 't');
+    expect(root.header.pages.length).toBeGreaterThan(3);
+    const lost = keysIn(root, 1);
+    HARMS[harm](world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
+    const table = await opened(world);
+    const outcomes = await world.run(table.getMany(KEYS));
+    const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
+    expect(failed.map((outcome) => outcome.key)).toEqual(lost);
+    for (const { error } of failed) expect(error).toMatchObject({ code: 'corrupt', container: ROOT });
+    expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
+  },
+);
 
 test('a write that needs a page that is missing fails, and other records of its container are still written', async () => {
   const world = await oneLeaf();
@@ -140,14 +116,15 @@ test('a page that was damaged and is mended is read again', async () => {
 });
 
 test.each([
-  ['one layer', [] as string[]],
-  ['several layers', [KEYS[2]!, KEYS[20]!]],
-])('a scan of a leaf of %s tells of a damaged page, and goes on behind it', async (_, above) => {
+  ['one layer', 'damaged', [] as string[]],
+  ['several layers', 'damaged', [KEYS[2]!, KEYS[20]!]],
+  ['one layer', 'missing', []],
+] as const)('a scan of a leaf of %s tells of a page that is %s, and goes on behind it', async (_, harm, above) => {
   const world = await oneLeaf(above);
   const root = storedRoot(world.state, 't');
   expect(root.header.layers.length > 0).toBe(above.length > 0);
   const lost = keysIn(root, 2);
-  damage(world, ROOT, partName(`p${root.header.pages[2]!.slot}`));
+  HARMS[harm](world, ROOT, partName(`p${root.header.pages[2]!.slot}`));
   const { keys, errors } = await world.run(scanThrough(await opened(world)));
   expect(errors).toMatchObject([{ code: 'corrupt', container: ROOT }]);
   expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
