@@ -1,5 +1,5 @@
 // The public surface of the store.
-export type { Scan, Store, Table } from './contract/api.ts';
+export type { KeyScan, Scan, Store, Table } from './contract/api.ts';
 export type {
   CallOptions,
   CodecName,
@@ -11,6 +11,7 @@ export type {
   Order,
   PutItem,
   PutOptions,
+  RangeOptions,
   ScanOptions,
   StoreOptions,
   TableOptions,

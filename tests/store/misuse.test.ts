@@ -51,6 +51,12 @@ const BAD_TABLE_CALLS: [call: string, args: unknown[], told: string][] = [
   ['get', ['k', { maxAge: 5 }], 'table.get has no option "maxAge": did you mean maxAgeMs?'],
   ['get', ['k', { maxAgeMs: '5' }], 'table.get: maxAgeMs must be a number, not a string'],
   ['get', [], 'a key is a string, not undefined'],
+  ['has', ['k', { maxAge: 5 }], 'table.has has no option "maxAge": did you mean maxAgeMs?'],
+  ['has', [], 'a key is a string, not undefined'],
+  ['count', [{ limit: 5 }], 'table.count has no option "limit": it takes prefix, from, after, to, through,'],
+  ['count', [{ prefix: 5 }], 'table.count: prefix must be a string, not a number'],
+  ['clear', ['k'], 'table.clear takes an object of prefix, from, after, to, through, timeoutMs, signal, not a string'],
+  ['clear', [{ prefx: 'a' }], 'table.clear has no option "prefx": did you mean prefix?'],
   ['getMany', ['k'], 'table.getMany: keys must be an array, not a string'],
   ['getMany', [['k', 5]], 'a key is a string, not number'],
   ['getMany', [['k'], { ttlMs: 5 }], 'table.getMany has no option "ttlMs"'],
@@ -115,12 +121,17 @@ describe('misuse is a TypeError that says what would be right', () => {
   test('scan throws it at once', async () => {
     const { table } = await untyped();
     expect(() => table['scan']!({ start: 'a' })).toThrow(
-      new TypeError('table.scan has no option "start": it takes prefix, from, to, limit, cursor, timeoutMs, signal'),
+      new TypeError(
+        'table.scan has no option "start": it takes prefix, from, after, to, through, reverse, limit, cursor, timeoutMs, signal',
+      ),
     );
     expect(() => table['scan']!({ limit: '5' })).toThrow(
       new TypeError('table.scan: limit must be a number, not a string'),
     );
     expect(() => table['scan']!(null)).toThrow(TypeError);
+    expect(() => table['keys']!({ reverse: 1 })).toThrow(
+      new TypeError('table.keys: reverse must be true or false, not a number'),
+    );
   });
 });
 

@@ -10,6 +10,7 @@ import type {
   Order,
   PutItem,
   PutOptions,
+  RangeOptions,
   ScanOptions,
   TableOptions,
   UpdateOptions,
@@ -109,6 +110,13 @@ export interface Table<V> {
    */
   get(key: string, options?: GetOptions): Promise<Entry<V> | undefined>;
   /**
+   * Whether there is a record. Cost: as `get`, without decoding the value.
+   *
+   * @example
+   * await users.has('user:1'); // => true
+   */
+  has(key: string, options?: GetOptions): Promise<boolean>;
+  /**
    * An outcome for each key, in order. Keys may repeat. A damaged page fails its own keys only.
    * Cost: requests by containers, not by keys.
    *
@@ -180,6 +188,30 @@ export interface Table<V> {
    */
   scan(options?: ScanOptions): Scan<V>;
   /**
+   * Keys in order of position, as `scan` gives records, without decoding values. Cost: as `scan`.
+   *
+   * @example
+   * const last = users.keys({ prefix: 'user:', reverse: true, limit: 1 });
+   * await Array.fromAsync(last); // => ['user:1']
+   */
+  keys(options?: ScanOptions): KeyScan;
+  /**
+   * The number of records. Cost: as `scan`, without decoding values.
+   *
+   * @example
+   * await users.count({ prefix: 'user:' }); // => 1
+   */
+  count(options?: RangeOptions): Promise<number>;
+  /**
+   * Deletes the records within bounds, or all, and gives their number. Safe beside writers: each
+   * record that existed throughout is deleted; one written meanwhile may stay. Cost: a read of each
+   * leaf, and its commits. `drop` costs less for a whole table.
+   *
+   * @example
+   * await users.clear({ from: 'user:1', through: 'user:9' }); // => 1
+   */
+  clear(options?: RangeOptions): Promise<number>;
+  /**
    * Cursors of up to `count` scans (1 to 1,024) that together give each record once, in shares of
    * about one size. Each scan resumes by its own cursor, in any process. Cost: a read of each
    * branch above as many containers.
@@ -209,5 +241,11 @@ export interface Table<V> {
  */
 export interface Scan<V> extends AsyncIterable<Entry<V>> {
   /** Resumes behind the last record or the damage, in any process; undefined at the end. */
+  readonly cursor: string | undefined;
+}
+
+/** Keys in order of position. Otherwise as `Scan`; no value is decoded, so none is found damaged. */
+export interface KeyScan extends AsyncIterable<string> {
+  /** Resumes behind the last key, in any process, as keys or as records; undefined at the end. */
   readonly cursor: string | undefined;
 }

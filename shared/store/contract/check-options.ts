@@ -7,6 +7,7 @@ import type {
   GetOptions,
   PutItem,
   PutOptions,
+  RangeOptions,
   ScanOptions,
   StoreOptions,
   TableOptions,
@@ -51,7 +52,10 @@ const CALL = { timeoutMs: NUMBER, signal: SIGNAL };
 const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'write', 'remove', 'list', 'close');
 const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random'];
 const EXPIRY = { ttlMs: NUMBER, expiresAtMs: NUMBER };
+const RANGE = { prefix: STRING, from: STRING, after: STRING, to: STRING, through: STRING };
 const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
+
+const SCAN = { ...RANGE, reverse: BOOLEAN, limit: NUMBER, cursor: STRING, ...CALL };
 
 export const CHECK = {
   openStore: optionsOf<StoreOptions>(
@@ -81,6 +85,7 @@ export const CHECK = {
     ...CALL,
   }),
   verify: optionsOf<VerifyOptions>('store.verify', { onFinding: FUNCTION, ...CALL }),
+  has: optionsOf<GetOptions>('table.has', { maxAgeMs: NUMBER, ...CALL }),
   get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
   getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
   put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ...EXPIRY, ...CALL }),
@@ -93,14 +98,10 @@ export const CHECK = {
   deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
   deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),
   partitions: optionsOf<CallOptions>('table.partitions', CALL),
-  scan: optionsOf<ScanOptions>('table.scan', {
-    prefix: STRING,
-    from: STRING,
-    to: STRING,
-    limit: NUMBER,
-    cursor: STRING,
-    ...CALL,
-  }),
+  scan: optionsOf<ScanOptions>('table.scan', SCAN),
+  keys: optionsOf<ScanOptions>('table.keys', SCAN),
+  count: optionsOf<RangeOptions>('table.count', { ...RANGE, ...CALL }),
+  clear: optionsOf<RangeOptions>('table.clear', { ...RANGE, ...CALL }),
 };
 
 /** Makes the check of a call's options. An undefined option counts as left out. */

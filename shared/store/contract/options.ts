@@ -131,19 +131,28 @@ export interface DeleteItem extends Omit<DeleteOptions, keyof CallOptions> {
   readonly key: string;
 }
 
-/** `timeoutMs` bounds the reading of each leaf, not the whole scan. */
-export interface ScanOptions extends CallOptions {
-  /** Keys that begin with this, order `key` only. Not together with `from` and `to`. */
+/** Bounds of keys, order `key` only. `timeoutMs` bounds the reading of each leaf, not the whole. */
+export interface RangeOptions extends CallOptions {
+  /** Keys that begin with this. Not together with other bounds. */
   readonly prefix?: string;
-  /** First key, inclusive, order `key` only. */
+  /** First key, inclusive. */
   readonly from?: string;
-  /** Last key, exclusive, order `key` only. */
+  /** First key, exclusive. Not together with `from`. */
+  readonly after?: string;
+  /** Last key, exclusive. */
   readonly to?: string;
+  /** Last key, inclusive. Not together with `to`. */
+  readonly through?: string;
+}
+
+export interface ScanOptions extends RangeOptions {
+  /** From the last key to the first, order `key` only. Reads one leaf at a time. */
+  readonly reverse?: boolean;
   /** The most records to give. Default: all. */
   readonly limit?: number;
   /**
-   * Continues the scan that gave it, with that scan's bounds. Other bounds beside it, or a cursor
-   * of another table, are `invalid`. It is neither secret nor signed: to confine a caller to some
+   * Continues the scan that gave it, with that scan's bounds and direction. Others beside it, or a
+   * cursor of another table, are `invalid`. It is neither secret nor signed: to confine a caller to some
    * keys, pass the bounds again with the caller's cursor.
    */
   readonly cursor?: string;

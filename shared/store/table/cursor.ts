@@ -5,22 +5,26 @@ import { StoreError } from '../contract/errors.ts';
 import { ByteReader, ByteWriter, checkCrc, type Id64, readOptional, writeOptional } from '../format/bytes.ts';
 import type { Position, UpperBound } from '../format/position.ts';
 
-// Bytes: version u8 | order u8 | incarnation 8 | position bytes | end optional bytes | crc32 u32.
+// Bytes: version u8 | order u8 (2 for order key in reverse) | incarnation 8 | position bytes | end optional bytes | crc32 u32.
 // The CRC-32 covers the table's name first, so no other table takes the cursor.
 const CURSOR_VERSION = 1;
+const REVERSE = 2;
 
 export interface ScanState {
   readonly order: Order;
   readonly incarnation: Id64;
-  /** The next record stands here or behind. */
+  /** The next record stands here or behind. In reverse, the scan ends here. */
   readonly position: Position;
+  /** The scan ends before this. In reverse, the next record stands before it. */
   readonly end: UpperBound;
+  /** From the end down, order `key` only. */
+  readonly isReverse: boolean;
 }
 
 export function encodeCursor(state: ScanState, table: string): string {
   const writer = new ByteWriter(64);
   writer.u8(CURSOR_VERSION);
-  writer.u8(state.order === 'hash' ? 0 : 1);
+  writer.u8(state.isReverse ? REVERSE : state.order === 'hash' ? 0 : 1);
   writer.id(state.incarnation);
   writer.bytes(state.position);
   writeOptional(writer, state.end, (end) => writer.bytes(end));
@@ -35,10 +39,11 @@ export function decodeCursor(cursor: string, table: string): ScanState {
     const reader = new ByteReader(bytes);
     if (reader.u8() !== CURSOR_VERSION) throw new RangeError('unknown version');
     checkCrc(bytes, 'cursor', crc32(table));
-    const order = reader.u8() === 0 ? 'hash' : 'key';
+    const way = reader.u8();
     const incarnation = reader.id();
     const position = reader.bytes();
-    return { order, incarnation, position, end: readOptional(reader, () => reader.bytes()) };
+    const end = readOptional(reader, () => reader.bytes());
+    return { order: way === 0 ? 'hash' : 'key', incarnation, position, end, isReverse: way === REVERSE };
   } catch (cause) {
     throw new StoreError(
       'invalid',

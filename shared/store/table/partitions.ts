@@ -20,7 +20,7 @@ export async function partition(engine: Engine, count: number): Promise<string[]
   const { order, incarnation } = root.header;
   const cuts = evenly(await separators(engine, root, count), count);
   return [EMPTY_BYTES, ...cuts].map((position, index) =>
-    encodeCursor({ order, incarnation, position, end: cuts[index] }, table),
+    encodeCursor({ order, incarnation, position, end: cuts[index], isReverse: false }, table),
   );
 }
 

@@ -1,13 +1,14 @@
 // Reads a call's keys leaf by leaf. Every key has its outcome when the deadline passes.
 import type { Snapshot } from '../container/snapshot.ts';
 import type { GetOptions } from '../contract/options.ts';
-import type { GetOutcome } from '../contract/results.ts';
+import type { Entry, GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
+import type { Id64 } from '../format/bytes.ts';
 import { type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
+import type { StoredRecord } from '../format/record.ts';
 import type { TableContext } from './context.ts';
-import { decodeEntry, type ValueContext } from './values.ts';
 
 /** A key of a call, with its index there. */
 interface Wanted {
@@ -18,15 +19,18 @@ interface Wanted {
   readonly level: number;
 }
 
+/** Makes an entry of a stored record. */
+type Decode<V> = (key: string, record: StoredRecord, incarnation: Id64) => Entry<V>;
+
 export class RecordReader<V> {
   readonly #context: TableContext;
   readonly #positionOf: PositionOf;
-  readonly #values: ValueContext;
+  readonly #decode: Decode<V>;
 
-  constructor(context: TableContext) {
+  constructor(context: TableContext, decode: Decode<V>) {
     this.#context = context;
     this.#positionOf = positionsOf(context.order, 0);
-    this.#values = { table: context.engine.table, codec: context.codec };
+    this.#decode = decode;
   }
 
   /** An outcome for each key, in order. Cost: requests by containers, none within `maxAgeMs`. */
@@ -107,7 +111,7 @@ export class RecordReader<V> {
     try {
       const record = recordIn(engine, leaf, position, bytes);
       if (record === undefined) return { status: 'absent', key };
-      const { value, version, expiresAtMs } = decodeEntry<V>(this.#values, key, record, leaf.header.incarnation);
+      const { value, version, expiresAtMs } = this.#decode(key, record, leaf.header.incarnation);
       return { status: 'found', key, value, version, expiresAtMs };
     } catch (error) {
       return { status: 'failed', key, error: asStoreError(error) };

@@ -1,19 +1,14 @@
 // A scan takes each leaf whole, then seeks at its high: splits hide or repeat nothing (rule 20).
 import type { Snapshot } from '../container/snapshot.ts';
-import type { Scan } from '../contract/api.ts';
 import type { Order, ScanOptions } from '../contract/options.ts';
-import type { Entry } from '../contract/results.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { lookAtWhole } from '../engine/lookup.ts';
-import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { lowerBound, recordAt, recordCount } from '../format/page.ts';
 import {
   beforeBound,
-  decodeKey,
-  encodeKey,
-  endOfPrefix,
   type PositionOf,
   positionsOf,
   type Position,
@@ -22,10 +17,11 @@ import {
 } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import type { Deadline, Deadlines } from '../io/deadline.ts';
+import { type Bounds, checkIncarnation } from './bounds.ts';
 import type { TableContext } from './context.ts';
-import { decodeCursor, encodeCursor, type ScanState } from './cursor.ts';
+import { encodeCursor, type ScanState } from './cursor.ts';
 import { pagesIn } from './leaf-pages.ts';
-import { decodeEntry, type ValueContext } from './values.ts';
+import type { Give } from './values.ts';
 
 /** A scan reads ahead as many leaves as it gave, within these bounds and about BYTES_AHEAD. */
 const LEAVES_AHEAD_LEAST = 4;
@@ -34,19 +30,12 @@ const BYTES_AHEAD = 2 * 1024 * 1024;
 /** Below this share the next leaves are read, so that a quarter of them shares a request. */
 const KEPT_AHEAD = 0.75;
 
-/** The positions to give, and the incarnation if a cursor names one. */
-interface Bounds {
-  readonly from: Position;
-  readonly end: UpperBound;
-  readonly incarnation: Id64 | undefined;
-}
-
-export class TableScan<V> implements Scan<V> {
+export class TableScan<T> implements AsyncIterable<T> {
   readonly #engine: Engine;
   readonly #deadlines: Deadlines;
   readonly #order: Order;
   readonly #options: ScanOptions;
-  readonly #values: ValueContext;
+  readonly #give: Give<T>;
   readonly #positionOf: PositionOf;
   readonly #bounds: Bounds;
   readonly #ahead = new Map<string, { readonly low: Position; readonly reading: Promise<Snapshot> }>();
@@ -57,15 +46,14 @@ export class TableScan<V> implements Scan<V> {
   #isStarted = false;
   #isAtEnd = false;
 
-  /** Throws `invalid` for senseless options. */
-  constructor({ engine, deadlines, order, codec }: TableContext, options: ScanOptions) {
+  constructor({ engine, deadlines, order }: TableContext, options: ScanOptions, bounds: Bounds, give: Give<T>) {
     this.#engine = engine;
     this.#deadlines = deadlines;
     this.#order = order;
     this.#options = options;
-    this.#values = { table: engine.table, codec };
+    this.#give = give;
     this.#positionOf = positionsOf(order, 0);
-    this.#bounds = checkBounds(options, order, engine.table);
+    this.#bounds = bounds;
   }
 
   get cursor(): string | undefined {
@@ -75,7 +63,7 @@ export class TableScan<V> implements Scan<V> {
     return encodeCursor({ ...this.#state, position }, this.#engine.table);
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Entry<V>> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     if (this.#isStarted)
       throw new StoreError('invalid', 'a scan is iterated once: begin another, or resume with its cursor');
     this.#isStarted = true;
@@ -91,7 +79,7 @@ export class TableScan<V> implements Scan<V> {
       this.#checkIncarnation(incarnation);
       const range = { engine: this.#engine, leaf, positionOf: this.#positionOf, from: position, end };
       const nowMs = this.#engine.runtime.wallMs();
-      const state = { order: this.#order, incarnation, position, end };
+      const state = { order: this.#order, incarnation, position, end, isReverse: false };
       for (const page of pagesIn(range)) {
         if ('error' in page) {
           this.#goPast(page.high, position, incarnation);
@@ -107,7 +95,7 @@ export class TableScan<V> implements Scan<V> {
           this.#state = state;
           this.#given = found.key;
           left -= 1;
-          yield decodeEntry(this.#values, decodeKey(found.key), found, incarnation);
+          yield this.#give(found, incarnation);
           if (left === 0) return;
         }
       }
@@ -119,7 +107,7 @@ export class TableScan<V> implements Scan<V> {
   #goPast(high: UpperBound, position: Position, incarnation: Id64): Position {
     const { end } = this.#bounds;
     this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
-    this.#state = { order: this.#order, incarnation, position: high ?? position, end };
+    this.#state = { order: this.#order, incarnation, position: high ?? position, end, isReverse: false };
     this.#given = undefined;
     return this.#state.position;
   }
@@ -182,46 +170,10 @@ export class TableScan<V> implements Scan<V> {
   }
 
   #checkIncarnation(incarnation: Id64): void {
-    const expected = this.#state?.incarnation ?? this.#bounds.incarnation;
-    if (expected === undefined || expected === incarnation) return;
-    const message = 'the table was dropped and created again since the scan began: begin anew, without a cursor';
-    throw new StoreError('conflict', message, { table: this.#engine.table });
+    checkIncarnation(this.#state?.incarnation ?? this.#bounds.incarnation, incarnation, this.#engine.table);
   }
 }
 
 function nameOf(position: Position): string {
   return Buffer.from(position).toString('latin1');
-}
-
-/** Throws `invalid` for senseless bounds, or others than the cursor's. */
-function checkBounds(options: ScanOptions, order: Order, table: string): Bounds {
-  const { prefix, from, to, limit, cursor } = options;
-  const hasBounds = prefix !== undefined || from !== undefined || to !== undefined;
-  const refuse = (message: string): never => {
-    throw new StoreError('invalid', message, { table });
-  };
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
-    refuse('limit must be a positive whole number');
-  if (hasBounds && order === 'hash')
-    refuse('prefix, from and to need a table of order "key"; this one has order "hash"');
-  if (prefix !== undefined && (from !== undefined || to !== undefined)) refuse('give prefix, or from and to, not both');
-  const low = encodeBound(prefix ?? from, table);
-  const end = prefix === undefined ? (to === undefined ? undefined : encodeBound(to, table)) : endOfPrefix(low);
-  if (cursor === undefined) return { from: low, end, incarnation: undefined };
-  const state = decodeCursor(cursor, table);
-  if (state.order !== order) refuse('this cursor belongs to a table of another order');
-  // A cursor knows where its scan goes on and ends, not where it began.
-  const isWithin = compareBytes(low, state.position) <= 0 && isSameBound(end, state.end);
-  if (hasBounds && !isWithin)
-    refuse('a cursor carries its bounds: give the same prefix, or from and to, as at first, or none');
-  return { from: state.position, end: state.end, incarnation: state.incarnation };
-}
-
-function isSameBound(a: UpperBound, b: UpperBound): boolean {
-  return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
-}
-
-/** An empty bound is the start of the table. */
-function encodeBound(key: string | undefined, table: string): Position {
-  return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
 }

@@ -1,6 +1,6 @@
 // A table as users see it. Each verb checks its arguments and calls a reader, a writer or a scan.
 import type { Verdict } from '../container/change.ts';
-import type { Scan, Table } from '../contract/api.ts';
+import type { KeyScan, Scan, Table } from '../contract/api.ts';
 import type {
   CallOptions,
   DeleteItem,
@@ -9,6 +9,7 @@ import type {
   Order,
   PutItem,
   PutOptions,
+  RangeOptions,
   ScanOptions,
   UpdateOptions,
 } from '../contract/options.ts';
@@ -16,13 +17,21 @@ import type { DeleteOutcome, Entry, GetOutcome, PutOutcome } from '../contract/r
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
+import { decodeKey } from '../format/position.ts';
 import { type ActionContext, prepareDelete, preparePut, prepareUpdate } from './actions.ts';
+import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { partition } from './partitions.ts';
 import { RecordReader } from './read.ts';
+import { ReverseScan } from './reverse-scan.ts';
 import { TableScan } from './scan.ts';
-import { decodeEntry, versionOf } from './values.ts';
+import { decodeEntry, type Give, versionOf } from './values.ts';
 import { Writer } from './write.ts';
+
+/** Bounds the memory of a clear. */
+const CLEARED_AT_ONCE = 5_000;
+
+const keyOf: Give<string> = ({ key }) => decodeKey(key);
 
 export class StoredTable<V> implements Table<V> {
   readonly name: string;
@@ -31,6 +40,8 @@ export class StoredTable<V> implements Table<V> {
   readonly #context: TableContext;
   readonly #actions: ActionContext;
   readonly #reader: RecordReader<V>;
+  /** Decodes no value. */
+  readonly #presence: RecordReader<undefined>;
   readonly #writer: Writer;
 
   constructor(context: TableContext) {
@@ -40,7 +51,15 @@ export class StoredTable<V> implements Table<V> {
     this.order = order;
     this.isNew = isNew;
     this.#actions = { table: engine.table, codec, wallMs: () => engine.runtime.wallMs() };
-    this.#reader = new RecordReader(context);
+    this.#reader = new RecordReader(context, (key, record, incarnation) =>
+      decodeEntry<V>(this.#actions, key, record, incarnation),
+    );
+    this.#presence = new RecordReader(context, (key, { expiresAtMs }) => ({
+      key,
+      value: undefined,
+      version: '',
+      expiresAtMs,
+    }));
     this.#writer = new Writer(context);
   }
 
@@ -49,6 +68,13 @@ export class StoredTable<V> implements Table<V> {
     const [outcome] = await this.#reader.read([key], options);
     if (outcome?.status === 'failed') throw outcome.error;
     return outcome?.status === 'found' ? withoutStatus(outcome) : undefined;
+  }
+
+  async has(key: string, options?: GetOptions): Promise<boolean> {
+    CHECK.has(options);
+    const [outcome] = await this.#presence.read([key], options);
+    if (outcome?.status === 'failed') throw outcome.error;
+    return outcome?.status === 'found';
   }
 
   async getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]> {
@@ -129,7 +155,46 @@ export class StoredTable<V> implements Table<V> {
 
   scan(options: ScanOptions = {}): Scan<V> {
     CHECK.scan(options);
-    return new TableScan<V>(this.#context, options);
+    return this.#walk(options, (record, incarnation) =>
+      decodeEntry<V>(this.#actions, decodeKey(record.key), record, incarnation),
+    );
+  }
+
+  keys(options: ScanOptions = {}): KeyScan {
+    CHECK.keys(options);
+    return this.#walk(options, keyOf);
+  }
+
+  /** Throws `invalid` for senseless options. */
+  #walk<T>(options: ScanOptions, give: Give<T>): TableScan<T> | ReverseScan<T> {
+    const bounds = boundsOf(options, this.order, this.name);
+    const Walk = bounds.isReverse ? ReverseScan<T> : TableScan<T>;
+    return new Walk(this.#context, options, bounds, give);
+  }
+
+  async count(options: RangeOptions = {}): Promise<number> {
+    CHECK.count(options);
+    let count = 0;
+    for await (const _ of this.#walk(options, keyOf)) count += 1;
+    return count;
+  }
+
+  async clear(options: RangeOptions = {}): Promise<number> {
+    CHECK.clear(options);
+    let count = 0;
+    let keys: string[] = [];
+    const flush = async (): Promise<void> => {
+      const outcomes = await this.#deleteAll(
+        keys.map((key) => ({ key })),
+        options,
+      );
+      for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
+      count += outcomes.filter(({ status }) => status === 'deleted').length;
+      keys = [];
+    };
+    for await (const key of this.#walk(options, keyOf)) if (keys.push(key) >= CLEARED_AT_ONCE) await flush();
+    if (keys.length > 0) await flush();
+    return count;
   }
 
   async partitions(count: number, options?: CallOptions): Promise<string[]> {

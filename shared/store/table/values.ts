@@ -89,6 +89,9 @@ export function decodeEntry<V>(context: ValueContext, key: string, record: Store
   return { key, value, version: versionOf({ incarnation, version }), expiresAtMs };
 }
 
+/** A stored record as a scan gives it: an entry, or its key alone. */
+export type Give<T> = (record: StoredRecord, incarnation: Id64) => T;
+
 /** A record's version as users see it: never the same again for the same key. */
 export function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {
   return `${incarnation}-${version.toString(36)}`;

@@ -241,10 +241,13 @@ test('rule 20: a cursor holds incarnation, order, bounds and position, and no no
     incarnation: hexId('0123456789abcdef'),
     position: Buffer.from('k'),
     end: Buffer.from('m'),
+    isReverse: false,
   } as const;
   expect(decodeCursor(encodeCursor(state, 't'), 't')).toEqual(state);
   const open = { ...state, end: undefined };
   expect(decodeCursor(encodeCursor(open, 't'), 't')).toEqual(open);
+  const reverse = { ...state, isReverse: true };
+  expect(decodeCursor(encodeCursor(reverse, 't'), 't')).toEqual(reverse);
 });
 
 test('rule 20: a cursor of one table is refused by every other, before anything is read', async () => {
@@ -264,7 +267,10 @@ test('rule 20: bounds that are given beside a forged cursor hold', async () => {
   await fill(world, tableA, 0, 40);
   const { incarnation } = storedRoot(world.state, 't').header;
   const forge = (position: string, end: string): string =>
-    encodeCursor({ order: 'key', incarnation, position: Buffer.from(position), end: Buffer.from(end) }, 't');
+    encodeCursor(
+      { order: 'key', incarnation, position: Buffer.from(position), end: Buffer.from(end), isReverse: false },
+      't',
+    );
   const bounds = { from: key(10), to: key(20) };
   for (const cursor of [forge(key(0), key(20)), forge(key(10), key(30)), forge('', '')])
     expect(() => tableA.scan({ ...bounds, cursor })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);

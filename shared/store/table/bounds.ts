@@ -1,0 +1,69 @@
+// The positions that a scan's options, or its cursor, ask for.
+import type { Order, ScanOptions } from '../contract/options.ts';
+import { StoreError } from '../contract/errors.ts';
+import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
+import { encodeKey, endOfPrefix, type Position, successor, type UpperBound } from '../format/position.ts';
+import { decodeCursor, type ScanState } from './cursor.ts';
+
+/** The positions to give, and the incarnation if a cursor names one. */
+export interface Bounds {
+  readonly from: Position;
+  readonly end: UpperBound;
+  readonly incarnation: Id64 | undefined;
+  readonly isReverse: boolean;
+}
+
+/** Throws `invalid` for senseless bounds, or others than the cursor's. */
+export function boundsOf(options: ScanOptions, order: Order, table: string): Bounds {
+  const { prefix, from, after, to, through, limit, cursor, reverse } = options;
+  const hasBounds = [prefix, from, after, to, through].some((bound) => bound !== undefined);
+  const refuse = (message: string): never => {
+    throw new StoreError('invalid', message, { table });
+  };
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
+    refuse('limit must be a positive whole number');
+  if (order === 'hash' && (hasBounds || reverse === true))
+    refuse('prefix, from, after, to, through and reverse need a table of order "key"; this one has order "hash"');
+  if (prefix !== undefined && [from, after, to, through].some((bound) => bound !== undefined))
+    refuse('give prefix, or the first and last key, not both');
+  if (from !== undefined && after !== undefined) refuse('give from or after, not both');
+  if (to !== undefined && through !== undefined) refuse('give to or through, not both');
+  const low = after === undefined ? encodeBound(prefix ?? from, table) : successor(encodeBound(after, table));
+  const end = endOf(options, low, table);
+  if (cursor === undefined) return { from: low, end, incarnation: undefined, isReverse: reverse === true };
+  const state = decodeCursor(cursor, table);
+  if (state.order !== order) refuse('this cursor belongs to a table of another order');
+  if (hasBounds && !isWithin(state, low, end))
+    refuse('a cursor carries its bounds: give the same as at first, or none');
+  if (reverse !== undefined && reverse !== state.isReverse)
+    refuse('a cursor carries its direction: give the same reverse as at first, or none');
+  return { from: state.position, end: state.end, incarnation: state.incarnation, isReverse: state.isReverse };
+}
+
+/** Throws `conflict` if the table is no longer the one that the scan, or its cursor, began in. */
+export function checkIncarnation(expected: Id64 | undefined, incarnation: Id64, table: string): void {
+  if (expected === undefined || expected === incarnation) return;
+  const message = 'the table was dropped and created again since the scan began: begin anew, without a cursor';
+  throw new StoreError('conflict', message, { table });
+}
+
+function endOf({ prefix, to, through }: ScanOptions, low: Position, table: string): UpperBound {
+  if (prefix !== undefined) return endOfPrefix(low);
+  if (through !== undefined) return successor(encodeBound(through, table));
+  return to === undefined ? undefined : encodeBound(to, table);
+}
+
+/** A cursor knows where its scan goes on and ends, not where it began. */
+function isWithin({ position, end, isReverse }: ScanState, low: Position, high: UpperBound): boolean {
+  if (!isReverse) return compareBytes(low, position) <= 0 && isSameBound(end, high);
+  return isSameBound(low, position) && (high === undefined || (end !== undefined && compareBytes(end, high) <= 0));
+}
+
+function isSameBound(a: UpperBound, b: UpperBound): boolean {
+  return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
+}
+
+/** An empty bound is the start of the table. */
+function encodeBound(key: string | undefined, table: string): Position {
+  return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
+}

@@ -1,0 +1,134 @@
+// Keys, counts, clears and scans in reverse, beside an array of the same keys.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { RangeOptions, Table } from '../../../shared/store/index.ts';
+import { leavesOf } from '../rules/structure.ts';
+import { key, text, World } from '../rules/world.ts';
+
+const COUNT = 120;
+const KEYS = Array.from({ length: COUNT }, (_, number) => key(number));
+
+let world: World;
+afterEach(() => world.close());
+
+/** A table of several leaves. */
+async function filled(order: 'hash' | 'key' = 'key'): Promise<Table<string>> {
+  world = new World({ limits: {} });
+  const table = await world.run(world.process().store.table<string>('t', { order, containerBytesMax: 16_384 }));
+  await world.run(table.putMany(KEYS.map((key, number) => ({ key, value: text(number, 500) }))));
+  expect(leavesOf(world.state, 't').length).toBeGreaterThan(3);
+  return table;
+}
+
+function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const collected = async (): Promise<T[]> => {
+    const found: T[] = [];
+    for await (const item of items) found.push(item);
+    return found;
+  };
+  return world.run(collected());
+}
+
+const RANGES: [range: RangeOptions, expected: (name: string) => boolean][] = [
+  [{}, () => true],
+  [{ from: key(20), to: key(90) }, (name) => name >= key(20) && name < key(90)],
+  [{ after: key(20), through: key(90) }, (name) => name > key(20) && name <= key(90)],
+  [{ after: key(COUNT) }, () => false],
+  [{ through: key(0) }, (name) => name === key(0)],
+  [{ prefix: key(30).slice(0, -1) }, (name) => name.startsWith(key(30).slice(0, -1))],
+  [{ from: key(50), to: key(40) }, () => false],
+];
+
+describe.each(RANGES)('the range %j', (range, expected) => {
+  const wanted = KEYS.filter(expected);
+
+  test('has these keys, forwards and in reverse, and as many', async () => {
+    const table = await filled();
+    expect(await all(table.keys(range))).toEqual(wanted);
+    expect(await all(table.keys({ ...range, reverse: true }))).toEqual(wanted.toReversed());
+    expect(await world.run(table.count(range))).toBe(wanted.length);
+  });
+
+  test('is cleared, and nothing else is', async () => {
+    const table = await filled();
+    expect(await world.run(table.clear(range))).toBe(wanted.length);
+    expect(await all(table.keys())).toEqual(KEYS.filter((name) => !expected(name)));
+  });
+});
+
+test('a scan in reverse gives records, and goes on by its cursor, while leaves split', async () => {
+  const table = await filled();
+  const found: string[] = [];
+  let scan = table.scan({ reverse: true, from: key(3), limit: 7 });
+  for (let round = 0; ; round += 1) {
+    for (const entry of await all(scan)) {
+      expect(entry.value).toBe(text(KEYS.indexOf(entry.key), 500));
+      found.push(entry.key);
+    }
+    if (scan.cursor === undefined) break;
+    const added = Array.from({ length: 40 }, (_, number) => ({ key: `${key(COUNT - 1)}x${round}-${number}` }));
+    await world.run(table.putMany(added.map((one) => ({ ...one, value: text(1, 500) }))));
+    scan = table.scan({ cursor: scan.cursor, limit: 7 });
+  }
+  expect(found).toEqual(KEYS.slice(3).toReversed());
+});
+
+test('a scan in reverse, and keys, leave out what is deleted or expired', async () => {
+  const table = await filled();
+  await world.run(table.delete(key(5)));
+  await world.run(table.put(key(6), 'brief', { ttlMs: 10 }));
+  await world.run(world.runtime.sleep(20));
+  const left = KEYS.filter((name) => name !== key(5) && name !== key(6));
+  expect(await all(table.keys({ reverse: true }))).toEqual(left.toReversed());
+  expect(await world.run(table.count())).toBe(left.length);
+});
+
+test('a cursor keeps its direction and its bounds', async () => {
+  const table = await filled();
+  const scan = table.keys({ reverse: true, from: key(3), to: key(90), limit: 2 });
+  await all(scan);
+  const cursor = scan.cursor!;
+  expect(await all(table.keys({ cursor, limit: 1, from: key(3), to: key(90), reverse: true }))).toEqual([key(87)]);
+  for (const wrong of [{ reverse: false }, { from: key(4) }, { from: key(3), to: key(50) }])
+    expect(() => table.keys({ cursor, ...wrong })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
+});
+
+test('senseless bounds are refused', async () => {
+  const table = await filled('hash');
+  expect(await world.run(table.count())).toBe(COUNT);
+  expect(await world.run(table.clear())).toBe(COUNT);
+  expect(() => table.keys({ reverse: true })).toThrow('need a table of order "key"');
+  const sorted = await filled();
+  const refused = expect.objectContaining({ code: 'invalid' }) as Error;
+  for (const range of [
+    { from: 'a', after: 'a' },
+    { to: 'a', through: 'a' },
+    { prefix: 'a', through: 'a' },
+  ]) {
+    expect(() => sorted.scan(range)).toThrow(refused);
+    await expect(sorted.clear(range)).rejects.toThrow(refused);
+  }
+});
+
+test('has tells present from absent', async () => {
+  const table = await filled();
+  expect(await world.run(table.has(key(1)))).toBe(true);
+  expect(await world.run(table.has('absent'))).toBe(false);
+  await expect(table.has('')).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('has, keys and count decode no value; a scan in reverse goes on behind one that nobody can', async () => {
+  world = new World({ limits: {} });
+  const { store } = world.process();
+  const encoded = await world.run(store.table('t', { order: 'key', codec: 'encoded' }));
+  const put = (name: string, ...bytes: number[]): Promise<unknown> =>
+    world.run(encoded.put(name, { codec: 'json', bytes: Uint8Array.from(bytes) }));
+  await put('a', 0x31);
+  await put('b', 0x7b);
+  const table = await world.run(store.table<number>('t'));
+  expect(await world.run(table.has('b'))).toBe(true);
+  expect(await all(table.keys())).toEqual(['a', 'b']);
+  expect(await world.run(table.count())).toBe(2);
+  const scan = table.scan({ reverse: true });
+  await expect(all(scan)).rejects.toMatchObject({ code: 'corrupt', key: 'b' });
+  expect(await all(table.scan({ cursor: scan.cursor! }))).toMatchObject([{ key: 'a', value: 1 }]);
+});
