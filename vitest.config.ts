@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** `npm test` leaves these out: they take long, and show less of the store than of what is around it. */
 export const REST = [
   'tests/readme.test.ts',
+  'tests/adapters/level-emulators.test.ts',
   'tests/conformance/datastore-sdk.test.ts',
   'tests/infra/*.test.ts',
   'tests/infra/{emulators,lab,package,plugin}/**/*.test.ts',

@@ -40,7 +40,8 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'shared/drivers': ['common', 'memory datastore azure-tables', '*.ts'],
   'shared/drivers/datastore': ['messages grpc', '*.ts'],
-  shared: ['store', 'drivers', 'lab'],
+  'shared/adapters': ['outcomes.ts', 'keyv.ts unstorage.ts level.ts'],
+  shared: ['store', 'drivers adapters', 'lab'],
   'shared/lab': ['kit', 'cost work', 'sdk', 'load', 'cloud', 'plan', 'report'],
   'shared/lab/sdk': ['datastore.ts azure-tables.ts'],
   'shared/lab/cloud': ['time data', 'service tables', 'instance', 'target.ts', 'run'],
@@ -102,6 +103,11 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/drivers/datastore/grpc', CONTRACT, 'node:'],
   ['shared/drivers/datastore', CONTRACT],
   ['shared/drivers', CONTRACT, 'node:'],
+  // Each knows the public store, and the interface that it stands behind.
+  ['shared/adapters/keyv.ts', STORE, 'keyv', 'node:events'],
+  ['shared/adapters/unstorage.ts', STORE, 'unstorage'],
+  ['shared/adapters/level.ts', STORE, 'abstract-level'],
+  ['shared/adapters', STORE],
   ['shared/lab/sdk/datastore.ts', ...DATASTORE_SDK],
   ['shared/lab/sdk/azure-tables.ts', ...AZURE_SDK],
   ['shared/lab/kit', 'zod', 'hdr-histogram-js'],
@@ -329,7 +335,7 @@ describe('the laboratory has one', () => {
 });
 
 describe('the library', () => {
-  const library = sources.filter(({ file }) => /^shared\/(store|drivers)\//.test(file));
+  const library = sources.filter(({ file }) => /^shared\/(store|drivers|adapters)\//.test(file));
 
   test('awaits nothing while it loads, so that CommonJS can require it', () => {
     const waiting = library.filter(({ text }) => /^\S.*\bawait\b/m.test(withoutComments(text)));

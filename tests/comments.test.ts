@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const COLUMNS_MAX = 100;
 const WORDS_MAX = 30;
 /** The public interface states shapes, units, defaults, errors and round trips. */
-const PUBLIC = /^shared\/(store\/contract|drivers\/[^/]+\.ts:)/;
+const PUBLIC = /^shared\/(store\/contract|(drivers|adapters)\/[^/]+\.ts:)/;
 const PUBLIC_WORDS_MAX = 80;
 /** Rooms that have not been gone through. The list may only become shorter. */
 const OPEN = [

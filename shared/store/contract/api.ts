@@ -244,7 +244,7 @@ export interface Scan<V> extends AsyncIterable<Entry<V>> {
   readonly cursor: string | undefined;
 }
 
-/** Keys in order of position. Otherwise as `Scan`; no value is decoded, so none is found damaged. */
+/** Keys in order of position. Otherwise as `Scan`, but no value is decoded. */
 export interface KeyScan extends AsyncIterable<string> {
   /** Resumes behind the last key, in any process, as keys or as records; undefined at the end. */
   readonly cursor: string | undefined;

@@ -152,8 +152,8 @@ export interface ScanOptions extends RangeOptions {
   readonly limit?: number;
   /**
    * Continues the scan that gave it, with that scan's bounds and direction. Others beside it, or a
-   * cursor of another table, are `invalid`. It is neither secret nor signed: to confine a caller to some
-   * keys, pass the bounds again with the caller's cursor.
+   * cursor of another table, are `invalid`. It is neither secret nor signed: to confine a caller to
+   * some keys, pass the bounds again with the caller's cursor.
    */
   readonly cursor?: string;
 }

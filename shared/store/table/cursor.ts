@@ -5,9 +5,10 @@ import { StoreError } from '../contract/errors.ts';
 import { ByteReader, ByteWriter, checkCrc, type Id64, readOptional, writeOptional } from '../format/bytes.ts';
 import type { Position, UpperBound } from '../format/position.ts';
 
-// Bytes: version u8 | order u8 (2 for order key in reverse) | incarnation 8 | position bytes | end optional bytes | crc32 u32.
+// Bytes: version u8 | order u8 | incarnation 8 | position bytes | end optional bytes | crc32 u32.
 // The CRC-32 covers the table's name first, so no other table takes the cursor.
 const CURSOR_VERSION = 1;
+/** Stands for order `key` in reverse. */
 const REVERSE = 2;
 
 export interface ScanState {

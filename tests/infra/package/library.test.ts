@@ -49,6 +49,27 @@ console.log(driver.limits.provider);
 await driver.close();
 `;
 
+const ADAPTED = `
+import { StowageLevel } from 'stowage/level';
+import { KeyvStowage } from 'stowage/keyv';
+import { stowageDriver } from 'stowage/unstorage';
+import { openStore } from 'stowage';
+import { memoryDriver } from 'stowage/memory';
+import { Keyv } from 'keyv';
+import { createStorage } from 'unstorage';
+
+const store = openStore({ driver: memoryDriver() });
+const table = await store.table('cache', { order: 'key' });
+const keyv = new Keyv({ store: new KeyvStowage(table), namespace: 'n' });
+await keyv.set('a', 1);
+const storage = createStorage({ driver: stowageDriver(table) });
+await storage.setItem('b', 2);
+const level = new StowageLevel(store, 'level');
+await level.put('c', 'three');
+console.log(JSON.stringify([await keyv.get('a'), await storage.getItem('b'), await level.get('c')]));
+await store.close();
+`;
+
 const TYPED = `
 import { type EncodedValue, openStore } from 'stowage';
 import type { Table } from 'stowage';
@@ -157,9 +178,16 @@ describe('the packed library', () => {
     expect(await run(process.execPath, ['datastore.js'], projectDir())).toBe('datastore\n');
   });
 
+  test('stands behind Keyv, unstorage and abstract-level, which its user brings', async () => {
+    for (const name of ['keyv', 'unstorage', 'abstract-level'])
+      await symlink(path.join(ROOT, 'node_modules', name), path.join(projectDir(), 'node_modules', name));
+    await writeFile(path.join(projectDir(), 'adapted.js'), ADAPTED);
+    expect(JSON.parse(await run(process.execPath, ['adapted.js'], projectDir()))).toEqual([1, 2, 'three']);
+  });
+
   test('holds JavaScript with declarations and source maps, and no TypeScript that Node.js would be asked to run', async () => {
     const files = (await readdir(packed, { recursive: true })).filter((file) => /\.[a-z]+$/.test(file));
-    const code = files.filter((file) => /dist\/(store|drivers)\/.*\.js$/.test(file));
+    const code = files.filter((file) => /dist\/(store|drivers|adapters)\/.*\.js$/.test(file));
     expect(code.length).toBeGreaterThan(30);
     for (const file of code) {
       const stem = file.slice(0, -'.js'.length);

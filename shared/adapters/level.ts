@@ -1,0 +1,172 @@
+// `stowage/level`: a table as a database of abstract-level.
+import {
+  type AbstractBatchOperation,
+  type AbstractClearOptions,
+  type AbstractDatabaseOptions,
+  AbstractIterator,
+  type AbstractIteratorOptions,
+  AbstractLevel,
+} from 'abstract-level';
+import type { Entry, RangeOptions, ScanOptions, Store, Table } from '../store/index.ts';
+import { succeeded } from './outcomes.ts';
+
+const EMPTY = '\0';
+
+/**
+ * A table of order `key` and codec `bytes` as a database of abstract-level; opening makes it. Keys
+ * of ASCII are the records' keys; any other byte takes two of 1,024. Iterators have no snapshot. A
+ * batch is not atomic: it rejects with its first StoreError; the rest may be done. Cost: as the
+ * table's calls.
+ *
+ * @example
+ * const db = new StowageLevel<string, object>(store, 'users', { valueEncoding: 'json' });
+ * for await (const [key] of db.iterator({ gte: 'a', reverse: true })) console.log(key);
+ */
+export class StowageLevel<K = string, V = string> extends AbstractLevel<Uint8Array, K, V> {
+  readonly #store: Store;
+  readonly #name: string;
+  #table: Table<Uint8Array> | undefined;
+
+  constructor(store: Store, name: string, options?: AbstractDatabaseOptions<K, V>) {
+    super({ encodings: { view: true }, has: true, seek: true, implicitSnapshots: false }, options);
+    this.#store = store;
+    this.#name = name;
+  }
+
+  /** The open table. */
+  get table(): Table<Uint8Array> {
+    return this.#table!;
+  }
+
+  protected async _open(): Promise<void> {
+    this.#table = await this.#store.table(this.#name, { order: 'key', codec: 'bytes' });
+  }
+
+  protected async _get(key: Uint8Array): Promise<Uint8Array | undefined> {
+    return (await this.table.get(textOf(key)))?.value;
+  }
+
+  protected async _getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    const outcomes = succeeded(await this.table.getMany(keys.map(textOf)));
+    return outcomes.map((outcome) => (outcome.status === 'found' ? outcome.value : undefined));
+  }
+
+  protected async _has(key: Uint8Array): Promise<boolean> {
+    return this.table.has(textOf(key));
+  }
+
+  protected async _hasMany(keys: Uint8Array[]): Promise<boolean[]> {
+    return Promise.all(keys.map((key) => this.table.has(textOf(key))));
+  }
+
+  protected async _put(key: Uint8Array, value: Uint8Array): Promise<void> {
+    await this.table.put(textOf(key), value);
+  }
+
+  protected async _del(key: Uint8Array): Promise<void> {
+    await this.table.delete(textOf(key));
+  }
+
+  /** Operations on equal keys take effect in order: the last one counts. */
+  protected async _batch(operations: AbstractBatchOperation<this, Uint8Array, Uint8Array>[]): Promise<void> {
+    const last = new Map(operations.map((operation) => [textOf(operation.key), operation]));
+    const puts = [...last].flatMap(([key, one]) => (one.type === 'put' ? [{ key, value: one.value }] : []));
+    const deletes = [...last].flatMap(([key, { type }]) => (type === 'del' ? [key] : []));
+    const [written, deleted] = await Promise.all([this.table.putMany(puts), this.table.deleteMany(deletes)]);
+    succeeded(written);
+    succeeded(deleted);
+  }
+
+  protected async _clear(options: AbstractClearOptions<Uint8Array>): Promise<void> {
+    const { reverse = false, limit = -1 } = options;
+    const range = rangeOf(options);
+    if (limit === 0) return;
+    if (limit < 0) {
+      await this.table.clear(range);
+      return;
+    }
+    const keys: string[] = [];
+    for await (const key of this.table.keys({ ...range, reverse, limit })) keys.push(key);
+    succeeded(await this.table.deleteMany(keys));
+  }
+
+  protected _iterator(options: AbstractIteratorOptions<Uint8Array, Uint8Array>): TableIterator<K, V> {
+    return new TableIterator<K, V>(this, options);
+  }
+}
+
+/** A scan, or a walk of keys where no values are asked for. */
+class TableIterator<K, V> extends AbstractIterator<StowageLevel<K, V>, K, V> {
+  readonly #options: AbstractIteratorOptions<Uint8Array, Uint8Array>;
+  #items: AsyncIterator<Entry<Uint8Array> | string> | undefined;
+  #target: Uint8Array | undefined;
+
+  constructor(db: StowageLevel<K, V>, options: AbstractIteratorOptions<Uint8Array, Uint8Array>) {
+    super(db, options as unknown as AbstractIteratorOptions<K, V>);
+    this.#options = options;
+  }
+
+  protected async _next(): Promise<[K, V] | undefined> {
+    this.#items ??= this.#begin();
+    const { done, value: item } = await this.#items.next();
+    if (done === true) return undefined;
+    const [key, value] = typeof item === 'string' ? [item, undefined] : [item.key, item.value];
+    return [bytesOf(key), value] as unknown as [K, V];
+  }
+
+  protected _seek(target: Uint8Array): void {
+    void this.#items?.return?.();
+    this.#items = undefined;
+    this.#target = target;
+  }
+
+  protected async _close(): Promise<void> {
+    await this.#items?.return?.();
+  }
+
+  #begin(): AsyncIterator<Entry<Uint8Array> | string> {
+    const { reverse, values, limit = -1 } = this.#options;
+    const range = rangeOf(this.#options);
+    const left = limit < 0 ? {} : { limit: Math.max(1, limit - this.count) };
+    const options: ScanOptions = {
+      ...startedAt(this.#target, range, reverse === true),
+      reverse: reverse === true,
+      ...left,
+    };
+    const { table } = this.db;
+    return (values === false ? table.keys(options) : table.scan(options))[Symbol.asyncIterator]();
+  }
+}
+
+function rangeOf({ gt, gte, lt, lte }: AbstractClearOptions<Uint8Array>): RangeOptions {
+  return {
+    ...(gte !== undefined ? { from: textOf(gte) } : gt !== undefined ? { after: textOf(gt) } : {}),
+    ...(lte !== undefined ? { through: textOf(lte) } : lt !== undefined ? { to: textOf(lt) } : {}),
+  };
+}
+
+/** The range from the target on. A target outside of it gives nothing. */
+function startedAt(target: Uint8Array | undefined, range: RangeOptions, isReverse: boolean): RangeOptions {
+  if (target === undefined) return range;
+  const { from, after, to, through } = range;
+  const text = textOf(target);
+  const [first, last] = [from ?? after, to ?? through];
+  const isBelow = first !== undefined && (text < first || text === after);
+  const isAbove = last !== undefined && (text > last || text === to);
+  if (isBelow || isAbove) return { from: EMPTY, to: EMPTY };
+  if (!isReverse)
+    return { from: text, ...(to === undefined ? {} : { to }), ...(through === undefined ? {} : { through }) };
+  return { through: text, ...(from === undefined ? {} : { from }), ...(after === undefined ? {} : { after }) };
+}
+
+/**
+ * One character a byte, which keeps the order. A record's key is never empty: EMPTY goes before.
+ */
+function textOf(key: Uint8Array): string {
+  const text = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
+  return text === '' || text.startsWith(EMPTY) ? EMPTY + text : text;
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text.startsWith(EMPTY) ? text.slice(EMPTY.length) : text, 'latin1');
+}

@@ -1,0 +1,85 @@
+// `stowage/unstorage`: a table as a driver of unstorage, and so of Nuxt and Nitro.
+import type { Driver, TransactionOptions } from 'unstorage';
+import type { PutItem, Table } from '../store/index.ts';
+import { succeeded } from './outcomes.ts';
+
+const MS_PER_SECOND = 1_000;
+
+type Setting = Parameters<NonNullable<Driver['setItems']>>[0][number];
+
+/**
+ * A table as a driver of unstorage. Raw values are stored as they are. `ttl`, in seconds, is the
+ * record's expiry; `getMeta` tells it, and the version as `etag`. A base is a prefix: with order
+ * `hash` all keys are read for it. A batch rejects with its first StoreError; the rest may be done.
+ * Cost: as the table's calls.
+ *
+ * @example
+ * const pages = await store.table('pages', { order: 'key' });
+ * const storage = createStorage({ driver: stowageDriver(pages) });
+ */
+export function stowageDriver(table: Table<unknown>): Required<Omit<Driver, 'options' | 'watch' | 'dispose'>> {
+  const valueOf = async (key: string): Promise<unknown> => (await table.get(key))?.value ?? null;
+  const put = async (key: string, value: unknown, options?: TransactionOptions): Promise<void> => {
+    await table.put(key, value, expiryOf(options));
+  };
+  return {
+    name: 'stowage',
+    // unstorage filters by depth itself.
+    flags: { maxDepth: false, ttl: true },
+    getInstance: () => table,
+    hasItem: (key) => table.has(key),
+    getItem: valueOf,
+    getItemRaw: valueOf,
+    async getItems(items) {
+      const outcomes = succeeded(await table.getMany(items.map(({ key }) => key)));
+      return outcomes.map((outcome) => {
+        const value = outcome.status === 'found' ? outcome.value : null;
+        return { key: outcome.key, value: value as string | null };
+      });
+    },
+    setItem: put,
+    setItemRaw: put,
+    async setItems(items, common) {
+      succeeded(await table.putMany(items.map((item) => itemOf(item, common))));
+    },
+    async removeItem(key) {
+      await table.delete(key);
+    },
+    async getMeta(key) {
+      const entry = await table.get(key);
+      if (entry === undefined) return null;
+      const { version, expiresAtMs } = entry;
+      return { etag: version, ...(expiresAtMs === undefined ? {} : { ttl: secondsUntil(expiresAtMs) }) };
+    },
+    // unstorage gives no base to clear a whole mount.
+    getKeys: (base: string | undefined) => keysBelow(table, base),
+    async clear(base: string | undefined) {
+      if (table.order === 'key' || !base) await table.clear(rangeOf(table, base));
+      else succeeded(await table.deleteMany(await keysBelow(table, base)));
+    },
+  };
+}
+
+async function keysBelow(table: Table<unknown>, base = ''): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const key of table.keys(rangeOf(table, base))) if (key.startsWith(base)) keys.push(key);
+  return keys;
+}
+
+function rangeOf({ order }: Table<unknown>, base = ''): { readonly prefix?: string } {
+  return order === 'hash' || base === '' ? {} : { prefix: base };
+}
+
+function itemOf({ key, value, options }: Setting, common: TransactionOptions | undefined): PutItem<unknown> {
+  return { key, value, ...expiryOf({ ...common, ...options }) };
+}
+
+/** unstorage counts in seconds; 0 and less mean none, as in its other drivers. */
+function expiryOf(options: TransactionOptions | undefined): { readonly ttlMs?: number } {
+  const ttl: unknown = options?.['ttl'];
+  return typeof ttl === 'number' && ttl > 0 ? { ttlMs: Math.ceil(ttl * MS_PER_SECOND) } : {};
+}
+
+function secondsUntil(expiresAtMs: number): number {
+  return Math.max(0, Math.ceil((expiresAtMs - Date.now()) / MS_PER_SECOND));
+}

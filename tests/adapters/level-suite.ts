@@ -1,0 +1,49 @@
+// abstract-level's published suite. It is of tape: one test holds all of its assertions.
+import suite from 'abstract-level/test';
+import tape from 'tape';
+import { describe, expect, test } from 'vitest';
+import { StowageLevel } from '../../shared/adapters/level.ts';
+import type { Store } from '../../shared/store/index.ts';
+
+/** Declares the suite, which makes many tables, on each of these. */
+export function levelSuite(stores: readonly (readonly [name: string, store: Store])[]): void {
+  describe.each(stores)('abstract-level on %s', (_, store) => {
+    test('passes its suite', async () => {
+      const { failed, count } = await assertionsOn(store);
+      expect(failed).toEqual([]);
+      expect(count).toBeGreaterThan(4_000);
+    });
+  });
+}
+
+let databases = 0;
+
+/** Runs the suite; resolves to the assertions that failed, and the number of all. */
+async function assertionsOn(store: Store): Promise<{ failed: string[]; count: number }> {
+  const harness = tape.createHarness({ autoclose: true });
+  const failed: string[] = [];
+  let count = 0;
+  let name = '';
+  harness.createStream({ objectMode: true }).on('data', (row: Row) => {
+    if (row.type === 'test') ({ name } = row);
+    if (row.type !== 'assert') return;
+    count += 1;
+    if (!row.ok)
+      failed.push(`${name}: ${row.name} ${JSON.stringify([row.actual, row.expected])} ${String(row.error?.stack)}`);
+  });
+  const ended = new Promise<void>((resolve) => {
+    harness.onFinish(resolve);
+  });
+  suite({ test: harness, factory: (options) => new StowageLevel(store, `level-${(databases += 1)}`, options) });
+  await ended;
+  return { failed, count };
+}
+
+interface Row {
+  readonly type: string;
+  readonly name: string;
+  readonly ok: boolean;
+  readonly actual: unknown;
+  readonly expected: unknown;
+  readonly error: Error | undefined;
+}
