@@ -6,7 +6,14 @@ import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { keyAt, recordCount } from '../../../shared/store/format/page.ts';
 import { decodeKey } from '../../../shared/store/format/position.ts';
-import { type EncodedValue, openStore, type Scan, StoreError, type Table } from '../../../shared/store/index.ts';
+import {
+  type EncodedValue,
+  openStore,
+  type Scan,
+  type ScanOptions,
+  StoreError,
+  type Table,
+} from '../../../shared/store/index.ts';
 import { leavesOf, storedRoot } from './structure.ts';
 import { damage, key, text, World } from './world.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
@@ -16,14 +23,14 @@ const ROOT = entityId('t!t!');
 const [PAGE_0, PAGE_2] = [partName('p0'), partName('p2')];
 const KEYS = Array.from({ length: 24 }, (_, number) => key(number));
 
-/**
- * The keys of one scan after another, each begun at the cursor of the one that failed before; and
- * the errors.
- */
-async function scanThrough<V>(table: Table<V>): Promise<{ keys: string[]; errors: StoreError[] }> {
+/** The keys and errors of scans, each begun at the cursor of the one that failed before. */
+async function scanThrough<V>(
+  table: Table<V>,
+  options: ScanOptions = {},
+): Promise<{ keys: string[]; errors: StoreError[] }> {
   const keys: string[] = [];
   const errors: StoreError[] = [];
-  let scan: Scan<V> = table.scan();
+  let scan: Scan<V> = table.scan(options);
   for (;;) {
     const error = await collect(scan, keys);
     if (error === undefined) return { keys, errors };
@@ -130,16 +137,20 @@ test.each([
   expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
 });
 
-test('a scan tells of every damaged page, also of the first and the last', async () => {
-  const world = await oneLeaf();
-  const root = storedRoot(world.state, 't');
-  const rows = [0, 3, root.header.pages.length - 1];
-  const lost = rows.flatMap((row) => keysIn(root, row));
-  for (const row of rows) damage(world, ROOT, partName(`p${root.header.pages[row]!.slot}`));
-  const { keys, errors } = await world.run(scanThrough(await opened(world)));
-  expect(errors).toHaveLength(3);
-  expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
-});
+test.each([false, true])(
+  'a scan tells of every damaged page, also of the first and the last; reverse: %s',
+  async (reverse) => {
+    const world = await oneLeaf();
+    const root = storedRoot(world.state, 't');
+    const rows = [0, 3, root.header.pages.length - 1];
+    const lost = rows.flatMap((row) => keysIn(root, row));
+    for (const row of rows) damage(world, ROOT, partName(`p${root.header.pages[row]!.slot}`));
+    const { keys, errors } = await world.run(scanThrough(await opened(world), { reverse }));
+    expect(errors).toHaveLength(3);
+    const rest = KEYS.filter((name) => !lost.includes(name));
+    expect(keys).toEqual(reverse ? rest.toReversed() : rest);
+  },
+);
 
 test('a scan goes on behind a leaf whose header is damaged', async () => {
   const world = new World();
