@@ -1,12 +1,12 @@
 // The model's figures in README come from one run: the command writes them there, and keeps them in
-// bands.md, with which a test compares README.
+// bands.txt, with which a test compares README.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { bandsTable } from '../../../shared/lab/report/modelled/bands.ts';
 import type { PlayedRow } from '../../../shared/lab/report/modelled/goals.ts';
 
-export const BANDS = fileURLToPath(new URL('bands.md', import.meta.url));
+export const BANDS = fileURLToPath(new URL('bands.txt', import.meta.url));
 export const README = fileURLToPath(new URL('../../../README.md', import.meta.url));
 
 const BEGIN = '<!-- model: begin -->\n';

@@ -42,7 +42,7 @@ gives the same figures on any machine.`,
     },
     accept: { help: 'as --check, and keeps the figures as they are now' },
     bands: {
-      help: 'plays the plan bands, with nothing else set, and keeps its table in infra/lab/model/bands.md and README.md',
+      help: 'plays the plan bands, with nothing else set, and keeps its table in infra/lab/model/bands.txt and README.md',
     },
     out: { value: 'DIR', default: 'report', help: 'where model.json and model.html go' },
   },
