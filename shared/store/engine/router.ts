@@ -1,25 +1,21 @@
 // Brings changes to the queue of the container that owns them, again when turned away.
-import { byPosition, type Change, entryChange } from '../container/change.ts';
+import { byPosition, type Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import { asBuffer, id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
 import type { Observation } from '../io/observation.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { EngineCore } from './core.ts';
-import type { EntryRepair, Routes } from './route.ts';
+import type { Routes } from './route.ts';
 
-/** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
-const REPAIRS_MAX = 256;
 /** A change that is sent on more often meets a damaged table. */
 const REROUTES_MAX = 50;
 
 export class Router implements Routes {
   readonly #core: EngineCore;
   readonly #queues = new Map<EntityId, CommitQueue>();
-  readonly #repairs = new Set<string>();
 
   constructor(core: EngineCore) {
     this.#core = core;
@@ -133,27 +129,6 @@ export class Router implements Routes {
         failChange(change, new StoreError('corrupt', 'no container owns the position of the key', { table }));
     }
     await this.route(changes.filter((change) => !change.isSettled));
-  }
-
-  /** Rules 11 and 29: tells the parent in the background; dropped at the first trouble. */
-  repair({ level, incarnation, separator, child, instead }: EntryRepair): void {
-    const name = `${incarnation}/${level}/${Buffer.from(separator).toString('base64')}/${instead ?? ''}`;
-    if (this.#repairs.has(name) || this.#repairs.size >= REPAIRS_MAX) return;
-    this.#repairs.add(name);
-    const value = Buffer.from(child, 'hex');
-    const change = entryChange({
-      separator,
-      level,
-      begunTick: this.#core.clock.now().tick,
-      action: (current, found) => {
-        const named = current && id64(asBuffer(current.value));
-        if (named !== instead || found !== incarnation) return { kind: 'none' };
-        return { kind: 'write', codec: 0, value, expiresAtMs: undefined };
-      },
-      sink: { settled: () => this.#repairs.delete(name) },
-      index: 0,
-    });
-    void this.route([change]);
   }
 }
 
