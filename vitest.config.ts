@@ -9,7 +9,8 @@ export const REST = [
   'tests/infra/{emulators,lab,package,plugin}/**/*.test.ts',
   'tests/infra/cli/command-lines.test.ts',
   'tests/infra/start/interrupt.test.ts',
-  'tests/lab/{cloud/run/run-cell,plan/modelled/plan,report/modelled/guard}.test.ts',
+  'tests/lab/sdk/baseline.test.ts',
+  'tests/lab/{cloud/{target,instance/processor,run/run-cell},plan/modelled/plan,report/modelled/guard}.test.ts',
   'tests/simulation/merge-model/**/*.test.ts',
 ];
 
