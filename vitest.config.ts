@@ -10,7 +10,8 @@ export const REST = [
   'tests/infra/cli/command-lines.test.ts',
   'tests/infra/start/interrupt.test.ts',
   'tests/lab/sdk/baseline.test.ts',
-  'tests/lab/{cloud/{target,instance/processor,run/run-cell},plan/modelled/plan,report/modelled/guard}.test.ts',
+  'tests/lab/cloud/**/*.test.ts',
+  'tests/lab/{plan/modelled/plan,report/modelled/guard}.test.ts',
   'tests/simulation/merge-model/**/*.test.ts',
 ];
 
