@@ -1,6 +1,6 @@
 // Reading and writing many records: as many in one call as travel well together.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EncodedValue, Entry, PutItem, Scan, StoreError, Table } from '../../../shared/store/index.ts';
+import type { EncodedValue, PutItem, StoreError, Table } from '../../../shared/store/index.ts';
 
 const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 1024 * 1024;
@@ -8,25 +8,21 @@ const BATCH_BYTES = 1024 * 1024;
 const TRIES_MAX = 8;
 const PAUSE_FIRST_MS = 200;
 
-/** Records that were read, and the cursor behind them; undefined at the end. */
-export interface Batch {
-  readonly entries: readonly Entry<EncodedValue>[];
-  readonly cursor: string | undefined;
-}
-
-/** The rest of a scan in batches; the last may be empty. */
-export async function* batchesOf(scan: Scan<EncodedValue>): AsyncGenerator<Batch> {
-  let entries: Entry<EncodedValue>[] = [];
+/** Records in batches. A scan's cursor is behind the batch given; the last may be empty. */
+export async function* batchesOf<Item extends Pick<PutItem<EncodedValue>, 'value'>>(
+  records: AsyncIterable<Item>,
+): AsyncGenerator<Item[]> {
+  let items: Item[] = [];
   let bytes = 0;
-  for await (const entry of scan) {
-    entries.push(entry);
-    bytes += entry.value.bytes.length;
-    if (entries.length < BATCH_RECORDS && bytes < BATCH_BYTES) continue;
-    yield { entries, cursor: scan.cursor };
-    entries = [];
+  for await (const item of records) {
+    items.push(item);
+    bytes += item.value.bytes.length;
+    if (items.length < BATCH_RECORDS && bytes < BATCH_BYTES) continue;
+    yield items;
+    items = [];
     bytes = 0;
   }
-  yield { entries, cursor: undefined };
+  yield items;
 }
 
 /** Writes over what is there; repeats what may succeed, throws what cannot. */
@@ -58,16 +54,14 @@ export async function sideBySide<T>(
 ): Promise<void> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  const outcomes = await Promise.allSettled(
+  await Promise.all(
     items.map(async (item, index) => {
       try {
         await work(item, index, either);
       } catch (error) {
         failed.abort(error);
-        throw error;
       }
     }),
   );
-  if (failed.signal.aborted) throw failed.signal.reason;
-  if (outcomes.some(({ status }) => status === 'rejected')) signal.throwIfAborted();
+  failed.signal.throwIfAborted();
 }

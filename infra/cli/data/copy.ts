@@ -35,14 +35,15 @@ export async function copyTable(options: CopyOptions): Promise<CopyState> {
   let records = options.state?.records ?? 0;
   await sideBySide(ranges.slice(), options.signal, async (begin, index, signal) => {
     if (begin === null) return;
-    for await (const { entries, cursor } of batchesOf(source.scan({ cursor: begin, signal }))) {
+    const scan = source.scan({ cursor: begin, signal });
+    for await (const entries of batchesOf(scan)) {
       const items = entries.map(({ key, value, expiresAtMs }) => ({
         key,
         value,
         ...(expiresAtMs !== undefined && { expiresAtMs }),
       }));
       await putAll(target, items, signal);
-      ranges[index] = cursor ?? null;
+      ranges[index] = scan.cursor ?? null;
       records += items.length;
       await options.onState({ ranges: ranges.slice(), records });
     }

@@ -35,14 +35,15 @@ export async function exportTable(options: ExportOptions): Promise<Manifest> {
     await using file = await open(path.join(folder, range.file), 'a');
     await file.truncate(range.bytes);
     const checksum = new Checksum(range);
-    for await (const { entries, cursor } of batchesOf(table.scan({ cursor: range.cursor, signal }))) {
+    const scan = table.scan({ cursor: range.cursor, signal });
+    for await (const entries of batchesOf(scan)) {
       const lines = entries.map((entry) => lineOf(entry));
       for (const line of lines) checksum.add(line);
       const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
       await file.appendFile(bytes);
       await file.datasync();
       const { records, sum } = checksum;
-      Object.assign(range, { cursor: cursor ?? null, bytes: range.bytes + bytes.length, records, sum });
+      Object.assign(range, { cursor: scan.cursor ?? null, bytes: range.bytes + bytes.length, records, sum });
       await saved.save(manifest);
       options.onProgress(manifest.ranges.reduce((all, one) => all + one.records, 0));
     }

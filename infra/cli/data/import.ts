@@ -3,13 +3,10 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { EncodedValue, PutItem, Store } from '../../../shared/store/index.ts';
-import { putAll, sideBySide } from './batches.ts';
+import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { encodedTable } from './copy.ts';
 import { linesOf, type Manifest, readManifest } from './files.ts';
 import { itemOf } from './record-line.ts';
-
-const BATCH_RECORDS = 1_000;
-const BATCH_CHARS = 2 * 1024 * 1024;
 
 export interface ImportOptions {
   readonly store: Store;
@@ -37,7 +34,7 @@ export async function importTable(options: ImportOptions): Promise<number> {
   const files = manifest?.ranges.map(({ file }) => path.join(source, file)) ?? [source];
   let records = 0;
   await sideBySide(files, options.signal, async (file, _, signal) => {
-    for await (const items of itemBatches(file)) {
+    for await (const items of batchesOf(itemsIn(file))) {
       await putAll(table, items, signal);
       records += items.length;
       options.onProgress(records);
@@ -46,18 +43,8 @@ export async function importTable(options: ImportOptions): Promise<number> {
   return records;
 }
 
-async function* itemBatches(file: string): AsyncGenerator<PutItem<EncodedValue>[]> {
-  let items: PutItem<EncodedValue>[] = [];
-  let chars = 0;
-  for await (const { number, text } of linesOf(file)) {
-    items.push(itemAt(file, number, text));
-    chars += text.length;
-    if (items.length < BATCH_RECORDS && chars < BATCH_CHARS) continue;
-    yield items;
-    items = [];
-    chars = 0;
-  }
-  if (items.length > 0) yield items;
+async function* itemsIn(file: string): AsyncGenerator<PutItem<EncodedValue>> {
+  for await (const { number, text } of linesOf(file)) yield itemAt(file, number, text);
 }
 
 function itemAt(file: string, number: number, text: string): PutItem<EncodedValue> {
