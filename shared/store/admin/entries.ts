@@ -1,6 +1,6 @@
 // Drops routing entries that merges left over (rule 29): their separator is no leaf's low any more.
 // The first entry of a branch stays, as the branch begins with it.
-import { childrenOf } from '../container/branch.ts';
+import { childrenOf, type RoutingEntry } from '../container/branch.ts';
 import { type Action, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -26,7 +26,7 @@ export async function readEntries(engine: Engine): Promise<Entries | undefined> 
   const read = (container: Id64): Promise<Snapshot | undefined> =>
     engine.reader.readWhole(nodeId(engine.table, incarnation, container));
   while (branch !== undefined && branch.header.level > 1) {
-    const first: ReturnType<typeof childrenOf>[number] | undefined = childrenOf(branch, engine.table)[0];
+    const first: RoutingEntry | undefined = childrenOf(branch, engine.table)[0];
     branch = first && (await read(first.child));
   }
   const separators: Position[] = [];

@@ -1,17 +1,16 @@
 // Verifies a table past every cache. Neighbours always fit (invariant 2), so writers may go on.
+import { childrenIn, type RoutingEntry } from '../container/branch.ts';
 import { type CheckValue, type Fault, faultsIn, recordsIn } from '../container/check.ts';
-import { pageBytesOf, peekPage, type Snapshot, snapshotOf } from '../container/snapshot.ts';
+import { pageBytesOf, pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { VerifyOptions } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Finding, FindingKind, VerifyReport } from '../contract/verify.ts';
 import type { Engine } from '../engine/engine.ts';
-import { asBuffer, compareBytes, EMPTY_BYTES, id64, type Id64 } from '../format/bytes.ts';
+import { asBuffer, compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
-import { recordAt, recordCount } from '../format/page.ts';
 import type { Position, UpperBound } from '../format/position.ts';
-import type { StoredRecord } from '../format/record.ts';
 import { listIds, sendReads } from '../io/requests.ts';
 import { wasDropped } from './dropped.ts';
 
@@ -24,17 +23,11 @@ const HASH_BYTES = 8;
 /** A node as one read showed it, or why it cannot be had; `visited`: a link leads back to it. */
 type Seen = Snapshot | 'absent' | 'visited' | StoreError;
 
-/** A child as a branch names it. */
-interface Child {
-  readonly low: Position;
-  readonly child: Id64;
-}
-
 /** One level: its nodes as the branches above name them, some perhaps missing. */
 interface Level {
   readonly level: number;
   readonly incarnation: Id64;
-  readonly nodes: readonly Child[];
+  readonly nodes: readonly RoutingEntry[];
 }
 
 /** The next node of a walk: the right neighbour of `left`, or one that a branch names. */
@@ -109,8 +102,8 @@ class Verification {
   }
 
   /** Walks one level along its links; where they break off it goes on at the next child. */
-  async #walkLevel(level: Level): Promise<Child[]> {
-    const children: Child[] = [];
+  async #walkLevel(level: Level): Promise<RoutingEntry[]> {
+    const children: RoutingEntry[] = [];
     let step = stepTo(level.nodes[0], undefined);
     while (step !== undefined) {
       const { left, at } = step;
@@ -138,7 +131,7 @@ class Verification {
   }
 
   /** The node after a break of links. A stale entry may name one to its left. */
-  #nextIn({ nodes, incarnation }: Level, at: Position): Child | undefined {
+  #nextIn({ nodes, incarnation }: Level, at: Position): RoutingEntry | undefined {
     const isNew = (child: Id64): boolean => !this.#visited.has(nodeId(this.#engine.table, incarnation, child));
     return nodes.find(({ low, child }) => compareBytes(low, at) > 0 && isNew(child));
   }
@@ -255,7 +248,7 @@ class Verification {
   }
 }
 
-function stepTo(node: Child | undefined, at: Position = EMPTY_BYTES): Step | undefined {
+function stepTo(node: RoutingEntry | undefined, at: Position = EMPTY_BYTES): Step | undefined {
   return node && { child: node.child, left: undefined, at };
 }
 
@@ -265,20 +258,15 @@ function stepAfter(left: Snapshot): Step | undefined {
 }
 
 /** The children that the readable pages of a branch name; none of a leaf. */
-function childrenKnown(branch: Snapshot, table: string): Child[] {
+function childrenKnown(branch: Snapshot, table: string): RoutingEntry[] {
   if (branch.header.level === 0) return [];
   return branch.header.pages.flatMap((ref) => {
     try {
-      const page = peekPage(branch, ref, table);
-      return Array.from({ length: recordCount(page) }, (_, index) => childOf(recordAt(page, index)));
+      return childrenIn(pageOf(branch, ref, table));
     } catch {
       return [];
     }
   });
-}
-
-function childOf({ key, value }: StoredRecord): Child {
-  return { low: key, child: id64(asBuffer(value)) };
 }
 
 function isNode(seen: Seen): seen is Snapshot {

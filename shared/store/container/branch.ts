@@ -71,14 +71,19 @@ function childAt({ header: { pages, high } }: Snapshot, row: number, page: Page,
   return { low: keyAt(page, index), child: id64(asBuffer(recordAt(page, index).value)), end };
 }
 
+/** A child and its separator. */
+export type RoutingEntry = Pick<Child, 'low' | 'child'>;
+
 /** All children of a whole branch with their separators, in order. */
-export function childrenOf(branch: Snapshot, table: string): { readonly low: Position; readonly child: Id64 }[] {
-  return branch.header.pages.flatMap((ref) => {
-    const page = pageOf(branch, ref, table);
-    return Array.from({ length: recordCount(page) }, (_, index) => {
-      const { key, value } = recordAt(page, index);
-      return { low: key, child: id64(asBuffer(value)) };
-    });
+export function childrenOf(branch: Snapshot, table: string): RoutingEntry[] {
+  return branch.header.pages.flatMap((ref) => childrenIn(pageOf(branch, ref, table)));
+}
+
+/** The children that one page of a branch names. */
+export function childrenIn(page: Page): RoutingEntry[] {
+  return Array.from({ length: recordCount(page) }, (_, index) => {
+    const { key, value } = recordAt(page, index);
+    return { low: key, child: id64(asBuffer(value)) };
   });
 }
 

@@ -7,7 +7,7 @@ import { type Page, recordAt, recordCount } from '../format/page.ts';
 import { decodeKey, type Position, type PositionOf, positionsOf, type UpperBound, within } from '../format/position.ts';
 import { isExpired, isTombstone, type StoredRecord } from '../format/record.ts';
 import { layersOf } from './layers.ts';
-import { peekPage, type Snapshot } from './snapshot.ts';
+import { pageOf, type Snapshot } from './snapshot.ts';
 
 /** A fault within one container. Bounds are those of the stretch that it concerns. */
 export interface Fault {
@@ -22,7 +22,7 @@ export interface Fault {
 /** Throws what is wrong with the value of a record; the caller knows codecs. */
 export type CheckValue = (record: StoredRecord) => void;
 
-/** The faults of a container that was read whole. Pure: memory stays as it is. */
+/** The faults of a container that was read whole. Its pages stay expanded for `recordsIn`. */
 export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckValue): Generator<Fault> {
   const { header } = snapshot;
   const positionOf = positionsOf(header.order, header.level);
@@ -65,7 +65,7 @@ function openOrFault(snapshot: Snapshot, ref: PageRef, table: string, stretch: S
   const about = { slot: ref.slot, key: undefined, ...stretch };
   if (!ref.content.isKnown) return { kind: 'missing', ...about, message: `page ${ref.slot} is missing` };
   try {
-    const page = peekPage(snapshot, ref, table);
+    const page = pageOf(snapshot, ref, table);
     if (recordCount(page) === ref.records) return page;
     const message = `page ${ref.slot} holds ${recordCount(page)} records, its header says ${ref.records}`;
     return { kind: 'misplaced', ...about, message };
