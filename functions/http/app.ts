@@ -1,6 +1,6 @@
 // The frame of both functions: routes, deadlines, roles, problems, the log line. It knows no cloud.
 import { Hono } from 'hono';
-import { type AuthConfig, type Caller, createGate, type Role } from './auth.ts';
+import { type AuthConfig, type Caller, createGate, type Role, type Visitor } from './auth.ts';
 import { BodyRoom, type BodyShare, readBody } from './body.ts';
 import { conditionHeaders } from './conditions.ts';
 import { inGzip } from './gzip.ts';
@@ -67,7 +67,7 @@ export interface App {
 
 /** Adds `GET /v1/health`. Other paths are `route_not_found`, other methods `method_not_allowed`. */
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
-  const gate = createGate(options.auth);
+  const visitorOf = createGate(options.auth);
   const room = new BodyRoom();
   const hono = new Hono<{ Bindings: Invocation }>({ getPath: (request) => rawPath(request.url) });
   const all = [...routes, HEALTH];
@@ -85,16 +85,17 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     const { log = options.log, target = request.url } = invocation;
     const startedMs = performance.now();
     const names = namesOf(request, invocation.requestId);
+    const visitor = visitorOf(request);
     const share = room.share();
     let ending: Promise<Problem | undefined> | undefined;
-    const outcome = await settle({ route, request, target, names, share }, (promise) => {
+    const outcome = await settle({ route, request, target, names, visitor, share }, (promise) => {
       ending = promise;
     });
     share.giveBack();
     const response = inGzip(outcome.response, request);
     const finish = (problem: Problem | undefined): void => {
       const durationMs = performance.now() - startedMs;
-      const caller = gate.callerOf(request);
+      const { caller } = visitor;
       log(lineOf(route, request, { names, caller, status: response.status, problem, durationMs }));
     };
     if (ending === undefined) finish(outcome.problem);
@@ -107,11 +108,11 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     return response;
   }
 
-  async function settle({ route, request, target, names, share }: Arrived, endsWith: Call['endsWith']) {
+  async function settle({ route, request, target, names, visitor, share }: Arrived, endsWith: Call['endsWith']) {
     try {
       refuseAmbiguous(target);
       const role = typeof route.role === 'function' ? route.role(request) : route.role;
-      if (role !== undefined) gate.authorize(request, role);
+      if (role !== undefined) visitor.authorize(role);
       refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
@@ -121,7 +122,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
         param: (name) => paramOf(route, request, name),
         endsWith,
         body: (bytesMax) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take }),
-        authorize: (needed) => gate.authorize(request, needed),
+        authorize: visitor.authorize,
       });
       return { response, problem: undefined };
     } catch (error) {
@@ -185,6 +186,7 @@ interface Arrived {
   readonly request: Request;
   readonly target: string;
   readonly names: Names;
+  readonly visitor: Visitor;
   readonly share: BodyShare;
 }
 

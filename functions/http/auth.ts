@@ -25,34 +25,33 @@ export interface Caller {
   readonly key: string;
 }
 
-export interface Gate {
-  /** Passes, or throws the Problem `unauthenticated` (401) or `forbidden` (403). */
-  readonly authorize: (request: Request, needed: Role) => void;
+/** One request at the gate: its key is looked up once. */
+export interface Visitor {
   /** Undefined without a valid key. */
-  readonly callerOf: (request: Request) => Caller | undefined;
+  readonly caller: Caller | undefined;
+  /** Passes, or throws the Problem `unauthenticated` (401) or `forbidden` (403). */
+  readonly authorize: (needed: Role) => void;
 }
 
 interface KnownKey extends Caller {
   readonly digest: Buffer;
 }
 
-export function createGate(config: AuthConfig): Gate {
-  if (config.mode === 'none') return { authorize: () => {}, callerOf: () => undefined };
+export function createGate(config: AuthConfig): (request: Request) => Visitor {
+  if (config.mode === 'none') return () => ({ caller: undefined, authorize: () => {} });
   const known = ROLES.flatMap((role) => config.keys[role].map((text) => knownKey(role, text)));
-  const callerOf = (request: Request): Caller | undefined => {
+  return (request) => {
     const key = keyIn(request);
-    return key === undefined ? undefined : matching(key, known);
+    const caller = key === undefined ? undefined : matching(key, known);
+    return { caller, authorize: (needed) => check(caller ?? refuse(key), needed) };
   };
-  return {
-    callerOf,
-    authorize: (request, needed) => {
-      const { role } = callerOf(request) ?? refuseUnknown(request);
-      if (OPENS[role].includes(needed)) return;
-      throw new Problem('forbidden', `this key has the role ${role}; the request needs ${needed}`, {
-        headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="insufficient_scope"' },
-      });
-    },
-  };
+}
+
+function check({ role }: Caller, needed: Role): void {
+  if (OPENS[role].includes(needed)) return;
+  throw new Problem('forbidden', `this key has the role ${role}; the request needs ${needed}`, {
+    headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="insufficient_scope"' },
+  });
 }
 
 /** The parts of a configured text. Fewer than 16 characters behind a sign are of the key itself. */
@@ -79,8 +78,8 @@ function matching(given: string, known: readonly KnownKey[]): Caller | undefined
   return found && { role: found.role, key: found.key };
 }
 
-function refuseUnknown(request: Request): never {
-  if (keyIn(request) === undefined) {
+function refuse(key: string | undefined): never {
+  if (key === undefined) {
     throw new Problem('unauthenticated', 'send an app key as `Authorization: Bearer <key>`', {
       headers: { 'WWW-Authenticate': 'Bearer realm="stowage"' },
     });

@@ -12,14 +12,14 @@ function by(key: string): Request {
 
 describe('the environment of a function', () => {
   test('without any key lets nobody in', () => {
-    const { authorize } = createGate(functionConfig({}).auth);
+    const visitorOf = createGate(functionConfig({}).auth);
     const request = new Request('http://localhost/', { headers: { Authorization: 'Bearer undefined' } });
-    expect(() => authorize(request, 'read')).toThrow('not one of the configured keys');
+    expect(() => visitorOf(request).authorize('read')).toThrow('not one of the configured keys');
   });
 
   test('lets everybody in only when told so', () => {
-    const { authorize } = createGate(functionConfig({ STOWAGE_AUTH: 'none' }).auth);
-    expect(() => authorize(new Request('http://localhost/'), 'admin')).not.toThrow();
+    const visitorOf = createGate(functionConfig({ STOWAGE_AUTH: 'none' }).auth);
+    expect(() => visitorOf(new Request('http://localhost/')).authorize('admin')).not.toThrow();
   });
 
   test('takes two keys a role, and empty variables as absent', () => {
@@ -29,20 +29,20 @@ describe('the environment of a function', () => {
 
   test('names the caller by the name of its key, or by its digest, and nobody by a wrong key', () => {
     const keys = { STOWAGE_READ_KEYS: `billing=${KEY}`, STOWAGE_WRITE_KEYS: `${KEY}b64==` };
-    const { authorize, callerOf } = createGate(functionConfig(keys).auth);
-    expect(callerOf(by(KEY))).toEqual({ role: 'read', key: 'billing' });
-    expect(() => authorize(by(KEY), 'read')).not.toThrow();
-    expect(callerOf(by(`${KEY}b64==`))).toEqual({
+    const visitorOf = createGate(functionConfig(keys).auth);
+    expect(visitorOf(by(KEY)).caller).toEqual({ role: 'read', key: 'billing' });
+    expect(() => visitorOf(by(KEY)).authorize('read')).not.toThrow();
+    expect(visitorOf(by(`${KEY}b64==`)).caller).toEqual({
       role: 'write',
       key: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
     });
-    expect(callerOf(by(`billing=${KEY}`))).toBeUndefined();
+    expect(visitorOf(by(`billing=${KEY}`)).caller).toBeUndefined();
   });
 
   test('gives a key with several roles the highest', () => {
-    const { authorize } = createGate(functionConfig({ STOWAGE_READ_KEYS: KEY, STOWAGE_ADMIN_KEYS: KEY }).auth);
+    const visitorOf = createGate(functionConfig({ STOWAGE_READ_KEYS: KEY, STOWAGE_ADMIN_KEYS: KEY }).auth);
     const request = new Request('http://localhost/', { headers: { Authorization: `Bearer ${KEY}` } });
-    expect(() => authorize(request, 'admin')).not.toThrow();
+    expect(() => visitorOf(request).authorize('admin')).not.toThrow();
   });
 
   test.each([
