@@ -18,5 +18,9 @@ const records = createRecordsApp({
 
 host.setup({ enableHttpStream: true });
 // Literal routes win over the catch-all, by which the app answers unknown routes itself.
-host.http('records', { methods: METHODS, authLevel: 'function', route: '{*path}', handler: handlerOf(records) });
-host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler: handlerOf(records) });
+const handler = handlerOf(records);
+const methods = METHODS.filter((method) => method !== 'OPTIONS');
+host.http('records', { methods, authLevel: 'function', route: '{*path}', handler });
+// A browser's question beforehand carries no key.
+host.http('preflight', { methods: ['OPTIONS'], authLevel: 'anonymous', route: '{*path}', handler });
+host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });

@@ -13,10 +13,10 @@ import {
 import type { Place } from '../../shared/lab/load/place.ts';
 import { CellError } from '../../shared/lab/load/run.ts';
 import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
+import { openToPages } from '../http/cors.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { Problem } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
-import { openToPages } from './cross-origin.ts';
 import { type LivePage, pageServer } from './live-page.ts';
 
 /** The frame's options, the cells' own code, and the page. */
@@ -77,7 +77,8 @@ export function createCompareApp(options: CompareAppOptions): App {
     ],
     options,
   );
-  return openToPages(app);
+  // Each cloud's page calls the other cloud's function.
+  return openToPages(app, ['*']);
 }
 
 /**

@@ -28,12 +28,12 @@ export interface Call {
 
 export interface Route {
   /** GET answers HEAD too. */
-  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
   /** As Hono spells it. Parameters are for matching only: handlers read the raw path. */
   readonly path: string;
   /** The least role, checked before anything else; undefined: open to everybody. */
   readonly role: Role | undefined | ((request: Request) => Role | undefined);
-  /** Parameters of the query that it takes; default: none. A refusal reads no query. */
+  /** Parameters of the query that it takes; default: none. A refusal reads no query, no headers. */
   readonly query?: readonly string[] | 'unread';
   /** Headers of this API that it takes, beside `Stowage-Timeout-Ms`. */
   readonly headers?: readonly string[];
@@ -113,7 +113,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
       refuseAmbiguous(target);
       const role = typeof route.role === 'function' ? route.role(request) : route.role;
       if (role !== undefined) visitor.authorize(role);
-      refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
+      if (route.query !== 'unread') refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
         request,

@@ -105,8 +105,8 @@ export function present(value: EncodedValue, request: Request): Presented {
   throw new Problem('not_acceptable', `it can be given as ${list}${obstacle}`);
 }
 
-/** A library or a former release may have stored values that nobody checked. */
-function converted(value: EncodedValue): Uint8Array {
+/** The value's other form. It is checked first: a library may have stored anything as `encoded`. */
+export function converted(value: EncodedValue): Uint8Array {
   const { codec, bytes } = encodedValue(value.codec, value.bytes);
   return codec === 'json' ? msgpackFromJson(bytes) : jsonFromMsgpack(bytes);
 }
@@ -123,7 +123,7 @@ export function jsonText(value: EncodedValue): string | undefined {
 }
 
 /** Whether the value is what stands in the way, not the program. */
-function isObstacle(error: unknown): error is Error {
+export function isObstacle(error: unknown): error is Error {
   return error instanceof NotCarried || error instanceof Problem;
 }
 

@@ -1,6 +1,7 @@
 // Reads the environment. A problem is said at start, with the variable's name, never its value.
 import * as z from 'zod/mini';
 import { type AuthConfig, namedKey, ROLES } from '../http/auth.ts';
+import type { Origins } from '../http/cors.ts';
 import { reasonOf } from '../http/validate.ts';
 
 /** Variables by name, as in `process.env`. */
@@ -13,6 +14,8 @@ export interface FunctionConfig {
   readonly timeoutMs: number;
   /** Container size of all tables, in bytes; left out: the store's default. */
   readonly containerBytesMax?: number;
+  /** Pages of these origins may call `records`. */
+  readonly origins: Origins;
 }
 
 /** A variable is missing or wrong; the message names it. */
@@ -37,6 +40,15 @@ const appKeys = z.optional(
   ),
 );
 
+const ORIGIN = /^(?:\*|https?:\/\/[a-z0-9.-]+(?::\d{1,5})?)$/;
+const origins = z.pipe(
+  z.pipe(
+    z.prefault(z.string(), ''),
+    z.transform((text: string) => text.split(',').flatMap((origin) => origin.trim() || [])),
+  ),
+  z.array(z.string().check(z.regex(ORIGIN, 'expected origins such as https://example.com, or *'))),
+);
+
 /** `STOWAGE_TRANSPORT`: the driver's own requests, or the cloud's SDK. */
 export const TRANSPORT = z.prefault(z.enum(['own', 'sdk']), 'own');
 
@@ -46,6 +58,7 @@ const FUNCTION = z.object({
   STOWAGE_WRITE_KEYS: appKeys,
   STOWAGE_ADMIN_KEYS: appKeys,
   STOWAGE_COMPARE_KEYS: appKeys,
+  STOWAGE_CORS_ORIGINS: origins,
   STOWAGE_TIMEOUT_MS: z.prefault(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(60_000)), 25_000),
   // An entity of either cloud takes the most.
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
@@ -68,6 +81,7 @@ export function functionConfig(env: Environment): FunctionConfig {
   return {
     auth: given.STOWAGE_AUTH === 'none' ? { mode: 'none' } : { mode: 'keys', keys },
     timeoutMs: given.STOWAGE_TIMEOUT_MS,
+    origins: given.STOWAGE_CORS_ORIGINS,
     ...(given.STOWAGE_CONTAINER_BYTES_MAX === undefined
       ? {}
       : { containerBytesMax: given.STOWAGE_CONTAINER_BYTES_MAX }),

@@ -1,21 +1,26 @@
 // The function `records` as routes: who may call what, and which handler answers.
 import { type App, createApp, type FrameOptions, type Route } from '../http/app.ts';
 import { batchRoute } from './batch.ts';
+import { openToPages, type Origins } from '../http/cors.ts';
+import { documentRoute } from './operations.ts';
+import { patchRecord } from './patch.ts';
 import { deleteRecord, getRecord, putRecord } from './record.ts';
-import { scanRoute } from './scan.ts';
+import { countRoute, scanRoute } from './scan.ts';
 import { type StoreSource, tableRoutes, Tables } from './tables.ts';
 
 export interface RecordsAppOptions extends FrameOptions {
   readonly store: StoreSource;
   /** Every table is opened with it; default: the store's. */
   readonly containerBytesMax?: number;
+  /** Pages of these origins may call; default: none. */
+  readonly origins?: Origins;
 }
 
 /** The app of the function `records`; the store is opened at the first request that needs it. */
 export function createRecordsApp(options: RecordsAppOptions): App {
   const tables = new Tables(options);
   const path = '/v1/tables/:table/records/:key';
-  return createApp(
+  const app = createApp(
     [
       { method: 'GET', path, role: 'read', handle: (call) => getRecord(tables, call) },
       {
@@ -25,11 +30,21 @@ export function createRecordsApp(options: RecordsAppOptions): App {
         headers: ['Stowage-Ttl-Ms'],
         handle: (call) => putRecord(tables, call),
       },
+      {
+        method: 'PATCH',
+        path,
+        role: 'write',
+        headers: ['Stowage-Ttl-Ms'],
+        handle: (call) => patchRecord(tables, call),
+      },
       { method: 'DELETE', path, role: 'write', handle: (call) => deleteRecord(tables, call) },
       scanRoute(tables),
+      countRoute(tables),
       batchRoute(tables),
       ...tableRoutes(tables),
+      documentRoute,
     ] satisfies Route[],
     options,
   );
+  return openToPages(app, options.origins ?? []);
 }

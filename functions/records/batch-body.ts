@@ -47,8 +47,11 @@ const PUT = z.strictObject({
 });
 const GET = z.strictObject({ op: z.literal('get'), key: KEY });
 const DELETE = z.strictObject({ op: z.literal('delete'), key: KEY, ifVersion: z.exactOptional(z.string()) });
-const BATCH = z.strictObject({
-  operations: z.array(z.discriminatedUnion('op', [PUT, GET, DELETE])).check(z.minLength(1)),
+/** The body of a batch. */
+export const BATCH = z.strictObject({
+  operations: z
+    .array(z.discriminatedUnion('op', [PUT, GET, DELETE]))
+    .check(z.minLength(1), z.maxLength(OPERATIONS_MAX)),
 });
 
 export type Put = z.output<typeof PUT>;

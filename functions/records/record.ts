@@ -26,12 +26,12 @@ export async function getRecord(tables: Tables, { request, bounds, param }: Call
   const key = param('key');
   const maxAgeMs = maxAgeMsOf(request);
   const entry = await tables.use(param('table'), bounds, (table) => table.get(key, { ...bounds, maxAgeMs }));
-  if (entry === undefined) throw new Problem('record_not_found', 'there is no record under this key');
+  if (entry === undefined) throw recordNotFound();
   // Before the conditions (RFC 9110, 13.2.1): the form decides which entity tag they are about.
   const { codec, bytes, isConverted } = present(entry.value, request);
   const tag = entityTag(entry.version, isConverted ? codec : undefined);
   const headers = headersOf(entry, tag);
-  if (!isExpected(conditions, tag)) throw failed();
+  if (!isExpected(conditions, tag)) throw preconditionFailed();
   if (isKnown(conditions, tag)) return new Response(null, { status: 304, headers });
   return reply(MEDIA_TYPE_OF[codec], bytes, headers);
 }
@@ -64,7 +64,7 @@ export async function deleteRecord(tables: Tables, { request, bounds, param }: C
     writeUnder({ table, key, conditions, bounds }, async (guard) => {
       if (!('ifAbsent' in guard)) await table.delete(key, { ...bounds, ...guard });
       // The store knows no such delete; a record that must be absent has only to be looked for.
-      else if ((await table.get(key, bounds)) !== undefined) throw failed();
+      else if ((await table.get(key, bounds)) !== undefined) throw preconditionFailed();
     }),
   );
   return new Response(null, { status: 204, headers: CACHING });
@@ -86,7 +86,7 @@ async function writeUnder<T>(
   if (direct !== undefined) return { written: await write(direct), guard: direct };
   for (let round = 1; ; round += 1) {
     const version = (await table.get(key, bounds))?.version;
-    if (!passesIfMatch(conditions, version) || !passesIfNoneMatch(conditions, version)) throw failed();
+    if (!passesIfMatch(conditions, version) || !passesIfNoneMatch(conditions, version)) throw preconditionFailed();
     const guard: Guard = version === undefined ? { ifAbsent: true } : { ifVersion: version };
     try {
       return { written: await write(guard), guard };
@@ -96,7 +96,11 @@ async function writeUnder<T>(
   }
 }
 
-function failed(): Problem {
+export function recordNotFound(): Problem {
+  return new Problem('record_not_found', 'there is no record under this key');
+}
+
+export function preconditionFailed(): Problem {
   return new Problem(
     'precondition_failed',
     'the record is not as If-Match or If-None-Match demands: read it, decide again',

@@ -1,10 +1,12 @@
 // A JSON page or an NDJSON stream. A stream without a last line `end` or `error` was cut off.
+import * as z from 'zod/mini';
 import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/index.ts';
-import { type Call, reply, type Route } from '../http/app.ts';
+import { type Call, reply, replyJson, type Route } from '../http/app.ts';
 import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
 import { CACHING } from '../http/headers.ts';
 import { rawPath, rawQuery } from '../http/paths.ts';
 import { Problem, toProblem } from '../http/problem.ts';
+import { parsed } from '../http/validate.ts';
 import { recordText } from './record-text.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,24 +19,63 @@ const CHUNK_BYTES = 64 * 1024;
 
 const NDJSON = 'application/x-ndjson';
 
-const QUERY = ['prefix', 'from', 'to', 'limit', 'cursor'] as const;
+const text = z.exactOptional(z.string());
+const RANGE = { prefix: text, from: text, after: text, to: text, through: text };
+const isTrue = z.pipe(
+  z.transform((given: unknown) => (given === 'true' || given === 'false' ? given === 'true' : given)),
+  z.boolean('expected true or false'),
+);
+
+/** Parameters of a count. */
+export const COUNT_QUERY = z.strictObject(RANGE);
+
+/** Parameters of a scan. A page has 1,000 records at most, a stream all. */
+export const SCAN_QUERY = z.strictObject({
+  ...RANGE,
+  reverse: z.exactOptional(isTrue),
+  limit: z.exactOptional(
+    z.pipe(z.transform(wholeNumber), z.int().check(z.minimum(1), z.maximum(Number.MAX_SAFE_INTEGER))),
+  ),
+  cursor: text,
+});
+
+/** Digits alone: Number() would take an empty text, spaces and 0x. */
+function wholeNumber(given: unknown): unknown {
+  return typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : given;
+}
 
 export function scanRoute(tables: Tables): Route {
   return {
     method: 'GET',
     path: '/v1/tables/:table/records',
     role: 'read',
-    query: QUERY,
+    query: Object.keys(SCAN_QUERY.shape),
     handle: (call) => scanRecords(tables, call),
   };
 }
 
+export function countRoute(tables: Tables): Route {
+  return {
+    method: 'GET',
+    path: '/v1/tables/:table/count',
+    role: 'read',
+    query: Object.keys(COUNT_QUERY.shape),
+    handle: (call) => countRecords(tables, call),
+  };
+}
+
+async function countRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
+  const range = parsed(COUNT_QUERY, query);
+  const count = await tables.use(param('table'), bounds, (table) => table.count({ ...bounds, ...range }));
+  return replyJson({ count });
+}
+
 async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
-  const { limit: limitText, ...range } = call.query as Partial<Record<(typeof QUERY)[number], string>>;
+  const { limit: given, ...range } = parsed(SCAN_QUERY, call.query);
   const contentType = negotiated(request, [MEDIA_TYPE_OF.json, NDJSON]);
   const streamed = contentType === NDJSON;
-  const limit = limitOf(limitText, streamed);
+  const limit = streamed ? given : pageLimit(given);
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
   // Fetches the first record before the answer begins: early errors get their own status.
   const reading = await tables.use(call.param('table'), bounds, (table) => Reading.start(table.scan(options)));
@@ -47,6 +88,11 @@ async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   return new Response(stream, { headers: { 'Content-Type': NDJSON, ...CACHING } });
 }
 
+function pageLimit(given = PAGE_RECORDS_DEFAULT): number {
+  if (given <= PAGE_RECORDS_MAX) return given;
+  throw new Problem('invalid', `limit: a page has at most ${PAGE_RECORDS_MAX} records; Accept: ${NDJSON} gives all`);
+}
+
 /** The next page, for a caller that goes on as it began (RFC 8288). */
 function linkOf(request: Request, cursor: string | undefined): Record<string, string> {
   if (cursor === undefined) return {};
@@ -54,14 +100,6 @@ function linkOf(request: Request, cursor: string | undefined): Record<string, st
     .split('&')
     .filter((pair) => pair !== '' && !/^cursor(?:=|$)/.test(pair));
   return { Link: `<${rawPath(request.url)}?${[...kept, `cursor=${cursor}`].join('&')}>; rel="next"` };
-}
-
-function limitOf(text: string | undefined, streamed: boolean): number | undefined {
-  if (text === undefined) return streamed ? undefined : PAGE_RECORDS_DEFAULT;
-  const max = streamed ? Number.MAX_SAFE_INTEGER : PAGE_RECORDS_MAX;
-  const limit = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > max) throw new Problem('invalid', `limit must be a whole number from 1 to ${max}`);
-  return limit;
 }
 
 /** A scan whose first record has been fetched. */

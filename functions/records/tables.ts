@@ -76,7 +76,8 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-const TABLE_OPTIONS = z
+/** The body of a table's PUT. */
+export const TABLE_OPTIONS = z
   .strictObject({
     order: z.exactOptional(z.enum(['hash', 'key'])),
     containers: z.exactOptional(z.int().check(z.minimum(1), z.maximum(256))),

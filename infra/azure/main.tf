@@ -107,6 +107,7 @@ module "functions" {
   timeout_ms          = var.timeout_ms
   container_bytes_max = var.container_bytes_max
   transport           = var.transport
+  cors_origins        = var.cors_origins
   deployers           = var.deployers
   keys                = var.keys
   keys_version        = var.keys_version

@@ -91,6 +91,7 @@ module "functions" {
   timeout_ms          = var.timeout_ms
   container_bytes_max = var.container_bytes_max
   transport           = var.transport
+  cors_origins        = var.cors_origins
   invokers            = var.invokers
   deployers           = var.deployers
   keys                = var.keys

@@ -111,6 +111,12 @@ variable "transport" {
   default     = "own"
 }
 
+variable "cors_origins" {
+  description = "Origins whose pages may call records from a browser; none by default."
+  type        = list(string)
+  default     = []
+}
+
 variable "container_bytes_max" {
   description = "How large the containers of all tables become, in bytes; 0: the library's default."
   type        = number

@@ -44,6 +44,7 @@ export type {
   Write,
   WriteOutcome,
 } from './contract/driver.ts';
+export { TABLE_NAME } from './format/ids.ts';
 export { openStore } from './store.ts';
 export { systemRuntime } from './system/system-runtime.ts';
 export { decode, encode } from './table/codec.ts';

@@ -22,6 +22,7 @@ variable "functions" {
 variable "timeout_ms" { type = number }
 variable "container_bytes_max" { type = number }
 variable "transport" { type = string }
+variable "cors_origins" { type = list(string) }
 variable "deployers" { type = list(string) }
 variable "invokers" { type = list(string) }
 

@@ -96,6 +96,7 @@ export function commonVariables(
     timeout_ms: store.timeoutMs,
     container_bytes_max: store.containerBytesMax,
     transport: store.transport,
+    cors_origins: store.corsOrigins,
     functions: Object.fromEntries(
       functions.map((one) => [
         one.name,

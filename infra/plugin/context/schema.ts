@@ -100,6 +100,14 @@ export const PROVIDER_SCHEMA = {
         timeoutMs: { type: 'integer', minimum: 1, maximum: 60_000 },
         containerBytesMax: { anyOf: [{ const: 0 }, { type: 'integer', minimum: 16_384, maximum: 720_000 }] },
         transport: { enum: ['own', 'sdk'] },
+        corsOrigins: {
+          type: 'array',
+          items: {
+            type: 'string',
+            pattern: '^([*]|https?://[a-z0-9.-]+(:[0-9]{1,5})?)$',
+            description: 'an origin such as https://example.com, or *',
+          },
+        },
       }),
       peers: { type: 'array', items: CLOUDS, minItems: 1, uniqueItems: true },
       alerts: object({

@@ -50,6 +50,8 @@ export interface ProviderSettings {
     readonly containerBytesMax: number;
     /** The drivers' own requests, or the clouds' SDKs. */
     readonly transport: 'own' | 'sdk';
+    /** Pages of these origins may call `records`. */
+    readonly corsOrigins: readonly string[];
   };
   readonly peers: readonly Cloud[];
   readonly alerts?: { readonly email: string; readonly errorPercent: number; readonly latencyMs: number };

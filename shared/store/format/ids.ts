@@ -6,7 +6,8 @@ import { type Id64, ROOT_CONTAINER } from './bytes.ts';
 /** All ids of roots begin so. */
 export const ROOT_PREFIX = 't!';
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+/** A table's name. */
+export const TABLE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 export const HEADER_PART = 'h' as PartName;
 
@@ -16,7 +17,7 @@ export const COMMIT_PART = 'c' as PartName;
 /** Throws `invalid` for a name of another form. */
 export function checkTableName(name: string): void {
   if (typeof name !== 'string') throw new TypeError(`a table name is a string, not ${typeof name}`);
-  if (NAME.test(name)) return;
+  if (TABLE_NAME.test(name)) return;
   const rule = 'use 1 to 63 ASCII letters, digits, ".", "_" or "-", beginning with a letter or digit';
   throw new StoreError('invalid', `bad table name ${JSON.stringify(name.slice(0, 80))}: ${rule}`);
 }

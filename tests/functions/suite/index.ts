@@ -2,6 +2,7 @@
 import type { Client } from './client.ts';
 import { describeBatches } from './batches.ts';
 import { describeConditions } from './conditions.ts';
+import { describePatches } from './patches.ts';
 import { describePaths } from './paths.ts';
 import { describeRoles } from './roles.ts';
 import { describeScans } from './scans.ts';
@@ -11,6 +12,7 @@ import { describeValues } from './values.ts';
 export function describeRecords(client: Client): void {
   describeValues(client);
   describePaths(client);
+  describePatches(client);
   describeConditions(client);
   describeBatches(client);
   describeScans(client);

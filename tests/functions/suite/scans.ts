@@ -45,6 +45,16 @@ export function describeScans(client: Client): void {
       expect(await values('from=k0003&to=k0006')).toEqual([3, 4, 5]);
     });
 
+    test('goes backwards, from exclusive bounds on, and counts what it would give', async () => {
+      const table = await filled(client, 'key', 25);
+      const query = 'after=k0003&through=k0006';
+      const answer = await admin(`${table}/records?reverse=true&${query}`);
+      const { records } = (await answer.json()) as { records: { value: number }[] };
+      expect(records.map(({ value }) => value)).toEqual([6, 5, 4]);
+      expect(await (await admin(`${table}/count?${query}`)).json()).toEqual({ count: 3 });
+      expect(await (await admin(`${table}/count`)).json()).toEqual({ count: 25 });
+    });
+
     test('a page links to the next one with all that was asked for', async () => {
       const table = await filled(client, 'key', 25);
       const seen: number[] = [];
@@ -134,12 +144,18 @@ export function describeScans(client: Client): void {
       expect(lines[2]).toEqual({ end: true, cursor: expect.any(String) });
     });
 
-    test.each(['limit=0', 'limit=1001', 'limit=x', 'lmit=1', 'limit=1&limit=2', 'prefix=a', 'cursor=nonsense'])(
-      'the query %s on a table of order hash is invalid',
-      async (query) => {
-        await expectProblem(await admin(`${await filled(client, 'hash', 1)}/records?${query}`), 400, 'invalid');
-      },
-    );
+    test.each([
+      'limit=0',
+      'limit=1001',
+      'limit=x',
+      'lmit=1',
+      'limit=1&limit=2',
+      'prefix=a',
+      'reverse=1',
+      'cursor=nonsense',
+    ])('the query %s on a table of order hash is invalid', async (query) => {
+      await expectProblem(await admin(`${await filled(client, 'hash', 1)}/records?${query}`), 400, 'invalid');
+    });
 
     test('a bad escape in the query is malformed', async () => {
       await expectProblem(await admin(`${await freshTable('key')}/records?prefix=%zz`), 400, 'malformed');

@@ -25,7 +25,11 @@ const azureEnv = {
   STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
   STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
 };
-const azure = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'records'), env: azureEnv });
+const ORIGIN = 'https://page.example';
+const azure = await startAzureHost({
+  bundleDir: folderOf(packages, 'azure', 'records'),
+  env: { ...azureEnv, STOWAGE_CORS_ORIGINS: ORIGIN },
+});
 const azureCompare = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'compare'), env: azureEnv });
 
 // Without tables: in each it would wait two minutes for what nobody writes.
@@ -43,7 +47,7 @@ const startGcp = (
   target: 'records' | 'compare' | 'vacuum',
   env: Record<string, string> = gcpEnv,
 ): Promise<FunctionHost> => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env });
-const gcp = await startGcp('records');
+const gcp = await startGcp('records', { ...gcpEnv, STOWAGE_CORS_ORIGINS: ORIGIN });
 const gcpCompare = await startGcp('compare');
 const SCHEDULER = 'stowage-dev-cron@stowage-test.iam.gserviceaccount.com';
 const gcpVacuum = await startGcp('vacuum', { ...gcpEnv, STOWAGE_SCHEDULER: SCHEDULER });
@@ -67,6 +71,11 @@ function sendTo(host: FunctionHost, gate: Record<string, string> = {}): Send {
     for (const [name, value] of Object.entries(gate)) headers.set(name, value);
     return fetch(host.url + target, { ...init, headers });
   };
+}
+
+function askBeforehand(send: Send): (origin: string) => Promise<Response> {
+  const asked = { 'Access-Control-Request-Method': 'PUT' };
+  return (Origin) => send('/v1/tables/t', { method: 'OPTIONS', headers: { Origin, ...asked } });
 }
 
 const azureGate = { 'x-functions-key': azure.hostKey };
@@ -127,6 +136,12 @@ describe.each([
     const { port } = new URL(host.url);
     // Another address of the loopback network: a host bound to every address would answer here.
     await expect(fetch(`http://127.0.0.2:${port}/v1/health`)).rejects.toThrow('fetch failed');
+  });
+
+  test('answers a page’s question beforehand without a key, if its origin may call', async () => {
+    const ask = askBeforehand(sendTo(host));
+    expect((await ask(ORIGIN)).headers.get('Access-Control-Allow-Methods')).toContain('PATCH');
+    await expectProblem(await ask('https://other.example'), 405, 'method_not_allowed');
   });
 
   test('reads a body that comes in pieces, without a length', async () => {

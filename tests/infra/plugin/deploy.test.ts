@@ -75,6 +75,7 @@ describe('deploy', () => {
       processors_max: 20,
       container_bytes_max: 0,
       transport: 'own',
+      cors_origins: [],
       invokers: ['user:somebody@example.com', 'group:all@example.com'],
       keys_version: 1,
       alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 },

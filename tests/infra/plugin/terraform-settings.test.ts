@@ -43,16 +43,19 @@ const environmentOf = {
 };
 
 test.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)(
-  'on %s a container size and a transport are handed on; without them nothing is',
+  'on %s a container size, a transport and origins are handed on; without them nothing is',
   async (cloud) => {
-    for (const [size, transport] of [
-      [65_536, 'sdk'],
-      [0, 'own'],
+    for (const [size, transport, origins] of [
+      [65_536, 'sdk', ['https://a.example', 'https://b.example']],
+      [0, 'own', []],
     ] as const) {
-      const changes = await planOf(cloud, { ...functionsOf(cloud), container_bytes_max: size, transport });
+      const given = { container_bytes_max: size, transport, cors_origins: origins };
+      const changes = await planOf(cloud, { ...functionsOf(cloud), ...given });
       const environment = new Map(Object.entries(environmentOf[cloud](changes)));
       expect(environment.get('STOWAGE_CONTAINER_BYTES_MAX')).toBe(size === 0 ? undefined : '65536');
       expect(environment.get('STOWAGE_TRANSPORT')).toBe(size === 0 ? undefined : 'sdk');
+      const listed = size === 0 ? undefined : 'https://a.example,https://b.example';
+      expect(environment.get('STOWAGE_CORS_ORIGINS')).toBe(listed);
     }
   },
 );

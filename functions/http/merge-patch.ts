@@ -1,0 +1,96 @@
+// JSON merge patch (RFC 7396) on the text: members that nobody names keep their bytes.
+import { ByteWriter } from './byte-writer.ts';
+import { CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_OBJECT } from './json-reader.ts';
+import { Problem } from './problem.ts';
+
+export const MERGE_PATCH = 'application/merge-patch+json';
+
+/** Members by name, or the bytes of any other value. */
+type Patch = ReadonlyMap<string, Patch> | Buffer;
+
+/** The value that the patch makes of any value. */
+export type MergePatch = (target: Uint8Array) => Uint8Array;
+
+/** Throws the Problem `malformed` for no JSON, `invalid` for a name that stands twice. */
+export function mergePatch(bytes: Uint8Array): MergePatch {
+  checkJson(bytes);
+  const reader = new JsonReader(bytes);
+  const patch = patchAt(reader);
+  return (target) => {
+    checkJson(target);
+    const out = new ByteWriter();
+    write(patch, new JsonReader(target), out);
+    return out.bytes;
+  };
+}
+
+/** Bounds the levels, which `members` does not. */
+function checkJson(bytes: Uint8Array): void {
+  const reader = new JsonReader(bytes);
+  reader.value();
+  reader.end();
+}
+
+function patchAt(reader: JsonReader): Patch {
+  if (reader.kind !== 'map') return reader.value();
+  const members = new Map<string, Patch>();
+  membersOnce(reader, (name) => members.set(name, patchAt(reader)));
+  return members;
+}
+
+/** A name that stands twice has no one value to merge. */
+function membersOnce(reader: JsonReader, read: (name: string) => void): void {
+  const names = new Set<string>();
+  reader.members((name) => {
+    if (names.has(name)) throw new Problem('invalid', 'an object has a name that stands twice: put the record whole');
+    names.add(name);
+    read(name);
+  });
+}
+
+/** Writes the merged value, and passes the target's. */
+function write(patch: Patch, target: JsonReader | undefined, out: ByteWriter): void {
+  if (Buffer.isBuffer(patch)) {
+    target?.value();
+    return out.write(patch);
+  }
+  const writer = new MemberWriter(out);
+  const left = new Map(patch);
+  if (target?.kind === 'map') {
+    membersOnce(target, (name) => {
+      writer.member(name, patch.get(name), target);
+      left.delete(name);
+    });
+  } else target?.value();
+  for (const [name, member] of left) writer.member(name, member, undefined);
+  writer.end();
+}
+
+class MemberWriter {
+  readonly #out: ByteWriter;
+  #before = OPEN_OBJECT;
+
+  constructor(out: ByteWriter) {
+    this.#out = out;
+  }
+
+  /** Without a patch the target's value stays. A null of the patch leaves the member out. */
+  member(name: string, patch: Patch | undefined, target: JsonReader | undefined): void {
+    if (isNull(patch)) return void target?.value();
+    this.#out.byte(this.#before);
+    this.#before = COMMA;
+    this.#out.text(JSON.stringify(name));
+    this.#out.byte(COLON);
+    if (patch === undefined) this.#out.write(target!.value());
+    else write(patch, target, this.#out);
+  }
+
+  end(): void {
+    if (this.#before === OPEN_OBJECT) this.#out.byte(OPEN_OBJECT);
+    this.#out.byte(CLOSE_OBJECT);
+  }
+}
+
+function isNull(patch: Patch | undefined): boolean {
+  return Buffer.isBuffer(patch) && patch.toString() === 'null';
+}

@@ -1,0 +1,134 @@
+// An OpenAPI 3.1 document of an app's routes, made of the schemas that validate requests.
+import * as z from 'zod/mini';
+import { type ProblemCode, PROBLEMS } from './problem.ts';
+
+type Schema = z.core.$ZodType;
+
+/** Schemas by media type; `binary` is any sequence of bytes. */
+type Content = Readonly<Record<string, Schema | 'binary'>>;
+
+/** One method of one path, as the document tells it. */
+export interface Operation {
+  readonly id: string;
+  readonly summary: string;
+  /** The least role of a key; undefined: open to everybody. */
+  readonly role: string | undefined;
+  readonly path?: Readonly<Record<string, Schema>>;
+  readonly query?: z.ZodMiniObject;
+  readonly headers?: Readonly<Record<string, Schema>>;
+  readonly body?: { readonly content: Content; readonly isOptional?: boolean };
+  /** Successful answers by status. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Problems that it may answer, beside those of every operation. */
+  readonly problems?: readonly ProblemCode[];
+}
+
+export interface Answer {
+  readonly description: string;
+  readonly content?: Content;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Any operation may answer these. */
+const EVERYWHERE: readonly ProblemCode[] = [
+  'malformed',
+  'invalid',
+  'method_not_allowed',
+  'not_acceptable',
+  'too_large',
+  'throttled',
+  'internal',
+  'unavailable',
+  'aborted',
+];
+
+const WITH_A_KEY: readonly ProblemCode[] = ['unauthenticated', 'forbidden'];
+
+const PROBLEM = z.strictObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
+  detail: z.string(),
+  retryable: z.boolean(),
+  instance: z.exactOptional(z.string()),
+});
+
+/** `operations` by method and path, such as `GET /v1/tables/{table}`. */
+export function openApi(title: string, version: string, operations: Readonly<Record<string, Operation>>): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [name, operation] of Object.entries(operations)) {
+    const [method = '', path = ''] = name.split(' ');
+    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title, version },
+    paths,
+    components: {
+      schemas: { Problem: schemaOf(PROBLEM) },
+      securitySchemes: { appKey: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+}
+
+function operationOf({ id, summary, role, path = {}, query, headers = {}, body, answers, problems = [] }: Operation) {
+  const codes = [...EVERYWHERE, ...(role === undefined ? [] : WITH_A_KEY), ...problems];
+  return {
+    operationId: id,
+    summary: role === undefined ? summary : `${summary} Needs the role ${role}.`,
+    security: role === undefined ? [] : [{ appKey: [] }],
+    parameters: [
+      ...parametersOf('path', path),
+      ...parametersOf('query', query?.shape ?? {}),
+      ...parametersOf('header', headers),
+    ],
+    ...(body === undefined ? {} : { requestBody: { required: body.isOptional !== true, ...contentOf(body.content) } }),
+    responses: { ...mapped(answers, answerOf), ...problemsOf(codes) },
+  };
+}
+
+function parametersOf(place: 'path' | 'query' | 'header', schemas: Readonly<Record<string, Schema>>): object[] {
+  return Object.entries(schemas).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: place === 'path',
+    schema: schemaOf(schema),
+  }));
+}
+
+function answerOf({ description, content, headers = {} }: Answer): object {
+  const described = mapped(headers, (text) => ({ description: text, schema: { type: 'string' } }));
+  return { description, headers: described, ...(content === undefined ? {} : contentOf(content)) };
+}
+
+function contentOf(content: Content): object {
+  return { content: mapped(content, (schema) => (schema === 'binary' ? {} : { schema: schemaOf(schema) })) };
+}
+
+/** Codes of one status share a response. */
+function problemsOf(codes: readonly ProblemCode[]): Record<string, object> {
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const byStatus = Map.groupBy(new Set(codes), (code) => PROBLEMS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [status, { description: `Problem: ${list.join(', ')}`, content }]),
+  );
+}
+
+function mapped<From, To>(record: Readonly<Record<string, From>>, to: (from: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, to(value)]));
+}
+
+/** The schema behind transforms. A value that a request carries as it is may be any JSON. */
+function schemaOf(schema: Schema): object {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: 'output',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      // Bytes are binary in MessagePack alone: JSON has only the other branch.
+      if (jsonSchema.anyOf !== undefined)
+        jsonSchema.anyOf = jsonSchema.anyOf.filter((branch) => Object.keys(branch).length > 0);
+    },
+  });
+  return rest;
+}

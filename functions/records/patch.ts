@@ -1,0 +1,59 @@
+// PATCH of one record by a JSON merge patch, in one step with the reading.
+import type { EncodedValue } from '../../shared/store/index.ts';
+import type { Call } from '../http/app.ts';
+import { conditionsOf, entityTag, passesIfMatch, passesIfNoneMatch } from '../http/conditions.ts';
+import { converted, isObstacle, VALUE_BYTES_MAX } from '../http/content.ts';
+import { CACHING, ttlMsOf } from '../http/headers.ts';
+import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
+import { Problem } from '../http/problem.ts';
+import { isoTime, type Tables } from './tables.ts';
+import { preconditionFailed, recordNotFound } from './record.ts';
+
+/** 204 with the new version. One write; a record that is not there is no record to patch. */
+export async function patchRecord(tables: Tables, call: Call): Promise<Response> {
+  const { request, bounds } = call;
+  const conditions = conditionsOf(request);
+  const ttlMs = ttlMsOf(request);
+  checkType(request.headers.get('Content-Type'));
+  const merge = mergePatch(await call.body(VALUE_BYTES_MAX));
+  const options = { ...bounds, ...(ttlMs === undefined ? {} : { ttlMs }) };
+  const entry = await tables.use(call.param('table'), bounds, (table) =>
+    table.update(
+      call.param('key'),
+      (current) => {
+        const version = current?.version;
+        if (!passesIfMatch(conditions, version) || !passesIfNoneMatch(conditions, version)) throw preconditionFailed();
+        if (current === undefined) throw recordNotFound();
+        return merged(current.value, merge);
+      },
+      options,
+    ),
+  );
+  const { version, expiresAtMs } = entry!;
+  const expiry = expiresAtMs === undefined ? {} : { 'Stowage-Expires-At': isoTime(expiresAtMs) };
+  return new Response(null, { status: 204, headers: { ...CACHING, ETag: entityTag(version), ...expiry } });
+}
+
+function checkType(contentType: string | null): void {
+  if (/^application\/merge-patch\+json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType ?? '')) return;
+  throw new Problem('unsupported_media_type', `a PATCH takes ${MERGE_PATCH} in UTF-8`, {
+    headers: { 'Accept-Patch': MERGE_PATCH },
+  });
+}
+
+/** A record keeps the form in which it was put. */
+function merged(value: EncodedValue, merge: MergePatch): EncodedValue {
+  if (value.codec === 'bytes') throw notPatchable('the record holds bytes');
+  try {
+    if (value.codec === 'json') return { codec: 'json', bytes: merge(value.bytes) };
+    const json = merge(converted(value));
+    return { codec: 'msgpack', bytes: converted({ codec: 'json', bytes: json }) };
+  } catch (error) {
+    if (!isObstacle(error)) throw error;
+    throw notPatchable(error.message);
+  }
+}
+
+function notPatchable(why: string): Problem {
+  return new Problem('conflict', `no merge patch can be applied to this record: ${why}; put it whole`);
+}
