@@ -1,4 +1,4 @@
-// Which changes a container's queue keeps, and how it sends on the others.
+// Which changes stay in a container's queue, and where the others go.
 import { expect, test } from 'vitest';
 import { key, text, World } from '../rules/world.ts';
 
@@ -12,7 +12,7 @@ test('changes that a stale branch sent astray go on together: some requests, not
   const put = (table: typeof mine, from: number) =>
     world.run(table.putMany(NUMBERS.map((number) => ({ key: key(from + number), value: text(number) }))));
   await put(mine, 0);
-  // The last leaf splits, of which the other process's branch does not know.
+  // The last leaf splits. The other process's branch does not know it.
   await put(theirs, 100);
   stale.takeCalls();
   const written = await put(mine, 200);

@@ -1,4 +1,4 @@
-// What becomes of a group whose calls end while it is being evaluated.
+// Callers may give up while their group is being evaluated.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Runtime } from '../../../shared/store/contract/runtime.ts';
@@ -10,7 +10,7 @@ test('calls that end while their group is evaluated cost the others one round, n
   let isArmed = false;
   const runtime: Runtime = {
     ...systemRuntime,
-    // Every turn has been long: work that may pause does.
+    // Each look at the clock shows 11 ms more, so that work pauses whenever it may.
     monotonicMs: () => (nowMs += 11),
     nextTurn: () => {
       if (isArmed) ending.shift()?.abort();

@@ -1,4 +1,4 @@
-// Hints that meet others' commits: tried a few times, with long pauses that a change somebody waits for ends.
+// Refused hints get a few tries with long pauses. A change that a caller awaits ends the pause.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { Change } from '../../../shared/store/container/change.ts';
@@ -17,7 +17,7 @@ import { isWriteOf, World } from '../rules/world.ts';
 
 const ROOT = rootId('t');
 
-/** An engine on an empty table, whose first `refusals` commits of the root come too late. */
+/** An engine on an empty table. The first `refusals` commits of its root come too late. */
 async function engineRefused(refusals: number) {
   const world = new World();
   const { state, runtime } = world;
@@ -58,7 +58,7 @@ async function engineRefused(refusals: number) {
   return { world, engine, tries: () => tries };
 }
 
-/** A change of the root, and what became of it. */
+/** A change of the root, and a list that fills when it settles. */
 function changeOf(engine: Engine, key: string, isHint: boolean) {
   const settled: string[] = [];
   const change = new Change({

@@ -1,4 +1,5 @@
-// A commit that asks others to leave the container alone: they do, for as long as it says and a little more, whatever becomes of its writer.
+// A commit asks others to leave the container alone. They do so for that time and a little more,
+// even if its writer dies.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
@@ -11,7 +12,7 @@ import { World } from '../rules/world.ts';
 
 const ROOT = entityId('t!t!');
 
-/** A table of one leaf whose last commit asks for a hold, and a process that has not seen it yet. */
+/** A table of one leaf. Its last commit asks for a hold that the process has not seen. */
 async function heldFor(holdForMs: number) {
   const world = new World();
   const mine = world.process();
@@ -37,7 +38,7 @@ test('a hold is waited for, and nothing is committed meanwhile', async () => {
   const { world, table, writes } = await heldFor(400);
   const putting = table.put('k', 2);
   await world.runtime.advance(1);
-  // The first attempt was refused, as it did not know of the hold.
+  // The first attempt was refused: it did not know of the hold.
   const tried = writes();
   await world.runtime.advance(390);
   expect(writes()).toBe(tried);
@@ -61,7 +62,7 @@ test('however often others ask, and for however long, a change is committed in t
   const { world, mine, table, commit } = await heldFor(1_000_000);
   let holds = 0;
   mine.rule(async (call) => {
-    // Whenever it looks, another hold is there.
+    // Each look finds a new hold.
     if (call.kind === 'read' && holds < 100) {
       holds += 1;
       await commit(1_000_000);

@@ -1,4 +1,4 @@
-// What a process sends for a change to a container that others write to as well.
+// The requests of a process that changes a container which others write to as well.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
@@ -12,7 +12,7 @@ async function open(world: World, process: Process): Promise<Table<number>> {
   return world.run(process.store.table<number>('t', { order: 'key' }));
 }
 
-/** A process far from the provider: each request takes so long, one way, and as long back unless the test says otherwise. */
+/** A request takes EACH_WAY_MS out, and as long back unless the test changes it. */
 function farProcess(world: World): { process: Process; way: { backMs: number } } {
   const process = world.process();
   const way = { backMs: EACH_WAY_MS };
@@ -55,7 +55,7 @@ test('one read serves one commit: what was read before the last own commit is ol
   a.takeCalls();
   const first = tableA.put('k', 3);
   await world.runtime.advance(2 * EACH_WAY_MS + 1);
-  // Its commit is under way, and the reply will be slow: another process gets in behind it.
+  // The reply to this commit will be slow. Another process commits before it arrives.
   way.backMs = 200;
   const second = tableA.put('k', 4);
   await world.runtime.advance(50);

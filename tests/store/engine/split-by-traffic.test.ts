@@ -1,4 +1,4 @@
-// Containers that many write to at once become several: a conflict is as likely as there are few of them.
+// Containers with many writers split, as fewer writers share each part and conflict less.
 import { expect, test } from 'vitest';
 import type { MemoryFault } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
@@ -15,16 +15,16 @@ interface Shared {
   readonly processes: number;
   readonly keys?: readonly string[];
   readonly limits?: Partial<DriverLimits>;
-  /** What else goes wrong, beside the time that each request takes. */
+  /** Faults beside the time that each request takes. */
   readonly rule?: Rule;
 }
 
-/** A table of so many records in one leaf, opened by so many processes, each request of which takes its time. */
+/** A table of `keys` records in one leaf, opened by `processes`. Every request takes time. */
 async function shared({ processes, keys = KEYS, limits = {}, rule }: Shared) {
   const world = new World({ limits });
   const runtime = new VirtualRuntime();
   const draw = seededRandom(7);
-  // One way, with the tail that networks have (lognormal): where all took exactly as long, some would always come too late.
+  // One way, lognormal as in networks. With equal times the same process would always be too late.
   const wayMs = (): number => 3 * Math.exp(0.6 * Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw()));
   const near = world.process();
   const table = await world.run(near.store.table<string>('t', { order: 'key' }));
@@ -43,7 +43,10 @@ async function shared({ processes, keys = KEYS, limits = {}, rule }: Shared) {
   return { world, runtime, tables, leaves };
 }
 
-/** Callers of each table put one record after the other, for so long; the last value of each key that was acknowledged to a caller of its own. */
+/**
+ * Callers put one record after the other for `ms`. Gives each key's last acknowledged value; each
+ * caller has keys of its own.
+ */
 async function putFor(runtime: VirtualRuntime, tables: readonly Table<string>[], callers: number, ms: number) {
   const endMs = runtime.monotonicMs() + ms;
   const last = new Map<string, string>();

@@ -1,4 +1,4 @@
-// Where a search goes on from a node that was split since its branch was read, and what that costs.
+// A node was split after its branch was read: the search goes on from there, at a known cost.
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
@@ -19,7 +19,7 @@ import { childId, EMPTY_LEAF, pageOfChildren, snapshotWith, TABLE, unread } from
 const { incarnation } = EMPTY_LEAF;
 const Q = Buffer.from('q');
 
-/** The leaf of child 1, which ends at `m` by now; parts of its last split as given. */
+/** The leaf of child 1, which now ends at `m`, with these parts of its last split. */
 function overtaken(tick: number, parts: Readonly<Record<string, string>> = {}): Snapshot {
   const named = Object.entries(parts).map(([low, digit]) => ({ low: Buffer.from(low), container: childId(digit) }));
   const lastSplit = named.length === 0 ? undefined : { parts: named, commit: 1 };
@@ -37,7 +37,7 @@ function root(
   return snapshotWith({ container: ROOT_CONTAINER, level: 1, pages, ...other }, tick);
 }
 
-/** A tree that remembers one root, if any, and reads another. */
+/** A tree that remembers one root, if any, and finds another at the provider. */
 function treeWith(remembered: Snapshot | undefined, stored?: Snapshot) {
   const runtime = new VirtualRuntime();
   const cache = new ContainerCache(1_000_000);
