@@ -1,4 +1,5 @@
-// The structure of the project, as rules that a machine can check: who imports whom, what the engine may touch, what lies at the top.
+// The structure as rules that a machine can check: who imports whom, what the engine may touch,
+// what lies at the top.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,8 +24,8 @@ const GENERATED = new Set([
 ]);
 
 /**
- * The rooms of each folder, lowest line first: a room imports what is in it and what stands on lower lines, never what stands beside or above
- * it. A room is a folder or a file; `*.ts` are the files that lie in the folder itself.
+ * The rooms of each folder, lowest line first. A room imports itself and lower lines, nothing
+ * beside or above it. `*.ts` are the folder's own files.
  */
 const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/store': [
@@ -79,12 +80,12 @@ const AZURE_SDK = [
 ];
 
 /**
- * What a room may import from outside its folder: packages, Node's own modules, other folders' rooms. The first room that a file is in counts;
- * `*` is everything.
+ * Packages, Node's modules and other folders' rooms that a room may import. The first line that
+ * holds a file counts; `*` is everything.
  */
 const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/store/format', 'node:zlib'],
-  // Time, chance and threads enter the store here and nowhere else.
+  // Time, chance and threads enter the store here alone.
   [
     'shared/store/system',
     'xxhash-wasm',
@@ -103,7 +104,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/drivers/datastore/grpc', CONTRACT, 'node:'],
   ['shared/drivers/datastore', CONTRACT],
   ['shared/drivers', CONTRACT, 'node:'],
-  // Each knows the public store, and the interface that it stands behind.
+  // Each knows the public store and the interface that it implements.
   ['shared/adapters/keyv.ts', STORE, 'keyv', 'node:events'],
   ['shared/adapters/unstorage.ts', STORE, 'unstorage'],
   ['shared/adapters/level.ts', STORE, 'abstract-level'],
@@ -147,7 +148,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     ...AZURE_SDK,
   ],
   ['functions/http', STORE, 'shared/store/table/msgpack-tokens.ts', 'hono', 'zod', 'msgpackr', 'node:'],
-  // No SDK: what both clouds share knows neither.
+  // Both clouds share this room, so it knows no SDK.
   ['functions', STORE, MEASURED, 'shared/lab/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'node:'],
@@ -168,22 +169,22 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['vitest.config.ts', 'vitest'],
 ];
 
-/** Rooms that only these may import, whatever the lists above say: each cloud's SDK stays with its cloud. */
+/** Only these may import the room, whatever the lists above say. Each SDK stays with its cloud. */
 const ONLY_FOR: readonly (readonly [room: string, ...users: string[]])[] = [
-  // The mappings know limits and no SDK: the model has the limits of the real drivers.
+  // Mappings know limits and no SDK. The model uses the limits of the real drivers.
   ['shared/drivers/datastore/mapping.ts', 'shared/drivers/datastore', 'shared/lab/cloud/service', 'tests'],
   ['shared/drivers/azure-tables/mapping.ts', 'shared/drivers/azure-tables', 'shared/lab/cloud/service', 'tests'],
   ['shared/drivers/datastore/', 'shared/drivers/datastore', 'tests'],
   ['shared/drivers/azure-tables/', 'shared/drivers/azure-tables', 'tests'],
   ['shared/drivers/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/drivers/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
-  // No table and no container knows prices.
+  // Tables and containers know no prices.
   ['shared/lab/cost/', 'shared/lab', 'functions', 'infra', 'tests'],
   ['shared/lab/sdk/datastore.ts', 'functions/gcp', 'infra', 'tests'],
   ['shared/lab/sdk/azure-tables.ts', 'functions/azure', 'infra', 'tests'],
 ];
 
-/** Others may want these alone: they know nothing of this project. */
+/** They know nothing of this project, so that other projects can use them alone. */
 const ALONE = ['infra/emulators/datastore', 'infra/emulators/azurite-front'];
 
 /** Files that import each other in a circle, types counted. The list may only become shorter. */
@@ -462,7 +463,7 @@ describe('every file', () => {
   });
 });
 
-/** Whether a file or an imported name is in a room: a folder, a file, a package, or (ending in `/` or `:`) all that begin so. */
+/** Whether it is in a room: a folder, file, package, or prefix that ends in `/` or `:`. */
 function isIn(target: string, room: string): boolean {
   if (room === '*') return true;
   if (room === 'package:') return !/^(node:|functions\/|infra\/|shared\/|tests\/)/.test(target);
@@ -488,7 +489,7 @@ function roomIn(folder: string, file: string): string {
   return isLoose ? '*.ts' : first;
 }
 
-/** What is wrong with the import, if both are in rooms of one folder. */
+/** Says how the import breaks ORDERS, if both are in rooms of one folder. */
 function upwardImport(file: string, target: string): string | undefined {
   const folder = folderOf(file, target);
   if (folder === undefined) return undefined;
@@ -498,7 +499,7 @@ function upwardImport(file: string, target: string): string | undefined {
   return `in ${folder}, ${to} is not below ${from}`;
 }
 
-/** Each circle as its files in order of their names; only the largest, not every way through it. */
+/** Each circle as its files by name. A circle inside a larger one is left out. */
 function circlesOf(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const reached = new Map([...imports.keys()].map((file) => [file, filesReachedFrom(file, imports)]));
   const circles = [...reached].map(([file, others]) => [...others].filter((other) => reached.get(other)?.has(file)));

@@ -1,4 +1,4 @@
-// DECISIONS.md: each decision can be read in a minute, and whoever names one by its number finds it.
+// A decision can be read in a minute. A number that another file names exists in DECISIONS.md.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const text = readFileSync(path.join(ROOT, 'shared/DECISIONS.md'), 'utf8');
 const decisions = text.split(/^## /m).slice(1);
 const numbers = decisions.map((decision) => Number.parseInt(decision, 10));
 
-/** Numbers behind `DECISIONS`, as in `DECISIONS.md, 8 and 47`; within the file those in brackets. */
+/** Numbers behind `DECISIONS`, as in `DECISIONS.md, 8 and 47`; in that file those in brackets. */
 function named(source: string): number[] {
   const places = [...source.matchAll(/DECISIONS[^\d\n]{0,20}(\d+)(?: and (\d+))?/g)];
   return places.flatMap(([, ...found]) => found.filter((one) => one !== undefined).map(Number));

@@ -1,4 +1,4 @@
-// The README tells the truth: its examples run as it says, answer what they should and are right in TypeScript, and it knows every error of the store.
+// README is true: its examples run, answer and compile as it says, and it names every error code.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ const KEYS = {
 const SLOW_MS = 180_000;
 const DEV = fileURLToPath(new URL('infra/run.mjs', ROOT));
 
-/** `npm run dev`, its end, and what it prints to paste, a text for each cloud. */
+/** Starts `npm run dev`. `clouds` holds the lines to paste that it prints, a text for each. */
 async function startDev(dataDir: string): Promise<{ child: ChildProcess; clouds: string[]; output: string }> {
   const keys = Object.entries(KEYS).map(([role, key]) => `--${role}-key=${key}`);
   const child = spawn(process.execPath, [DEV, 'dev', `--data=${dataDir}`, ...keys], {
@@ -68,7 +68,7 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** The statuses that the commands are answered with, after the lines that `npm run dev` prints were pasted. */
+/** Pastes the lines of `npm run dev`, runs the commands, and returns their HTTP statuses. */
 async function statusesOf(pasted: string, commands: string): Promise<string[]> {
   const quiet = commands.replaceAll(/^curl /gm, "curl -s -o /dev/null -w '%{http_code}\\n' ");
   const { stdout } = await run('sh', ['-euc', `${pasted}\n${quiet}`], { timeout: 60_000 });
@@ -95,7 +95,7 @@ test(
   SLOW_MS,
 );
 
-/** A snippet of the library's section, by what it names, in a file of its own beside what it imports, as in the project's folder. */
+/** Writes the snippet that names `name` beside its imports, as if in the project's folder. */
 async function withSnippet<T>(name: string, more: string, use: (file: string) => Promise<T>): Promise<T> {
   const section = /\n## Library\n[^]*?\n## /.exec(await readme())?.[0] ?? '';
   const snippet = [...section.matchAll(/```[jt]s\n([^]*?)```/g)]
