@@ -1,4 +1,4 @@
-// Contests: medians count, processor time goes to whoever spent it, and work that fails has no figure.
+// Contests: medians count, each side pays its own processor time, and failed work has no figure.
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { type Contest, CONTESTS } from '../../../../infra/lab/bench/contest/goals.ts';
 import { datastoreKindEntryBytes, plainBytes, unindexedBytes } from '../../../../infra/lab/stored-bytes.ts';
@@ -20,7 +20,7 @@ const CONTEST: Contest = {
 const ROUNDS = { rounds: 5, turnMs: 100 };
 const { signal } = new AbortController();
 
-/** A side whose turns handle so many records in so many milliseconds, and cost so many microseconds of processor time. */
+/** A side whose turns handle these records in `wallMs`, for `processorUs` of processor time. */
 function side(...turns: readonly (readonly [records: number, wallMs: number, processorUs: number])[]) {
   let taken = 0;
   const turn = async () => {
@@ -30,7 +30,7 @@ function side(...turns: readonly (readonly [records: number, wallMs: number, pro
   return { turn };
 }
 
-/** Ours against one record in 400 ms that costs 600 µs. */
+/** Our side against one record in 400 ms that costs 600 µs. */
 async function contest(ours: ReturnType<typeof side>) {
   return tableOf(await rowsOf(CONTEST, { ours, theirs: side([1, 400, 600]) }, ROUNDS, signal), 'here', 5);
 }
@@ -63,7 +63,7 @@ test('a side that fails has no figure, and its goals are not judged', async () =
   expect(verdictsIn(table)[0]).toBe('open: put, 1 in flight: rate: not known; goal: at least 3.');
 });
 
-/** Clocks that move when the work does. */
+/** Clocks that `pass` alone moves. */
 function clocks(): Clocks & { pass(ms: number, us: number): void } {
   let nowMs = 1_000;
   let spentUs = 5_000;
@@ -115,7 +115,7 @@ test.each(['ours', 'theirs'] as const)('%s works in a process of its own', async
   const { signal } = new AbortController();
   const started = await startSide({ side: which, ...setup }, signal);
   onTestFinished(() => started.close());
-  // A bulk put and a scan take longer than the turn: each is made once by each caller.
+  // A bulk put and a scan take longer than a turn, so each caller makes one.
   const size = { inFlight: 1, turnMs: 1 };
   for (const [name, records] of [
     ['put', 1],
@@ -183,7 +183,7 @@ const RECORD = {
 };
 
 test('a plain entity on Azure takes what its formula says', () => {
-  // 4, the keys without the colon between them, and for each property 8, its name, 4 and its characters, two bytes each.
+  // Azure's formula: 4, keys (no colon), then 8 + name + 4 + value a property; 2 bytes a character.
   const properties = 8 + 8 + 4 + 6 + (8 + 14 + 4 + 2) + (8 + 10 + 4 + 2) + (8 + 10 + 4 + 8) + (8 + 10 + 4 + 8);
   expect(plainBytes('azure-tables', 'k', RECORD)).toBe(4 + 2 * 13 + properties);
   expect(unindexedBytes('azure-tables', 'k', RECORD)).toBe(4 + 2 * 13 + properties);

@@ -1,4 +1,4 @@
-// The proxy that makes a server look far.
+// The proxy delays a server's replies, as distance would.
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,5 @@
-// The calibration of the model's processor costs: its parts by known answers, and all of it once at small size. No time is expected of anything.
+// The calibration of processor costs: its parts by known answers, then the whole at small size. No
+// assertion is about time.
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { calibrate } from '../../../../infra/lab/calibration/processor/calibrate.ts';
 import { costsOf, type Measured } from '../../../../infra/lab/calibration/processor/costs.ts';
@@ -20,7 +21,7 @@ test('the costs that made the rows are found, however different they are', () =>
   }));
   const found = fitCosts(['request', 'record', 'kib'], rows);
   expect(found.request).toBeCloseTo(700, 3);
-  // What always comes together can be told apart by nobody.
+  // `record` and `kib` grow together in every row, so only their sum is determined.
   expect(found.record + found.kib / 2).toBeCloseTo(3, 5);
 });
 
@@ -46,7 +47,7 @@ test('a counted driver tells what an operation sends, and how lonely it was', as
   expect(each.kibWritten).toBeGreaterThan(0);
 });
 
-/** Loads that cost so many microseconds for what they used: reads, entities and KiB read, and their verb. */
+/** Loads whose cost in microseconds follows from their reads, entities, KiB and verb. */
 function madeOf(
   backend: Measured['backend'],
   cost: { get: number; lone: number; read: number; entity: number; kib: number },
@@ -95,7 +96,7 @@ test('the engine’s costs come from memory, and what a provider’s loads cost 
   expect(costs.container.operation.get.busy).toBeCloseTo(30, 1);
   expect(costs.container.operation.get.alone).toBeCloseTo(42, 1);
   expect(costs.container.request.read.alone).toBeCloseTo(400, 0);
-  // A busy request is the share of a lone one that the plain SDK's is.
+  // Under load a request costs 1/32 of a lone one, as the plain SDK's does.
   expect(costs.container.request.read.busy).toBeCloseTo(400 / 32, 0);
   expect([costs.container.entity.read, costs.container.kib.read].map(Math.round)).toEqual([25, 10]);
   expect(costs.record.get).toEqual({ alone: 500, busy: 500 / 32 });

@@ -1,4 +1,4 @@
-// Requests of each kind on an account, here of both emulators, and the rows of the model's table that times make.
+// Requests of each kind on both emulators, and the rows of the model's table that their times make.
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../../infra/emulators/azurite.ts';
 import {
@@ -25,7 +25,7 @@ const EMULATED: Readonly<Record<Provider, () => Promise<() => Account>>> = {
   },
 };
 
-/** Entities of the dataset, the driver's and the SDK's. */
+/** Counts the entities left in the dataset, by the driver and by the SDK. */
 async function left({ baseline, driver }: Account): Promise<number> {
   const count = await (await baseline.open(DATASET)).scan();
   await baseline.remove(DATASET, OPTIONS.signal);
@@ -64,7 +64,7 @@ test('an account of the service itself is no emulator, and whatever is not surel
   expect(() => azureAccount('UseDevelopmentStorage=true')).toThrow('AccountName and AccountKey');
 });
 
-/** 100 requests around the median: half of them 1 % below it, half above. */
+/** 100 requests around the median, half of them 1 % below it and half above. */
 function sample(kind: Sample['kind'], entities: number, bytes: number, medianMs: number): Sample {
   const timesMs = Array.from({ length: 100 }, (_, at) => medianMs * (at % 2 === 0 ? 0.99 : 1.01));
   return { name: `${kind} of ${entities}`, kind, billed: 'reads', entities, bytes, timesMs };
@@ -82,7 +82,7 @@ test('a row has what a request, an entity and a KiB take, and says where it come
     text.split('\n').map((line) => [/'(\S+)': measured\(([\d.]+)/.exec(line)?.[1], line]),
   );
   const value = (name: string): number => Number(/measured\(([\d.]+)/.exec(rows[name] ?? '')?.[1]);
-  // Less 0.5 ms each way, and less what an entity more takes.
+  // The network's 0.5 ms each way and the share of each further entity are taken off.
   expect([value('commit.baseMs'), value('getMany.baseMs')]).toEqual([30, 8.5]);
   expect([value('commit.perKibMs'), value('getMany.perEntityMs')]).toEqual([1, 0.5]);
   expect(value('getMany.sigma')).toBeCloseTo(0.01, 3);

@@ -1,4 +1,4 @@
-// Document B in small: every row that it printed, requests as they must be, and a provider that fails.
+// Document B in small: every row that it printed, the expected requests, and a provider that fails.
 import { describe, expect, test } from 'vitest';
 import { experimentB } from '../../../../infra/lab/experiments/documents/b.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';

@@ -1,4 +1,4 @@
-// Document E in small: its rows, what a dollar buys worked out by hand.
+// Document E in small: its rows, and what a dollar buys, worked out by hand.
 import { describe, expect, test } from 'vitest';
 import { experimentE } from '../../../../infra/lab/experiments/documents/e.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';

@@ -1,4 +1,4 @@
-// What an experiment is given in tests: both emulators in this process, started anew for each file, or ones that cannot start.
+// The context of an experiment in tests: both emulators in this process, or ones that cannot start.
 import { afterAll } from 'vitest';
 import { startAzurite } from '../../../../infra/emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../../../../infra/emulators/embedded.ts';
@@ -33,7 +33,7 @@ export async function startEmulated(): Promise<Emulated> {
   };
 }
 
-/** The experiment's chapter, on emulators that end after the tests of the file. */
+/** Runs the experiment on emulators that stop after the tests of the file. */
 export async function chapterOf(experiment: Experiment): Promise<{ chapter: Chapter; emulated: Emulated }> {
   const emulated = await startEmulated();
   afterAll(() => emulated.close());

@@ -1,4 +1,4 @@
-// Rounds alternate, what fails stands as failed, and an end leaves what there is.
+// Rounds alternate. A failure stands in its place. An interrupted run keeps its results.
 import { expect, test } from 'vitest';
 import { alternatingRuns, type Variant } from '../../../../infra/lab/experiments/rounds.ts';
 

@@ -1,4 +1,4 @@
-// Documents A and D: the inputs are those of then, every printed figure stands in its row, and fidelity says what is so.
+// Documents A and D: the published inputs, all printed figures, and an honest verdict on fidelity.
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -47,7 +47,7 @@ test.each([...CODECS, csv('rows')])('the rows of then come back the same: $name 
   expect(isDeepStrictEqual(codec.decode(codec.encode(rows)), rows)).toBe(true);
 });
 
-/** As Python writes it: a blank behind each colon and comma. None of the texts has either. */
+/** Python's json puts a blank behind each colon and comma. No text of the documents has either. */
 function pythonJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[:,]/g, '$& ');
 }
@@ -59,7 +59,7 @@ function csvLines(rows: Record<string, unknown>): string {
     .join('');
 }
 
-/** The document's file begins with a line of names that it does not show. */
+/** The document's file begins with a line of column names, which the document leaves out. */
 const CSV_HEADER_BYTES = 21;
 
 test.each([
@@ -172,7 +172,7 @@ test('after the signal nothing is measured any more, and the tables say why', as
   const native = chapter.tables[0]!.rows.filter(({ id }) => id !== 'simplejson');
   for (const { figures } of native) expect(figures['now-encode']).toEqual({ missing: 'ended by SIGINT' });
   const verdicts = chapter.findings.map(({ verdict: one }) => one);
-  // Fidelity is no measurement: it is known at once.
+  // Fidelity needs no measurement, so its verdict is known at once.
   expect(verdicts).toEqual(['open', 'open', 'open', 'holds']);
 });
 
@@ -189,7 +189,7 @@ test('document D: every serializer of then in its order, against repr, five roun
     'now-bytes',
   ]);
   expect(table.rows[0]!.figures['now-encode']).toMatchObject({ runs: { length: 5 } });
-  // Native code is set against native code: cjson, and not simplejson, which was in Python.
+  // Native code is compared with native code: cjson has a stand-in, simplejson (Python) has none.
   const row = (wanted: string) => table.rows.find(({ id }) => id === wanted)!;
   expect(row('cjson').standIn).toBe('JSON (Node.js)');
   expect(row('simplejson').figures['now-encode']).toHaveProperty('missing');
@@ -229,7 +229,7 @@ function given(
   };
 }
 
-/** The tables of A with these figures of today. */
+/** The tables of document A with these figures of today. */
 function tablesOf(serializerMs: number, v8: number, csvTime: number, jsonStored: number) {
   return {
     container: given(

@@ -1,9 +1,9 @@
-// What a way sends, call by call, and the records that it sends.
+// The calls that a way sends, and their records.
 import { expect, test } from 'vitest';
 import type { TextRecord, TextTable } from '../../../../infra/lab/experiments/text-table.ts';
 import { callsOf, Records, sendAll, type Way } from '../../../../infra/lab/experiments/ways.ts';
 
-/** A line for each call of a table; `-` instead of keys. */
+/** A line for each call of a table, with `-` where it has no keys. */
 async function sent(way: Partial<Way>): Promise<string[]> {
   const log: string[] = [];
   const note = (verb: string, of: readonly unknown[]): Promise<void> =>
