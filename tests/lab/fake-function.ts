@@ -1,4 +1,4 @@
-// Functions `compare` that run nothing: they answer as functions would, with figures that follow from what was asked.
+// Functions `compare` that run nothing. Their figures follow from the request.
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../shared/lab/kit/histogram.ts';
 import { isOfContainers, type Layout, type Provider } from '../../shared/lab/kit/dimensions.ts';
@@ -6,7 +6,7 @@ import { emptyUsage } from '../../shared/lab/kit/usage.ts';
 import { COUNTERS } from './fakes.ts';
 import { placeOf } from './report/sample-report.ts';
 
-/** Milliseconds that each call takes, whatever the callers: the store that the function has is never busy. */
+/** Milliseconds a call, whatever the number of callers: the store is never busy. */
 const LATENCY_MS: Readonly<Record<Layout, number>> = {
   record: 20,
   batch: 5,
@@ -15,7 +15,7 @@ const LATENCY_MS: Readonly<Record<Layout, number>> = {
   'container-batch': 2,
 };
 
-/** What a function on the provider answers: each caller's calls follow each other without a pause. */
+/** The answer of the provider's function. A caller's calls follow each other without a pause. */
 export function fakeResult(request: CellRequest, provider: Provider): CellResult {
   const { layout, workload, callers, durationMs, ratePerSecond } = request;
   const latencyMs = LATENCY_MS[layout] * (provider === 'datastore' ? 1 : 2);
@@ -59,7 +59,10 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
 
 type Answer = (request: CellRequest, provider: Provider) => Response | Promise<Response>;
 
-/** Both clouds' functions, by host: `https://datastore` and `https://azure-tables`. `log` has method, host and path of what came. */
+/**
+ * Both clouds' functions by host: `https://datastore`, `https://azure-tables`. `log` holds each
+ * request's method, host and path.
+ */
 export function fakeFunctions(answer: Answer = (request, provider) => Response.json(fakeResult(request, provider))) {
   const log: string[] = [];
   const fetchIt: typeof fetch = async (input, init) => {

@@ -1,4 +1,4 @@
-// A store of known service times, in virtual time: what a load on it yields stands in any textbook.
+// A store of known service times, in virtual time. Textbooks say how a load on it behaves.
 import type { WindowOptions } from '../../shared/lab/load/window.ts';
 import type { Unit } from '../../shared/lab/work/layout-clients.ts';
 import type { Runtime } from '../../shared/store/index.ts';
@@ -9,7 +9,7 @@ interface Timer {
   readonly fire: () => void;
 }
 
-/** A clock that jumps from timer to timer while work goes on. A wall clock of another zero runs with it. */
+/** A clock that jumps from timer to timer while work goes on. Its wall clock has another zero. */
 export class Clock {
   #nowMs = 0;
   readonly #timers: Timer[] = [];
@@ -56,7 +56,7 @@ export class Clock {
   }
 }
 
-/** Answers as many units at once as it has servers, the others in their order. */
+/** Answers one unit a server at a time; others queue in order. */
 export class FakeStore {
   readonly #clock: Clock;
   readonly #servers: number;
@@ -86,7 +86,7 @@ export class FakeStore {
   }
 }
 
-/** A window on this clock: of one caller, a second long. */
+/** A window on this clock: one caller, one second. */
 export function windowOptions(clock: Clock, options: Partial<WindowOptions>): WindowOptions {
   return {
     callers: 1,

@@ -31,7 +31,7 @@ export const PLACE: Place = {
   commit: null,
 };
 
-/** What a store counts that never meets another. */
+/** The counters of a store that meets no other. */
 export const COUNTERS: StoreCounters = {
   commits: 0,
   foreignCommits: 0,
@@ -53,7 +53,7 @@ export interface FakeOptions {
 }
 
 export interface FakeTargets extends CellTargets {
-  /** Each request: what, and of how many records. */
+  /** A line for each request: its verb and its number of records. */
   readonly log: string[];
   /** Keys that were asked for, or written. */
   readonly keys: string[];
@@ -184,7 +184,7 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
       },
       uptimeMs: () => 5_000,
       memoryBytes: () => 50_000_000,
-      // A quarter of the time that this thread had work, it waited; it had work three quarters of the time.
+      // The thread had work three quarters of the time, and waited a quarter of that.
       processorTimes: () => ({
         ranMs: 0.75 * clock.runtime.monotonicMs(),
         waitedMs: 0.25 * clock.runtime.monotonicMs(),

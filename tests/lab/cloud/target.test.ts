@@ -1,4 +1,4 @@
-// A modelled cloud as a place where the comparison's own cells run.
+// A modelled cloud runs the comparison's own cells.
 import { describe, expect, test } from 'vitest';
 import { memoryState } from '../../../shared/drivers/memory.ts';
 import { ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
@@ -40,7 +40,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     test.each(WORKLOADS.filter((workload) => whyNot(layout, workload) === undefined))('runs %s', async (workload) => {
       const result = await ran(provider, { layout, workload });
       expect(cellResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
-      // Datastore turns batches away while the ranges of a new kind are few.
+      // Datastore throttles batches while a new kind has few ranges.
       expect(Object.keys(result.errors).filter((code) => code !== 'throttled')).toEqual([]);
       expect(result.records).toBeGreaterThan(0);
       expect(result.processor.busy).toBeGreaterThan(0);

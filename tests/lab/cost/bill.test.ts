@@ -13,14 +13,14 @@ describe('the price list', () => {
   const origins = Object.entries(originsIn(PRICES_2026_11, ''));
 
   test('gives each number its page, the day it was read, and whether it stood on a page of the provider', () => {
-    // So that the walk is seen to reach them.
+    // The walk reaches every price.
     expect(origins.length).toBeGreaterThan(40);
     const wrong = origins.filter(
       ([, { source, read, isVerified }]) =>
         !/^https:\/\/[\w.-]+\.[a-z]+\/\S*$/.test(source) ||
         !/^2026-11-\d{2}$/.test(read) ||
         typeof isVerified !== 'boolean' ||
-        // A page of somebody else verifies nothing.
+        // A third party's page verifies nothing.
         (isVerified && !/^https:\/\/[\w.]*(google|firebase\.google|microsoft)\.com\//.test(source)),
     );
     expect(wrong).toEqual([]);
@@ -38,11 +38,12 @@ describe('the price list', () => {
 
 describe('operations', () => {
   test('of a measurement make dollars per million records', () => {
-    // Each record of these 2,000 took 2 reads at 0.03, 1 write at 0.09 and 0.5 deletes at 0.01 dollars per 100,000: 0.000001550 dollars.
+    // 2 reads at $0.03, 1 write at $0.09 and 0.5 deletes at $0.01 per 100,000 are $0.00000155 a
+    // record.
     const billable = { reads: 4_000, writes: 2_000, deletes: 1_000 };
     const google = operationPrices(PRICES_2026_11, 'datastore', 'us-central1');
     expect(dollarsPerMillionRecords(billable, 2_000, google)).toBeCloseTo(1.55, 10);
-    // Twice that where every operation costs twice as much.
+    // In nam5 every operation costs twice as much.
     expect(dollarsPerMillionRecords(billable, 2_000, operationPrices(PRICES_2026_11, 'datastore', 'nam5'))).toBeCloseTo(
       3.1,
       10,
@@ -81,7 +82,7 @@ describe('a bill', () => {
       ['reads', 1.8, 1_500_000, 0.45],
       // 10 x 0.09 = 0.90; free: 30 x 20,000 = 600,000 = 6 x 0.09 = 0.54.
       ['writes', 0.9, 600_000, 0.54],
-      // 3 x 0.01 = 0.03; free would be 600,000, so all of it.
+      // 3 x 0.01 = 0.03; 600,000 are free, so all of it.
       ['deletes', 0.03, 300_000, 0.03],
       // 10 x 0.15 = 1.50; 1 GiB free = 0.15.
       ['storageGib', 1.5, 1, 0.15],
@@ -95,7 +96,8 @@ describe('a bill', () => {
       ['egressGib', 0.6, 1, 0.12],
     ];
     expectLines(bill, expected);
-    // 1.80 + 0.90 + 0.03 + 1.50 + 1.20 + 7.20 + 1.50 + 0.60 = 14.73; 0.45 + 0.54 + 0.03 + 0.15 + 0.80 + 4.32 + 0.90 + 0.12 = 7.31.
+    // 1.80 + 0.90 + 0.03 + 1.50 + 1.20 + 7.20 + 1.50 + 0.60 = 14.73. Free: 0.45 + 0.54 + 0.03 +
+    // 0.15 + 0.80 + 4.32 + 0.90 + 0.12 = 7.31.
     expect(bill.dollars).toBeCloseTo(14.73, 10);
     expect(bill.freeDollars).toBeCloseTo(7.31, 10);
     expect(bill.unpriced).toEqual([]);
@@ -136,7 +138,7 @@ describe('a bill', () => {
   });
 
   test.each([
-    // Free are 50,000 reads a day: 1,500,000 a month.
+    // Free: 50,000 reads a day, 1,500,000 a month.
     [0, 0],
     [1_499_999, 0],
     [1_500_000, 0],
@@ -174,7 +176,7 @@ describe('a bill', () => {
 
 describe('functions', () => {
   test.each([
-    // Google rounds up to 100 ms; Azure too, from 1,000 ms on.
+    // Google rounds up to 100 ms. Azure does too, but bills at least 1,000 ms.
     [0, 100, 1_000],
     [1, 100, 1_000],
     [100, 100, 1_000],
@@ -189,34 +191,34 @@ describe('functions', () => {
   const instance = { vcpus: 1, memoryGib: 2, concurrency: 32 };
 
   test('are billed one by one while calls are rare', () => {
-    // 10 calls a day, too few to overlap: 10 x 0.1 s on Google, 10 x 1 s on Azure.
+    // 10 calls a day do not overlap: 10 x 0.1 s on Google, 10 x 1 s on Azure.
     const rare = [{ callsPerDay: 10, durationMs: 20 }];
     expect(billedSecondsADay(rare, instance, datastore.billedPeriod)).toBeCloseTo(1, 4);
     expect(billedSecondsADay(rare, instance, azure.billedPeriod)).toBeCloseTo(10, 2);
   });
 
   test('share an instance’s time where calls overlap', () => {
-    // A call a second, 0.1 s each: none is under way for e^-0.1 = 0.904837 of the day, so 0.095163 x 86,400 = 8,222.04 s are billed.
-    // On Azure each is billed 1 s: e^-1 = 0.367879, 0.632121 x 86,400 = 54,615.22 s.
+    // A call a second bills 1 - e^-0.1 of 86,400 s on Google (0.1 s a call): 8,222.04 s. On Azure
+    // (1 s a call) 1 - e^-1: 54,615.22 s.
     const steady = [{ callsPerDay: 86_400, durationMs: 20 }];
     expect(billedSecondsADay(steady, instance, datastore.billedPeriod)).toBeCloseTo(8_222.04, 1);
     expect(billedSecondsADay(steady, instance, azure.billedPeriod)).toBeCloseTo(54_615.22, 1);
   });
 
   test('are billed all day, and as many as the load needs', () => {
-    // 1,000 calls a second of 0.1 s: 100 in flight, for which 4 instances of 32 are needed; each is never idle.
+    // 1,000 calls a second of 0.1 s keep 100 in flight: 4 instances of 32, none ever idle.
     const busy = [
       { callsPerDay: 600 * 86_400, durationMs: 100 },
       { callsPerDay: 400 * 86_400, durationMs: 100 },
     ];
     expect(billedSecondsADay(busy, instance, datastore.billedPeriod)).toBeCloseTo(4 * 86_400, 3);
-    // With 100 at a time one is enough.
+    // An instance that takes 100 at a time is enough.
     expect(billedSecondsADay(busy, { ...instance, concurrency: 100 }, datastore.billedPeriod)).toBeCloseTo(86_400, 3);
   });
 
   test('count calls, memory and, on Google, processors', () => {
     const kinds = [{ callsPerDay: 86_400, durationMs: 20 }];
-    // The seconds of above; 2 GiB each.
+    // The seconds of the test before, at 2 GiB each.
     expect(computeQuantities(kinds, instance, datastore)).toEqual({
       requests: 86_400,
       vcpuSeconds: expect.closeTo(8_222.04, 1) as number,
@@ -248,7 +250,7 @@ function expectLines(
   );
 }
 
-/** Everything with a number of its own: prices, free tiers, periods. By where it stands. */
+/** Each price, free tier and period that has a source, by its path. */
 function originsIn(value: unknown, where: string): Record<string, Origin> {
   if (typeof value !== 'object' || value === null) return {};
   if ('dollars' in value || 'amount' in value || 'leastMs' in value) return { [where]: value as unknown as Origin };

@@ -1,4 +1,4 @@
-// What a table takes in each layout: worked out by hand, and set against what the store really asks of a driver.
+// Each layout's operations: worked out by hand, and against the store's requests to a driver.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { plainBytes } from '../../../infra/lab/stored-bytes.ts';
@@ -45,7 +45,8 @@ function caseOf(provider: Provider, calls: Partial<Calls> = {}, workload: Partia
 
 describe('billed operations of a day', () => {
   test('of an entity a record', () => {
-    // Datastore: 100,000 reads + 2 scans x 1,000,000 entities. Azure: 1,000 entities a page, so 2 x 1,000 pages.
+    // Datastore: 100,000 reads + 2 scans x 1,000,000 entities. Azure: 2 x 1,000 pages of 1,000
+    // entities.
     expect(operationsOf('record', caseOf('datastore'))).toEqual({ reads: 2_100_000, writes: 10_000, deletes: 1_000 });
     expect(operationsOf('record', caseOf('azure-tables'))).toEqual({ reads: 102_000, writes: 10_000, deletes: 1_000 });
   });
@@ -57,7 +58,8 @@ describe('billed operations of a day', () => {
       writes: 10_000,
       deletes: 1_000,
     });
-    // 250 records are 3 transactions: 10,000 / 250 x 3 = 120 and 1,000 / 250 x 3 = 12. Reads stay single.
+    // 250 records are 3 transactions: 10,000 / 250 x 3 = 120, 1,000 / 250 x 3 = 12. Reads stay
+    // single.
     expect(operationsOf('batch', caseOf('azure-tables', calls))).toEqual({
       reads: 102_000,
       writes: expect.closeTo(120, 8) as number,
@@ -66,7 +68,8 @@ describe('billed operations of a day', () => {
   });
 
   test('of containers, one record a call', () => {
-    // 1,000,000 x 309 bytes in containers of 400,000: 772.5, so 773. Writes: 10,000 + 1,000 deletes. Reads: 100,000 + 2 x 773.
+    // 1,000,000 x 309 bytes / 400,000 = 772.5: 773 containers. Writes: 10,000 + 1,000 deletes.
+    // Reads: 100,000 + 2 x 773.
     for (const provider of PROVIDERS)
       expect(operationsOf('container', caseOf(provider))).toEqual({
         reads: expect.closeTo(101_546, 6) as number,
@@ -76,11 +79,13 @@ describe('billed operations of a day', () => {
   });
 
   test('of containers that four instances write: they look first, and are refused where they meet', () => {
-    // 11,000 puts a day of 20 ms: 0.002546 in flight; 3/4 of that / 773 = 0.0000025 refused. 1.3 reads beside each put.
+    // 11,000 puts of 20 ms a day: 0.002546 in flight, 3/4 / 773 refused = 0.0000025. Each has 1.3
+    // reads.
     const { reads, writes } = operationsOf('container', caseOf('datastore', { instances: 4 }));
     expect(reads).toBeCloseTo(101_546 + 11_000 * 1.3, 0);
     expect(writes).toBeCloseTo(11_000, 0);
-    // 1e8 a day of 20 ms: 23 in flight split the table's 773 containers no further; 0.75 x 23.15 / 773 = 0.0225 refused.
+    // 1e8 puts a day of 20 ms: 23.15 in flight are too few to split 773 containers; 0.75 x 23.15 /
+    // 773 = 0.0225 are refused.
     const busy = { writesPerDay: 100_000_000, deletesPerDay: 0, readsPerDay: 0, scansPerDay: 0 };
     const many = operationsOf('container', caseOf('datastore', { instances: 4 }, busy));
     expect(many.writes / 100_000_000).toBeCloseTo(1.0225, 3);
@@ -88,7 +93,7 @@ describe('billed operations of a day', () => {
   });
 
   test('of a table larger than what an instance knows: a second read for what it does not', () => {
-    // 1e9 records are 772,500 containers, of which 1,759 are known.
+    // 1e9 records fill 772,500 containers; the process knows 1,759.
     const large = { records: 1_000_000_000, writesPerDay: 0, deletesPerDay: 0, scansPerDay: 0 };
     expect(operationsOf('container', caseOf('azure-tables', {}, large)).reads).toBeCloseTo(
       100_000 * (2 - 1_759 / 772_500),
@@ -97,7 +102,8 @@ describe('billed operations of a day', () => {
   });
 
   test('of containers, with records of a call beside each other', () => {
-    // 500 records of 1,293.66 a container: 1 + 499 x 773 / 1,000,000 = 1.385727 containers a call. 11,000 / 500 = 22 calls write them.
+    // A container holds 1,293.66 records: a call of 500 meets 1 + 499 x 773 / 1,000,000 = 1.385727
+    // containers. 11,000 writes are 22 calls.
     const { writes } = operationsOf('container', caseOf('datastore', { recordsPerCall: 500, keys: 'together' }));
     expect(writes).toBeCloseTo(22 * 1.385_727, 6);
   });
@@ -105,7 +111,7 @@ describe('billed operations of a day', () => {
 
 describe('containers that a call touches', () => {
   test.each([
-    // 4 x (1 - 0.75^2) = 1.75; all of one; nearly all of few.
+    // 4 x (1 - 0.75^2) = 1.75. 50 records meet the one container; 1,000 meet nearly all of ten.
     [4, 2, 1.75],
     [1, 50, 1],
     [773, 1, 1],
@@ -139,7 +145,7 @@ describe('a month', () => {
       // 2,100,000 records a day x 500 bytes x 30 = 31,500,000,000 / 2^30.
       egressGib: expect.closeTo(29.336_661, 6) as number,
     });
-    // 1.2847 calls a second, 1 s billed each: (1 - e^-1.284745) x 86,400 s x 30 days x 2 GiB.
+    // 1.2847 calls a second are billed 1 s each: (1 - e^-1.284745) x 86,400 s x 30 days x 2 GiB.
     expect(gibSeconds).toBeCloseTo((1 - Math.exp(-111_002 / 86_400)) * 86_400 * 30 * 2, 3);
   });
 
@@ -148,10 +154,11 @@ describe('a month', () => {
     const { bills, perMillionRecords } = estimateOf(PRICES_2026_11, 'us-central1', one);
     const line = (layout: 'record' | 'container', meter: string) =>
       bills[layout].lines.find((each) => each.meter === meter)?.dollars;
-    // 30 x 10,000 x 0.09 / 100,000 = 0.27; 30 x 22 calls x 1.385727 containers x 0.09 / 100,000, deletes among them.
+    // Records: 30 x 10,000 x 0.09 / 100,000 = 0.27. Containers, with deletes: 30 x 22 calls x
+    // 1.385727 x 0.09 / 100,000.
     expect(line('record', 'writes')).toBeCloseTo(0.27, 10);
     expect(line('container', 'writes')).toBeCloseTo(0.000_823_12, 8);
-    // A million written: 10 x 0.09; and 2,000 calls x 1.385727 x 0.09 / 100,000.
+    // A million records: 10 x 0.09, or 2,000 calls x 1.385727 x 0.09 / 100,000.
     expect(perMillionRecords.record.written).toBeCloseTo(0.9, 10);
     expect(perMillionRecords.container.written).toBeCloseTo(0.002_494_31, 8);
     expect(perMillionRecords.container.deleted).toBe(perMillionRecords.container.written);
@@ -239,7 +246,8 @@ describe('the figures that estimates rest on', async () => {
       for await (const { key } of table.scan()) seen += key.length > 0 ? 1 : 0;
       expect(seen).toBe(records);
     });
-    // Containers after a load, where CONTAINERS.storedBytes comes from: 10,000 x 309 bytes / 400,000 = 7.7.
+    // A load leaves 10,000 x 309 bytes / 400,000 = 7.7 containers. CONTAINERS.storedBytes is from
+    // here.
     expect(scanned).toMatchObject({ writes: 0, deletes: 0 });
     expect(Math.abs(scanned.reads / containers - 1)).toBeLessThan(0.25);
 
@@ -256,7 +264,7 @@ describe('the figures that estimates rest on', async () => {
     });
     expect(removed).toEqual({ reads: 0, writes: 200, deletes: 0 });
 
-    // Ten calls of 100 random records each: a read or a write of every container that a call touches.
+    // Ten calls of 100 random records read or write every container that they touch.
     const expected = 10 * containersTouched(scanned.reads, records, { ...CALLS, recordsPerCall: 100 });
     const gotMany = await billedBy(counters, async () => {
       for (let call = 0; call < 10; call++) await table.getMany(drawn(100).map(({ key }) => key));
@@ -265,7 +273,7 @@ describe('the figures that estimates rest on', async () => {
     const putMany = await billedBy(counters, async () => {
       for (let call = 0; call < 10; call++) await table.putMany(drawn(100));
     });
-    // Some writes split a container, which an estimate does not count.
+    // Some writes split a container; the estimate leaves that out.
     expect(putMany.writes / expected).toBeGreaterThan(0.95);
     expect(putMany.writes / expected).toBeLessThan(1.3);
     await store.close();
@@ -291,7 +299,7 @@ describe('the figures that estimates rest on', async () => {
   });
 });
 
-/** Filled in calls of 500. No clock and no thread has a say in what shares a request; what follows a split in the background has ended. */
+/** Filled in calls of 500, without clock and threads. Background splits have ended. */
 async function loadedTable(records: number, limits: Partial<DriverLimits> = {}) {
   const { driver, counters } = measured(memoryDriver({ limits }));
   const runtime = new VirtualRuntime();
@@ -307,7 +315,7 @@ async function loadedTable(records: number, limits: Partial<DriverLimits> = {}) 
   return { runtime, store, table, items, counters };
 }
 
-/** Datastore's billed operations of a piece of work. */
+/** The operations that Datastore bills for the work. */
 async function billedBy(counters: DriverCounters, work: () => Promise<void>) {
   const before = billableOf('datastore', counters).billable;
   await work();

@@ -1,4 +1,4 @@
-// Logarithm and exponential that are the same on every machine: against V8's, and some results to the last bit.
+// Logarithm and exponential are the same on every machine: near V8's, and some to the last bit.
 import { expect, test } from 'vitest';
 import { exp, ln, power } from '../../../shared/lab/kit/exact-math.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';

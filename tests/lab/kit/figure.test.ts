@@ -9,7 +9,7 @@ describe('a figure', () => {
     expect(figureOf([4, 3, 1, 2])).toMatchObject({ median: 2.5, low: 1, high: 4, confidence: 0.875 });
   });
 
-  // The ranks of Conover, "Practical Nonparametric Statistics", table of the binomial distribution with p = 1/2.
+  // Ranks by Conover, "Practical Nonparametric Statistics", table of the binomial with p = 1/2.
   test.each([
     [6, 1, 0.96875],
     [9, 2, 0.9609375],
@@ -26,7 +26,7 @@ describe('a figure', () => {
     const random = seededRandom(5);
     let held = 0;
     for (let round = 0; round < 4_000; round++) {
-      // Squares of uniform numbers lie askew, and their median is known.
+      // Squares of uniform numbers are skewed, and their median, 0.25, is known.
       const { low, high } = figureOf(Array.from({ length: 5 }, () => random() ** 2));
       if (low <= 0.25 && high >= 0.25) held++;
     }

@@ -17,8 +17,8 @@ describe('a ratio', () => {
     expect(ratioOf(pairsOf(denominators, [13, 48, 108, 24, 84, 18]))).toMatchObject({ verdict: 'lower' });
   });
 
-  // Critical values of the signed-rank test, two-sided, 5 %: Wilcoxon and Wilcox, "Some Rapid Approximate Statistical Procedures" (1964), table 2. As many
-  // sums are left out at each end, and one more begins the interval.
+  // Wilcoxon and Wilcox, "Some Rapid Approximate Statistical Procedures" (1964), table 2: two-sided
+  // critical values at 5 %. As many sums are left out at each end.
   test.each([
     [6, 0],
     [7, 2],
@@ -87,7 +87,7 @@ describe('a ratio', () => {
 
 const EXPERIMENTS = 400;
 
-/** How many experiments tell the two apart: rates scatter by 8 % each, and a block moves both by 30 %. */
+/** Counts experiments that tell the two apart. Rates scatter by 8 %; a block moves both by 30 %. */
 function told(factor: number, runs: number): { readonly verdicts: number; readonly held: number } {
   const random = seededRandom(1_000 * factor + runs);
   const noise = (share: number): number =>
@@ -109,7 +109,7 @@ function told(factor: number, runs: number): { readonly verdicts: number; readon
 }
 
 describe('of 400 experiments', () => {
-  // Six pairs lie on one side of 1 in 71 %, by the normal distribution.
+  // By the normal distribution, six pairs lie on one side of 1 in 71 % of experiments.
   test('the more tell a true 1.2 x, the more runs they have', () => {
     const powers = [6, 7, 8, 12].map((runs) => told(1.2, runs).verdicts);
     expect(powers).toEqual(powers.toSorted((one, other) => one - other));
@@ -121,7 +121,7 @@ describe('of 400 experiments', () => {
 
   test.each([6, 8, 12])('hardly more than 5 in 100 tell apart what is the same, with %i runs', (runs) => {
     const { verdicts, held } = told(1, runs);
-    // Three standard deviations of the binomial distribution.
+    // The bound is three standard deviations of the binomial distribution.
     expect(verdicts).toBeLessThan(0.05 + 3 * Math.sqrt((0.05 * 0.95) / EXPERIMENTS));
     expect(held).toBeCloseTo(1 - verdicts, 10);
   });

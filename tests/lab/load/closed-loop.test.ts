@@ -1,8 +1,9 @@
-// The closed loop: each caller waits for its reply, all of them stop together, and a failure is told when nothing is in flight any more.
+// The closed loop: each caller waits for its reply, and all stop together. A failure is thrown once
+// nothing is in flight.
 import { expect, test } from 'vitest';
 import { afterCalls, afterMs, closedLoop, eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
 
-/** Calls that are answered in the next turn of the event loop, and what was seen of them. */
+/** Calls that the next turn of the event loop answers, with counts of those in flight. */
 function answering() {
   const seen = { now: 0, most: 0, byCaller: [] as number[] };
   const call = async (caller = 0): Promise<void> => {

@@ -50,7 +50,7 @@ test.each([
       runCell(request, targets, { signal: new AbortController().signal, runtime: clock.runtime }),
     );
     expect(result.isHeldByRamp).toBe(true);
-    // Whoever was waiting for its turn as the window closed sends nothing any more.
+    // A caller that still waits for its turn when the window closes sends nothing.
     expect(result.recordsTotal).toBeLessThanOrEqual(Math.ceil(2.02 * perSecond) + 4);
     expect(Math.abs(result.records / 2 / perSecond - 1)).toBeLessThan(0.05);
   },

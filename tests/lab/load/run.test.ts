@@ -28,7 +28,7 @@ async function ran(input: Partial<CellRequestInput>, options: Partial<Omit<FakeO
   return { result: await clock.run(runCell(cell(input), targets, { signal, runtime: clock.runtime })), targets };
 }
 
-/** Targets whose store is a real one, in memory. */
+/** Targets on a real store, in memory. */
 function realStore(): { readonly store: Store; readonly targets: FakeTargets } {
   const driver = memoryDriver();
   const store = openStore({ driver });
@@ -36,11 +36,11 @@ function realStore(): { readonly store: Store; readonly targets: FakeTargets } {
   return { store, targets: { ...targets, openStore: async () => ({ store, driver, usage: () => emptyUsage(true) }) } };
 }
 
-/** The first keys of one of two instances. */
+/** The first keys of one instance of two. */
 const keysOf = async (layout: Layout, index: number): Promise<string[]> =>
   (await ran({ layout, workload: 'ycsb-a', part: { index, count: 2 } })).targets.keys.slice(0, 10);
 
-/** Of the window. */
+/** The length of the window that ran, in milliseconds. */
 const lengthOf = async (latencyMs: number, mostMs = 400): Promise<number> =>
   (await ran({ layout: 'container', warmup: { leastMs: 0, mostMs } }, { latencyMs })).result.durationMs;
 
@@ -80,7 +80,7 @@ describe('a cell', () => {
 
   test('counts the failed records of a batch apart from its written ones', async () => {
     const { result } = await ran({ layout: 'container', warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 50 });
-    // The second call began a millisecond later, and ends as much beyond the window.
+    // The second call began a millisecond later, and ends that much after the window.
     expect(result.records).toBeCloseTo(1.98 * 499);
     expect(result.errors).toEqual({ Error: 2 });
   });
@@ -167,7 +167,7 @@ describe.each(WORKLOADS)('the workload %s', (workload) => {
     for (const [verb, name] of Object.entries(verbs)) {
       const share = MIXES[workload].shares[verb as keyof typeof verbs] ?? 0;
       const found = log.filter((line) => line === `${name} 1`).length / log.length;
-      // Four standard deviations of the binomial distribution.
+      // The bound is four standard deviations of the binomial distribution.
       expect(Math.abs(found - share)).toBeLessThanOrEqual(4 * Math.sqrt((share * (1 - share)) / log.length));
     }
   });

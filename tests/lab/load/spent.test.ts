@@ -1,4 +1,4 @@
-// What work took: both clocks, read before and after.
+// Reads both clocks before and after a piece of work.
 import { expect, test } from 'vitest';
 import { spentOn } from '../../../shared/lab/load/spent.ts';
 

@@ -1,4 +1,4 @@
-// What the test of a warm-up tells, and how often.
+// How a warm-up is found steady, and how often that judgement errs.
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { type Steadiness, steadiness } from '../../../shared/lab/load/steady.ts';
@@ -29,7 +29,7 @@ describe('a load', () => {
 
 const random = seededRandom(3);
 
-/** Knuth's way to draw from the Poisson distribution. */
+/** Draws from the Poisson distribution by Knuth's method. */
 function poisson(mean: number): number {
   let count = -1;
   for (let product = 1; product > Math.exp(-mean); product *= random()) count += 1;

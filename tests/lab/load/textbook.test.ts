@@ -1,4 +1,4 @@
-// A store of known service time yields the throughput and the latencies of the textbook at every rung.
+// A store of known service times yields the textbook's throughput and latencies at every rung.
 import { describe, expect, test } from 'vitest';
 import { latenciesOf } from '../../../shared/lab/kit/histogram.ts';
 import { runWindow, type WindowOptions, type WindowResult } from '../../../shared/lab/load/window.ts';
@@ -32,7 +32,8 @@ function expectNear(found: number, expected: number): void {
 const RUNGS = [1, 2, 4, 8, 16, 32, 64, 128];
 
 describe('a closed loop', () => {
-  // Below the number of servers nobody waits; above it, the servers are always busy, and each caller waits for its turn (Little's law).
+  // Up to eight callers nobody waits. Beyond, all servers are busy and callers queue (Little's
+  // law).
   test.each(RUNGS)('of %i callers on eight servers of 10 ms', async (callers) => {
     const result = await measured({ callers, servers: 8, serviceMs: () => 10 });
     expectNear(perSecond(result), Math.min(callers, 8) * 100);
@@ -46,24 +47,26 @@ describe('a closed loop', () => {
     expectNear(meanMs(result), 3.7 * callers);
   });
 
-  // Calls end together, and only a few of them fit into the window: counted whole, they would be 3 or 4 of 3.3.
+  // All calls end together, and 3.3 fit into the window. Whole calls would count as 3 or 4.
   test.each(RUNGS)('of %i callers whose calls of 500 records take a third of the window', async (callers) => {
     const result = await measured({ callers, servers: 1_000, serviceMs: () => 300, records: 500 });
     expectNear(perSecond(result), (callers * 500) / 0.3);
   });
 
-  // A window that ends on a reply, or the sooner the more come, gives 14 % too much.
+  // A window that ends on a reply would give a rate 14 % too high.
   test('of one caller whose replies are few has the rate of many windows', async () => {
     const random = seededRandom(11);
     const rates: number[] = [];
     for (let round = 0; round < 1_000; round += 1)
       rates.push(perSecond(await measured({ servers: 1, serviceMs: () => -667 * Math.log(1 - random()) })));
-    // One or two replies a second, so a standard deviation of some 65 %: three of those of the mean.
+    // One or two replies a window: a standard deviation of some 65 %. The bound is 3 standard
+    // errors.
     const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
     expect(Math.abs(mean / 1.5 - 1)).toBeLessThan((3 * 0.65) / Math.sqrt(rates.length));
   });
 
-  // With exponential service times a closed loop on one server has a throughput of 1 / mean at any rung; alone, a caller sees the exponential distribution.
+  // Exponential service times: a closed loop on one server yields 1 / mean at any rung. A lone
+  // caller sees the exponential distribution.
   test('of one caller on a server of exponential service times has their percentiles', async () => {
     const random = seededRandom(7);
     const result = await measured({ servers: 1, serviceMs: () => -Math.log(1 - random()), durationMs: 30_000 });
@@ -111,15 +114,16 @@ describe('an open loop', () => {
     const load = { ratePerSecond: 1_600, callers: 256, servers: 8, serviceMs: () => 10, durationMs: 2_000 };
     const result = await measured(load);
     expectNear(perSecond(result), 800);
-    // Of 1,600 a second half are served: a call that is due after t waits as long again. The last of the 256 in flight at the end waits for them all.
+    // Half of 1,600 are served: a call due after t waits t. The last of 256 in flight waits for
+    // all.
     const endMs = result.warmup.durationMs + result.durationMs + 256 / 0.8;
     expectNear(latenciesOf(result.histogram).maxMs, endMs / 2);
     expect(result.unfinished).toBeGreaterThan(1_000);
     expect(result.behindMsMax).toBeGreaterThan(500);
   });
 
-  // Calls that come when they like wait for each other even where servers could hold more: as long as they are served, on a server half of whose time is
-  // taken, when service times are exponential (M/M/1), and half as long when all are equal (M/D/1).
+  // Pollaczek and Khinchine: a half-busy server makes calls wait one service time if service is
+  // exponential (M/M/1), half of one if it is constant (M/D/1).
   test.each([
     ['poisson', 'exponential', 10],
     ['poisson', 'equal', 5],
@@ -145,7 +149,8 @@ describe('an open loop', () => {
   test('counts a stall for every call that was due in it, where a closed loop sees it once', async () => {
     const open = await measuredInStall({ ratePerSecond: 1_000, callers: 1 });
     const closed = await measuredInStall({ callers: 1 });
-    // Half of the calls of a second were due in the half second of the stall: latencies of up to 500 ms, 250 on average, and a backlog behind them.
+    // Half of the second's calls were due in the stall of 500 ms: 250 ms late on average, then a
+    // backlog.
     expect(latenciesOf(closed.histogram).p95Ms).toBeLessThan(2);
     expect(latenciesOf(open.histogram).p50Ms).toBeGreaterThan(100);
     expect(latenciesOf(open.histogram).p95Ms).toBeGreaterThan(400);

@@ -26,7 +26,7 @@ interface Options {
 
 const gone = (): Response => new Response(null, { status: 204 });
 
-/** Functions that answer as they are told, and keep what they were asked. */
+/** Functions that answer by `answer`, and keep the requests. */
 function run(answer: Answer, { signal = new AbortController().signal, remove = gone, prepare = gone }: Options = {}) {
   const cells: { url: string; headers: Headers; request: CellRequest }[] = [];
   const [prepared, removed, events]: [string[], string[], PlanEvent[]] = [[], [], []];
@@ -54,7 +54,7 @@ const succeed: Answer = ({ layout, workload }, provider) => Response.json(result
 const busy = (): Response => Response.json({ title: 'Unavailable', detail: 'no operation succeeded' }, { status: 503 });
 const unknownKey = (): Response =>
   Response.json({ detail: 'the app key is not one of the configured keys' }, { status: 401 });
-/** As a platform's own gate answers. */
+/** The answer of a platform's own gate. */
 const forbidden = (): Response => new Response('<h1>Forbidden</h1>', { status: 403 });
 
 function datasetsIn(urls: readonly string[]): Set<string> {
@@ -79,7 +79,7 @@ describe('the order', () => {
     const first = JSON.stringify(cellsOf(plan, PROVIDERS)[0]);
     const places = itemsOf(plan, PROVIDERS).flatMap(({ cell }, at) => (JSON.stringify(cell) === first ? at % 24 : []));
     const mean = places.reduce((sum, place) => sum + place, 0) / places.length;
-    // Of 50 draws from 0 to 23, four standard deviations.
+    // The bound is four standard deviations of the mean of 50 draws from 0 to 23.
     expect(Math.abs(mean - 11.5)).toBeLessThan(4);
   });
 });
@@ -195,7 +195,7 @@ describe('the coordinator', () => {
     const plan: Plan = { ...PLAN, workloads: ['ycsb-c'], layouts: ['record'], callers: [], search };
     const { searches } = await runPlan(plan, 'run1', options);
     expect(searches).toHaveLength(4);
-    // One operation is too few for any percentile: so none is held, and each says why.
+    // One operation is too few for any percentile. None is held, and each says why.
     expect(searches[0]!.tries[0]!.why).toMatch('1 operations are too few for p50');
   });
 });
@@ -215,7 +215,7 @@ test('the run that confirms a rate has other draws than those that found it', as
   expect(searches[0]!.confirmed!.ratePerSecond).toBeGreaterThan(270);
   const seeds = cells.map(({ request }) => request.drawSeed);
   expect(seeds).toHaveLength(4 * (searches[0]!.tries.length + 1));
-  // The same for both providers.
+  // Both providers use the same seeds.
   expect(new Set(seeds).size).toBe(seeds.length / 2);
 });
 
@@ -376,7 +376,7 @@ describe('what a run made', () => {
 test('the default plan takes no longer than a main job may', () => {
   const { durationMs, warmup, repetitions } = DEFAULT_PLAN;
   const cells = cellsOf(DEFAULT_PLAN, PROVIDERS).length;
-  // Between its shortest and its longest warm-up, without windows that grow.
+  // The estimate lies between the shortest and the longest warm-up, and leaves growing windows out.
   expect((cells * repetitions * (durationMs + warmup.leastMs)) / 1_000).toBeLessThan(160);
 });
 

@@ -1,4 +1,4 @@
-// Parts of a run together, against known answers.
+// Parts of one run are put together, with known answers.
 import { expect, test } from 'vitest';
 import {
   decodeHistogram,
@@ -75,7 +75,7 @@ test.each([
 });
 
 test('no percentile is above the maximum', () => {
-  // The bucket that 1,234.567 ms fall into ends behind it.
+  // The bucket of 1,234.567 ms ends above that value.
   const { p50Ms, p99Ms, maxMs } = latenciesOf(histogramOf(Array.from({ length: 1_000 }, () => 1_234.567)));
   expect(p50Ms).toBeLessThanOrEqual(maxMs);
   expect(p99Ms).toBeLessThanOrEqual(maxMs);

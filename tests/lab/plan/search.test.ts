@@ -1,4 +1,4 @@
-// The search for the highest rate that holds a latency: its steps, its judgement, and the textbook's answer on a store of known service time.
+// The search for the highest rate that holds a latency: steps, verdicts, the textbook's answer.
 import { expect, test } from 'vitest';
 import { newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import { runWindow } from '../../../shared/lab/load/window.ts';
@@ -10,7 +10,7 @@ import { result } from '../fakes.ts';
 
 const SEARCH = searchSchema.parse({ percentile: 99, latencyMsMax: 20, fromPerSecond: 100, toPerSecond: 100_000 });
 
-/** A store that holds up to `most` a second. */
+/** A store that holds up to `most` operations a second. */
 const holdsUpTo = (most: number) => async (ratePerSecond: number) => ({
   ratePerSecond,
   achievedPerSecond: ratePerSecond,
@@ -37,7 +37,7 @@ test('ends where the first rate does not hold, where the highest does, and where
 test('reports the run that confirms a rate, and goes back to a lower one where it does not', async () => {
   const held = holdsUpTo(1_000);
   let sent = 0;
-  // What held the first time by luck alone does not hold again.
+  // Rates above 500 hold at first by luck, and fail when they are tried again.
   const lucky = async (ratePerSecond: number) => {
     sent += 1;
     const one = await held(ratePerSecond);

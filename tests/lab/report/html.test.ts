@@ -1,4 +1,4 @@
-// The report's page, from reports of made-up figures.
+// The report's page, made from invented figures.
 import { describe, expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import { coordinatesOf } from '../../../shared/lab/report/against.ts';
@@ -10,10 +10,10 @@ const report = sampleReport();
 const html = reportHtml(report);
 const FEW = { repetitions: 4 };
 
-/** Without tags, as a reader sees it. */
+/** The page's text as a reader sees it, without tags. */
 const textOf = (page: string): string => page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
-/** How the summary's ratios of the container to this layout are set, a row for each provider and workload: bold, or with the reason why not. */
+/** The summary's ratios of container to layout, a row each: `bold`, or the reason why not. */
 const ratiosTo = (layout: 'record' | 'batch', page: string): string[] =>
   [...page.matchAll(new RegExp(`<td class="n" data-title="container to ${layout}">([^]*?)</td>`, 'g'))].map(
     ([, cell = '']) => (cell.includes('<b>') ? 'bold' : [...cell.matchAll(/<small>([^<]*)/g)].at(-1)![1]!),
@@ -121,7 +121,7 @@ describe('what cannot be told apart', () => {
   });
 
   test('is said to be so, and not set in bold', () => {
-    // 4,000 against 9,000 x 0.45: the intervals meet.
+    // 4,000 against 9,000 x 0.45 = 4,050: the intervals overlap.
     const level = reportHtml(sampleReport({ containerFactor: 0.45 }));
     expect(ratiosTo('batch', level)).toEqual(inAllRows('cannot be told apart'));
     expect(ratiosTo('record', level)).toEqual(inAllRows('bold'));

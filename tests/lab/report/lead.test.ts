@@ -1,4 +1,4 @@
-// The sentences of the first screen, and what its picture shows.
+// The sentences and the picture of the first screen.
 import { expect, test } from 'vitest';
 import { SHAPES } from '../../../shared/lab/report/chart-parts.ts';
 import { leadOf, pairsOf } from '../../../shared/lab/report/lead.ts';

@@ -1,4 +1,4 @@
-// The report of a default plan in Chromium: what fits on a screen and on a phone. Skipped where there is no Chromium.
+// The default plan's report in Chromium fits a screen and a phone. Skipped without Chromium.
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportHtml } from '../../../shared/lab/report/html.ts';
@@ -56,7 +56,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       const [shown, other] = width > 640 ? ['wide', 'narrow'] : ['narrow', 'wide'];
       expect(await page.locator(`figure .${shown}`).first().isVisible()).toBe(true);
       expect(await page.locator(`figure .${other}`).first().isVisible()).toBe(false);
-      // It stays while the others scroll: wider, it would cover them.
+      // The first column stays while others scroll. A wider one would cover them.
       const firstColumn = await page.locator('section tbody th').first().boundingBox();
       expect(firstColumn!.width).toBeLessThan(width / 2);
     });
@@ -68,7 +68,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await show(reportHtml(report), PHONE);
     const height = await measured('document.documentElement.scrollHeight');
     expect(height).toBeLessThan(PHONE_HEIGHT_MAX_PX);
-    // And is there at all.
+    // The page is long, so it was rendered.
     expect(height).toBeGreaterThan(3 * PHONE.height);
   });
 });

@@ -46,7 +46,7 @@ function runOf(layout: Layout, repetition: number, change: Partial<CellResult> =
 const runsOf = (layout: Layout, rates: readonly number[]): CellRun[] =>
   rates.map((records, at) => runOf(layout, at + 1, { records }));
 
-/** Four runs of calls that hand over so many records. */
+/** Four runs, with this many records a call. */
 const callsOf = (layout: Layout, recordsPerCall: number): CellRun[] =>
   [1, 2, 3, 4].map((repetition) => {
     const run = runOf(layout, repetition, { recordsPerCall });
@@ -61,7 +61,7 @@ function reported(runs: readonly CellRun[], change: Partial<PlanOutcome> = {}): 
 
 const equalLatencies = (count: number): string => histogramOf(Array.from({ length: count }, () => 3));
 
-/** A run on two instances, of which the second is changed. */
+/** A run on two instances; `change` goes to the second. */
 const onTwo = (change: Partial<CellResult>): CellRun => {
   const run = runOf('record', 1);
   const later = { ...result(change), place: { ...PLACE, instanceId: 'two' } };

@@ -1,5 +1,5 @@
-// A report of made-up figures in every shape that a page has to show: two clouds, three layouts, rungs, an open loop, a sweep of container sizes, a
-// search, failures and leftovers.
+// A report of invented figures in every shape that a page shows: clouds, layouts, rungs, open loop,
+// sweep, search, failures, leftovers.
 import { coordinatesSchema, type Coordinates } from '../../../shared/lab/load/coordinates.ts';
 import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import type { Place } from '../../../shared/lab/load/place.ts';
@@ -21,7 +21,7 @@ const PLAN: Plan = planSchema.parse({
 
 const STEP = [0.97, 1, 1.04, 1.01, 0.99, 1.02] as const;
 
-/** Values around `middle`, the same every time: a few per cent apart, in an order that `shift` moves. */
+/** Values a few per cent around `middle`, the same every time. `shift` moves their order. */
 function around(middle: number, repetitions: number, shift = 0): Figure {
   return figureOf(Array.from({ length: repetitions }, (_, at) => middle * STEP[(at + shift) % STEP.length]!));
 }
@@ -138,7 +138,7 @@ export function sampleCell(change: Partial<Coordinates>, { repetitions, containe
   };
 }
 
-/** Where a function beside an emulator runs. */
+/** The place of a function beside an emulator. */
 export function placeOf(provider: Provider): Place {
   return {
     provider,
@@ -179,7 +179,7 @@ function cellsOf(shape: Shape): ReportCell[] {
   return closed;
 }
 
-/** Cells of every kind that a plan may ask for beside the closed loop. */
+/** Cells of each kind that a plan may hold beside the closed loop. */
 export function unusualCells(shape: Shape): ReportCell[] {
   const container = { layout: 'container', workload: 'ycsb-a' } as const;
   return PROVIDERS.flatMap((provider) => [

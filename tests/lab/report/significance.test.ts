@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { mannWhitneyP } from '../../../shared/lab/report/significance.ts';
 
-/** 1 to n, and as many above them. */
+/** 1 to n, and n values that all lie above them. */
 const apart = (n: number): [number[], number[]] => [
   Array.from({ length: n }, (_, at) => at + 1),
   Array.from({ length: n }, (_, at) => at + 101),
 ];
 
 describe('the Mann-Whitney test', () => {
-  // Two of all the ways to deal the values out are as far apart: 2 / (2n over n).
+  // Two ways of all to deal out the values are this far apart: 2 / (2n over n).
   test.each([
     [1, 2 / 2],
     [2, 2 / 6],
@@ -22,8 +22,8 @@ describe('the Mann-Whitney test', () => {
     expect(mannWhitneyP(high, low)).toBeCloseTo(p, 12);
   });
 
-  // Values of R: wilcox.test(c(0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46), c(1.15, 0.88, 0.90, 0.74, 1.21)), its documented
-  // example on the permeability of membranes, whose two-sided p is twice the .1272 of the one-sided.
+  // R's documented example on the permeability of membranes: wilcox.test(at, later). Its one-sided
+  // p is .1272, so ours is twice that.
   test("agrees with R's documented example", () => {
     const at = [0.8, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
     const later = [1.15, 0.88, 0.9, 0.74, 1.21];
@@ -32,7 +32,7 @@ describe('the Mann-Whitney test', () => {
 
   test('is exact with ties: equal samples differ by nothing but chance', () => {
     expect(mannWhitneyP([3, 3, 3], [3, 3, 3])).toBe(1);
-    // Ranks 1.5 1.5 3.5 3.5: of six ways two are as far apart.
+    // The ranks are 1.5 1.5 3.5 3.5. Two of the six ways are this far apart.
     expect(mannWhitneyP([1, 1], [2, 2])).toBeCloseTo(2 / 6, 12);
   });
 

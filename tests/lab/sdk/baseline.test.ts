@@ -10,7 +10,7 @@ import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
 import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/keys.ts';
 import { type RecordFields, recordSource } from '../../../shared/lab/work/records.ts';
 
-// Otherwise Google's libraries look for the metadata server of a cloud machine.
+// Without it Google's libraries look for the metadata server of a cloud machine.
 process.env['METADATA_SERVER_DETECTION'] = 'none';
 const azurite = await startAzurite({ inProcess: true });
 const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
@@ -40,7 +40,7 @@ describe.each(BASELINES)('the baseline of %s', (_name, baseline) => {
   test('reads a range in key order, up to a number and up to the end of a tenant', async () => {
     const table = await opened('ranges', 30);
     const keys = Array.from({ length: 30 }, (_, at) => keyOf(at)).toSorted();
-    // All thirty are of one tenant; a record of another lies behind them.
+    // All thirty are one tenant's. A record of another tenant lies behind them.
     await table.insert(recordAt(500, 0));
     expect(new Set(keys.map(tenantOf)).size).toBe(1);
     const end = tenantEnd(keys[0]!);

@@ -1,4 +1,4 @@
-// Keys against those that YCSB itself draws: what its Java program was seen to do stands in ycsb.json, which says how it was made.
+// Our keys against those of YCSB's Java program. ycsb.json holds its draws, and says how it drew.
 import { describe, expect, test } from 'vitest';
 import type { KeyChoice } from '../../../shared/lab/kit/dimensions.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
@@ -11,7 +11,7 @@ interface Case {
   readonly insertShare: number;
 }
 
-/** The records of a case, of which `inserted` are new. */
+/** Draws from the case's records, of which `inserted` are new. */
 function drawing({ distribution, records, insertShare }: Case, seed: number, inserted: () => number): () => number {
   const space = { count: () => records + inserted(), insertsExpected: Math.floor(2 * insertShare * records) };
   return keyIndexes(distribution as KeyChoice, space, seededRandom(seed));
@@ -20,8 +20,8 @@ function drawing({ distribution, records, insertShare }: Case, seed: number, ins
 const DRAWS = 400_000;
 
 /**
- * How many standard deviations chi-square of two samples lies from its mean, which is its degrees of freedom, with twice that variance. Theirs has so many
- * more draws that its own chance is a twenty-fifth.
+ * Chi-square of two samples, in standard deviations from its mean. The mean is its degrees of
+ * freedom, the variance twice that. YCSB's own chance is a twenty-fifth.
  */
 function deviation(ours: readonly number[], theirs: readonly number[], drawnByThem: number): number {
   const terms = theirs.map((count, at) => {
@@ -34,7 +34,7 @@ function deviation(ours: readonly number[], theirs: readonly number[], drawnByTh
 
 /** How often each key was drawn. */
 function counted(one: Case & { readonly inserts: number }): Uint32Array {
-  // Inserts come when drawing has begun.
+  // Drawing begins before the inserts come.
   let inserted = 0;
   const draw = drawing(one, 3, () => inserted);
   inserted = one.inserts;
@@ -65,7 +65,7 @@ describe('keys are drawn as YCSB draws them', () => {
     expect(keys).toEqual(one.keys);
   });
 
-  // The hottest of evenly drawn keys are chance, in theirs as in ours.
+  // Uniform keys are left out: chance decides which of them is the hottest.
   test.each(ycsb.counted.filter(({ distribution }) => distribution !== 'uniform'))(
     `the hottest as often: ${caseName}`,
     (one) => {

@@ -1,4 +1,4 @@
-// The control arm on the memory driver, which is the specification of all others.
+// The control arm on the memory driver, which specifies all others.
 import { beforeEach, expect, test } from 'vitest';
 import { LIMITS as AZURE_LIMITS } from '../../../shared/drivers/azure-tables/mapping.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
@@ -43,7 +43,7 @@ test('a record is one entity, and its insert, read and update are one request ea
 
 test('a record that another has changed is read again, and written over what is there', async () => {
   await send([insert(0)]);
-  // Another process: it has a driver of its own.
+  // A driver of its own makes it another process.
   const other = driverClient({ ...driver }, 'one');
   await send([update(0)], other);
   await send([update(0)]);

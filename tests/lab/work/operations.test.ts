@@ -1,4 +1,4 @@
-// Which records a workload's operations are on.
+// The records that a workload's operations are on.
 import { expect, test } from 'vitest';
 import { type Operation, operationSource } from '../../../shared/lab/work/operations.ts';
 import { keyOf, tenantEnd } from '../../../shared/lab/work/keys.ts';
@@ -6,7 +6,7 @@ import { cell } from '../fakes.ts';
 
 type Insert = Extract<Operation, { kind: 'insert' }>;
 
-/** Draws on; what is inserted is gathered, what is read counted by key. */
+/** Draws `count` operations: gathers their inserts, and the keys that they read. */
 function drawn(next: () => Operation, count: number): { readonly inserts: Insert[]; readonly read: Set<string> } {
   const [inserts, read] = [[] as Insert[], new Set<string>()];
   for (let at = 0; at < count; at++) {
@@ -57,7 +57,7 @@ test('scans begin at records that were inserted, too, once all before them are t
   expect([...early].filter((key) => inserted.has(key))).toEqual([]);
   for (const { ended } of inserts) ended(true);
   const begun = Array.from({ length: 5_000 }, next).flatMap((one) => (one.kind === 'scan' ? one.from : []));
-  // Of 1,101 places 60 are new: one in eighteen, give or take a third.
+  // 60 of 1,101 places are new, about one in eighteen. The bounds are a third off.
   const share = begun.filter((key) => inserted.has(key)).length / begun.length;
   expect(share).toBeGreaterThan(0.035);
   expect(share).toBeLessThan(0.08);

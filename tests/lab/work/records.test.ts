@@ -31,7 +31,7 @@ describe.each(RECORD_FORMS)('records of the form %s', (form) => {
 
 test('YCSB makes ten fields, of the very characters that its program makes of the same chance', () => {
   const random = seededRandom(ycsb.seed);
-  // Its constructor draws six characters that nobody sees.
+  // YCSB's constructor draws six characters that nobody sees.
   randomText(random, 6);
   expect(Buffer.from(randomText(random, 100))).toEqual(Buffer.from(ycsb.field));
   const { fields } = recordSource(ycsb.seed, 1_000, 'ycsb')(0, 0);
@@ -46,7 +46,7 @@ test('text compresses like text, in pages of 8 KiB: to between 40 and 65 percent
   expect(ratio).toBeLessThan(0.65);
 });
 
-/** How many records of 1,000 bytes one container takes before it is split, to 20. */
+/** Counts the records of 1,000 bytes that one container takes before it splits, up to 20. */
 async function recordsOfAContainer(form: RecordForm): Promise<number> {
   await using store = openStore({ driver: memoryDriver() });
   const table = await store.table('one', { order: 'key' });

@@ -1,5 +1,4 @@
-// A made-up provider that never throttles, loses nothing and knows no contention: for what is to be
-// tried without all that, and for tests of one mechanism at a time.
+// An invented provider that never throttles, loses or contends, to test one mechanism at a time.
 import { guessed } from '../../../../shared/lab/cloud/data/figures.ts';
 import {
   type Figure,

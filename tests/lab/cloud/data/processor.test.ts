@@ -1,4 +1,4 @@
-// The processor table: what a cost comes to with several in flight, and the form of the data files.
+// The processor table: costs with several in flight, and the form of the data files.
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -43,7 +43,7 @@ describe('the cost of one of several in flight', () => {
   });
 
   test('shares what is not its own among all in flight', () => {
-    // 100 + 900 * (32 / 2 - 1) / 31, and so on.
+    // 100 + 900 x (32 / 2 - 1) / 31; the next has 32 / 8.
     expect(costAt(cost, 2)).toBeCloseTo(535.48, 2);
     expect(costAt(cost, 8)).toBeCloseTo(187.1, 1);
   });

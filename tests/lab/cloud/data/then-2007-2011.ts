@@ -14,7 +14,7 @@ const E =
   'E, "Google App Engine: speed of data operations" (2011): wall time of 1, 10, 100 and 1,000 records of 500 characters, one run each';
 
 const SILENT = 'the article does not tell';
-/** The articles' times are their callers': the network is part of the service's. */
+/** The articles measured at their callers, so service times include the network. */
 const WAY = 'part of the service times, which the callers measured';
 
 /**

@@ -1,4 +1,4 @@
-// The modelled processor against queueing theory: what is known of M/M/1 and M/G/1 must come out.
+// The modelled processor behaves as M/M/1 and M/G/1 do.
 import { describe, expect, test } from 'vitest';
 import { latenciesOf } from '../../../../shared/lab/kit/histogram.ts';
 import { type Random, seededRandom } from '../../../../shared/lab/kit/random.ts';
@@ -44,12 +44,13 @@ describe('one processor with an open loop', () => {
     expectWithin(0.02, meanMs, SERVICE_MS / (1 - load));
     expectWithin(0.02, utilisation, load);
     expectWithin(0.02, underWay, load / (1 - load));
-    // The time in an M/M/1 system is exponential.
+    // Times in an M/M/1 system are exponential.
     expectWithin(0.02, p50Ms!, (Math.LN2 * SERVICE_MS) / (1 - load));
     expectWithin(0.05, p99Ms!, (Math.log(100) * SERVICE_MS) / (1 - load));
   });
 
-  // Variance over the square of the mean: of a constant 0, of a uniform from 0 to twice the mean 1/3, of these two values 9/4.
+  // Variance over squared mean: constant 0, uniform from 0 to twice the mean 1/3, these two values
+  // 9/4.
   test.each<[string, number, (random: Random) => number]>([
     ['a constant time', 0, () => SERVICE_MS],
     ['a uniform time', 1 / 3, (random) => 2 * SERVICE_MS * random()],

@@ -1,4 +1,4 @@
-// What a store inside a modelled instance learns of its processor.
+// A store inside a modelled instance learns how busy its processor is.
 import { expect, test } from 'vitest';
 import { Processor } from '../../../../shared/lab/cloud/instance/processor.ts';
 import { InstanceRuntime } from '../../../../shared/lab/cloud/instance/runtime.ts';

@@ -1,4 +1,4 @@
-// Windows that end by time or by a budget: what callers see must be what the test put there.
+// Windows end by time or by a budget. Callers see the latencies that the test put there.
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../../../shared/lab/cloud/instance/fleet.ts';
 import { slowestCallerOf } from '../../../../shared/lab/cloud/run/run-cell.ts';
@@ -40,7 +40,7 @@ test('arrivals that find no free place wait, and their latency counts from when 
   };
   const load = { perSecond: 100, spacing: 'equidistant' } as const;
   const { histogram } = await played({ scheduler, load, budget: { windowMs: 25 }, serve });
-  // Due at 0, 10 and 20; the instance serves from 50 on, one after another.
+  // Calls are due at 0, 10 and 20. The instance serves from 50 on, one by one.
   expect([0, 50, 100].map((percentile) => Math.round(histogram.getValueAtPercentile(percentile) / 1_000))).toEqual([
     70, 80, 90,
   ]);

@@ -1,4 +1,4 @@
-// A load in virtual time, in phases that end by a budget, on whatever a test serves it with.
+// A load in virtual time, in phases that end by a budget. The test says how it is served.
 import { type Arrivals, gapsOf } from '../../../../shared/lab/load/arrivals.ts';
 import { runPhases, type WindowResult } from '../../../../shared/lab/load/window.ts';
 import { seededRandom } from '../../../../shared/lab/kit/random.ts';
@@ -17,7 +17,7 @@ interface Playing {
 
 const SILENT: WindowListener = { opened: () => undefined, closed: () => undefined };
 
-/** Of calls of one record. */
+/** Plays calls of one record. */
 export async function played(playing: Playing): Promise<WindowResult> {
   const { scheduler, load, budget, serve, drainMs = 10_000, listener = SILENT } = playing;
   const whole = { warmupMs: 0, warmupOperationsMax: 1e9, windowMs: 1e9, operationsMax: 1e9, ...budget };

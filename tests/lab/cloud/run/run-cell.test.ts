@@ -1,4 +1,4 @@
-// Whole cells: what must hold whatever the figures are.
+// Whole cells: laws that hold for any figures.
 import { describe, expect, test } from 'vitest';
 import type { ModelCell } from '../../../../shared/lab/cloud/run/cell.ts';
 import { type PlanInput, planSchema, type RowInput, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
@@ -25,14 +25,14 @@ describe("Little's law holds in every cell: callers = throughput x time, within 
   test.each(cells.map((cell) => [`${cell.provider} ${cell.layout} ${cell.case}`, cell] as const))(
     '%s',
     async (_, cell) => {
-      // Single entities cost little: of more operations their mean time is the better known.
+      // Single entities are cheap to run, and more operations give a better mean.
       const operationsMax = cell.window.operationsMax * (cell.layout === 'container' ? 1 : 5);
       const result = await runCell({ ...cell, window: { ...cell.window, operationsMax } });
       const { callers } = cell.load as { callers: number };
       expect(result.operations).toBeGreaterThan(0);
       expect(result.underWay / callers).toBeGreaterThan(0.98);
       expect(result.underWay / callers).toBeLessThan(1.02);
-      // The mean of those that were answered within the window is R too, where few are under way at its ends for long.
+      // The mean time of calls answered inside the window is R too, if few cross its ends.
       const isEven = cell.keys === 'uniform' && cell.layout !== 'container' && cell.workload !== 'load';
       if (!isEven) return;
       const held = (result.operationsPerSecond * result.meanMs) / 1_000;
@@ -63,13 +63,13 @@ test('the same cell has the same result, to the last digit, and another seed ano
 
 test('every instance comes up cold: its first get reads what its later gets need not read', async () => {
   const row: RowInput = { workload: 'read', records: 1_000, layouts: ['container'], providers: ['datastore'] };
-  // Nothing is uncounted here: 40 gets of one instance, and one get each of 40.
+  // Nothing is warmed up: 40 gets of one instance against one get of each of 40.
   const window = { warmupMs: 1, warmupOperationsMax: 1_000, windowMs: 60_000, operationsMax: 40 };
   const [one] = cellsOf([row], window);
   const [many] = cellsOf([{ ...row, instances: 40 }], { ...window, warmupOperationsMax: 1_000 });
   const warm = await runCell(one!);
   const cold = await runCell({ ...many!, window: { ...many!.window, operationsMax: 40 } });
-  // The first of the 40 began before the window opened, and when the slowest has its reply others are at their second get.
+  // Some of the 40 begin before the window, and some get twice before the slowest has its reply.
   expect(warm.requestsPerOperation).toBeLessThan(1.05);
   expect(cold.requestsPerOperation).toBeGreaterThan(1.25);
 });

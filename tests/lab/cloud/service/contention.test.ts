@@ -1,4 +1,5 @@
-// Writers of one entity, with what they come to worked out by hand: all times fixed, w one way, g a read, c a commit, the effect half way.
+// Writers of one entity, worked out by hand. Fixed times: w one way, g a read, c a commit, which
+// takes effect half way.
 import { expect, test } from 'vitest';
 import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
 import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
@@ -10,7 +11,7 @@ const C = 8;
 const TIMES = { 'network.oneWayMs.median': W, 'get.baseMs': G, 'commit.baseMs': C, 'effect.share': 0.5 };
 const SECONDS = 20;
 
-/** Callers that each do the same again and again for 20 s. */
+/** Callers that each repeat the work for 20 s. */
 async function callers(
   service: ModelledService,
   count: number,
@@ -26,7 +27,7 @@ async function callers(
     }
   };
   const work = byCaller.map((_, number) => caller(number));
-  // Those that starve would go on for ever.
+  // Starving callers would never return.
   await scheduler.run(Promise.race([Promise.all(work), scheduler.after(SECONDS * 1_000 + 100)]), Infinity);
   return { perSecond: byCaller.reduce((sum, done) => sum + done, 0) / SECONDS, byCaller };
 }
@@ -49,8 +50,8 @@ test.each([2, 4, 16])(
     const { perSecond } = await callers(service, n, async () => {
       conflicts += await modifyAtLast(table, 'a', 500);
     });
-    // Whoever is refused is answered half a commit sooner, and waits for nobody: a round lasts 4 w + g + c / 2. After n rounds each has won
-    // once and lost that half commit, so the last round is longer by it.
+    // A refusal answers half a commit sooner, so a round lasts 4 w + g + c / 2. In n rounds each
+    // caller wins once; the last is c / 2 longer.
     const roundMs = 4 * W + G + C / 2;
     expectWithin(perSecond, (1_000 * n) / (n * roundMs + C / 2), 0.02);
     expectWithin(service.counters.conflicts / (perSecond * SECONDS), n - 1, 0.02);
@@ -70,7 +71,7 @@ test('Azure: a caller alone meets no conflict', async () => {
   expect(service.counters.conflicts).toBe(0);
 });
 
-/** A plain table on Datastore whose entities are held by those who write them. */
+/** A plain table on Datastore, whose writers lock its entities. */
 function lockedTable(overrides: Readonly<Record<string, number>> = {}): {
   service: ModelledService;
   table: PlainTable;
@@ -85,7 +86,7 @@ test.each([2, 4, 8])(
   async (n) => {
     const { service, table } = lockedTable();
     const { perSecond, byCaller } = await callers(service, n, () => modifyAtLast(table, 'a', 500));
-    // The next read is there already. Between the holder's read and its commit lie a way back and a way out.
+    // The next read is queued. A way back and a way out lie between the holder's read and commit.
     expectWithin(perSecond, 1_000 / (G + 2 * W + C), 0.02);
     expectWithin(service.counters.requests / (perSecond * SECONDS), 2, 0.02);
     expectWithin(Math.min(...byCaller), Math.max(...byCaller), 0.02);
@@ -142,7 +143,7 @@ test('Datastore: writes to several entities hold all of them, and wait for none 
   const { byCaller, perSecond } = await callers(service, 3, (caller) =>
     service.send(request('commit', ...pairs[caller]!), () => 0),
   );
-  // Any two share an entity, so all three follow each other.
+  // Any two share an entity, so all three take turns.
   expectWithin(perSecond, 1_000 / C, 0.02);
   expectWithin(Math.min(...byCaller), Math.max(...byCaller), 0.02);
 });
@@ -174,7 +175,7 @@ test('Datastore: who waits too long for a lock is given up, and had no effect', 
   const sent = Array.from({ length: 5 }, () => service.send(request('commit', write('a')), () => (effects += 1)));
   const settled = Promise.allSettled(sent);
   await service.scheduler.run(settled, 1_000);
-  // Three hold it within 20 ms: at 0, 8 and 16.
+  // Three hold the lock within 20 ms: at 0, 8 and 16.
   expect((await settled).map(({ status }) => status).toSorted()).toEqual([
     'fulfilled',
     'fulfilled',

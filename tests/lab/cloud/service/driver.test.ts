@@ -1,4 +1,4 @@
-// The modelled driver: the contract's suite on it, the requests that it sends, and what each provider bills for them.
+// The modelled driver: the contract's suite, its requests, and each provider's bill for them.
 import { describe, expect, test } from 'vitest';
 import { memoryState } from '../../../../shared/drivers/memory.ts';
 import { modelledDriver } from '../../../../shared/lab/cloud/service/driver.ts';
@@ -11,7 +11,7 @@ import { modifyAtLast, stillService } from './modelled.ts';
 
 const TIMED = { 'network.oneWayMs.median': 0.5, 'commit.sigma': 0.6, 'get.sigma': 0.6, 'list.sigma': 0.6 };
 
-/** A driver whose service's time passes while calls are under way. */
+/** A driver whose service's time passes while a call is under way. */
 function driven(service: ModelledService): Driver {
   const driver = modelledDriver(service, memoryState());
   let underWay = 0;
@@ -60,7 +60,7 @@ function insert(id: EntityId): Write {
   return { kind: 'insert', id, parts: [{ name: partName('h'), bytes: Buffer.alloc(100), chunksBefore: 0 }] };
 }
 
-/** Ids that share a request. */
+/** Ids of one lane, which may share a request. */
 function idsOfALane(driver: Driver, count: number): EntityId[] {
   const ids = Array.from({ length: 32 * count }, (_, at) => entityId(`e${at}`));
   const lane = driver.limits.lane(ids[0]!);

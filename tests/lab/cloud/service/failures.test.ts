@@ -1,4 +1,4 @@
-// Lost requests and replies, deadlines, and what the driver makes of them.
+// Lost requests and replies, deadlines, and how the driver reports them.
 import { expect, test } from 'vitest';
 import { memoryState } from '../../../../shared/drivers/memory.ts';
 import { modelledDriver } from '../../../../shared/lab/cloud/service/driver.ts';
@@ -55,7 +55,7 @@ const INSERT: Write = {
   parts: [{ name: partName('h'), bytes: Buffer.from('x'), chunksBefore: 0 }],
 };
 
-/** Every request to such a service fails so; of those that are throttled all but the first. */
+/** Overrides that make every request fail so. The first one is not throttled. */
 const FAILING = {
   throttled: { 'account.unitsPerSecond': 1e-9 },
   lost: { 'loss.replyShare': 1, 'loss.silentShare': 0 },
@@ -101,7 +101,7 @@ test('a plain table sends again what the SDK of its provider does, after the pau
   expect(azure.scheduler.nowMs - sentMs).toBeGreaterThan(3_500);
   expect(azure.scheduler.nowMs - sentMs).toBeLessThan(7_100);
 
-  // Datastore's client takes a throttled answer for an answer, and never sends a commit twice.
+  // Datastore's client accepts a throttled answer, and never sends a commit twice.
   const datastore = stillService('datastore', { ...FAILING.lost, 'sdk.readRetriesMax': 2, 'sdk.writeRetriesMax': 0 });
   const table = new PlainTable(datastore, plainState(), () => 'p');
   await expect(datastore.scheduler.run(table.put('a', 500), 1_000)).rejects.toThrow('lost');

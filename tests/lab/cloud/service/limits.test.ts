@@ -8,15 +8,15 @@ import { ServiceFailure } from '../../../../shared/lab/cloud/service/request.ts'
 import { offer, request, serviceOf, stillService, write } from './modelled.ts';
 
 const SECONDS = 20;
-/** What a bucket holds at first, by the file's middle: one second's worth. */
+/** A bucket starts with one second's worth, the middle of the data file's range. */
 const BURST_SECONDS = 1;
 
-/** Keys in no order. */
+/** Keys without an order. */
 function scattered(number: number): string {
   return Math.imul(number + 1, 0x9e3779b1).toString(16);
 }
 
-/** Fractions of tokens are rounded, so that a request more or less passes. */
+/** Fractions of tokens are rounded: one request more or less may pass. */
 function expectNear(served: number, expected: number): void {
   expect(Math.abs(served - expected)).toBeLessThanOrEqual(1);
 }
@@ -127,7 +127,7 @@ test('a service whose kind is new lets requests wait before it refuses them', as
   const waited = await offer(stillService('datastore', cold), { perSecond: 1_000, seconds: 0.9 }, (number) =>
     request('commit', write(`r${number}`)),
   );
-  // Each second brings work for two, so after 0.9 s the wait is 0.9 s, and nothing is refused yet.
+  // Each second brings work for two: after 0.9 s calls wait 0.9 s, and none is refused yet.
   expect(waited.served).toBe(900);
   expect(waited.lastMs).toBeGreaterThan(1_795);
   expect(waited.lastMs).toBeLessThan(1_810);
@@ -158,7 +158,7 @@ test('a range that is busy for long is split where its load is', async () => {
   const { served } = await offer(service, { perSecond: 800, seconds: 15 }, (number) =>
     request('commit', write(scattered(number))),
   );
-  // 5 s of one range, then 10 s of two that are not busy.
+  // One range for 5 s, then two for 10 s that are not busy.
   expect(served).toBeGreaterThan((500 * 5 + 800 * 10) * 0.98);
   expect(served).toBeLessThan((500 * 5 + 800 * 10) * 1.02);
 });

@@ -1,4 +1,4 @@
-// A modelled service for tests: the calm provider, whose times have no spread unless a test gives them one, with what the test overrides.
+// A modelled service for tests: the calm provider, with a test's overrides.
 import { calmProvider } from '../data/calm.ts';
 import { type Level, type ProviderData, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
 import type { Access, ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
@@ -42,7 +42,7 @@ export function request(kind: ModelRequest['kind'], ...accesses: Access[]): Mode
   return { kind, accesses, timeoutMs: 1e12 };
 }
 
-/** Sends whatever `next` gives at this many a second, evenly spaced, for this long; resolves when all are settled. */
+/** Sends `next()` evenly, `perSecond` for `seconds`. Resolves once all have settled. */
 export async function offer(
   service: ModelledService,
   { perSecond, seconds }: { perSecond: number; seconds: number },
@@ -76,7 +76,7 @@ export async function offer(
   return total;
 }
 
-/** Modifies the record until nobody else does at the same time; gives the tries that met another's. */
+/** Modifies the record until no other writer interferes. Gives the number of conflicts. */
 export async function modifyAtLast(table: PlainTable, key: string, bytes: number): Promise<number> {
   for (let conflicts = 0; ; conflicts += 1) if ((await table.modify(key, bytes)) === true) return conflicts;
 }

@@ -1,4 +1,4 @@
-// One seed is one run, to the byte; another seed is another.
+// One seed gives one run, to the byte. Another seed gives another.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { memoryState } from '../../../../shared/drivers/memory.ts';
@@ -10,7 +10,7 @@ import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/pla
 import { entityId, partName } from '../../../support/ids.ts';
 import { modifyAtLast, serviceOf } from './modelled.ts';
 
-/** A hash of all that callers saw and when, with failures, and of the bill. */
+/** A hash of the bill, and of all that callers saw, failures included, and when. */
 async function runOf(data: ProviderData, seed: number): Promise<string> {
   const service = serviceOf(data, { 'loss.replyShare': 0.02, 'tail.share': 0.05 }, seed);
   const hash = createHash('sha256');

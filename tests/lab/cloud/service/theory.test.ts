@@ -1,4 +1,4 @@
-// The service where theory has the answer: moments of its distributions, and queues of Poisson arrivals at one server.
+// The service where theory has the answer: moments of its distributions, and queues at one server.
 import { describe, expect, test } from 'vitest';
 import { Draws } from '../../../../shared/lab/cloud/service/draws.ts';
 import type { ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
@@ -10,7 +10,7 @@ function expectWithin(actual: number, expected: number, share: number): void {
   expect(actual).toBeLessThan(expected * (1 + share));
 }
 
-/** How long requests took that arrived at random (exponential gaps) at this many a millisecond. */
+/** The times of requests that arrive at random (exponential gaps), `perMs` a millisecond. */
 async function poisson(
   service: ModelledService,
   { perMs, count }: { perMs: number; count: number },
@@ -95,7 +95,8 @@ describe('one entity whose writers arrive at random', () => {
   const LOCKED = { 'contention.holdShare': 1, 'contention.waitMaxMs': 1e9, 'effect.share': 0 };
 
   test('is an M/M/1 queue when its commits take exponential times', async () => {
-    // The time of a commit is that of its bytes, and those are drawn exponentially: 10 ms in the mean, half of the time busy.
+    // A commit takes the time of its bytes: exponential, 10 ms in the mean, so the server is half
+    // busy.
     const service = stillService('datastore', { ...LOCKED, 'commit.baseMs': 0, 'commit.perKibMs': 1 });
     const draws = new Draws(11);
     const times = await poisson(service, { perMs: 0.05, count: COUNT }, () =>

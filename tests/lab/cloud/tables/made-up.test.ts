@@ -1,4 +1,4 @@
-// A table that nobody loaded behaves as one that was: the store works on it, and the simulation's own reading of the format accepts it.
+// The store works on a table that nobody loaded, and the simulation's decoder accepts it.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../../shared/lab/kit/random.ts';
 import { type RecordFields, recordSource } from '../../../../shared/lab/work/records.ts';
@@ -41,7 +41,7 @@ const fieldsOf = (index: number): RecordFields => recordSource(1, 500)(index, 0)
 test.each([
   [1, 65_536],
   [16, 16_384],
-  // Three levels.
+  // This one has three levels.
   [11_500, 16_384],
   [4_000, 65_536],
   [4_000, 1_000_000],
@@ -132,7 +132,7 @@ test('vacuum finds nothing to remove, and a drop leaves no record', async () => 
 });
 
 test.each([
-  // The root is the branch of all leaves; then a leaf's header, and one page of it.
+  // The root is a branch of all leaves; then come a leaf's header and one page.
   [1_000_000, 720_000, 3],
   [1_000_000_000, 720_000, 4],
   [1_000_000_000, 65_536, 5],

@@ -32,7 +32,7 @@ test('an overlay shows its base, keeps its own changes, and leaves the base as i
   expect([...now!.parts.values()]).toEqual([Uint8Array.of(2)]);
   expect(gone).toBeUndefined();
   expect(base.entities).toEqual(before);
-  // What was removed may come back.
+  // A removed entity may be inserted again.
   const [back] = await above.write([{ kind: 'insert', id: entityId('b'), parts }], OPTIONS);
   expect(back!.kind).toBe('written');
 });

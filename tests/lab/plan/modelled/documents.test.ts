@@ -1,4 +1,4 @@
-// The clouds of then give back what their users published, within 15 %: the rows that their numbers were fitted on, and those that follow.
+// The clouds of 2008 to 2011 give back the published figures within 15 %: fitted rows, and others.
 import { expect, test } from 'vitest';
 import { PUBLISHED_ROWS } from '../../cloud/data/published-2007-2011.ts';
 import { type ProviderData, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';

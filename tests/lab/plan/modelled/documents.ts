@@ -1,5 +1,5 @@
-// The experiments of documents B, C and E, sent to a modelled service that has the clouds of their authors. What their
-// programs did beside their requests is not modelled.
+// The experiments of documents B, C and E on a modelled service with their authors' clouds. The
+// programs' work between requests is not modelled.
 import type { ProviderParameters, RequestKind } from '../../../../shared/lab/cloud/data/parameters.ts';
 import type { Access, Describe } from '../../../../shared/lab/cloud/service/request.ts';
 import { Sdk } from '../../../../shared/lab/cloud/service/sdk.ts';
@@ -7,14 +7,14 @@ import { ModelledService } from '../../../../shared/lab/cloud/service/service.ts
 import { eachInFlight } from '../../../../shared/lab/load/closed-loop.ts';
 import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 
-/** Connections of document B's parallel loop: what ASP.NET of that day allowed a processor. With everything switched on it had 48. */
+/** ASP.NET's default of 12 connections a processor, and 48 with all settings of document B on. */
 const B_CONNECTIONS = 12;
 const B_CONNECTIONS_MOST = 48;
 /** A text of 49 characters and a counter. */
 const B_RECORD_BYTES = 53;
 const B_RECORDS = 10_000;
 const B_BATCH = 100;
-/** Records that are written one by one; 10,000 would only take longer. */
+/** Records that are written one by one. 10,000 would only take longer. */
 const B_SINGLES = 100;
 
 const PARTITION = 'p';
@@ -27,7 +27,7 @@ const E_RECORDS = [1, 10, 100, 1_000] as const;
 
 const ATTEMPTS_MAX = 5;
 
-/** How a provider's SDK sends records together, outside of what a program calls a transaction. */
+/** How a provider's SDK sends records together outside of a transaction. */
 interface Habits {
   readonly write: RequestKind;
   readonly read: RequestKind;
@@ -43,10 +43,10 @@ export interface DocumentOptions {
   readonly seed: number;
 }
 
-/** What one run of a document's experiment comes to, by the names and in the units of tests/lab/cloud/data/published-2007-2011.ts. */
+/** The figures of one run, named as in tests/lab/cloud/data/published-2007-2011.ts. */
 export type DocumentRun = ReadonlyMap<string, number>;
 
-/** One run of document B: seconds for 10,000 entities, and what single entities come to a second. */
+/** One run of document B: seconds for 10,000 entities, and single entities a second. */
 export async function documentB(options: DocumentOptions): Promise<DocumentRun> {
   const batches = Array.from({ length: B_RECORDS / B_BATCH }, (_, batch) =>
     entities({ count: B_BATCH, from: batch * B_BATCH, kind: 'write', bytes: B_RECORD_BYTES }),
@@ -60,7 +60,7 @@ export async function documentB(options: DocumentOptions): Promise<DocumentRun> 
   return new Map([
     ['single', (B_SINGLES * 1_000) / singlesMs],
     ['serial', serial],
-    // Settings of connections are beyond this model: one that waits for each reply is one connection.
+    // The model has no connection settings. A sender that waits for each reply uses one connection.
     ['serial, 48 connections', serial],
     ['serial, without Expect: 100-continue', serial],
     ['serial, without Nagle', serial],
@@ -71,7 +71,7 @@ export async function documentB(options: DocumentOptions): Promise<DocumentRun> 
 
 /** One run of document C: seconds for ten records. */
 export async function documentC(options: DocumentOptions): Promise<DocumentRun> {
-  // Each variant draws its own times, as each run had its own.
+  // Each variant draws its own times, as each had its own run.
   const single = async (bytes: number): Promise<number> =>
     (await timed({ ...options, seed: options.seed + bytes }, (send) => send.inARow('commit', recordsOfC(bytes)))) /
     1_000;
@@ -84,7 +84,7 @@ export async function documentC(options: DocumentOptions): Promise<DocumentRun> 
   ]);
 }
 
-/** One run of document E: milliseconds for so many records. */
+/** One run of document E: milliseconds for each number of records. */
 export async function documentE(options: DocumentOptions): Promise<DocumentRun> {
   const run = new Map<string, number>();
   const habits = habitsOf(options);
@@ -128,12 +128,12 @@ function entities({ count, from, kind, bytes }: Series): readonly Access[] {
   }));
 }
 
-/** Keys far from each other, as GUIDs are: neighbours would all be written to one range of Datastore. */
+/** Keys far apart, as GUIDs are. Neighbours would all go to one range of Datastore. */
 function scattered(index: number): string {
   return ((index * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0');
 }
 
-/** Milliseconds that a run takes on a service of its own. */
+/** The milliseconds that the work takes on a service of its own. */
 async function timed({ parameters, seed }: DocumentOptions, work: (sender: Sender) => Promise<void>): Promise<number> {
   const scheduler = new Scheduler(seed);
   const sender = new Sender(new Sdk(new ModelledService({ scheduler, parameters, seed })));
@@ -150,24 +150,24 @@ class Sender {
     this.#sdk = sdk;
   }
 
-  /** A request each, one after another. */
+  /** One request for each access, one after another. */
   async inARow(kind: RequestKind, accesses: readonly Access[]): Promise<void> {
     for (const access of accesses) await this.#send(kind, [access]);
   }
 
-  /** These requests over so many connections. */
+  /** Sends these requests over this many connections. */
   async sideBySide(kind: RequestKind, requests: readonly (readonly Access[])[], connections: number): Promise<void> {
     await eachInFlight(requests, connections, (accesses) => this.#send(kind, accesses));
   }
 
-  /** These reads in one request: of their keys, or a query that finds them. */
+  /** Reads these in one request: by their keys, or by a query that finds them. */
   async together(kind: RequestKind, reads: readonly Access[]): Promise<void> {
     if (kind !== 'query') return this.#send(kind, reads);
     const whole: Access = { id: '', partition: PARTITION, kind: 'read', bytes: 0 };
     return this.#send(kind, [whole], reads.length);
   }
 
-  /** Whoever measures sends again what failed, and counts the time. `found` is what a query finds. */
+  /** Retries failures and counts their time, as the authors did. A query finds `found` records. */
   async #send(kind: RequestKind, accesses: readonly Access[], found = 0): Promise<void> {
     const records = Math.max(found, accesses.length);
     const bytes = accesses[0]?.kind === 'read' ? records * E_BYTES : 0;

@@ -1,4 +1,5 @@
-// The report: ratios against each column's own baseline, failures and missing figures shown, nothing loaded from elsewhere.
+// Chapters show ratios to each column's baseline, failures and gaps, and load nothing from
+// elsewhere.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -137,7 +138,7 @@ test('the page shows then and now apart, stand-ins, marks, failures, and escapes
   ])
     expect(html).toContain(text);
   expect(html).not.toMatch(/<script|(?:src|href)="http|url\(|@import/);
-  // Of the rows with ratios.
+  // Two charts, for the rows with ratios.
   expect(html.match(/<svg /g)).toHaveLength(2);
 });
 

@@ -1,4 +1,5 @@
-// The guard's text, and what it says of figures that moved. What it plays is played by .ci/run, against infra/lab/model/guard.tsv.
+// The guard's text, and how it reports figures that moved. .ci/run plays the model against
+// infra/lab/model/guard.tsv.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ModelResult } from '../../../../shared/lab/cloud/run/cell.ts';
@@ -14,7 +15,7 @@ const ROWS = rowsOf({
 });
 const [{ cells: CELLS }] = ROWS as [(typeof ROWS)[number]];
 
-/** As much of a result as the guard keeps. */
+/** The part of a result that the guard keeps. */
 function resultOf(place: 0 | 1, changes: Partial<ModelResult> = {}): ModelResult {
   return {
     cell: CELLS[place]!,

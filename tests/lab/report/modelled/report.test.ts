@@ -100,7 +100,7 @@ describe('goals', () => {
     ],
   } satisfies PlanInput);
 
-  /** Results with the figures that the goals ask for, by hand. */
+  /** Hand-made results with the figures that the goals ask for. */
   function played(): PlayedRow[] {
     const rows = rowsOf({ plan, seed: 1, settings: { datastore: {}, 'azure-tables': {} }, processor: true });
     const figures = [
@@ -121,7 +121,7 @@ describe('goals', () => {
       'holds: Datastore, 4 x 1 put, throughput : record: 0.80; goal: at least 0.5.',
       'holds: Datastore, 4 x 1 put, p50 : 4 x container of "alone": 0.25; goal: at most 3.',
       'does not hold: Datastore, 4 x 1 put, conflicts: 0.20; goal: at most 0.1.',
-      // Not shown to be reached.
+      // A missing figure is not shown as reached.
       'open: Datastore, 4 x 1 put, p99: not known; goal: at most 100.',
     ]);
   });
