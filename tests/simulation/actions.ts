@@ -1,11 +1,11 @@
-// What clients do: the actions there are, and how a seed draws a client's list of them.
+// The actions of clients, and how a seed draws a client's list of them.
 import type { Chance } from './chance.ts';
 
 interface Base<Kind extends string> {
   readonly kind: Kind;
-  /** Its client waits so long before it. */
+  /** Its client waits this long before the action. */
   readonly gapMs: number;
-  /** And before that until some process has stopped in the midst of a merge, a minute at most. */
+  /** And first until a process has stopped in the midst of a merge, for a minute at most. */
   readonly isBesideMerge?: true;
   readonly timeoutMs: number | undefined;
 }
@@ -37,13 +37,13 @@ export interface PutMany extends Base<'putMany'> {
 }
 
 export interface Scanning extends Base<'scan'> {
-  /** The scan is given up after so many records, and resumed by its cursor. */
+  /** The scan stops after this many records, and is resumed by its cursor. */
   readonly limit: number | undefined;
   readonly pauseMs: number;
 }
 
 export interface Vacuuming extends Base<'vacuum'> {
-  /** Leaves that were left alone for so long may be merged. */
+  /** Leaves that nobody wrote for this long may be merged. */
   readonly quietMs: number;
 }
 
@@ -52,11 +52,11 @@ export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'>
 export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | OnTable;
 export type ActionKind = Action['kind'];
 
-/** Operations on one record, beside scans and what is read in the end: their orders are searched. */
+/** Without scans and the final reads. history.ts searches the orders of one record's operations. */
 const OPERATIONS_OF_A_KEY_MAX = 26;
 const SCANS_MAX = 5;
 const DROPS_MAX = 4;
-/** Records of one batch: the root it splits must hold the separators of what comes of it. */
+/** Records of one batch. The root that it splits must hold all separators that come of it. */
 const LOAD_KEYS = 20;
 
 const ACTIONS: Readonly<Record<ActionKind, number>> = {
@@ -79,7 +79,7 @@ const ACTIONS: Readonly<Record<ActionKind, number>> = {
   tables: 0.5,
 };
 
-/** What depends on what was there before, and little else. */
+/** Mostly actions whose outcome depends on the record's state. */
 const HOT_ACTIONS: Partial<Record<ActionKind, number>> = {
   get: 8,
   put: 6,
@@ -91,7 +91,7 @@ const HOT_ACTIONS: Partial<Record<ActionKind, number>> = {
   vacuum: 1,
 };
 
-/** Leaves fall empty, are merged, and are looked for meanwhile. */
+/** Leaves fall empty and are merged while others look for their records. */
 const MERGING_ACTIONS: Partial<Record<ActionKind, number>> = {
   put: 14,
   delete: 8,
@@ -104,15 +104,15 @@ const MERGING_ACTIONS: Partial<Record<ActionKind, number>> = {
 
 export interface ActionRules {
   readonly keyCount: number;
-  /** Long keys: their values stay small, so that a root holds the separators of whatever one batch makes of it. */
+  /** Keys are long and values small, so that a root holds all separators that one batch makes. */
   readonly isLong: boolean;
-  /** Small records, many to a page, written in batches from all over the table: they make layers. */
+  /** Batches of small records from all over the table. They make layers. */
   readonly isScattered: boolean;
-  /** Many calls at once on few records, with short deadlines: changes of one record gather in one commit. */
+  /** Many calls at once on few records, with short deadlines: one commit changes a record often. */
   readonly isHot: boolean;
   readonly hasTtl: boolean;
   readonly hasDrops: boolean;
-  /** Most records go again, and vacuum merges what they leave. */
+  /** Most records are deleted, and vacuum merges the leaves that they leave. */
   readonly isMerging: boolean;
   readonly sleeps: readonly number[];
 }
@@ -135,7 +135,7 @@ export class ActionSource {
     this.#uses = Array.from({ length: rules.keyCount }, () => 0);
   }
 
-  /** Batches that fill the table, of all keys. */
+  /** Batches that fill the table with all keys. */
   load(bytes = this.#rules.isScattered ? 20 : this.#chance.of([20, 150, 300])): PutMany[] {
     const keys = this.#uses.map((_, key) => key);
     const rest = { kind: 'putMany', ttlMs: undefined, ifAbsent: false, gapMs: 0, timeoutMs: undefined } as const;
@@ -145,7 +145,7 @@ export class ActionSource {
     return batches.map((batch) => ({ ...rest, keys: batch, bytes }));
   }
 
-  /** Batches that empty the table, but for a record here and there. */
+  /** Batches that delete 85 % of the records. */
   unload(): OnKeys[] {
     const keys = this.#uses.map((_, key) => key).filter(() => this.#chance.is(0.85));
     const rest = { kind: 'deleteMany', gapMs: 0, timeoutMs: undefined } as const;
@@ -155,7 +155,7 @@ export class ActionSource {
     }));
   }
 
-  /** Reads all records there may be. */
+  /** Reads every record of the table. */
   look(gapMs: number): OnKeys[] {
     const keys = this.#uses.map((_, key) => key);
     return [{ kind: 'getMany', gapMs, timeoutMs: undefined, keys }];
@@ -228,7 +228,7 @@ export class ActionSource {
     return kind;
   }
 
-  /** Mostly close together; now and then as long as a process sleeps. */
+  /** Mostly short; now and then about as long as a process sleeps. */
   #gapMs(): number {
     const { sleeps } = this.#rules;
     if (sleeps.length > 0 && this.#chance.is(0.08)) return this.#chance.of(sleeps) * this.#chance.share() * 1.2;
@@ -237,12 +237,12 @@ export class ActionSource {
     return this.#chance.of([0, this.#chance.below(10), this.#chance.below(100), this.#chance.below(most)]);
   }
 
-  /** Mostly none: what was written a moment ago is merged then. */
+  /** Mostly 0: even leaves that were just written are merged then. */
   #quietMs(): number {
     return this.#chance.of([0, 0, 0, 20, 500, 60_000]);
   }
 
-  /** Where it is hot, deletes give up early: what they share a commit with goes on without them. */
+  /** Hot deletes give up early. The commit that carries them goes on with the other changes. */
   #timeoutMs(kind: ActionKind): number | undefined {
     if (this.#rules.isHot && kind === 'delete' && this.#chance.is(0.8)) return 1 + this.#chance.below(9_000);
     return this.#chance.is(0.12) ? 1 + this.#chance.below(600) : undefined;
@@ -267,7 +267,7 @@ export class ActionSource {
 
   #bytes(): number {
     if (this.#rules.isScattered) return this.#chance.below(40);
-    // What outgrows the half of a container while its neighbour is retired has that copied.
+    // A leaf that outgrows half a container while its neighbour is retired links a copy of that.
     if (this.#rules.isMerging && !this.#rules.isLong)
       return this.#chance.below(this.#chance.of([30, 200, 1_500, 2_000]));
     return this.#chance.below(this.#chance.of(this.#rules.isLong ? [30, 300] : [30, 200, 500, 500, 3_500]));
@@ -279,7 +279,7 @@ export class ActionSource {
   }
 }
 
-/** What every call of an action is given. */
+/** The options of every call of an action. */
 export function optionsOf({ timeoutMs }: { readonly timeoutMs: number | undefined }): { timeoutMs?: number } {
   return timeoutMs === undefined ? {} : { timeoutMs };
 }

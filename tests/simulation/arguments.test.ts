@@ -1,4 +1,4 @@
-// A mistake on the command line must not run other seeds than were meant.
+// A mistake on the command line never runs other seeds.
 import { expect, test } from 'vitest';
 import { commandLineOf } from '../../infra/cli/options.ts';
 import { commandOf, SIMULATE } from './arguments.ts';

@@ -1,8 +1,8 @@
-// The command line of the simulation, understood before anything runs: a word that means nothing is an error, and never a default.
+// The command line of the simulation, checked before anything runs. An unknown word is an error.
 import { command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../../infra/cli/options.ts';
 
 export type Command =
-  /** Many seeds, for `forMs` at most. */
+  /** Many seeds, for at most `forMs`. */
   | {
       readonly kind: 'seeds';
       readonly from: number;
@@ -34,7 +34,7 @@ printed with what it needs to fail. npm run soak takes the same options, and pla
 });
 
 const SEEDS_DEFAULT = 1_000;
-/** Seeds to come when time alone ends a run. */
+/** More seeds than any time limit allows. */
 const SEEDS_WITHOUT_END = 2 ** 31;
 
 /** `drawSeed` finds a fresh first seed. Throws a UsageError. */

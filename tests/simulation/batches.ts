@@ -1,4 +1,5 @@
-// The actions of a client that concern several records, or the table: each item, and each record of a scan, is an operation of its own.
+// A client's actions on many records or the table. Each item and each scanned record is an
+// operation.
 import type { Entry, ScanOptions, Table } from '../../shared/store/index.ts';
 import type { Client } from './client.ts';
 import type { Operation } from './history.ts';
@@ -8,7 +9,7 @@ import { type OnKeys, type OnTable, optionsOf, type PutMany, type Scanning } fro
 import { positionOf } from './provider.ts';
 import { TABLE } from './scenario.ts';
 
-/** A scan that is resumed more often has no end. */
+/** A scan that needs more resumptions never ends. */
 const RESUMPTIONS_MAX = 200;
 
 export class Batches {
@@ -137,7 +138,7 @@ export class Batches {
     }
   }
 
-  /** A scan is a read of every record: a moment of its own for each, within the scan. */
+  /** A scan reads every record, each at its own moment within the scan. */
   async scan(action: Scanning, life: Life, table: Table<Value>): Promise<void> {
     const { recorder, scenario, scheduler } = this.#client.options;
     const call = recorder.begin(life);
@@ -218,7 +219,7 @@ export class Batches {
     }
   }
 
-  /** A drop deletes every record, each at a moment of its own. `isDropped` undefined: nobody knows. */
+  /** A drop deletes each record at its own moment. `isDropped` undefined: its fate is unknown. */
   #drops(call: Call, isDropped: boolean | undefined): void {
     const { recorder, scenario } = this.#client.options;
     for (let key = 0; key < scenario.keyCount; key += 1) {
@@ -235,7 +236,7 @@ export class Batches {
   }
 }
 
-/** Equal keys of a batch take effect in the order given, save those whose fate is unknown. */
+/** Equal keys of a batch take effect in the given order, except operations of unknown fate. */
 class Chain {
   readonly #last = new Map<string, Operation>();
 

@@ -1,4 +1,5 @@
-// Chance from seeds: each use has a source of its own, named by numbers, so that leaving one thing out of a scenario leaves the others as they were.
+// Seeded chance. Each use has a source named by numbers, so that leaving one thing out of a
+// scenario changes no other draw.
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 
 export class Chance {

@@ -1,4 +1,4 @@
-// A client: does its actions one after the other on its process, and has each written down. A crash of the process leaves its call without an answer.
+// A client does its actions one by one, and has them recorded. A crash leaves its call unanswered.
 import { type Entry, StoreError, type Table } from '../../shared/store/index.ts';
 import { Batches } from './batches.ts';
 import type { Events } from './events.ts';
@@ -9,9 +9,9 @@ import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
 import type { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 import { Singles } from './singles.ts';
 
-/** A smaller record fits into every container there is. */
+/** A smaller record fits into every container. */
 const LARGE_BYTES = 500;
-/** Many a merge is not stopped. */
+/** Many merges are stopped by nothing. */
 const STOPPED_WITHIN_MS = 60_000;
 
 export interface ClientOptions {
@@ -22,9 +22,8 @@ export interface ClientOptions {
   readonly events: Events;
   /** A fresh number for each write. */
   readonly nextId: () => number;
-  /** Whether the leaf that owns a key has been retired since then, and is not absorbed. */
+  /** Whether the key's leaf has been retired since `sinceMs` and is not yet absorbed. */
   readonly isRetired: (key: string, sinceMs: number) => boolean;
-  /** Whether any leaf was ever retired. */
   /** Resolves when a process has stopped in the midst of a merge. */
   readonly stopped: Promise<void>;
 }
@@ -60,7 +59,7 @@ export class Client {
     }
   }
 
-  /** Waits for a call, or for the end of its process; errors that are not allowed are complaints. */
+  /** Waits for the call's end or its process's crash. Complains of an error that is not allowed. */
   async ask<T>(
     what: string,
     call: Call,
@@ -89,7 +88,7 @@ export class Client {
     return { kind, code: error instanceof StoreError ? error.code : '', error };
   }
 
-  /** Judges an error: those that say that nothing was written, or that no fault explains. */
+  /** Whether an error says that nothing was written. Complains unless a fault explains it. */
   fails(what: string, call: Call, error: unknown, allowed: readonly string[]): 'nothing' | 'unknown' {
     const always = ['aborted', 'unavailable', 'throttled', ...(this.#hasDrops ? ['not_found'] : [])];
     if (error instanceof StoreError && error.code === 'not_found') this.#tables.delete(call.life);

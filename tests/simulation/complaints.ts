@@ -1,7 +1,7 @@
-// What is wrong in a run, in words.
+// The faults that a run has found, in words.
 import type { Events } from './events.ts';
 
-/** The first tell enough. */
+/** A run that is wrong often complains without end, and the first complaints suffice. */
 const COMPLAINTS_MAX = 5;
 
 export class Complaints {

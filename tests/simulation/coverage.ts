@@ -1,7 +1,7 @@
-// What a run of many seeds must have met. A danger that never occurs is a test that never ran, so it fails the run.
+// Events that many seeds must meet. A danger that never occurs is never tested, so the run fails.
 import { FAULTS } from './scenario.ts';
 
-/** From so many seeds on the rarest of these occur many times over. */
+/** The rarest event of EXPECTED occurs many times in 400 seeds. */
 const SEEDS_FOR_COVERAGE = 400;
 
 const EXPECTED: readonly string[] = [
@@ -86,12 +86,12 @@ const EXPECTED: readonly string[] = [
   'mishap delay as it was to retire',
 ];
 
-/** What so many seeds must have met too. */
+/** EXPECTED_OF_MANY needs 2,000 seeds. */
 const SEEDS_FOR_THE_RARE = 2_000;
 
 const EXPECTED_OF_MANY: readonly string[] = ['copy that nobody linked removed', 'mishap sleep as it was to copy'];
 
-/** Expected events that never occurred in so many seeds: a run that lacks one has failed. Few seeds need not meet everything. */
+/** Expected events that did not occur; such a run fails. Below 400 seeds nothing is expected. */
 export function missing(seeds: number, counts: ReadonlyMap<string, number>): string[] {
   if (seeds < SEEDS_FOR_COVERAGE) return [];
   const expected = seeds < SEEDS_FOR_THE_RARE ? EXPECTED : [...EXPECTED, ...EXPECTED_OF_MANY];

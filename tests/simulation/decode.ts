@@ -1,12 +1,12 @@
-// The format of shared/store/format/FORMAT.md, read once more and on its own: the checks of a simulation must not trust the code they check.
-// Decodes what lies in the provider; throws where the bytes do not say what the page specifies.
+// Decodes stored bytes by shared/store/format/FORMAT.md, and throws where they break it. It shares
+// no code with the store, as checks must not trust what they check.
 import { crc32, inflateRawSync, zstdDecompressSync } from 'node:zlib';
 
 export const ROOT = '0000000000000000';
 
 const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
 
-/** A row of the page table, beside its low. */
+/** A row of the page table. */
 export interface Row {
   readonly low: Buffer;
   readonly slot: number;
@@ -32,10 +32,10 @@ export interface Node {
   readonly commitCount: number;
   /** Oldest first. */
   readonly commitIds: readonly string[];
-  /** Of a merged leaf: when it was emptied. */
+  /** When a merged leaf was emptied. */
   readonly createdAtMs: number;
   readonly holdForMs: number;
-  /** Of its last split. */
+  /** The parts of its last split. */
   readonly parts: readonly { readonly low: Buffer; readonly id: string }[];
   readonly origin: { readonly id: string; readonly version: string } | undefined;
   readonly deadSlots: readonly number[];
@@ -111,7 +111,7 @@ class Cursor {
   }
 }
 
-/** What each header says, while its bytes are kept: nobody changes bytes that are stored, or sent. */
+/** Decoded headers by their bytes. Stored bytes never change, so a decoding stays valid. */
 const nodes = new WeakMap<Uint8Array, Node>();
 
 export function decodeNode(stored: Uint8Array): Node {
@@ -122,7 +122,7 @@ export function decodeNode(stored: Uint8Array): Node {
   return node;
 }
 
-/** The state alone of a header that is decoded elsewhere. */
+/** Reads the state without decoding the header. */
 export function stateOf(stored: Uint8Array): Node['state'] | undefined {
   return STATES[stored[4] ?? STATES.length];
 }

@@ -1,9 +1,9 @@
-// What happened in a run: how often each kind of thing (so that a run that never meets a danger is noticed), and on demand every line of it, and
-// a hash of them (so that a replay that differs is noticed).
+// Counts events, so that a danger that is never met is noticed. A traced run also keeps and hashes
+// every line, so that a replay that differs is noticed.
 
 export class Events {
   readonly counts = new Map<string, number>();
-  /** Undefined: nobody reads them. */
+  /** Undefined in a run that is not traced. */
   readonly lines: string[] | undefined;
   readonly #nowMs: () => number;
   #hash = 0;
@@ -13,7 +13,7 @@ export class Events {
     this.#nowMs = nowMs;
   }
 
-  /** Of all that was told, and when; 0 where nobody reads the lines. */
+  /** A hash of all lines with their times; 0 in a run that is not traced. */
   get hash(): number {
     return this.#hash >>> 0;
   }

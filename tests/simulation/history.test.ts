@@ -1,4 +1,4 @@
-// The judge of histories must itself be right: orders that are allowed pass, and those that are not are found.
+// The judge of histories accepts allowed orders, and rejects others.
 import { expect, test } from 'vitest';
 import { type Effect, isLinearizable, type Operation, OPERATIONS_MAX, type State } from './history.ts';
 

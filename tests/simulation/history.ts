@@ -1,19 +1,19 @@
-// What happened to one record, and whether it could have happened one operation at a time (linearizability; the search is Wing and Gong's,
-// with Lowe's memory of what failed). Every write carries a value of its own, so a record's state is the id of the write that made it.
+// Finds an order that explains one record's answers (linearizability): Wing and Gong's search, with
+// Lowe's memory of dead ends. Every write has a value of its own.
 
 /** The id of the write that made the record; undefined where there is none. */
 export type State = string | undefined;
 
-/** The states that an operation with this answer may leave, begun in `state`; none where its answer contradicts the state. */
+/** The states that it may leave, begun in `state`. None if its answer contradicts that state. */
 export type Effect = (state: State) => readonly State[];
 
 export interface Operation {
   readonly name: string;
-  /** Moments of a count that grows: when it was called, and when it answered (infinity: it may take effect at any later time, or never). */
+  /** Moments count up. `answeredAt` Infinity: it may take effect at any later moment, or never. */
   readonly calledAt: number;
   readonly answeredAt: number;
   readonly effect: Effect;
-  /** An operation that took effect before this one, whatever the moments say: the item before it in its batch. */
+  /** The batch's item before this one. It took effect earlier, whatever the moments say. */
   readonly after?: Operation | undefined;
 }
 
@@ -35,7 +35,7 @@ class Search {
   readonly #certain: bigint;
 
   constructor(history: readonly Operation[]) {
-    // The first to answer are tried first: that is the order in which most took effect.
+    // Operations that answer first are tried first, as most took effect in that order.
     this.#operations = history.toSorted((a, b) => a.answeredAt - b.answeredAt || a.calledAt - b.calledAt);
     this.#afters = this.#operations.map(({ after }) => (after === undefined ? -1 : this.#operations.indexOf(after)));
     this.#bits = this.#operations.map((_, at) => 1n << BigInt(at));
@@ -45,7 +45,7 @@ class Search {
     );
   }
 
-  /** Whether some order explains the answers of those that are not `done`. */
+  /** Whether some order explains the answers of all operations that are not `done`. */
   from(done: bigint, state: State): boolean {
     if ((done & this.#certain) === this.#certain) return true;
     const name = `${done.toString(36)}/${state ?? ''}`;

@@ -1,18 +1,19 @@
-// What a scenario has of merges: who vacuums when, who reads and writes beside it, and who dies, falls asleep or is late as it is to do a step of one.
+// A scenario's merges: who vacuums, who reads and writes meanwhile, and who dies, sleeps or is late
+// at a step of a merge.
 import type { Action, ActionSource } from './actions.ts';
 import type { Chance } from './chance.ts';
 import type { MergeStep, Mishap } from './mishap.ts';
 
 export type Clients = { readonly process: number; readonly actions: Action[] }[];
 
-/** Which steps of a merge its process dies at, or falls asleep. */
+/** How often each step of a merge is the one at which the process dies or falls asleep. */
 const AIMED: Readonly<Record<MergeStep, number>> = { retire: 5, absorb: 4, copy: 1, strip: 2 };
 
-/** Together more than half of a small container, and less than all of it. */
+/** All of them together take more than half of a small container, and less than a whole one. */
 const GROWN_KEYS = 16;
 const GROWN_BYTES = 250;
 
-/** Whoever merges dies, or falls asleep, between two steps of it. */
+/** A merging process dies, or falls asleep, between two steps of a merge. */
 export function mergeMishapsOf(chance: Chance, processes: number): Mishap[] {
   const common = () => ({
     process: chance.is(0.6) ? 0 : chance.below(processes),
@@ -26,7 +27,7 @@ export function mergeMishapsOf(chance: Chance, processes: number): Mishap[] {
   );
 }
 
-/** The first process stops in the midst of a merge, for long. */
+/** The first process stops for long in the midst of a merge. */
 export function aimedMishaps(chance: Chance): Mishap[] {
   const common = { process: 0, atCall: chance.of([1, 1, 2, 3]), step: chance.weighted(AIMED) };
   return [
@@ -36,7 +37,10 @@ export function aimedMishaps(chance: Chance): Mishap[] {
   ];
 }
 
-/** One empties the table and vacuums; the others, who know the leaves as they were, write and read everywhere meanwhile and afterwards. */
+/**
+ * The first process empties the table and vacuums. The others know the old leaves, and write and
+ * read everywhere meanwhile and afterwards.
+ */
 export function besideAMerge(chance: Chance, processes: number, actions: ActionSource): Clients {
   const merger = [...actions.unload(), { ...actions.vacuum(0), quietMs: 0, timeoutMs: 300_000 }, ...actions.draw(3)];
   const others = Array.from({ length: 2 + chance.below(2) }, (_, other) => ({
@@ -60,8 +64,8 @@ export function besideAMerge(chance: Chance, processes: number, actions: ActionS
 }
 
 /**
- * What hardly ever happens unless a seed is aimed at it: `refused`: others write to a leaf while its retirement is on its way. `copies`: who copies a retired
- * leaf falls asleep before it links the copy, and others go on without it.
+ * Only aimed seeds meet these. `refused`: others write to a leaf while its retirement is under way.
+ * `copies`: a copier sleeps before it links its copy.
  */
 export type Rare = 'refused' | 'copies';
 
@@ -75,7 +79,7 @@ export function rareMishaps(rare: Rare, chance: Chance, processes: number): Mish
   ];
 }
 
-/** As `besideAMerge`; once the merger is late, or asleep, the others write what the rare thing takes. */
+/** As `besideAMerge`. While the merger is late or asleep, others write what the case needs. */
 export function besideARareMerge(rare: Rare, chance: Chance, processes: number, actions: ActionSource): Clients {
   const [merger, ...others] = besideAMerge(chance, processes, actions);
   for (const { actions: own } of others) {
@@ -85,7 +89,7 @@ export function besideARareMerge(rare: Rare, chance: Chance, processes: number, 
   return [merger!, ...others];
 }
 
-/** What lies first grows, and may become too large to take in its neighbour; then something is written to every leaf. */
+/** The first leaf grows, perhaps too large to take in its neighbour. Then every leaf is written. */
 function growing(actions: ActionSource): Action[] {
   const [first] = actions.load(GROWN_BYTES);
   return [{ ...first!, keys: first!.keys.slice(0, GROWN_KEYS) }, ...actions.load(20)];
@@ -95,7 +99,7 @@ function after(gapMs: number, [first, ...rest]: readonly Action[]): Action[] {
   return first === undefined ? [] : [{ ...first, gapMs }, ...rest];
 }
 
-/** Most of the records are deleted at once by someone, and several vacuum then. */
+/** One client deletes most of the records, and several vacuum. */
 export function shrinkBy(chance: Chance, clients: Clients, actions: ActionSource): void {
   const [first] = clients;
   const at = chance.below(4);

@@ -1,11 +1,11 @@
-// What a request does for a merge, told from its bytes before it takes effect: so that a scenario can aim at it.
+// Tells a request's step of a merge from its bytes, before its effect, so that scenarios can aim.
 import type { Write } from '../../shared/store/contract/driver.ts';
 import type { MemoryState } from '../../shared/drivers/memory.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { decodeNode, type Node } from './decode.ts';
 import type { MergeStep } from './mishap.ts';
 
-/** Undefined for whatever else is written. */
+/** Undefined for any other write. */
 export function mergeStepOf(writes: readonly Write[], state: MemoryState): MergeStep | undefined {
   for (const write of writes) {
     const header = write.parts.find(({ name }) => name === partName('h'));

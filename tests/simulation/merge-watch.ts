@@ -1,4 +1,4 @@
-// The part of the watch that is about merging (rules 26, 27 and 30): which leaves retired, who took them in, and what is left of them.
+// Watches merges (rules 26, 27 and 30): which leaves retired, who absorbed them, and what remains.
 import type { Complaints } from './complaints.ts';
 import type { Node } from './decode.ts';
 import type { Events } from './events.ts';
@@ -6,7 +6,7 @@ import { type Held, positionOf, type Provider, tableOf } from './provider.ts';
 import { pagesOf, sameBound } from './reshape.ts';
 import type { Past } from './structure.ts';
 
-/** What is left of a merged leaf is kept for a day, by clocks that are a little apart. */
+/** A merged leaf's header stays for a day. Two clocks may be 5 minutes off each. */
 const STRIPPED_KEPT_MS = 24 * 3_600_000 - 2 * 300_000;
 
 export class MergeWatch {
@@ -17,9 +17,9 @@ export class MergeWatch {
   readonly #events: Events;
   readonly #complaints: Complaints;
   readonly #wallMs: () => number;
-  /** Retired leaves that links lead to, and since when. */
+  /** Retired leaves that links lead to, with the time since when. */
   readonly #retired = new Map<string, number>();
-  /** Leaves that others took in. */
+  /** Leaves that others absorbed. */
   readonly #absorbed = new Set<string>();
 
   constructor(provider: Provider, events: Events, complaints: Complaints, wallMs: () => number) {
@@ -29,7 +29,7 @@ export class MergeWatch {
     this.#wallMs = wallMs;
   }
 
-  /** Since when the leaf has been retired that owns a key; undefined if it lives. By the clock that no process has. */
+  /** Since when the key's leaf is retired, in the simulation's wall time; undefined if it lives. */
   retiredSinceMs(table: string, key: string): number | undefined {
     for (const [id, sinceMs] of this.#retired) {
       const node = tableOf(id) === table ? this.#provider.entity(id)?.node : undefined;
@@ -49,14 +49,14 @@ export class MergeWatch {
     this.#retired.delete(id);
   }
 
-  /** What is left of a merged leaf was removed. */
+  /** Vacuum removed the header of a merged leaf. */
   leaves({ id, node }: Held): void {
     const isOld = this.#wallMs() - node.createdAtMs > STRIPPED_KEPT_MS;
     this.#complaints.expect(isOld, id, 'what is left of a merged leaf was removed too soon');
     this.#events.count('what is left of a merged leaf removed a day later');
   }
 
-  /** Rules 26 and 30: a leaf retires with nothing else changed, and is emptied once another owns what it owned. */
+  /** Rules 26 and 30: a leaf retires with no other change, and is emptied once absorbed. */
   retires(before: Held, now: Held): boolean {
     const { id } = now;
     const [was, is] = [before.node, now.node];

@@ -1,18 +1,18 @@
-// What happens to a process beside what goes wrong with its requests.
+// Mishaps of a process. Faults of its requests stand in scenario.ts.
 
-/** What a write does for a merge. */
+/** The step of a merge that a write does. */
 export type MergeStep = 'retire' | 'copy' | 'absorb' | 'strip';
 
-/** Something that happens to a process as it makes its `atCall`-th request. */
+/** It befalls the process at its `atCall`-th request. */
 export type Mishap = {
   readonly process: number;
   readonly atCall: number;
-  /** Only requests that do this are counted. */
+  /** Only requests that do this step are counted. */
   readonly step?: MergeStep;
 } & (
   | { readonly kind: 'crash'; readonly isSent: boolean; readonly downMs: number }
   | { readonly kind: 'sleep'; readonly ms: number; readonly monotonicStops: boolean }
   | { readonly kind: 'clock'; readonly jumpMs: number }
-  /** This one request is so much longer on its way. */
+  /** This request travels so much longer. */
   | { readonly kind: 'delay'; readonly ms: number }
 );

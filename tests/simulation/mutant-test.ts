@@ -1,5 +1,5 @@
-// For mutants that seeds seldom meet, and that a test of the rule meets always: runs that test on the mutant's sources, in a copy of the project
-// that is removed again.
+// Runs the test of one rule on a mutant, in a copy of the project that is then removed. Seeds
+// seldom meet such mutants; their test always does.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { inNewFolder } from './new-folder.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TIMEOUT_MS = 300_000;
 
-/** Whether the test fails on the sources as the mutant has them. */
+/** Whether the test fails on the mutant's sources. */
 export function isCaughtByTest(mutant: Mutant, test: string): Promise<boolean> {
   return inNewFolder('stowage-mutant-', async (copy) => {
     for (const name of ['package.json', 'tsconfig.json', 'shared', 'tests'])
@@ -29,7 +29,7 @@ export function isCaughtByTest(mutant: Mutant, test: string): Promise<boolean> {
   });
 }
 
-/** A file that could not be run at all proves nothing: then no test of it failed. */
+/** A test file that could not run at all proves nothing, and counts no failure. */
 function failedTests(report: string): number {
   return (JSON.parse(readFileSync(report, 'utf8')) as { numFailedTests: number }).numFailedTests;
 }

@@ -1,5 +1,5 @@
-// npm run mutants: each mutant must be caught, or the simulation looks past the rule it breaks. A mutant that no longer applies to the
-// sources fails the run too.
+// npm run mutants: a mutant that survives shows a rule that the simulation does not check. One that
+// no longer applies to the sources fails too.
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import pLimit from 'p-limit';
@@ -8,7 +8,7 @@ import { isCaughtByTest } from './mutant-test.ts';
 import { checkApplies, type Mutant, mutantNames, readMutant } from './mutate.ts';
 import { runSeeds } from './parallel.ts';
 
-/** Within so many seeds, from the first on. */
+/** Seeds that hunt a mutant, from the first on. */
 const SEEDS = 2_000;
 
 const MUTANTS = command({
@@ -36,7 +36,7 @@ await runCommand(MUTANTS, process.argv.slice(2), async ({ values: { only = '', .
   if (survivors.length > 0) process.exitCode = 1;
 });
 
-/** Whether something catches it. */
+/** Whether seeds or the mutant's test catch it. */
 async function hunt(mutant: Mutant): Promise<boolean> {
   const [caught, complaint] = mutant.test === undefined ? await bySeeds(mutant) : await byTest(mutant, mutant.test);
   console.log(
@@ -49,7 +49,7 @@ async function bySeeds({ name }: Mutant): Promise<[caught: string | undefined, c
   const { failures } = await runSeeds({ from: 1, count: SEEDS, workers: 1, failuresMax: 1, mutant: name });
   const [failure] = failures;
   const complaint = shortened(failure?.complaints[0] ?? '');
-  // It breaks its own code, no rule: every seed would catch it.
+  // A mutant that does not run breaks no rule, yet every seed would catch it.
   if (complaint.includes('ReferenceError')) throw new Error(`the mutant "${name}" does not run: ${complaint}`);
   return [failure === undefined ? undefined : `seed ${failure.seed}`, complaint];
 }
@@ -58,7 +58,7 @@ async function byTest(mutant: Mutant, test: string): Promise<[caught: string | u
   return [(await isCaughtByTest(mutant, test)) ? path.basename(test) : undefined, ''];
 }
 
-/** The first line, without the long beginnings of keys. */
+/** The first line, with long prefixes of keys cut. */
 function shortened(complaint: string): string {
   return (complaint.split('\n')[0] ?? '').replace(/x{9,}/, 'x...').slice(0, 110);
 }

@@ -1,5 +1,5 @@
-// Mutants: small changes to the engine's sources, each of which breaks a rule. They lie in the folder `mutants` as patches of their own;
-// the engine has no switch for them. A patched source exists only in the process that asked for it.
+// Mutants: patches in `mutants`, each of which breaks a rule. The engine has no switch for them.
+// Only the process that asked loads the patched source.
 import { readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const FOLDER = new URL('mutants/', import.meta.url);
 const ROOT = new URL('../../', import.meta.url);
 
-/** One text of one source, and what takes its place. */
+/** A text of a source, and its replacement. */
 export interface Patch {
   /** Path from the root of the project. */
   readonly file: string;
@@ -17,10 +17,10 @@ export interface Patch {
 
 export interface Mutant {
   readonly name: string;
-  /** The rule or invariant it breaks, as shared/DESIGN.md numbers them. */
+  /** The rule or invariant that it breaks, by its number in shared/DESIGN.md. */
   readonly breaks: string;
   readonly what: string;
-  /** The test that catches it, where the seeds of a run seldom would; undefined: seeds must. */
+  /** The test that catches it; undefined: seeds catch it. */
   readonly test: string | undefined;
   readonly patches: readonly Patch[];
 }
@@ -33,8 +33,8 @@ export function mutantNames(): string[] {
 }
 
 /**
- * Reads `mutants/NAME.patch`: a line `breaks: ...`, a line `what: ...`, a line `test: FILE` where a test is to catch it, then for each place
- * `--- FILE`, lines of the source that begin with `-`, and what replaces them, beginning with `+`.
+ * Reads `mutants/NAME.patch`: lines `breaks:`, `what:` and, for a test, `test: FILE`. Then for each
+ * place `--- FILE`, the source's lines after `-`, their replacement after `+`.
  */
 export function readMutant(name: string): Mutant {
   const text = readFileSync(new URL(`${name}.patch`, FOLDER), 'utf8');
@@ -56,14 +56,14 @@ export function readMutant(name: string): Mutant {
   return mutant;
 }
 
-/** The text with the patch applied. Throws, naming mutant and file, unless the text to find stands there exactly once. */
+/** Applies the patch. Throws, naming mutant and file, unless `find` stands there exactly once. */
 export function patched(text: string, { file, find, replace }: Patch, mutant: string): string {
   const places = text.split(find).length - 1;
   if (places === 1) return text.replace(find, () => replace);
   throw new Error(`the mutant "${mutant}" no longer applies: ${file} holds ${places} times, not once:\n${find}`);
 }
 
-/** Throws unless each patch of the mutant applies to the sources as they are. */
+/** Throws unless every patch applies to the present sources. */
 export function checkApplies(mutant: Mutant): void {
   const texts = new Map<string, string>();
   for (const patch of mutant.patches) {
@@ -72,7 +72,7 @@ export function checkApplies(mutant: Mutant): void {
   }
 }
 
-/** From now on this process loads the sources as the mutant has them. To be called before they are imported. */
+/** This process loads the mutant's sources from now on. Call it before they are imported. */
 export function mutate(name: string): void {
   const mutant = readMutant(name);
   checkApplies(mutant);

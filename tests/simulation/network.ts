@@ -1,5 +1,5 @@
-// The network between the processes and the provider: when each request arrives, takes effect and is answered, and what goes wrong with it.
-// Built on the memory driver, whose effects are the contract's; all that is decided here is when, and whether.
+// The network decides when each request arrives, whether it takes effect, and when it is answered.
+// The memory driver beneath has the contract's effects.
 import { memoryDriver, type MemoryFault, type MemoryState } from '../../shared/drivers/memory.ts';
 import {
   type Driver,
@@ -26,9 +26,9 @@ export interface NetworkOptions {
   readonly state: MemoryState;
   readonly scheduler: Scheduler;
   readonly events: Events;
-  /** Told that a process stopped in the midst of a merge. */
+  /** Called when a process stopped in the midst of a merge. */
   readonly stopped?: () => void;
-  /** Told of every entity that a request may have changed by the end of the step. */
+  /** Called with every entity that a request may change in this step. */
   readonly touch: (ids: readonly string[]) => void;
 }
 
@@ -39,21 +39,21 @@ interface Request {
   /** Entities it may change. */
   readonly ids: readonly string[];
   readonly timeoutMs: number;
-  /** What a write does for a merge. */
+  /** The step of a merge that a write does. */
   readonly step?: MergeStep | undefined;
 }
 
-/** What becomes of it: a fault for the memory driver when it arrives, or a refusal. */
+/** The fate of a request: a fault for the memory driver on arrival, or a refusal. */
 type Fate = { readonly fault: Promise<MemoryFault> } | { readonly refused: Promise<Refused> };
 
 export class Network {
   readonly #options: NetworkOptions;
   readonly #provider: Driver;
-  /** What becomes of the request that is made next. */
+  /** The fate of the next request. */
   #fault: Promise<MemoryFault> = Promise.resolve({});
   readonly #late = new Set<() => void>();
   readonly #rates: readonly (readonly [Fault, number])[];
-  /** Nothing goes wrong any more. */
+  /** No faults any more. */
   isCalm = false;
 
   constructor(options: NetworkOptions) {
@@ -101,14 +101,14 @@ export class Network {
     return driver;
   }
 
-  /** From now on nothing goes wrong, and whatever was late arrives. */
+  /** Ends all faults, and delivers all late requests. */
   calm(): void {
     this.isCalm = true;
     const { scheduler } = this.#options;
     for (const deliver of this.#late) scheduler.at(scheduler.nowMs, deliver);
   }
 
-  /** The provider asks at once what becomes of a request. */
+  /** The provider asks for the fate before it returns, so one field suffices. */
   #send<T>(fault: Promise<MemoryFault>, send: (provider: Driver) => Promise<T>): Promise<T> {
     this.#fault = fault;
     return send(this.#provider);
@@ -164,7 +164,7 @@ export class Network {
     return fate;
   }
 
-  /** The fault of this request, if its kind can have it and the scenario wants it. */
+  /** Draws a fault that the scenario has and this kind of request can meet. */
   #draw(chance: Chance, { kind, ids }: Request): Fault | undefined {
     if (this.#rates.length === 0) return undefined;
     const isChange = kind !== 'read' && kind !== 'list';
@@ -173,7 +173,7 @@ export class Network {
       'applied twice': isChange,
       'turned away though applied': isChange,
       'part of a batch applied': isChange && ids.length > 1,
-      // A fresh id that is taken is taken by its own insert: a provider never says so of one that is free.
+      // Only a free id is inserted. Providers never report a free id as taken.
       'spurious conflict': (kind === 'change' || kind === 'remove') && ids.length === 1,
       'refused for its size': (kind === 'change' || kind === 'insert') && ids.length === 1,
       'reply lost after applying': isChange,
@@ -205,7 +205,8 @@ export class Network {
     const later = (deliver: () => void): void => {
       const arrive = (): void => {
         if (!this.#late.delete(arrive)) return;
-        // Nothing in the engine could tell the node it brings back from the one that links still lead to: see RELIABILITY.md.
+        // A dropped table's node is never revived: the engine cannot tell it from one that is
+        // linked (RELIABILITY.md).
         if (fault === 'applied twice' && kind === 'insert' && ids.some((id) => this.#isOfDroppedTable(id))) return;
         touch(ids);
         deliver();
@@ -223,7 +224,7 @@ export class Network {
     return {
       fault: this.#arrival(life, arriveMs, ids).then(() => ({
         reply,
-        // Something on the way sent it twice: the reply to the copy that was applied is lost.
+        // A proxy sent it twice, and the reply to the applied copy was lost.
         ...(fault === 'turned away though applied'
           ? { refuse: 'throttled' as const, again: (deliver: () => void) => deliver() }
           : {}),
@@ -251,7 +252,7 @@ export class Network {
     return incarnation !== undefined && (root?.state !== 'live' || root.incarnation !== incarnation);
   }
 
-  /** Resolves when the request takes effect; never if a crash recalls it. */
+  /** Resolves when the request takes effect. Never resolves if a crash recalls it. */
   #arrival(life: Life, arriveMs: number, ids: readonly string[]): Promise<void> {
     const { scheduler, touch } = this.#options;
     return new Promise((resolve) => {
@@ -308,13 +309,13 @@ export class Network {
   }
 }
 
-/** A mishap aimed at a step of merging counts those steps alone. */
+/** A mishap that aims at a step of merging counts only such requests. */
 function isDue({ process, atCall, step }: Mishap, life: Life, number: number, now: MergeStep | undefined): boolean {
   if (process !== life.process.index) return false;
   return step === undefined ? atCall === number : step === now && atCall === life.process.mergeSteps[step];
 }
 
-/** A promise of its own each time: one for all would hold on to whoever waits for it, run after run. */
+/** A shared promise would keep every waiter of every run in memory. */
 function never(): Promise<never> {
   return new Promise(() => undefined);
 }

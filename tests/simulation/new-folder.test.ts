@@ -1,4 +1,4 @@
-// Ctrl-C of a command that works on copies of the sources leaves none of them behind.
+// Ctrl-C leaves no copy of the sources behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

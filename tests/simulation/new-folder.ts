@@ -1,4 +1,4 @@
-// A folder for a mutant's sources: removed when the work is done, and when a signal ends it.
+// A folder for a mutant's sources, removed when the work ends or a signal comes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import path from 'node:path';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const end = (): void => process.exit(130);
 
-/** The result of `work` in a folder of its own, whose name begins with `prefix`. A signal ends the process with 130. */
+/** Runs `work` in a folder whose name begins with `prefix`. A signal ends the process with 130. */
 export async function inNewFolder<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(tmpdir(), prefix));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Shares seeds out to worker processes and gathers what they find.
+// Shares seeds among worker processes, and gathers their results.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -11,11 +11,11 @@ const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 export interface Seeds {
   readonly from: number;
   readonly count: number;
-  /** Default: as many as there are processors. */
+  /** Default: one for each processor. */
   readonly workers?: number | undefined;
-  /** Default: without end. */
+  /** Default: unlimited. */
   readonly forMs?: number | undefined;
-  /** Each worker stops at so many failures. Default 3. */
+  /** Each worker stops after this many failures. Default 3. */
   readonly failuresMax?: number | undefined;
   readonly mutant?: string | undefined;
 }
@@ -28,7 +28,7 @@ export interface Report {
   readonly tookMs: number;
 }
 
-/** Runs the seeds. Rejects if a worker breaks off. */
+/** Runs the seeds. Rejects if a worker ends without an answer. */
 export async function runSeeds({ from, count, workers = availableParallelism(), ...rest }: Seeds): Promise<Report> {
   const begunMs = performance.now();
   const { forMs = 2 ** 40, failuresMax = 3, mutant } = rest;

@@ -1,5 +1,5 @@
-// One simulated process: its clocks, its chance, its store. It may crash (its memory is gone, its requests may still land), sleep for hours
-// while the others go on, or have its clock set.
+// A simulated process: clocks, chance and a store. A crash takes its memory, while its requests may
+// land; it may sleep for hours; its clock may be set.
 import type { Driver } from '../../shared/store/contract/driver.ts';
 import type { Runtime } from '../../shared/store/contract/runtime.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
@@ -9,18 +9,18 @@ import type { MergeStep } from './mishap.ts';
 import type { Scenario } from './scenario.ts';
 import type { Owner, Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 
-// WebAssembly is compiled beside virtual time, which would pass the first call's deadline meanwhile.
+// Real time compiles WebAssembly, while virtual time would pass the first call's deadline.
 await loadHash();
 
-/** What the clocks show when a run begins. */
+/** The wall time at which every run begins. */
 export const START_WALL_MS = 1_700_000_000_000;
-/** Of calls that name none. */
+/** The deadline of calls that name none. */
 export const TIMEOUT_MS = 30_000;
-/** Whoever looks at its clocks so often before anything else happens does so for ever. */
+/** More looks at the clocks in one step mean an endless loop. */
 const LOOKS_MAX = 100_000;
-/** And whoever makes so many requests: ten times what any life takes. */
+/** Ten times the requests of any life. More of them mean an endless loop. */
 const REQUESTS_MAX = 10_000;
-/** A process that went in a circle is started again after so long. */
+/** A process that ran in a loop restarts after this time. */
 const RESTART_MS = 20_000;
 const LONG_MS = 1_000_000;
 
@@ -34,9 +34,9 @@ export class Life implements Owner, Runtime {
   readonly inFlight = new Set<() => void>();
   isDead = false;
   wakesAtMs = 0;
-  /** How often it slept. */
+  /** Counts its sleeps. */
   naps = 0;
-  /** It went in a circle, and was ended. */
+  /** It ran in an endless loop, and was ended. */
   isStuck = false;
   #requests = 0;
   #looks = 0;
@@ -45,7 +45,7 @@ export class Life implements Owner, Runtime {
   readonly #chance: Chance;
   readonly #process: Process;
   #stoodStillMs = 0;
-  /** How busy it is, 0 to 1; undefined: now this, now that. */
+  /** How busy it is, 0 to 1; undefined: drawn at each look. */
   readonly #busyShare: number | undefined;
   #die: () => void;
 
@@ -69,7 +69,7 @@ export class Life implements Owner, Runtime {
     this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, timeoutMs: TIMEOUT_MS });
   }
 
-  /** Handles it opened, for their statistics. */
+  /** Its tables, for their statistics. */
   readonly tables: { stats(): TableStats }[] = [];
 
   get process(): Process {
@@ -83,11 +83,12 @@ export class Life implements Owner, Runtime {
 
   monotonicMs(): number {
     this.#countLook();
-    // Its turn is longer at each look, then: the engine waits for the next, which does not come.
+    // A stuck process sees its turn grow at each look, so the engine waits for a turn that never
+    // comes.
     return this.#scheduler.nowMs - this.#stoodStillMs + (this.isStuck ? this.#looks * LONG_MS : 0);
   }
 
-  /** Ends a process that looks at its clocks without end: what it waits for would never happen. */
+  /** Ends a process that looks at its clocks without end, as no time passes while it does. */
   #countLook(): void {
     const { steps } = this.#scheduler;
     if (steps !== this.#looksAtStep) this.#looks = 0;
@@ -98,7 +99,7 @@ export class Life implements Owner, Runtime {
     if (this.#looks > LOOKS_MAX) this.#end();
   }
 
-  /** To be called before each request, which is not made if the process is dead then. */
+  /** Call it before each request. A dead process must not send it. */
   countRequest(): void {
     this.#requests += 1;
     if (this.#requests > REQUESTS_MAX) this.#end();
@@ -122,7 +123,7 @@ export class Life implements Owner, Runtime {
     return this.#scheduler.after(ms, this, signal);
   }
 
-  /** Work takes no time here: no turn is ever long. */
+  /** Work takes no virtual time, so no turn is long. */
   nextTurn(): Promise<void> {
     return this.isStuck ? new Promise<never>(() => undefined) : Promise.resolve();
   }
@@ -133,7 +134,7 @@ export class Life implements Owner, Runtime {
     return drawn;
   }
 
-  /** Memory is gone; each request under way lands or does not. */
+  /** Memory is gone. Each request under way lands or is recalled. */
   crash(): void {
     this.isDead = true;
     for (const recall of this.inFlight) if (this.#chance.is(0.5)) recall();
@@ -150,11 +151,11 @@ export class Life implements Owner, Runtime {
 export class Process {
   readonly index: number;
   wallOffsetMs: number;
-  /** Requests made so far, in all its lives. */
+  /** Its requests in all lives. */
   calls = 0;
-  /** How many of them did what for a merge. */
+  /** Its requests that did each step of a merge. */
   readonly mergeSteps: Record<MergeStep, number> = { retire: 0, copy: 0, absorb: 0, strip: 0 };
-  /** By how much its clock was set, in all. */
+  /** The sum of all jumps of its clock. */
   wallJumpsMs = 0;
   #life: Life;
   #restarted: Promise<void> = Promise.resolve();
@@ -173,15 +174,15 @@ export class Process {
     this.#life = this.#start(0);
   }
 
-  /** All there were. */
+  /** All its lives. */
   readonly lives: Life[] = [];
 
-  /** The latest, which may have ended. */
+  /** The latest life, which may have ended. */
   get life(): Life {
     return this.#life;
   }
 
-  /** Memory is gone; `downMs` later the process starts again, with an empty one. */
+  /** Memory is gone. The process starts again after `downMs`, with an empty one. */
   crash(downMs: number): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#restarted = promise;
@@ -192,7 +193,7 @@ export class Process {
     });
   }
 
-  /** The present life, once there is one, awake. */
+  /** The present life, once the process runs and is awake. */
   async awake(): Promise<Life> {
     await this.#restarted;
     for (let life = this.#life; life.wakesAtMs > this.#scheduler.nowMs; life = this.#life) {

@@ -1,4 +1,4 @@
-// The provider's content, decoded by the checks' own reading of the format and kept while the bytes stay the same.
+// The provider's content by the checks' own decoder, kept while the bytes stay the same.
 import type { MemoryState, StoredEntity } from '../../shared/drivers/memory/effects.ts';
 import xxhash from 'xxhash-wasm';
 import { type DecodedRecord, decodeNode, decodePage, type Node, ROOT, type Row } from './decode.ts';
@@ -6,14 +6,14 @@ import { entityId, partName } from '../support/ids.ts';
 
 export type Stored = StoredEntity;
 
-/** An entity as it lies there. */
+/** An entity as stored. */
 export interface Held {
   readonly id: string;
   readonly stored: Stored;
   readonly node: Node;
 }
 
-/** A page, and what the row said of it. */
+/** A page's records, and the row that named it. */
 interface Decoded {
   readonly records: readonly DecodedRecord[];
   readonly container: string;
@@ -51,7 +51,7 @@ export class Provider {
     return records;
   }
 
-  /** The records that count, in order of position: of each key that of the highest layer, unless it is a tombstone. */
+  /** The records that count, by position: each key's of the highest layer, without tombstones. */
   records(held: Held): readonly DecodedRecord[] {
     const known = this.#records.get(held);
     if (known !== undefined) return known;
@@ -70,7 +70,7 @@ export class Provider {
     return placed.sort((a, b) => a.at.compare(b.at)).map(({ record }) => record);
   }
 
-  /** What all layers hold, the base first. */
+  /** The records of all layers, the base first. */
   allRecords(held: Held): DecodedRecord[] {
     return held.node.rows.flatMap((row) => this.page(held, row));
   }
@@ -79,7 +79,7 @@ export class Provider {
     return this.entity(entityId(`t!${table}!`));
   }
 
-  /** Ids of all nodes of a table but its root, of any incarnation. */
+  /** Ids of all nodes but the root, of any incarnation. */
   nodeIds(table: string): string[] {
     return [...this.state.entities.keys()].filter((id) => id.startsWith(`n!${table}!`));
   }

@@ -1,23 +1,23 @@
-// Writes down what callers asked and were told, record by record, in the terms of history.ts; and what can be judged at once: versions that
-// repeat, a write that shows twice, errors that no fault explains.
+// Records calls and answers by record, as history.ts needs them. Judges at once repeated versions,
+// writes that show twice, and errors without a fault.
 import { StoreError } from '../../shared/store/index.ts';
 import type { Events } from './events.ts';
 import { type Effect, isLinearizable, type Operation, OPERATIONS_MAX, type State } from './history.ts';
 import type { Life } from './process.ts';
 
-/** What a record's value holds. */
+/** The value of every record. */
 export interface Value {
   readonly id: string;
   readonly padding: string;
 }
 
-/** When a write's record expires: between these wall times, as the process that wrote reads them. */
+/** A record expires between these wall times of the process that wrote it. */
 interface Expiry {
   fromMs: number;
   toMs: number;
 }
 
-/** An operation under way: where and when it began. */
+/** A call under way, with its beginning. */
 export interface Call {
   readonly life: Life;
   readonly calledAt: number;
@@ -27,15 +27,15 @@ export interface Call {
   readonly naps: number;
 }
 
-/** By which wall times a call may have judged what has expired. */
+/** Wall times by which a call may have judged expiry. */
 interface Window {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** The first tell enough. */
+/** As in complaints.ts. */
 const COMPLAINTS_MAX = 5;
-/** Timers are set in whole milliseconds, one for each wave of a batch. */
+/** Timers have whole milliseconds, and each wave of a batch sets one. */
 const LATE_MS = 40;
 
 export class Recorder {
@@ -64,23 +64,23 @@ export class Recorder {
       calledMs: this.#nowMs(),
       wallFromMs: life.wallMs(),
       jumpsMs: wallJumpsMs,
-      // Whoever calls while its process falls asleep is answered when it wakes.
+      // Called as its process falls asleep, it is answered after it wakes: lateness is not judged.
       naps: life.wakesAtMs > this.#nowMs() ? -1 : life.naps,
     };
   }
 
-  /** The write `id` has, or would have, an expiry; when is known once it was answered. */
+  /** The write `id` has a time to live. Its expiry is known once it is answered. */
   expires(id: string, ttlMs: number | undefined): void {
     if (ttlMs !== undefined) this.#expiries.set(id, { fromMs: -Infinity, toMs: Infinity });
   }
 
-  /** The write `id` keeps the expiry of the record it replaced. */
+  /** The write `id` keeps the expiry of the record that it replaced. */
   expiresAs(id: string, before: State): void {
     const expiry = before === undefined ? undefined : this.#expiries.get(before);
     if (expiry !== undefined) this.#expiries.set(id, expiry);
   }
 
-  /** Adds an operation that answered, or (`isKnown` false) whose fate nobody knows. Its effect may consult `views`. */
+  /** Adds an operation with its answer, or with `isKnown` false if its fate is unknown. */
   add(
     key: string,
     name: string,
@@ -103,7 +103,7 @@ export class Recorder {
     return operation;
   }
 
-  /** The states in which `state` may have been seen: expired records as absent, where the clock allows it. */
+  /** The states that callers may see: `state`, or absent if its expiry lies in the window. */
   views(state: State, window: Window): State[] {
     const expiry = state === undefined ? undefined : this.#expiries.get(state);
     if (expiry === undefined) return [state];
@@ -115,7 +115,7 @@ export class Recorder {
     return seen;
   }
 
-  /** A record was shown: its version stands for one write of its key for ever, and its write has one version. */
+  /** A record was shown. A version belongs to one write of its key, and a write to one version. */
   shows(key: string, version: string, id: string): void {
     const known = this.#idOfVersion.get(`${key} ${version}`);
     if (known !== undefined && known !== id)
@@ -127,7 +127,7 @@ export class Recorder {
     this.#versionOfId.set(`${key} ${id}`, version);
   }
 
-  /** A put was answered: its expiry was computed by now. */
+  /** A put was answered, so its expiry was computed before now. */
   settleExpiry(id: string, call: Call, ttlMs: number | undefined): void {
     const expiry = this.#expiries.get(id);
     if (expiry === undefined || ttlMs === undefined) return;
@@ -136,7 +136,7 @@ export class Recorder {
     expiry.toMs = toMs + ttlMs;
   }
 
-  /** Judges how a call failed: whether it says that nothing was written. */
+  /** Judges a failed call. Only the code `unknown` may have written. */
   fails(what: string, error: unknown, allowed: readonly string[]): 'nothing' | 'unknown' {
     const code = error instanceof StoreError ? error.code : 'no StoreError';
     this.#events.count(`answer ${code}`);
@@ -148,7 +148,7 @@ export class Recorder {
     return code === 'unknown' ? 'unknown' : 'nothing';
   }
 
-  /** A call ended: in time, unless its process slept. */
+  /** A call ends in time unless its process slept. */
   ends(what: string, call: Call, timeoutMs: number | undefined): void {
     const tookMs = this.#nowMs() - call.calledMs;
     if (call.life.naps === call.naps && tookMs > (timeoutMs ?? 30_000) + LATE_MS)
@@ -160,7 +160,7 @@ export class Recorder {
     this.#events.tell('CHECK', what.split('\n')[0] ?? '');
   }
 
-  /** Each record's answers must be explained by one order. */
+  /** Some order must explain each record's answers. */
   check(): void {
     for (const [key, history] of this.#histories) {
       if (history.length > OPERATIONS_MAX) this.complain(`${key} has too long a history to be checked`);

@@ -1,16 +1,16 @@
-// What a commit did to the links of its node: which nodes it split off, and whether it took in a retired right neighbour or linked a copy of that
-// (rules 8, 9 and 27). And whether the records that went from node to node are all there.
+// Finds by a commit's links which nodes it split off, and whether it absorbed a retired neighbour
+// or linked a copy of it (rules 8, 9 and 27). Checks that all records arrived.
 import { type DecodedRecord, type Node, ROOT } from './decode.ts';
 import { type Held, idOf, type Provider, tableOf } from './provider.ts';
 
 export interface Reshape {
-  /** The nodes it links that were made for exactly this commit, in order. */
+  /** The nodes that it links and that were made for this commit, in order. */
   readonly made: readonly Held[];
-  /** The neighbour on the right before, if that is retired and links no longer lead to it. */
+  /** The former right neighbour, if it is retired and no longer linked. */
   readonly absorbed: Held | undefined;
-  /** The copy that is linked in the place of `absorbed`; undefined if its records were taken in. */
+  /** The copy linked in the place of `absorbed`; undefined if its records were taken in. */
   readonly copy: Held | undefined;
-  /** Undefined, or what is wrong with its links. */
+  /** Says how its links are wrong. */
   readonly fault: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function reshapeOf(provider: Provider, before: Held, now: Held): Reshape 
   const next = end === undefined ? undefined : nodeAt(end);
   const isThere = end === undefined || next !== undefined;
   const absorbed = was.right === undefined ? undefined : nodeAt(was.right);
-  // A drop may have removed what the retired leaf led to: it was absorbed all the same.
+  // A drop may have removed the leaf that the absorbed one linked.
   if (absorbed?.node.state === 'retired' && end === absorbed.node.right) {
     const fault = isThere ? 'joined other bounds' : 'linked a node that is not there';
     return { ...reshape, absorbed, fault: isThere && sameBound(high, absorbed.node.high) ? undefined : fault };
@@ -64,8 +64,8 @@ function copyFault(provider: Provider, retired: Held, copy: Held): string | unde
 }
 
 /**
- * What is wrong with the records of the nodes `after` a commit, in words: each is one of those `before` it or bears a fresh version, and of those that are
- * gone and could not expire no more are gone than the commit took numbers.
+ * Names a record that changed, came back or was lost from `before` to `after`. Each fresh record,
+ * and each unexpired one that is gone, takes a number.
  */
 export function contentFault(
   provider: Provider,

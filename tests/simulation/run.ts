@@ -1,4 +1,4 @@
-// One run: a scenario played out to its end, then a look at everything with all faults over.
+// Plays a scenario to its end, then looks at everything without faults.
 import { memoryState } from '../../shared/drivers/memory.ts';
 import type { Table } from '../../shared/store/index.ts';
 import { Client } from './client.ts';
@@ -12,23 +12,23 @@ import { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 import { orphansOf, storedRecords, structureFaults } from './structure.ts';
 import { Watch } from './watch.ts';
 
-/** A name that begins with the other table's: a drop of the one must leave the other alone. */
+/** The other table's name is a prefix of it. A drop of that table must spare this one. */
 const NEIGHBOUR = `${TABLE}2`;
-/** Far more than any run takes. */
+/** Far more steps than any run takes. */
 const STEPS_MAX = 300_000;
 const HOUR_MS = 3_600_000;
-/** A process that no scenario has. */
+/** No scenario has a process of this number. */
 const LAST = 99;
-/** Vacuums, one a day, until one finds nothing to merge. */
+/** Vacuums, one a day, until one merges nothing. */
 const DAYS_MAX = 10;
 
 export interface Result {
   readonly complaints: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
-  /** Of all lines: equal for equal scenarios. */
+  /** A hash of all lines, equal for equal scenarios. 0 unless traced. */
   readonly hash: number;
   readonly steps: number;
-  /** What happened, line by line, if it was asked for. */
+  /** The events of a traced run. */
   readonly lines: readonly string[];
 }
 
@@ -97,7 +97,7 @@ class Run {
     await this.#scheduler.run(Promise.all(playing), STEPS_MAX);
     this.#countLives(processes);
     this.#network.calm();
-    // What nobody waits for comes to its end: splits, sleepers, whatever was late.
+    // Background work ends: splits, sleepers, late requests.
     await this.#scheduler.pass(24 * HOUR_MS);
   }
 
@@ -122,7 +122,7 @@ class Run {
     });
   }
 
-  /** One record in the other table, with nothing going wrong yet. */
+  /** One record in the other table, before any fault. */
   async #fillNeighbour(): Promise<void> {
     this.#network.isCalm = true;
     const { store } = this.#process(this.#scenario.skewsMs.length).life;
@@ -139,7 +139,7 @@ class Run {
       this.#events.count('process restarted', lives.length - 1);
       for (const { number } of lives.filter(({ isStuck }) => isStuck))
         this.#recorder.complain(`process ${index} went in a circle in its life ${number}`);
-      // Handles of one store share their table's counters.
+      // Handles of one store share their table's counters, so one is enough.
       const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
       for (const each of stats) {
         const { rightWalks, unknownOutcomes, conflicts, readsFirst, rests, splitsByTraffic, lostSplits } = each;
@@ -156,7 +156,7 @@ class Run {
     }
   }
 
-  /** A new process, with all faults over, must see every record, and see it again when vacuum has run. */
+  /** A new process sees every record without faults, before a vacuum and after it. */
   async #lookAtTheEnd(): Promise<void> {
     const process = this.#process(this.#scenario.skewsMs.length + 1);
     const look = async (): Promise<void> => {
@@ -166,7 +166,7 @@ class Run {
         await this.#readAll(process, table, when);
         await store.vacuum(TABLE, { timeoutMs: HOUR_MS, quietMs: 0 });
       }
-      // What is left of merged leaves goes a day later, if nothing was merged then.
+      // Headers of merged leaves go a day later, once nothing more is merged.
       const last = this.#process(LAST).life.store;
       for (let days = 0, merged = 1; merged > 0 && days < DAYS_MAX; days += 1) {
         await this.#scheduler.after(25 * HOUR_MS);

@@ -1,5 +1,5 @@
-// A scenario: everything that one run is, as plain data drawn from a seed. What is data can be left out piece by piece until only the
-// cause of a failure is left.
+// A scenario holds everything of one run as plain data drawn from a seed. Shrinking leaves data out
+// until the cause of a failure remains.
 import { type Action, type ActionRules, ActionSource } from './actions.ts';
 import { Chance } from './chance.ts';
 import {
@@ -16,7 +16,7 @@ import type { Mishap } from './mishap.ts';
 /** The table of every run. */
 export const TABLE = 't';
 
-/** What may go wrong with a request. */
+/** Faults of a request. */
 export const FAULTS = [
   'throttled before applying',
   'turned away as too much',
@@ -36,46 +36,46 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** Milliseconds that requests take, one way. */
+/** One-way times of requests, in milliseconds. */
 export type Latency = 'even' | 'wide' | 'uneven';
 
 export interface Scenario {
   readonly seed: number;
   readonly order: 'hash' | 'key';
-  /** Leaves the table begins with. */
+  /** The number of leaves at the beginning. */
   readonly containers: number;
   readonly compression: 'none' | 'zstd';
-  /** Small ones have room for a container or two. */
+  /** A small cache holds a container or two. */
   readonly cacheBytesMax: number;
   readonly entityBytesMax: number;
   readonly chunksMax: number;
   readonly chunkBytes: number;
   readonly keyCount: number;
-  /** All keys begin with so many equal bytes: separators are long, and branches split. */
+  /** All keys share a prefix of this length: separators are long, so that branches split. */
   readonly prefixBytes: number;
   readonly latency: Latency;
   readonly faults: Partial<Record<Fault, number>>;
-  /** How far each process's wall clock is ahead. */
+  /** By how much each process's wall clock is ahead. */
   readonly skewsMs: readonly number[];
   readonly mishaps: readonly Mishap[];
   readonly clients: readonly { readonly process: number; readonly actions: readonly Action[] }[];
 }
 
 const HOUR_MS = 3_600_000;
-/** So many of those that shrink have one stop in the midst of it. */
+/** The share of merging seeds in which a process stops in the midst of a merge. */
 const AIMED_SHARE = 0.4;
-/** So many of these are aimed at what else hardly ever occurs. */
+/** The share of aimed seeds that aim at a case which hardly ever occurs otherwise. */
 const RARE_SHARE = 0.5;
-/** So many of the seeds that are not hot shrink, so that vacuums find much to merge. */
+/** The share of seeds, hot ones left out, in which vacuums find much to merge. */
 const MERGING_SHARE = 0.45;
 const PURGE_MS = 800_000;
-/** Where many write one record, writes stay open while later ones gather. */
+/** Many clients write one record: writes stay open while later ones gather. */
 const HOT_FAULTS = { 'applied long after failing': 0.1, 'slow on the way': 0.5 } as const;
-/** A table may be dropped and created again while a request is on its way. */
+/** A table may be dropped and created again while a request is under way. */
 const SLOW_FAULTS = { 'slow on the way': 0.1, 'slow to reply': 0.1 } as const;
 const BURSTS = 4;
 const CALLERS_IN_A_BURST = 5;
-/** Between two bursts what was late may land. */
+/** Late requests may land between two bursts. */
 const BURST_EVERY_MS = 60_000;
 
 export function scenarioOf(seed: number): Scenario {
@@ -91,7 +91,7 @@ export function scenarioOf(seed: number): Scenario {
   const hasDrops = chance.is(0.2);
   const isAimed = isMerging && !isLong && merging.is(AIMED_SHARE);
   const rarely = new Chance(seed, 6);
-  // Only in order of keys do those that come first lie in one leaf, which is to grow.
+  // The first leaf is to grow. The first keys share a leaf only in order of keys.
   const rare = !isAimed || !rarely.is(RARE_SHARE) ? undefined : order === 'key' ? 'copies' : 'refused';
   const ownMishaps =
     rare !== undefined
@@ -103,7 +103,7 @@ export function scenarioOf(seed: number): Scenario {
           : [];
   const mishaps = [...(isAimed ? [] : mishapsOf(chance, processes)), ...ownMishaps];
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
-  // Expired records are purged after minutes: someone must come back then.
+  // Expired records are purged after 5 minutes. Some client must pause longer and come back.
   if (hasTtl) sleeps.push(PURGE_MS);
   const few = isMerging ? (isAimed ? [24, 40] : [12, 24, 40]) : [3, 12, 24, 40];
   const keyCounts = isLong ? [24, 60, 60] : isScattered ? [40, 80] : isHot ? [2] : few;
@@ -157,7 +157,7 @@ function clientsOf(chance: Chance, processes: number, actions: ActionSource, isM
   );
 }
 
-/** Some callers of one process at a time, all at once: what they change goes in one commit. */
+/** Bursts of callers of one process. One commit carries their changes. */
 function burstsOf(chance: Chance, processes: number, actions: ActionSource): Clients {
   return Array.from({ length: BURSTS }, (_, burst) => ({ burst, process: chance.below(processes) })).flatMap(
     ({ burst, process }) =>
@@ -168,22 +168,23 @@ function burstsOf(chance: Chance, processes: number, actions: ActionSource): Cli
   );
 }
 
-/** Tiny limits, so that a few records split. A header, as everywhere, fits into a chunk. */
+/** Tiny limits, so that a few records split a leaf. A header always fits into a chunk. */
 function sizesOf(
   chance: Chance,
   { isLong, isScattered, isMerging }: Pick<ActionRules, 'isLong' | 'isScattered' | 'isMerging'>,
 ): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
-  // Pages of one entry each: a branch splits at some ten children, and a root holds what one batch makes of it.
+  // Pages of one entry: a branch splits at some ten children, a root holds all that one batch
+  // makes.
   if (isLong) return { entityBytesMax: 6_000, chunksMax: 14, chunkBytes: 32_768 };
   if (isScattered) return { entityBytesMax: chance.of([6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
-  // Two leaves become one where they take half of every budget, and a header takes a part of that.
+  // Two leaves merge if both take half of every budget at most, and headers use a part of it.
   if (isMerging) return { entityBytesMax: chance.of([4_000, 6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
   const chunksMax = chance.of([10, 14, 30]);
   if (chance.is(0.1)) return { entityBytesMax: 9_000, chunksMax, chunkBytes: 2_500 };
   return { entityBytesMax: chance.of([2_600, 3_000, 4_000, 6_000]), chunksMax, chunkBytes: 32_768 };
 }
 
-/** Of each seed some faults only: where everything fails, little happens. */
+/** Each seed has some faults only. If everything fails, little happens. */
 function faultsOf(chance: Chance, shares: readonly number[]): Partial<Record<Fault, number>> {
   const share = chance.of(shares);
   return Object.fromEntries(

@@ -1,8 +1,8 @@
-// Makes a failing scenario smaller: leaves out clients, actions, mishaps and faults, piece by piece, as long as the run still fails.
+// Leaves clients, actions, mishaps and faults out of a failing scenario while it still fails.
 import { run } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
-/** The smallest that was found in `forMs`, itself if it does not fail at all. */
+/** The smallest failing scenario found in `forMs`. One that does not fail comes back whole. */
 export async function shrink(scenario: Scenario, forMs: number): Promise<Scenario> {
   const untilMs = performance.now() + forMs;
   let best = scenario;
@@ -24,7 +24,7 @@ async function fails(scenario: Scenario): Promise<boolean> {
   return (await run(scenario)).complaints.length > 0;
 }
 
-/** Scenarios with a little less, what may save most first. */
+/** Scenarios with a little less. The largest savings come first. */
 function* smaller(scenario: Scenario): Generator<Scenario> {
   const { clients, mishaps, faults } = scenario;
   for (const index of clients.keys())

@@ -1,4 +1,4 @@
-// npm run simulate and npm run soak: plays seeds out, tells what occurred, and shows what failed. arguments.ts says what they take.
+// npm run simulate and npm run soak: play seeds, show events and failures. Options: arguments.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -37,7 +37,7 @@ function readScenario(file: string): Scenario {
   }
 }
 
-/** The first seed that failed. */
+/** Returns the first seed that failed. */
 async function runMany(command: Extract<Command, { kind: 'seeds' }>): Promise<number | undefined> {
   const { from, count, forMs, workers } = command;
   const report = await runSeeds({ from, count, forMs, workers });

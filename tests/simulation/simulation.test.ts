@@ -1,5 +1,5 @@
-// The simulation as part of the tests: 500 seeds find nothing and meet every danger, one seed is one run, and what the provider's faults do is
-// what the driver contract allows.
+// 500 seeds find nothing and meet every danger. One seed is one run. The provider's faults stay
+// within the driver contract.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
 import { missing } from './coverage.ts';
@@ -105,7 +105,7 @@ test('a run in which a process went in a circle complains', async () => {
   expect((await run(scenarioOf(1))).complaints).toContain('process 0 went in a circle in its life 0');
 });
 
-/** How many of three writes in one request applied, and what was said of them, with one fault. */
+/** Sends three writes in one request with one fault. Gives how many applied, and the outcomes. */
 async function batch(fault: Fault, seed: number): Promise<{ applied: number; outcomes: string[] }> {
   const scenario = { ...scenarioOf(seed), faults: { [fault]: 1 }, mishaps: [], latency: 'even' } as const;
   const scheduler = new Scheduler(seed);

@@ -1,4 +1,4 @@
-// The actions of a client that concern one record: what each answer says of the states that it may have met, and left behind.
+// A client's actions on one record. Each answer tells which states it may have met and left.
 import type { Entry, Table } from '../../shared/store/index.ts';
 import { type Get, type OnKey, optionsOf, type Put } from './actions.ts';
 import type { Client } from './client.ts';
@@ -6,7 +6,7 @@ import type { Effect, State } from './history.ts';
 import type { Life } from './process.ts';
 import type { Call, Recorder, Value } from './recorder.ts';
 
-/** What a caller's own function threw, having seen a state. */
+/** Thrown by the caller's function, with the state that it was given. */
 class Refusal extends Error {
   readonly seen: State;
 
@@ -77,7 +77,7 @@ export class Singles {
     const { ttlMs } = action;
     const call = recorder.begin(life);
     const name = `w${this.#client.options.nextId()}`;
-    /** Each run of the function is a write of its own, of which one at most may take effect. */
+    /** Each run of the function is a write of its own. At most one of them takes effect. */
     const tries: { readonly id: string; readonly before: State }[] = [];
     const change = (current: Entry<Value> | undefined): Value => {
       const before = current?.value.id;
@@ -111,7 +111,7 @@ export class Singles {
     });
   }
 
-  /** An update that changes nothing is a read, and so is one whose function throws. */
+  /** An update without a change is a read. So is one whose function throws. */
   async updateInVain(action: OnKey, life: Life, table: Table<Value>): Promise<void> {
     const key = this.#client.nameOf(action.key);
     const call = this.#client.options.recorder.begin(life);
@@ -179,7 +179,7 @@ export class Singles {
     else if (answer.code === 'conflict') this.#conflicts(key, what, call, isMet);
   }
 
-  /** The record was seen not to meet the condition, by one view of it at least. */
+  /** At least one view of the record failed the condition. */
   #conflicts(key: string, what: string, call: Call, isMet: (seen: State) => boolean): void {
     const { recorder } = this.#client.options;
     recorder.add(

@@ -1,5 +1,5 @@
-// The shape of a table as it lies in the provider: on every level each position in one node, every entry of a branch leading to a linked
-// node, every record where a search would look for it.
+// The stored shape of a table: each position in one node of a level, each entry to a linked node,
+// each record where a search looks for it.
 import type { DecodedRecord, Node, Row } from './decode.ts';
 import { type Held, idOf, positionOf, type Provider, tableOf } from './provider.ts';
 
@@ -8,7 +8,7 @@ interface Level {
   readonly nodes: readonly Held[];
 }
 
-/** Levels of a live table, root first, each along its right links. Throws where a link leads to nothing. */
+/** Levels of a live table, root first, along their right links. Throws at a link to nothing. */
 function levelsOf(provider: Provider, table: string): Level[] {
   const root = provider.root(table);
   if (root === undefined) throw new RangeError(`table ${table} has no root`);
@@ -30,15 +30,15 @@ function levelsOf(provider: Provider, table: string): Level[] {
   }
 }
 
-/** What a run knows beside what lies there. */
+/** A run's memory of former states. */
 export interface Past {
-  /** Ids of nodes that links ever led to. */
+  /** Ids of nodes that were ever linked. */
   readonly linked: Set<string>;
-  /** Where each leaf begins that ever retired, by its id. */
+  /** The low of each leaf that ever retired, by its id. */
   readonly retired: Map<string, Buffer>;
 }
 
-/** What is wrong with the shape of a live table, in words. With `isDeep` also within the pages. Notes what links lead to. */
+/** Faults of a live table's shape; `isDeep`: within pages too. Adds linked nodes to `past`. */
 export function structureFaults(
   provider: Provider,
   table: string,
@@ -60,7 +60,7 @@ export function structureFaults(
   }
 }
 
-/** Ids of nodes that no link leads to, of any incarnation. */
+/** Ids of nodes of any incarnation that no link leads to. */
 export function orphansOf(provider: Provider, table: string): string[] {
   const linked = new Set(levelsOf(provider, table).flatMap(({ nodes }) => nodes.map(({ id }) => id)));
   return provider.nodeIds(table).filter((id) => !linked.has(id));
@@ -83,7 +83,7 @@ function levelFaults(nodes: readonly Held[], level: number, incarnation: string)
   return faults;
 }
 
-/** A retired leaf stays where it is until its left neighbour takes it in. The leftmost never retires. */
+/** A retired leaf stays linked until its left neighbour absorbs it. The leftmost never retires. */
 function isLinkable({ state, level, low }: Node): boolean {
   return state === 'live' || (state === 'retired' && level === 0 && low.length > 0);
 }
@@ -103,7 +103,7 @@ function lostFaults(provider: Provider, nodes: readonly Held[], { linked }: Past
   });
 }
 
-/** What a node says of its splits is followed without a look at any branch. */
+/** Searches follow a node's parts without a look at a branch, so parts must be right. */
 function partFaults(nodes: readonly Held[], { retired }: Past): string[] {
   const linked = new Map(nodes.map(({ node }) => [node.container, node]));
   return nodes.flatMap(({ id, node }) =>
@@ -115,7 +115,7 @@ function partFaults(nodes: readonly Held[], { retired }: Past): string[] {
   );
 }
 
-/** An entry names the node that begins at its separator; a leaf that was merged, or what took it in, may begin to the left of it (rule 29). */
+/** Rule 29: an entry names the node that begins at its separator, or after merges left of it. */
 function childFaults(
   provider: Provider,
   branches: readonly Held[],

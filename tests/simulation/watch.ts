@@ -1,5 +1,5 @@
-// Looks at every entity the moment it was changed, and compares it with what it was: the invariants that hold for each single write,
-// whoever wrote it. What it sees is counted too: which kinds of split, fence, repair and removal a run met.
+// Compares every entity with its former state at each change: invariants of a single write, whoever
+// wrote it. Counts the splits, fences, repairs and removals that it sees.
 import { Complaints } from './complaints.ts';
 import { type DecodedRecord, type Node, ROOT } from './decode.ts';
 import type { Events } from './events.ts';
@@ -12,7 +12,7 @@ import { partName } from '../support/ids.ts';
 const COMMIT_IDS_KEPT = 128;
 const PURGE_AFTER_MS = 300_000;
 const HOLD_MOST_MS = 1_000;
-/** At most, as a simulated process is set. */
+/** A process's clock is at most 290 s ahead, and jumps by some 4 s. */
 const CLOCKS_APART_MS = 300_000;
 
 export class Watch {
@@ -26,7 +26,7 @@ export class Watch {
   readonly #removed = new Set<string>();
   readonly #touched = new Set<string>();
   readonly #cameAt = new Map<string, number>();
-  /** Versions that a split was begun on. */
+  /** Versions that a split started from. */
   readonly #bases = new Set<string>();
   readonly #removingSince = new Map<string, number>();
   #looks = 0;
@@ -44,12 +44,12 @@ export class Watch {
     return this.#complaints.all;
   }
 
-  /** These may have changed when `look` is called next. */
+  /** Entities that may have changed by the next `look`. */
   readonly touch = (ids: readonly string[]): void => {
     for (const id of ids) this.#touched.add(id);
   };
 
-  /** To be called after each request's effect. */
+  /** Call it after each request's effect. */
   readonly look = (): void => {
     if (this.#touched.size === 0) return;
     this.#looks += 1;
@@ -167,7 +167,7 @@ export class Watch {
     if (was.incarnation !== is.incarnation || was.state !== is.state) return this.#turns(id, was, is);
     const isReshaped = is.level !== was.level || is.right !== was.right || !sameBound(is.high, was.high);
     const reshape = isReshaped ? reshapeOf(this.#provider, before, now) : NO_RESHAPE;
-    // A drop may have removed what it took in or made, and then nothing is left to compare it with.
+    // A drop may have removed the absorbed or new nodes: nothing is left to compare.
     if (reshape.fault === undefined || !this.#isDoomed(now)) {
       this.#checkNumbers(before, now, reshape);
       this.#checkContent(before, now, reshape);
@@ -178,7 +178,7 @@ export class Watch {
     return is.level > 0 && this.merges.past.retired.size > 0;
   }
 
-  /** What others go by: a short hold, and parts only of a split that this very commit, or one before, has linked. */
+  /** Courtesies: a hold is short, and parts come only from a split that is linked. */
   #checkCourtesies({ node: was }: Held, { id, node: is }: Held, { made, absorbed }: Reshape): void {
     this.#complaints.expect(is.holdForMs <= HOLD_MOST_MS, id, `asks for a hold of ${is.holdForMs} ms`);
     if (is.holdForMs > 0) this.#events.count('commit that asks others to hold');
@@ -195,14 +195,14 @@ export class Watch {
       if (was.parts.length > 0 && is.parts.length > was.parts.length)
         this.#events.count('parts of an earlier split kept');
     } else {
-      // The part might be the neighbour that went.
+      // A part may be the neighbour that was absorbed.
       const isKept = is.parts.length === 0 || (namesOf(is) === namesOf(was) && absorbed === undefined);
       this.#complaints.expect(isKept, id, 'names other parts without a split');
       if (was.parts.length > 0 && is.parts.length === 0) this.#events.count('parts of a split no longer named');
     }
   }
 
-  /** Tombstones and recreation. */
+  /** Tombstones, and tables created anew. */
   #turns(id: string, was: Node, is: Node): boolean {
     const turn = `${was.state} -> ${is.state}`;
     const isNew = was.incarnation !== is.incarnation;
@@ -222,14 +222,14 @@ export class Watch {
     return true;
   }
 
-  /** Nodes that were there when the drop began: what a late insert brings later, no listing can find. */
+  /** Nodes older than the drop. No listing can find a node that a late insert brings afterwards. */
   #hasOldNodes(root: string, incarnation: string): boolean {
     const since = this.#removingSince.get(incarnation) ?? 0;
     const ids = this.#provider.nodeIds(tableOf(root)).filter((id) => id.split('!')[2] === incarnation);
     return ids.some((id) => (this.#cameAt.get(id) ?? 0) < since);
   }
 
-  /** Rule 13 and invariant 3: whatever bytes or records are new bear numbers that are new. */
+  /** Rule 13 and invariant 3: new bytes and new records have fresh numbers. */
   #checkNumbers(before: Held, now: Held, { absorbed, copy }: Reshape): void {
     const rows = new Map(before.node.rows.map((row) => [row.slot, row]));
     const records = new Map<string, DecodedRecord>();
@@ -267,12 +267,12 @@ export class Watch {
     this.#events.count('expired record purged', purged.length);
   }
 
-  /** Rules 8 and 9: what is linked is there, and was made for exactly this base. */
+  /** Rules 8 and 9: linked nodes exist, and were made for this base. */
   #reshapes(before: Held, now: Held, { made, absorbed, copy, fault }: Reshape): boolean {
     const [was, is] = [before.node, now.node];
     const isRoot = is.container === ROOT;
     this.#complaints.expect(isRoot ? is.level === was.level + 1 : is.level === was.level, now.id, 'changed its level');
-    // A drop may have removed what was linked: then all of them go.
+    // A drop may have removed the linked node. All nodes of the table go then.
     if (fault !== undefined) this.#complaints.expect(this.#isDoomed(now), now.id, fault);
     if (absorbed !== undefined) this.merges.absorbs(before, now, absorbed, copy);
     if (made.length === 0) return true;
@@ -281,7 +281,7 @@ export class Watch {
     return true;
   }
 
-  /** Nothing of what a leaf held is lost, or comes back, whether it stays, moves to new nodes, or comes from a neighbour. */
+  /** No record is lost or comes back, whether it stays, moves by a split, or by a merge. */
   #checkContent(before: Held, now: Held, { made, absorbed, copy, fault }: Reshape): void {
     if (before.node.level > 0 || fault !== undefined) return;
     const isGrowing = now.node.level > 0;

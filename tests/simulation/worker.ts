@@ -1,11 +1,11 @@
-// Runs seeds in a process of its own, so that several processors work and a mutant's sources are loaded by nobody else. Told what to do by
-// its parent's message; answers with what it found.
+// Runs seeds in a process of its own: all processors work, and only this process loads a mutant's
+// sources. Its parent's message says which seeds.
 import { mutate } from './mutate.ts';
 import { addCounts } from './events.ts';
 import type { run as Run } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Of one seed: the first tell enough. */
+/** A seed's first complaints suffice. */
 const COMPLAINTS_MAX = 3;
 
 /** Seeds `from`, `from + step`, ... below `until`. */
@@ -13,10 +13,10 @@ export interface Work {
   readonly from: number;
   readonly until: number;
   readonly step: number;
-  /** Ends after so many milliseconds, or at once when it has found so many failures. */
+  /** Ends after this time, or after `failuresMax` failures. */
   readonly forMs: number;
   readonly failuresMax: number;
-  /** Runs on sources changed so. */
+  /** The mutant whose sources it runs. */
   readonly mutant?: string | undefined;
 }
 
@@ -32,14 +32,14 @@ export interface Found {
   readonly counts: readonly (readonly [string, number])[];
 }
 
-/** With the traces of errors. */
+/** Replays the seed with stack traces. */
 async function complaintsOf(scenario: Scenario, run: typeof Run): Promise<string[]> {
   return (await run(scenario)).complaints.slice(0, COMPLAINTS_MAX);
 }
 
 async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Promise<Found> {
   if (mutant !== undefined) mutate(mutant);
-  // Only now: the sources that they load may have been changed.
+  // Imported after `mutate`, which may change these sources.
   const [{ run }, { scenarioOf }] = await Promise.all([import('./run.ts'), import('./scenario.ts')]);
   const untilMs = performance.now() + forMs;
   const tracesMax = Error.stackTraceLimit;
@@ -48,7 +48,7 @@ async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Pr
   let seeds = 0;
   let steps = 0;
   for (let seed = from; seed < until && failures.length < failuresMax && performance.now() < untilMs; seed += step) {
-    // Traces of errors that are nobody's fault take a part of the time; whoever fails is played once more, with them.
+    // Stack traces of expected errors take much time. A failing seed is replayed with them.
     Error.stackTraceLimit = 0;
     const result = await run(scenarioOf(seed));
     Error.stackTraceLimit = tracesMax;
@@ -60,7 +60,7 @@ async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Pr
   return { seeds, steps, failures, counts: [...counts] };
 }
 
-// Nobody would hear the answer.
+// The parent is gone, so nobody hears the answer.
 process.once('disconnect', () => process.exit());
 process.once('message', (message: Work) => {
   work(message).then(
