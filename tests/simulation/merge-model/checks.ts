@@ -1,17 +1,17 @@
-// What must hold after every step, whatever happened. What a get may answer and a put must leave is judged by the table itself: the records
-// that links from the leftmost leaf lead to. Every answer must have been true at a moment within its operation.
+// Invariants of every step. The records that links lead to from the leftmost leaf are the table: an
+// answer was true of it at a moment within its operation.
 import { type Content, type Id, type Leaf, type Position, type Stored, type Write } from './leaf.ts';
 import { type Effect, type World } from './world.ts';
 
-/** The leftmost leaf: it is never retired. */
+/** The leftmost leaf, which never retires. */
 const LEFTMOST = 'A';
 
-/** What the checks remember of a world's past. */
+/** The checks' memory of a world's past. */
 export interface History {
   /** Values whose put took effect. */
   readonly landed: readonly string[];
   readonly everLinked: readonly Id[];
-  /** For each process at a get: the values that its key had since it began. */
+  /** For each process with a get under way: the values of its key since the get began. */
   readonly seen: readonly (readonly (string | undefined)[])[];
   readonly hasRemoved: boolean;
 }
@@ -27,7 +27,7 @@ export function historyOf(world: World): History {
   };
 }
 
-/** What links from the leftmost leaf lead to. */
+/** The leaves that links lead to from the leftmost one. */
 export interface Chain {
   /** In order. */
   readonly leaves: readonly Leaf[];
@@ -62,7 +62,7 @@ function linkedLeaves(leaves: World['leaves']): Leaf[] {
   return linked;
 }
 
-/** Throws a Violation, or gives what is to be remembered. */
+/** Throws a Violation, or returns the history with this step. */
 export function check(before: World, { world, applied, ended }: Effect, history: History): History {
   const written =
     applied === undefined ? history : checkWrite(applied, { old: chainOf(before), now: chainOf(world) }, history);
@@ -74,7 +74,7 @@ export function check(before: World, { world, applied, ended }: Effect, history:
   return next.seen[ended.process] === NOTHING ? next : { ...next, seen: next.seen.with(ended.process, NOTHING) };
 }
 
-/** Adds what the keys of gets under way hold now. */
+/** Adds the present values of keys that gets are under way for. */
 function withSeen(history: History, before: World, world: World): History {
   let { seen } = history;
   for (const [index, { operation: begun }] of before.processes.entries()) {
@@ -96,7 +96,7 @@ function checkLeaves(world: World, { everLinked }: History): void {
   }
 }
 
-/** Entries name leaves that do not begin right of them, and one that is right is left alone. */
+/** An entry names a leaf that does not begin right of it. A right entry stays. */
 function checkBranch(before: World, { leaves, branch }: World): void {
   if (branch[0]?.separator !== 0) throw new Violation('the branch has lost its first entry');
   for (const { separator, child } of branch) {
@@ -111,7 +111,7 @@ function checkBranch(before: World, { leaves, branch }: World): void {
   }
 }
 
-/** A put's commit changes its record, once, and raises its version; every other write leaves the table as it was. */
+/** A put's commit changes its record once, to a higher version. No other write changes records. */
 function checkWrite(write: Write, { old, now }: Record<'old' | 'now', Chain>, history: History): History {
   const keys = [...new Set([...Object.keys(old.records), ...Object.keys(now.records)])].map(Number);
   const changed = keys.filter((key) => !isSame(old.records[key], now.records[key]));

@@ -1,4 +1,4 @@
-// All steps of a small configuration, breadth first: so the trace of a violation is a shortest one.
+// Takes all steps of a small configuration, breadth first: a violation is found by a shortest way.
 import { check, historyOf, Violation } from './checks.ts';
 import { type Id, type Operation } from './leaf.ts';
 import { PlaceKeys } from './place-key.ts';
@@ -7,7 +7,7 @@ import { beginning, type How, isWriteUnderWay, type Start, type Step, take, type
 
 export interface Finding {
   readonly what: string;
-  /** What leads to it from the beginning. */
+  /** All steps from the beginning to the violation. */
   readonly steps: readonly Step[];
 }
 
@@ -16,19 +16,19 @@ type Fault = Exclude<How, 'truly'>;
 export interface Small {
   readonly name: string;
   readonly start: Start;
-  /** What each process does, one after the other. */
+  /** Each process's operations, one after the other. */
   readonly scripts: readonly (readonly Operation[])[];
-  /** The faults there are, and how many of them in one history. */
+  /** The faults to try, and their largest number in one history. */
   readonly faults?: readonly (Fault | 'crash' | 'give up')[];
   readonly faultsMax?: number;
-  /** Repairs arrive, at any time; otherwise they are lost. */
+  /** Repairs may arrive at any time. Without this they are lost. */
   readonly repairs?: boolean;
   /** Stripped leaves may be removed. */
   readonly expires?: boolean;
 }
 
 interface Place extends Judged {
-  /** Operations that each process has begun. */
+  /** The number of operations that each process has begun. */
   readonly begun: readonly number[];
   readonly faults: number;
   readonly from: Place | undefined;
@@ -37,7 +37,7 @@ interface Place extends Judged {
 
 const WRITE_FAULTS: readonly Fault[] = ['reply lost', 'false refusal', 'refusal for nothing', 'late', 'doubled'];
 
-/** Takes all steps of the configuration. Gives the first violation, if there is one, and how many different places it saw. */
+/** Takes all steps. Gives the first violation, if any, and the number of different places. */
 export function exhaust(small: Small): { readonly finding: Finding | undefined; readonly places: number } {
   const exhaustion = new Exhaustion(small);
   return { finding: exhaustion.run(), places: exhaustion.places };
@@ -47,7 +47,7 @@ class Exhaustion {
   readonly #small: Small;
   readonly #keys = new PlaceKeys();
   readonly #known = new Set<string>();
-  /** Idle worlds from which everything goes on. */
+  /** Idle worlds from which work was seen to go on. */
   readonly #progressing = new Set<string>();
 
   constructor(small: Small) {
@@ -127,15 +127,15 @@ class Exhaustion {
   }
 }
 
-/** An operation begins with its first request: beginning earlier would only excuse more. */
+/** Begins with the first request. An earlier beginning would let the checks accept more. */
 function beginnings(world: World, begin: Step & { kind: 'begin' }, faults: readonly string[]): Step[][] {
   const { world: begun } = take(world, begin);
-  // What it needs may all be in memory.
+  // Memory may hold all that the operation needs, so that it makes no request.
   if (begun.processes[begin.process]!.request === undefined) return [[begin]];
   return answersTo(begun, begin.process, faults).map((step) => [begin, step]);
 }
 
-/** All ways to answer the process's request, the true one first. An insert of a fresh id is never refused for nothing. */
+/** All ways to answer, the true one first. No insert of a fresh id is refused for nothing. */
 export function answersTo(world: World, process: number, faults: readonly string[] = WRITE_FAULTS): Step[] {
   const { request } = world.processes[process]!;
   const hows: How[] = ['truly'];

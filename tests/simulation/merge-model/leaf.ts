@@ -1,15 +1,16 @@
-// What the model of merging is made of: leaves, routing entries, writes. A position is a whole number; the leftmost leaf begins at 0.
+// The parts of the model: leaves, entries of the branch, writes. Positions are whole numbers; the
+// leftmost leaf begins at 0.
 
 export type Id = string;
 export type Position = number;
 
 export interface Stored {
   readonly value: string;
-  /** The record's version: it must grow with every change of the record. */
+  /** The record's version, which grows with every change of the record. */
   readonly number: number;
 }
 
-/** What a write puts into a leaf. */
+/** The content of a leaf, as a write brings it. */
 export interface Content {
   readonly id: Id;
   readonly state: 'live' | 'retired' | 'merged';
@@ -19,25 +20,28 @@ export interface Content {
   /** The number that the next change takes. */
   readonly next: number;
   readonly count: number;
-  /** The ids of the last commits; of a new leaf none. */
+  /** The ids of the last commits. A new leaf has none. */
   readonly commits: readonly Id[];
   readonly records: Readonly<Record<Position, Stored>>;
-  /** The leaf, at the version, that this one was split from or copied from. */
+  /** The leaf that this one was split or copied from, at that version. */
   readonly origin: { readonly id: Id; readonly version: number } | undefined;
 }
 
 export interface Leaf extends Content {
-  /** The provider's: another after every write, and never the same again for one id. */
+  /** The provider's version. Every write changes it, and an id never has one twice. */
   readonly version: number;
 }
 
-/** From its separator on to the next one: a hint. */
+/** A hint for the positions from its separator to the next entry's. */
 export interface Entry {
   readonly separator: Position;
   readonly child: Id;
 }
 
-/** Changes the entry at `separator` if it names `expected` still; undefined: if there is none. `child` undefined takes the entry out. */
+/**
+ * Changes the entry at `separator` if it still names `expected`, or if `expected` is undefined and
+ * there is none. Without `child` the entry goes.
+ */
 export interface Repair {
   readonly kind: 'repair';
   readonly separator: Position;
@@ -51,7 +55,7 @@ export type Write =
       readonly kind: 'commit';
       readonly version: number;
       readonly content: Content;
-      /** The value that this commit is to make visible, if it is a put's. */
+      /** The value of the put that this commit carries, if any. */
       readonly put: string | undefined;
     }
   | { readonly kind: 'remove'; readonly id: Id; readonly version: number };
@@ -71,23 +75,23 @@ export type Operation =
 export type Result =
   | { readonly kind: 'landed' }
   | { readonly kind: 'value'; readonly value: string | undefined }
-  /** Whether the put took effect can no longer be told. */
+  /** Nothing can tell any more whether the put took effect. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'corrupt'; readonly why: string }
-  /** Of what nobody waits for. */
+  /** The result of an operation that no caller awaits. */
   | { readonly kind: 'ended' };
 
 export function owns({ low, high }: Content, position: Position): boolean {
   return low <= position && position < high;
 }
 
-/** The leaf as one more commit leaves it: every write hands on ids and count (rule 4). */
+/** The leaf after one more commit. Every write hands on ids and count (rule 4). */
 export function successor(base: Content, commit: Id, changes: Partial<Content>): Content {
   const changed = { ...base, ...changes };
   return { ...changed, count: base.count + 1, commits: [...changed.commits, commit] };
 }
 
-/** The id of the leaf's commit with that number; undefined if the list does not hold it. */
+/** The id of the leaf's commit of that number; undefined if it left the list. */
 export function commitAt({ count, commits }: Content, number: number): Id | undefined {
   return commits[number - (count - commits.length) - 1];
 }
@@ -96,12 +100,12 @@ export function recordsWithin(records: Content['records'], low: Position, high: 
   return Object.fromEntries(Object.entries(records).filter(([key]) => low <= Number(key) && Number(key) < high));
 }
 
-/** The entry that stands for the position; undefined if it lies left of all. */
+/** The entry for the position; undefined if the position lies left of all entries. */
 export function entryAt(branch: readonly Entry[], position: Position): Entry | undefined {
   return branch.findLast(({ separator }) => separator <= position);
 }
 
-/** The last entry whose separator is strictly below. */
+/** The last entry whose separator lies strictly below the bound. */
 export function entryBelow(branch: readonly Entry[], bound: Position): Entry | undefined {
   return branch.findLast(({ separator }) => separator < bound);
 }

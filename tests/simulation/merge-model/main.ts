@@ -1,4 +1,4 @@
-// npm run merge-model: the model at length. Shows the steps that lead to the first violation.
+// npm run merge-model: the model at length. Shows the steps to the first violation.
 import { command, runCommand, wholeNumber } from '../../../infra/cli/options.ts';
 import { exhaust, type Finding } from './exhaust.ts';
 import { SMALL } from './small.ts';

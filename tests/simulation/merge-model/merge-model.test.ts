@@ -1,5 +1,5 @@
-// The rules of merging hold in the model: in every history of small configurations, in many random ones, and in those that were hard to find. With
-// any rule broken they do not.
+// The rules of merging hold in all histories of small configurations, in many random ones, and in
+// the scripts. Without any one rule they do not.
 import { expect, test } from 'vitest';
 import { exhaust } from './exhaust.ts';
 import { MUTANTS } from './mutants.ts';
@@ -9,7 +9,7 @@ import { firstFinding } from './walk.ts';
 import { beginning, take } from './world.ts';
 
 const WALKS = 2_000;
-/** Within so many walks each mutant is caught that walks are to catch. */
+/** Enough walks to catch every mutant that walks are to catch. */
 const WALKS_PER_MUTANT = { from: 1, count: 500 };
 
 test.each(SMALL)('every history of: $name', { timeout: 120_000 }, (small) => {

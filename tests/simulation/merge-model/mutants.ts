@@ -1,11 +1,11 @@
-// The model broken on purpose, one rule at a time: each must be caught, or the model looks past that rule. Rules and their letters are those of
-// shared/DESIGN.md.
+// Breaks the model's rules one by one. The model overlooks a rule whose mutant is not caught. Rules
+// and letters are those of shared/DESIGN.md.
 
 interface Mutant {
   readonly name: string;
   readonly rule: string;
   readonly what: string;
-  /** What catches it soonest: random walks, or the script of that name, as walks hardly ever do. */
+  /** Random walks, or the script of that name if walks hardly ever catch it. */
   readonly caughtBy: 'walks' | { readonly script: string };
 }
 

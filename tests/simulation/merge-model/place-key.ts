@@ -1,12 +1,12 @@
-// A short text that two worlds share exactly if they are the same in all that can matter. Values are never changed, and shared between worlds:
-// each object is spelled out once, and is a number afterwards.
+// A short text that two worlds share if no difference between them matters. Worlds share unchanged
+// objects, so each object is spelled once and then stands as a number.
 import { type Process, type World } from './world.ts';
 
 export class PlaceKeys {
   readonly #byText = new Map<string, number>();
   readonly #byObject = new WeakMap<object, number>();
 
-  /** `rest`: what else matters. */
+  /** `rest` is what matters beside the world. */
   keyOf(world: World, rest: readonly (object | number)[] = []): string {
     return [
       this.#leavesOf(world.leaves),

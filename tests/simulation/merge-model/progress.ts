@@ -1,14 +1,14 @@
-// That work goes on: whatever state a world was left in, a put and a get of each key end soon, and some ordinary work mends all that is crooked.
+// From any state, a put and a get of each key end soon, and some ordinary work mends every defect.
 import { check, type History, chainOf, Violation } from './checks.ts';
 import { type Operation } from './leaf.ts';
 import { newcomer, take, type World } from './world.ts';
 
-/** Requests of a put or a get that meets no faults and nobody else. */
+/** The most requests of a put or a get without faults and without others. */
 const REQUESTS_MAX = 40;
-/** So often is every key put and got, and every leaf swept, until all must be mended. */
+/** In each round every key is put and got, and every leaf swept. After this many all is mended. */
 const ROUNDS = 2;
 
-/** A world and what the checks remember of it. */
+/** A world, with the checks' memory of it. */
 export interface Judged {
   readonly world: World;
   readonly history: History;
@@ -33,7 +33,7 @@ function runAlone(
   return { world: at.world, history: known };
 }
 
-/** Every idle process with its memory, and a newcomer, puts and gets every key, each from this same state, as if all others had died. */
+/** Each idle process and a newcomer put and get each key from this state, as if alone. */
 export function checkProgress(judged: Judged): void {
   const all = withNewcomer(judged);
   for (const [process, { operation }] of all.world.processes.entries()) {
@@ -41,19 +41,22 @@ export function checkProgress(judged: Judged): void {
     for (const key of keysOf(all.world)) {
       runAlone(all, process, { kind: 'get', key });
       const { history } = runAlone(all, process, { kind: 'put', key, value: 'probe' });
-      // Whoever remembers a leaf that was removed cannot know.
+      // A process that remembers a removed leaf cannot know the fate of its put.
       if (!history.landed.includes('probe') && !history.hasRemoved) throw new Violation(`no put to ${key} is possible`);
     }
   }
 }
 
-/** Ordinary work by a newcomer, after everything late has arrived: then every leaf lives or is stripped, and every entry names who owns its separator. */
+/**
+ * A newcomer does ordinary work after all late messages came. Then each leaf lives or is stripped,
+ * and each entry names its separator's owner.
+ */
 export function checkHealing(judged: Judged): void {
   let at = withNewcomer(allArrived(judged));
   const last = at.world.processes.length - 1;
   const run = (operation: Operation): void => {
     at = allArrived(runAlone(at, last, operation));
-    // Whoever comes next knows nothing either.
+    // The next operation starts without memory too.
     at = { ...at, world: take(at.world, { kind: 'crash', process: last }).world };
   };
   for (let round = 1; round <= ROUNDS; round += 1) {
@@ -72,8 +75,8 @@ export function checkHealing(judged: Judged): void {
 }
 
 /**
- * Whatever a process remembers, it is not led astray again and again: in the end a put is a commit alone. The first may meet a leaf that was removed,
- * and be of unknown fate; the next searches.
+ * No memory leads a process astray again and again: the third put is one commit. The first may meet
+ * a removed leaf and be `unknown`; the second searches.
  */
 function checkLearning(judged: Judged): void {
   const process = 0;

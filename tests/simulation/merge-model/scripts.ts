@@ -1,5 +1,5 @@
-// Histories that random walks hardly ever hit upon, written down step by step: what stands behind some of the rules. The model gets through each
-// without a violation; the mutant that lacks the rule does not.
+// Histories that random walks hardly ever find, step by step. The model gets through each without a
+// violation; a mutant that lacks the rule does not.
 import { check, historyOf, Violation } from './checks.ts';
 import { type Id, type Operation } from './leaf.ts';
 import { type Breach } from './mutants.ts';
@@ -7,13 +7,13 @@ import { type Judged } from './progress.ts';
 import { beginning, type How, type Start, take, type Step } from './world.ts';
 
 type Act =
-  /** An operation from its beginning to its end, without faults; with `requests` only until it had so many replies. */
+  /** Runs an operation without faults: to its end, or for `requests` replies. */
   | { readonly by: number; readonly does: Operation; readonly requests?: number }
-  /** The request that the process is at ends so. */
+  /** Answers the process's request in this way. */
   | { readonly by: number; readonly answered: How }
-  /** The operation under way comes to its end. */
+  /** The operation under way runs to its end. */
   | { readonly by: number; readonly goesOn: true }
-  /** The insert that is late. */
+  /** The late insert arrives. */
   | { readonly arrives: 'insert' }
   | { readonly isRemoved: Id };
 
@@ -136,7 +136,7 @@ export const SCRIPTS: readonly Script[] = [
   },
 ];
 
-/** What is wrong with the script's history; undefined if nothing is. */
+/** The violation in the script's history; undefined if there is none. */
 export function play({ start, acts }: Script, breach?: Breach): string | undefined {
   const world = beginning({ ...start, breach });
   let at: Judged = { world, history: historyOf(world) };

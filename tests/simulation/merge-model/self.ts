@@ -1,5 +1,5 @@
-// One process as its operations see it: what it remembers, and what it asks of the provider. An operation is a generator: it yields a request
-// and is resumed with the reply, so that between any two requests everything else may happen.
+// A process as its operations see it: its memory and its requests. An operation is a generator that
+// yields requests, so that anything may happen between two.
 import { type Answer, type Entry, type Id, type Leaf, type Repair, type Write } from './leaf.ts';
 import { type Breach } from './mutants.ts';
 
@@ -7,26 +7,26 @@ export type Request =
   | { readonly kind: 'read'; readonly id: Id }
   | { readonly kind: 'read branch' }
   | { readonly kind: 'write'; readonly write: Write }
-  /** Has no reply, and reaches the branch at any later time, or never. */
+  /** It has no reply, and reaches the branch at any later time or never. */
   | Repair;
 
 export type Reply = Leaf | readonly Entry[] | Answer | undefined;
 
 export type Steps<T> = Generator<Request, T, Reply>;
 
-/** What a process keeps from one operation to the next. A crash leaves `drawn` alone. */
+/** A process's memory between operations. After a crash only `drawn` remains. */
 export interface Memory {
   readonly leaves: Readonly<Record<Id, Leaf>>;
   readonly branch: readonly Entry[] | undefined;
-  /** Ids drawn so far. */
+  /** The number of ids drawn so far. */
   readonly drawn: number;
 }
 
 export interface Traits {
   readonly name: string;
-  /** Links a copy of a retired leaf (rule 27) instead of taking its records in. */
+  /** Links a copy of a retired leaf (rule 27) instead of taking in its records. */
   readonly copies: boolean;
-  /** A put goes along in the commit that takes a retired leaf in. */
+  /** A put joins the commit that absorbs a retired leaf. */
   readonly carries: boolean;
   /** The rule that this process breaks. */
   readonly breach: Breach | undefined;
@@ -35,13 +35,13 @@ export interface Traits {
 export class Self {
   readonly #traits: Traits;
   readonly #memory: Memory;
-  /** What the operation learned of leaves; undefined of one that is missing. */
+  /** The leaves that the operation has read; undefined for a missing one. */
   readonly #learned = new Map<Id, Leaf | undefined>();
   #branch: readonly Entry[] | undefined;
   #drawn: number;
-  /** The put that this process is at. */
+  /** The value of the put under way. */
   put: string | undefined;
-  /** Live leaves as this operation saw them, the latest last. */
+  /** Live leaves that this operation saw, the latest last. */
   readonly live: Leaf[] = [];
 
   constructor(traits: Traits, memory: Memory) {
@@ -84,7 +84,7 @@ export class Self {
     return this.#learned.has(id) ? this.#learned.get(id) : this.#memory.leaves[id];
   }
 
-  /** What is remembered of a leaf never goes back (rule 19). */
+  /** Memory of a leaf never goes back (rule 19). */
   remember(leaf: Leaf): void {
     const held = this.known(leaf.id);
     if (held === undefined || held.count <= leaf.count) this.#learned.set(leaf.id, leaf);

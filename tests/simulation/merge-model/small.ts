@@ -1,4 +1,4 @@
-// The configurations that are exhausted: each small enough for all its histories, and aimed at something.
+// The configurations to exhaust. Each aims at one case, and is small enough for all its histories.
 import { type Small } from './exhaust.ts';
 
 const LOWS = { lows: [0, 1, 2], end: 3 };

@@ -1,4 +1,5 @@
-// Random walks through the model: from one seed a configuration, and what happens in it. In the end everything late arrives, and all must heal.
+// Random walks through the model, each from a seed. In the end all late messages arrive, and
+// everything must heal.
 import { Chance } from '../chance.ts';
 import { chainOf, check, historyOf, Violation } from './checks.ts';
 import { answersTo, expirable, type Finding } from './exhaust.ts';
@@ -16,7 +17,7 @@ export interface Walks {
   readonly breach?: Breach;
 }
 
-/** The first walk with which something is wrong; undefined if there is none. */
+/** The first walk that finds a violation; undefined if none does. */
 export function firstFinding({ from, count, breach }: Walks): (Finding & { readonly seed: number }) | undefined {
   for (let seed = from; seed < from + count; seed += 1) {
     const finding = walk(seed, breach);
@@ -61,14 +62,14 @@ function walk(seed: number, breach: Breach | undefined): Finding | undefined {
   }
 }
 
-/** How often things happen in one walk: where everything fails, little else happens. */
+/** How often each thing happens in one walk. If everything fails, little happens. */
 function habitsFrom(chance: Chance) {
   return {
     faults: chance.of([0, 0.05, 0.2]),
     breaksOff: chance.of([0, 0, 0.03]),
     arrives: chance.of([0.05, 0.2]),
     expires: chance.of([0, 0, 0.1]),
-    /** Processes take turns, or one often goes on for long. */
+    /** 0: processes take turns. 0.6: a busy process often goes on. */
     stays: chance.of([0, 0.6]),
     operations: {
       put: 3,

@@ -1,18 +1,26 @@
-// A small model of leaves that split and merge, to judge the rules of merging apart from the engine: whoever changes a rule changes it here first. A world
-// is one plain value, and a step makes another of it. To be read in this order: leaf.ts (what there is), protocol/ (the rules), this file (the provider,
-// the network, the processes), checks.ts (after every step) and progress.ts (in between and in the end). exhaust.ts takes all steps of the small
-// configurations in small.ts, walk.ts many at random, scripts.ts a few that were hard to find; mutants.ts breaks the rules one by one.
+// A small model of leaves that split and merge. It judges the rules of merging apart from the
+// engine, so a change of a rule begins here. A world is one plain value; a step makes another.
 //
-// Modelled: the leaves of one level, with states, bounds, links, commit ids, next numbers and records; one branch of entries that are only
-// hints; processes with memories, each at one operation (put, strong get, split, merge, strip, removal of orphans, dropping of entries); writes
-// that are late, doubled, unanswered, falsely refused or refused for nothing; crashes, and operations that are given up with a write under way.
-// On request also the removal of stripped leaves, at any time at which no write to them is under way. (A second copy of the leaf's own insert is the
-// only write that does harm then; what is of unknown fate for good is a put of whoever still remembers the leaf.)
+// Read in this order: leaf.ts (the parts), protocol/ (the rules), this file (provider, network,
+// processes), checks.ts (after every step), progress.ts (in between and in the end). exhaust.ts
+// takes all steps of the configurations in small.ts, walk.ts many at random, scripts.ts a few that
+// were hard to find. mutants.ts breaks the rules one by one.
 //
-// Not modelled, and so left to the simulation: pages, layers, limits, expiry, deletes and conditional puts, drop and recreate, the growth of
-// the root, several branches and levels, `maxAgeMs`, the unchanged shortcut, scans, courtesies, commit lists that overflow, older code. Reads
-// are atomic; two operations of one process never overlap, but two processes do. What rule 32 says of when to merge is not modelled: a merge
-// may begin at any time.
+// Modelled: the leaves of one level with states, bounds, links, commit ids, next numbers and
+// records; one branch of entries that are hints; processes with memories, each at one operation
+// (put, strong get, split, merge, strip, removal of orphans, dropping of entries); writes that are
+// late, doubled, unanswered, falsely refused or refused for nothing; crashes, and operations given
+// up with a write under way.
+//
+// On request a stripped leaf is removed, while no write to it is under way. A late copy of its own
+// insert would do harm then, as no other write does. A process that still remembers the leaf gets
+// `unknown` for its put, for good.
+//
+// Left to the simulation: pages, layers, limits, expiry, deletes, conditional puts, drop and
+// recreate, the growth of the root, several branches and levels, `maxAgeMs`, the unchanged
+// shortcut, scans, courtesies, commit lists that overflow, older code. Reads are atomic. Operations
+// of one process never overlap; those of two do. A merge may begin at any time, whatever rule 32
+// says.
 import {
   type Answer,
   type Entry,
@@ -29,42 +37,44 @@ import { Corrupt } from './protocol/search.ts';
 import { type Memory, type Reply, type Request, Self } from './self.ts';
 
 export interface Process {
-  /** As it was when the operation began: what the operation learned since follows from the replies. */
+  /** The memory as the operation found it. The replies give what it has learned since. */
   readonly memory: Memory;
-  /** As `Traits` have them. */
+  /** See `Traits`. */
   readonly copies: boolean;
   readonly carries: boolean;
   readonly operation: Operation | undefined;
   readonly replies: readonly Reply[];
-  /** What the operation waits for. */
+  /** The request that the operation waits for. */
   readonly request: Exclude<Request, Repair> | undefined;
 }
 
 export interface World {
   readonly leaves: Readonly<Record<Id, Leaf>>;
-  /** How often each id was written: versions do not begin again when a removed leaf is inserted once more. */
+  /**
+   * How often each id was written. Versions of a removed leaf that comes again go on from there.
+   */
   readonly versions: Readonly<Record<Id, number>>;
   readonly branch: readonly Entry[];
-  /** What may still arrive, at any time or never. */
+  /** Messages that may arrive at any time, or never. */
   readonly late: readonly (Write | Repair)[];
   readonly processes: readonly Process[];
   readonly breach: Breach | undefined;
 }
 
-/** How a request ends. All but `truly` are faults, and for writes alone. `late` and `doubled` leave a copy that may arrive at any time. */
+/** How a request ends. Faults befall writes only. `late` and `doubled` leave a copy behind. */
 export type How = 'truly' | 'reply lost' | 'false refusal' | 'refusal for nothing' | 'late' | 'doubled';
 
 export type Step =
   | { readonly kind: 'begin'; readonly process: number; readonly operation: Operation }
-  /** The process's request has its effect, and its reply. */
+  /** The process's request takes effect and is answered. */
   | { readonly kind: 'answer'; readonly process: number; readonly how: How }
   | { readonly kind: 'arrive'; readonly index: number }
-  /** The operation ends, and nobody knows how; its write may still arrive. */
+  /** The operation ends with an unknown result. Its write may still arrive. */
   | { readonly kind: 'give up' | 'crash'; readonly process: number }
   /** A stripped leaf is removed. */
   | { readonly kind: 'expire'; readonly id: Id };
 
-/** What a step did, for the checks. */
+/** The results of a step, for the checks. */
 export interface Effect {
   readonly world: World;
   /** The write that took effect. */
@@ -72,7 +82,7 @@ export interface Effect {
   readonly ended?: { readonly process: number; readonly operation: Operation; readonly result: Result };
 }
 
-/** Requests of one operation; one that takes more does not end. */
+/** An operation that makes more requests does not end. */
 const REQUESTS_MAX = 80;
 
 export function take(world: World, step: Step): Effect {
@@ -109,7 +119,7 @@ function withoutAnswer({ world, write }: Applied): Effect {
   return write === undefined ? { world } : { world, applied: write };
 }
 
-/** The provider: a write takes effect if its condition holds. */
+/** The provider applies a write if its condition holds. */
 function apply(world: World, write: Write): Applied {
   const id = idOf(write);
   const leaf = world.leaves[id];
@@ -156,7 +166,7 @@ function answer(world: World, index: number, how: How): Effect {
   return { ...withoutAnswer(applied), ...advance(applied.world, index, replied(told)) };
 }
 
-/** Runs the process's operation from its beginning by the replies it had, up to the request that has none yet. */
+/** Replays the operation with the replies that it had, up to the first request without a reply. */
 function advance(world: World, index: number, process: Process): Effect {
   const operation = process.operation!;
   const self = selfOf(world, index, process);
@@ -216,7 +226,7 @@ function withProcess(world: World, index: number, process: Process): World {
   return { ...world, processes: world.processes.with(index, process) };
 }
 
-/** In an order of their own, and each once: worlds that differ in nothing else are the same. */
+/** Sorted and each once, so that equal worlds compare equal. */
 function withMessage(late: World['late'], message: Write | Repair): World['late'] {
   const text = JSON.stringify(message);
   const texts = late.map((other) => JSON.stringify(other));
@@ -225,20 +235,20 @@ function withMessage(late: World['late'], message: Write | Repair): World['late'
   return late.toSpliced(place === -1 ? late.length : place, 0, message);
 }
 
-/** Whether a write to the leaf is on its way. */
+/** Whether a write to the leaf is under way. */
 export function isWriteUnderWay({ late, processes }: World, id: Id): boolean {
   const requested = processes.flatMap(({ request }) => (request?.kind === 'write' ? [request.write] : []));
   return [...late, ...requested].some((message) => message.kind !== 'repair' && idOf(message) === id);
 }
 
 export interface Start {
-  /** Where the leaves begin; the first at 0. */
+  /** The lows of the leaves. The first is 0. */
   readonly lows: readonly number[];
-  /** Positions are below it. */
+  /** All positions lie below it. */
   readonly end: number;
   /** Lows of leaves that the branch does not know. */
   readonly unnamed?: readonly number[];
-  /** For each process: how it treats retired leaves, and whether it remembers the beginning. */
+  /** How each process treats retired leaves, and whether it remembers the beginning. */
   readonly processes: readonly {
     readonly copies?: boolean;
     readonly carries?: boolean;
@@ -247,7 +257,7 @@ export interface Start {
   readonly breach?: Breach | undefined;
 }
 
-/** Leaves A, B, C and so on, with one record at each position. */
+/** Leaves A, B, C and on, with a record at each position. */
 export function beginning({ lows, end, unnamed = [], processes, breach }: Start): World {
   const ids = lows.map((_, index) => 'ABCDEFGH'[index]!);
   const leaves = lows.map((low, index): Leaf => {

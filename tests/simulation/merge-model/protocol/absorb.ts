@@ -1,9 +1,9 @@
-// A writer that meets a retired leaf takes it into its left neighbour, or links a copy of it (rule 27).
+// A writer absorbs a retired leaf into its left neighbour, or links a copy of it (rule 27).
 import { type Content, type Leaf, type Position } from '../leaf.ts';
 import { type Self, type Steps } from '../self.ts';
 import { commit, insert } from './commit.ts';
 
-/** A put that went along with an absorb has its result. */
+/** Ends a put that an absorb carried, with its result. */
 export class PutEnded extends Error {
   readonly result: 'landed' | 'unknown';
 
@@ -14,7 +14,8 @@ export class PutEnded extends Error {
 }
 
 /**
- * The writer's way: it finishes the pair (rules 27 and 28 (d)). The left leaf then; undefined if it is live no more. A put to `key` may go along.
+ * A writer finishes the merge (rules 27 and 28 (d)); a put to `key` may join. Gives the left leaf,
+ * or undefined if it no longer lives.
  */
 export function* finish(self: Self, left: Leaf, retired: Leaf, key?: Position): Steps<Leaf | undefined> {
   if (self.breaks('waits-for-the-merger')) return yield* self.read(left.id);

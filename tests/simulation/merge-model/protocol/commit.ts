@@ -1,14 +1,14 @@
-// Writes, and what became of them: inserts (rules 2 and 9) and commits (rules 3 and 31).
+// Writes and their outcomes: inserts (rules 2 and 9) and commits (rules 3 and 31).
 import { commitAt, type Content, type Id, type Leaf, successor } from '../leaf.ts';
 import { type Self, type Steps } from '../self.ts';
 
 type Outcome =
-  /** `now`: the leaf as it was seen last. */
+  /** `now` is the leaf as seen last. */
   | { readonly kind: 'landed' | 'lost'; readonly now: Leaf }
   /** The leaf is missing. */
   | { readonly kind: 'unknown' };
 
-/** Rules 2 and 9: acknowledged, or read back. A fresh id that is taken was taken by this very insert. */
+/** Rules 2 and 9: acknowledged, or read back. If a fresh id is taken, this very insert took it. */
 export function* insert(self: Self, content: Content): Steps<Leaf | undefined> {
   const answer = yield* self.write({ kind: 'insert', content });
   if (answer.kind === 'written') return { ...content, version: answer.version };
@@ -17,8 +17,8 @@ export function* insert(self: Self, content: Content): Steps<Leaf | undefined> {
 }
 
 /**
- * A commit that is tried until it landed or never will (rule 3). All attempts on one base compete for one place in the leaf's list of commits,
- * and that leaf tells which of them has it, whatever became of the leaf since (rule 31).
+ * Tries a commit until it landed or never will (rule 3). All attempts on one base compete for one
+ * place in the leaf's list, which tells the winner even once the leaf retired (rule 31).
  */
 export function* commit(
   self: Self,

@@ -1,8 +1,8 @@
-// Routing entries and links as hints: where an operation begins, and what it tells the branch afterwards (rules 11 and 29).
+// Entries and links are hints: an operation begins there, and repairs them later (rules 11 and 29).
 import { type Entry, entryAt, type Id, type Leaf, owns, type Position } from '../leaf.ts';
 import { type Self, type Steps } from '../self.ts';
 
-/** Where to look next, and where what is there should begin at the latest. */
+/** The leaf to look at next. It should begin at `at` or to the left of it. */
 export interface Hint {
   readonly id: Id;
   readonly at: Position;
@@ -20,13 +20,13 @@ export function rightOf({ right, high }: Leaf): Hint {
   return { id: right!, at: high };
 }
 
-/** Rule 11: tells the branch of a right neighbour that it does not know. */
+/** Rule 11: tells the branch of an unknown right neighbour. */
 export function* tellOfRight(self: Self, { state, high, right }: Leaf): Steps<void> {
   if (state !== 'live' || self.branch?.some(({ separator }) => separator === high) === true) return;
   yield { kind: 'repair', separator: high, expected: undefined, child: right! };
 }
 
-/** Rule 29: an entry that led astray is set to the live leaf that owns its separator, if this operation saw it. */
+/** Rule 29: sets an entry that led astray to its separator's live owner, if that was seen. */
 export function* mend(self: Self, { separator, child }: Entry, key: Position): Steps<void> {
   const position = self.breaks('repairs-to-the-owner-of-the-key') ? key : separator;
   const owner = self.live.findLast((leaf) => owns(leaf, position));

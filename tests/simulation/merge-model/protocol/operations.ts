@@ -1,4 +1,4 @@
-// The operations, by the rules. Each place where a mutant breaks a rule asks `self.breaks`.
+// The operations, by the rules. A mutant breaks a rule where the code asks `self.breaks`.
 import { type Leaf, type Operation, owns, type Position, recordsWithin, type Result } from '../leaf.ts';
 import { type Self, type Steps } from '../self.ts';
 import { PutEnded, withRecord } from './absorb.ts';
@@ -57,7 +57,7 @@ function* commitPut(self: Self, key: Position, value: string, hint: Hint): Steps
   }
 }
 
-/** A strong get: memory shows the way, but what answers was read by a request of this operation. */
+/** A strong get: memory shows the way, but the answer is read by this operation. */
 function* get(self: Self, key: Position): Steps<string | undefined> {
   const entry = yield* route(self, key);
   const leaf = yield* ownerForReading(self, key, hintOf(entry));
@@ -65,7 +65,7 @@ function* get(self: Self, key: Position): Steps<string | undefined> {
   return leaf.records[key]?.value;
 }
 
-/** Rules 8 and 9: inserts the new leaf, and links it on the very version it was made of. */
+/** Rules 8 and 9: inserts the new leaf, then links it on the version that it was made from. */
 function* split(self: Self, at: Position): Steps<void> {
   const entry = yield* route(self, at);
   const base = yield* ownerForSplitting(self, at, hintOf(entry));
@@ -88,7 +88,7 @@ function* split(self: Self, at: Position): Steps<void> {
   if (outcome.kind === 'landed') yield* announce(self, right);
 }
 
-/** Rules 11 and 12: a leaf that is linked may be remembered, and the branch be told. */
+/** Rules 11 and 12: a linked leaf may be remembered, and the branch told of it. */
 function* announce(self: Self, right: Leaf): Steps<void> {
   self.remember(right);
   yield { kind: 'repair', separator: right.low, expected: undefined, child: right.id };

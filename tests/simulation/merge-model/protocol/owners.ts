@@ -5,7 +5,9 @@ import { finish } from './absorb.ts';
 import { type Hint, hintOf, rightOf, route, tellOfRight } from './hints.ts';
 import { Corrupt, search, serve } from './search.ts';
 
-/** The live leaf that owns the key, remembered or read: the condition of the commit decides. Rule 28 (a), (c), (d). */
+/**
+ * The key's live owner, from memory or read: the commit's condition decides. Rule 28 (a), (c), (d).
+ */
 export function* ownerForWriting(self: Self, key: Position, from: Hint): Steps<Leaf> {
   for (let at = from; ;) {
     const leaf = self.known(at.id) ?? (yield* self.read(at.id));
@@ -21,15 +23,15 @@ function mayBeWritten(self: Self, { state }: Leaf): boolean {
   return state === 'live' || (state === 'retired' && self.breaks('writes-to-a-retired-leaf'));
 }
 
-/** Rule 28 (d): a writer goes on at the leaf where the search ended. */
+/** Rule 28 (d): the writer goes on where the search ended. */
 function* goOn(self: Self, key: Position, found: Leaf): Steps<Leaf> {
   if (!self.breaks('routes-again-after-helping')) return found;
   return yield* ownerForWriting(self, key, hintOf(yield* route(self, key)));
 }
 
-/** A leaf whose content answers for the key: rule 28 (a) to (c). */
+/** The leaf whose content answers for the key: rule 28 (a) to (c). */
 export function* ownerForReading(self: Self, key: Position, from: Hint): Steps<Leaf> {
-  // Whether a live leaf, read by this operation, led here by links, directly or through retired leaves.
+  // Whether a live leaf, read by this operation, led here directly or through retired leaves.
   let isLed = self.breaks('serves-what-an-entry-named');
   for (let at = from, before: Leaf | undefined; ;) {
     const held = self.known(at.id);

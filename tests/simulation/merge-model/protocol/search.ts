@@ -1,15 +1,18 @@
-// The search to the left for what a leaf that is not live had (rule 28).
+// Searches to the left for the owner of a position that a leaf no longer alive had (rule 28).
 import { entryAt, entryBelow, type Leaf, owns, type Position } from '../leaf.ts';
 import { type Self, type Steps } from '../self.ts';
 import { tellOfRight } from './hints.ts';
 
-/** The tree is taken for damaged. In the model it never is, so this is always false. */
+/** The tree seems damaged. It never is in the model, so this verdict is always false. */
 export class Corrupt extends Error {}
 
-/** What a search does where a live leaf links to a retired one: the leaf to go on from, what answers, or undefined if the live leaf is not live any more. */
+/**
+ * Decides at a live leaf that links a retired one (rule 28): gives the leaf to go on from, the one
+ * that answers, or undefined if the live leaf no longer lives.
+ */
 type AtRetired = (self: Self, live: Leaf, retired: Leaf, key: Position) => Steps<Leaf | undefined>;
 
-/** Rule 28 (c): left of the bound to a live leaf, then right by links, each of them read. */
+/** Rule 28 (c): to a live leaf left of the bound, then right by links, reading each. */
 export function* search(self: Self, key: Position, bound: Position, atRetired: AtRetired): Steps<Leaf> {
   for (let rounds = 1; ; rounds += 1) {
     if (rounds > 1 && self.breaks('a-search-ends-in-corrupt')) throw new Corrupt('no leaf owns the key');
@@ -45,7 +48,7 @@ export function* liveLeafLeftOf(self: Self, first: Position): Steps<Leaf> {
   }
 }
 
-/** From a live leaf to the one that owns the key; undefined if a leaf on the way was found to be live no more. */
+/** Walks from a live leaf to the key's owner. Undefined if a leaf on the way no longer lives. */
 function* walkRight(self: Self, from: Leaf, key: Position, atRetired: AtRetired): Steps<Leaf | undefined> {
   let live = from;
   while (!owns(live, key)) {
@@ -72,8 +75,8 @@ function* walkRight(self: Self, from: Leaf, key: Position, atRetired: AtRetired)
 }
 
 /**
- * Rule 28 (a): links led from the live leaf, directly or by retired ones, to one that is missing or stripped. The live leaf, read again after that: it links
- * another by now, or the tree is damaged, for what a retired leaf links to is not absorbed before it is itself.
+ * Rule 28 (a): links led from `live` to a missing or stripped leaf. Read again, `live` links
+ * another leaf, or the tree is damaged: the neighbour of a retired leaf is not absorbed before it.
  */
 function* movedOn(self: Self, live: Leaf): Steps<Leaf | undefined> {
   if (self.breaks('a-miss-by-links-is-corrupt')) throw new Corrupt(`${live.id} led to what is missing`);
@@ -82,14 +85,14 @@ function* movedOn(self: Self, live: Leaf): Steps<Leaf | undefined> {
   return again;
 }
 
-/** Rule 28 (b): the reader's way with a retired leaf that a live one links to. */
+/** Rule 28 (b): how a reader treats a retired leaf that a live one links. */
 export function* serve(self: Self, live: Leaf, retired: Leaf, key: Position): Steps<Leaf | undefined> {
   let at = retired;
   while (!owns(at, key)) {
     if (self.breaks('serves-by-a-live-link-alone')) return yield* self.read(live.id);
     const next = yield* self.read(at.right!);
     if (next?.state === 'live') return next;
-    // What a retired leaf links to may be the past: the live leaf tells.
+    // A retired leaf's link may be outdated. The live leaf tells.
     if (next?.state !== 'retired') return yield* movedOn(self, live);
     at = next;
   }

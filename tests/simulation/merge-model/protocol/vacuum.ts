@@ -1,11 +1,11 @@
-// What vacuum does: merges leaves, strips what was absorbed, removes orphans, drops entries (rules 14, 26, 29, 30).
+// Vacuum merges and strips leaves, removes orphans, drops entries (rules 14, 26, 29, 30).
 import { entryAt, type Id, type Leaf, owns, type Position, successor } from '../leaf.ts';
 import { type Self, type Steps } from '../self.ts';
 import { finish, liveOrNone } from './absorb.ts';
 import { commit } from './commit.ts';
 import { liveLeafLeftOf } from './search.ts';
 
-/** Rules 26, 27 and 32: retires the leaf that begins at `low` and brings its content into its left neighbour. */
+/** Rules 26, 27 and 32: retires the leaf at `low`, and brings its content to its left neighbour. */
 export function* merge(self: Self, low: Position): Steps<void> {
   if (low === 0) {
     yield* retireLeftmost(self);
@@ -36,7 +36,7 @@ function* retireLeftmost(self: Self): Steps<void> {
   if (leaf?.state === 'live') yield* retire(self, leaf);
 }
 
-/** The live leaf that ends at `low` or beyond; undefined if one on the way was live no more. */
+/** The live leaf that ends at `low` or beyond. Undefined if one on the way no longer lives. */
 function* leftNeighbour(self: Self, low: Position): Steps<Leaf | undefined> {
   let at: Leaf | undefined = yield* liveLeafLeftOf(self, low);
   while (at?.state === 'live' && at.high < low) {
@@ -46,7 +46,7 @@ function* leftNeighbour(self: Self, low: Position): Steps<Leaf | undefined> {
   return liveOrNone(at);
 }
 
-/** Rule 30: a retired leaf whose absorbing is proved becomes a header alone. */
+/** Rule 30: a retired leaf becomes a bare header once its absorption is shown. */
 export function* strip(self: Self, id: Id): Steps<void> {
   const leaf = yield* self.read(id);
   if (leaf?.state !== 'retired') return;
@@ -68,7 +68,7 @@ function* isAbsorbed(self: Self, { id, low }: Leaf): Steps<boolean> {
   return at?.state === 'live' && at.id !== id && owns(at, low);
 }
 
-/** Rule 14: removes a leaf that nothing links and nothing will link. */
+/** Rule 14: removes a leaf that nothing links or will link. */
 export function* removeOrphan(self: Self, id: Id): Steps<void> {
   const leaf = yield* self.read(id);
   if (leaf?.state !== 'live' || leaf.origin === undefined) return;
@@ -76,7 +76,10 @@ export function* removeOrphan(self: Self, id: Id): Steps<void> {
   if (yield* isUnreachable(self, leaf)) yield* self.write({ kind: 'remove', id, version: leaf.version });
 }
 
-/** (a) No split from that version can land any more. A retired origin splits no more, and what copies it (b) tells. */
+/**
+ * Rule 14 (a): no split from that version can land any more. A retired origin splits no more, and
+ * (b) finds what copied it.
+ */
 function* hasMovedOn(self: Self, { id, version }: NonNullable<Leaf['origin']>): Steps<boolean> {
   const now = yield* self.read(id);
   if (now?.version !== version || now.state !== 'live') return true;
@@ -85,7 +88,7 @@ function* hasMovedOn(self: Self, { id, version }: NonNullable<Leaf['origin']>): 
   return after?.version !== version;
 }
 
-/** (b) Only a live leaf that owns the low, and is another, proves it. */
+/** Rule 14 (b): another live leaf that owns the low is the only proof. */
 function* isUnreachable(self: Self, { id, low }: Leaf): Steps<boolean> {
   const branch = yield* self.readBranch();
   for (let next = entryAt(branch, low)!.child; ;) {
@@ -98,7 +101,7 @@ function* isUnreachable(self: Self, { id, low }: Leaf): Steps<boolean> {
   }
 }
 
-/** Rule 29: takes out entries whose separator is no leaf's low. */
+/** Rule 29: drops entries whose separator is no leaf's low. */
 export function* dropEntries(self: Self): Steps<void> {
   const branch = yield* self.readBranch();
   const lows = new Set<Position>();
