@@ -9,7 +9,7 @@ export type Clients = { readonly process: number; readonly actions: Action[] }[]
 /** How often each step of a merge is the one at which the process dies or falls asleep. */
 const AIMED: Readonly<Record<MergeStep, number>> = { retire: 5, absorb: 4, copy: 1, strip: 2 };
 
-/** All of them together take more than half of a small container, and less than a whole one. */
+/** GROWN_KEYS records take more than half of a small container, and less than a whole one. */
 const GROWN_KEYS = 16;
 const GROWN_BYTES = 250;
 

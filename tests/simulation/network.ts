@@ -173,7 +173,7 @@ export class Network {
       'applied twice': isChange,
       'turned away though applied': isChange,
       'part of a batch applied': isChange && ids.length > 1,
-      // Only a free id is inserted. Providers never report a free id as taken.
+      // Inserts take fresh ids, and no provider reports a free id as taken.
       'spurious conflict': (kind === 'change' || kind === 'remove') && ids.length === 1,
       'refused for its size': (kind === 'change' || kind === 'insert') && ids.length === 1,
       'reply lost after applying': isChange,

@@ -177,7 +177,7 @@ function sizesOf(
   // makes.
   if (isLong) return { entityBytesMax: 6_000, chunksMax: 14, chunkBytes: 32_768 };
   if (isScattered) return { entityBytesMax: chance.of([6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
-  // Two leaves merge if both take half of every budget at most, and headers use a part of it.
+  // Two leaves merge if together they take half of every budget at most. Headers use a part of it.
   if (isMerging) return { entityBytesMax: chance.of([4_000, 6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
   const chunksMax = chance.of([10, 14, 30]);
   if (chance.is(0.1)) return { entityBytesMax: 9_000, chunksMax, chunkBytes: 2_500 };

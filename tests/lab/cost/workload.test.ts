@@ -79,8 +79,8 @@ describe('billed operations of a day', () => {
   });
 
   test('of containers that four instances write: they look first, and are refused where they meet', () => {
-    // 11,000 puts of 20 ms a day: 0.002546 in flight, 3/4 / 773 refused = 0.0000025. Each has 1.3
-    // reads.
+    // 11,000 puts of 20 ms a day are 0.002546 in flight: 3/4 x 0.002546 / 773 = 0.0000025 are
+    // refused. Each put has 1.3 reads.
     const { reads, writes } = operationsOf('container', caseOf('datastore', { instances: 4 }));
     expect(reads).toBeCloseTo(101_546 + 11_000 * 1.3, 0);
     expect(writes).toBeCloseTo(11_000, 0);

@@ -96,7 +96,7 @@ function checkLeaves(world: World, { everLinked }: History): void {
   }
 }
 
-/** An entry names a leaf that does not begin right of it. A right entry stays. */
+/** An entry names a leaf that does not begin right of it. A correct one stays. */
 function checkBranch(before: World, { leaves, branch }: World): void {
   if (branch[0]?.separator !== 0) throw new Violation('the branch has lost its first entry');
   for (const { separator, child } of branch) {

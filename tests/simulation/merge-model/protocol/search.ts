@@ -76,7 +76,7 @@ function* walkRight(self: Self, from: Leaf, key: Position, atRetired: AtRetired)
 
 /**
  * Rule 28 (a): links led from `live` to a missing or stripped leaf. Read again, `live` links
- * another leaf, or the tree is damaged: the neighbour of a retired leaf is not absorbed before it.
+ * another leaf, or the tree is damaged: a retired leaf is absorbed before the one that it links.
  */
 function* movedOn(self: Self, live: Leaf): Steps<Leaf | undefined> {
   if (self.breaks('a-miss-by-links-is-corrupt')) throw new Corrupt(`${live.id} led to what is missing`);
