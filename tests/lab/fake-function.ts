@@ -1,9 +1,9 @@
 // Functions `compare` that run nothing. Their figures follow from the request.
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
-import { encodeHistogram, newHistogram, recordLatency } from '../../shared/lab/kit/histogram.ts';
 import { isOfContainers, type Layout, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
 import { COUNTERS } from './fakes.ts';
+import { encodedOf } from './histogram-of.ts';
 import { placeOf } from './report/sample-report.ts';
 
 /** Milliseconds a call, whatever the number of callers: the store is never busy. */
@@ -24,8 +24,6 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
   );
   const recordsPerCall = workload === 'load' ? 500 : 1;
   const records = operations * recordsPerCall;
-  const histogram = newHistogram();
-  for (let at = 0; at < operations; at += 1) recordLatency(histogram, latencyMs);
   return {
     provider,
     layout,
@@ -48,7 +46,7 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
     store: isOfContainers(layout) ? { ...COUNTERS, commits: operations } : null,
     errors: {},
     unfinished: 0,
-    histogram: encodeHistogram(histogram),
+    histogram: encodedOf(operations, latencyMs),
     operations,
     behindMsMax: ratePerSecond === null ? null : 0,
     isHeldByRamp: false,

@@ -6,7 +6,6 @@ import {
   cellRequestSchema,
   type CellResult,
 } from '../../shared/lab/load/cell.ts';
-import { encodeHistogram, newHistogram, recordLatency } from '../../shared/lab/kit/histogram.ts';
 import type { Place } from '../../shared/lab/load/place.ts';
 import type { StoreCounters } from '../../shared/lab/load/store-counters.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
@@ -14,6 +13,7 @@ import { tenantOf } from '../../shared/lab/work/keys.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
 import type { Driver, Store, Table } from '../../shared/store/index.ts';
 import { type Clock } from './fake-store.ts';
+import { encodedOf } from './histogram-of.ts';
 
 export const PLACE: Place = {
   provider: 'datastore',
@@ -212,8 +212,6 @@ export function cell(input: Partial<CellRequestInput>): CellRequest {
 
 /** A result as a function would answer it. */
 export function result(change: Partial<CellResult> = {}): CellResult {
-  const histogram = newHistogram();
-  recordLatency(histogram, 2);
   return {
     provider: 'datastore',
     layout: 'record',
@@ -239,7 +237,7 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     store: null,
     errors: {},
     unfinished: 0,
-    histogram: encodeHistogram(histogram),
+    histogram: encodedOf(1, 2),
     operations: 1,
     behindMsMax: null,
     isHeldByRamp: false,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { latenciesOf } from '../../../shared/lab/kit/histogram.ts';
 import { runWindow, type WindowOptions, type WindowResult } from '../../../shared/lab/load/window.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { expectWithin } from '../expect-within.ts';
 import { Clock, FakeStore, windowOptions } from '../fake-store.ts';
 
 interface Load extends Partial<
@@ -25,9 +26,7 @@ async function measured(
 const perSecond = ({ records, durationMs }: WindowResult): number => records / (durationMs / 1_000);
 const meanMs = ({ histogram }: WindowResult): number => histogram.mean / 1_000;
 
-function expectNear(found: number, expected: number): void {
-  expect(Math.abs(found / expected - 1), `${found} is not within 5 % of ${expected}`).toBeLessThan(0.05);
-}
+const expectNear = (found: number, expected: number): void => expectWithin(found, expected, 0.05);
 
 const RUNGS = [1, 2, 4, 8, 16, 32, 64, 128];
 

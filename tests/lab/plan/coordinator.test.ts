@@ -3,11 +3,11 @@ import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../../../shared/lab/load/cell.ts';
 import { cellsOf, itemsOf } from '../../../shared/lab/plan/cells.ts';
 import { type Endpoint, runPlan } from '../../../shared/lab/plan/coordinator.ts';
-import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import { heatUp } from '../../../shared/lab/plan/heat-up.ts';
 import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
 import { DEFAULT_PLAN, type Plan, PLANS, planSchema } from '../../../shared/lab/plan/plan.ts';
 import { result } from '../fakes.ts';
+import { encodedOf } from '../histogram-of.ts';
 
 const PLAN = planSchema.parse({ workloads: ['load', 'ycsb-c'], callers: [1, 8], repetitions: 2 });
 const PROVIDERS = ['datastore', 'azure-tables'] as const;
@@ -203,10 +203,9 @@ describe('the coordinator', () => {
 test('the run that confirms a rate has other draws than those that found it', async () => {
   const { options, cells } = run((request, provider) => {
     const { layout, workload, ratePerSecond, durationMs } = request;
-    const histogram = newHistogram();
-    const operations = (ratePerSecond! * durationMs) / 1_000;
-    for (let at = 0; at < operations; at += 1) recordLatency(histogram, ratePerSecond! > 300 ? 10 : 5);
-    const counted = { histogram: encodeHistogram(histogram), records: ratePerSecond!, durationMs: 1_000 };
+    const operations = Math.ceil((ratePerSecond! * durationMs) / 1_000);
+    const histogram = encodedOf(operations, ratePerSecond! > 300 ? 10 : 5);
+    const counted = { histogram, records: ratePerSecond!, durationMs: 1_000 };
     return Response.json(result({ provider, layout, workload, recordsPerCall: 1, ...counted }));
   });
   const search = { percentile: 50 as const, latencyMsMax: 9, fromPerSecond: 100, toPerSecond: 1_000, triesMax: 9 };

@@ -7,16 +7,10 @@ import {
   newHistogram,
   operationsNeeded,
   percentileOf,
-  recordLatency,
 } from '../../../shared/lab/kit/histogram.ts';
 import { mergeParts } from '../../../shared/lab/plan/merge.ts';
 import { COUNTERS, result } from '../fakes.ts';
-
-function histogramOf(latenciesMs: readonly number[]): ReturnType<typeof newHistogram> {
-  const histogram = newHistogram();
-  for (const latencyMs of latenciesMs) recordLatency(histogram, latencyMs);
-  return histogram;
-}
+import { histogramOf } from '../histogram-of.ts';
 
 function encoded(latenciesMs: readonly number[]): string {
   return encodeHistogram(histogramOf(latenciesMs));

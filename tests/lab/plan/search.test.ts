@@ -1,12 +1,12 @@
 // The search for the highest rate that holds a latency: steps, verdicts, the textbook's answer.
 import { expect, test } from 'vitest';
-import { newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import { runWindow } from '../../../shared/lab/load/window.ts';
 import { type Merged, mergeParts } from '../../../shared/lab/plan/merge.ts';
 import { searchSchema } from '../../../shared/lab/plan/plan.ts';
 import { judged, searchRate, tryMsOf } from '../../../shared/lab/plan/search.ts';
 import { Clock, FakeStore, windowOptions } from '../fake-store.ts';
 import { result } from '../fakes.ts';
+import { histogramOf } from '../histogram-of.ts';
 
 const SEARCH = searchSchema.parse({ percentile: 99, latencyMsMax: 20, fromPerSecond: 100, toPerSecond: 100_000 });
 
@@ -49,8 +49,7 @@ test('reports the run that confirms a rate, and goes back to a lower one where i
 });
 
 function runOf(latencyMs: number, operations: number, change: Partial<Merged> = {}): Merged {
-  const histogram = newHistogram();
-  for (let at = 0; at < operations; at++) recordLatency(histogram, latencyMs);
+  const histogram = histogramOf(Array<number>(operations).fill(latencyMs));
   return { ...mergeParts([result()]), recordsPerCall: 1, recordsPerSecond: 100, histogram, ...change };
 }
 

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CellResult } from '../../../shared/lab/load/cell.ts';
 import type { Coordinates } from '../../../shared/lab/load/coordinates.ts';
-import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
 import type { Layout } from '../../../shared/lab/kit/dimensions.ts';
 import type { CellRun, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
@@ -10,6 +9,7 @@ import { reportOf } from '../../../shared/lab/report/report.ts';
 import { type Circumstances, type Report, reportSchema } from '../../../shared/lab/report/schema.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { PLACE, result } from '../fakes.ts';
+import { encodedOf } from '../histogram-of.ts';
 
 const PLAN = planSchema.parse({ workloads: ['load'], callers: [8] });
 
@@ -22,12 +22,6 @@ const CIRCUMSTANCES: Circumstances = {
   command: null,
   providers: [],
 };
-
-function histogramOf(latenciesMs: readonly number[]): string {
-  const histogram = newHistogram();
-  for (const latencyMs of latenciesMs) recordLatency(histogram, latencyMs);
-  return encodeHistogram(histogram);
-}
 
 function runOf(layout: Layout, repetition: number, change: Partial<CellResult> = {}): CellRun {
   const cell: Coordinates = {
@@ -59,8 +53,6 @@ function reported(runs: readonly CellRun[], change: Partial<PlanOutcome> = {}): 
   return reportSchema.parse(JSON.parse(JSON.stringify(report)));
 }
 
-const equalLatencies = (count: number): string => histogramOf(Array.from({ length: count }, () => 3));
-
 /** A run on two instances; `change` goes to the second. */
 const onTwo = (change: Partial<CellResult>): CellRun => {
   const run = runOf('record', 1);
@@ -82,9 +74,9 @@ describe('a cell of the report', () => {
   });
 
   test('has a percentile only where every run bears it', () => {
-    const many = [1, 2].map((repetition) => runOf('record', repetition, { histogram: equalLatencies(1_000) }));
+    const many = [1, 2].map((repetition) => runOf('record', repetition, { histogram: encodedOf(1_000, 3) }));
     expect(reported(many).cells[0]!.latency).toMatchObject({ p99Ms: { median: expect.closeTo(3, 2) }, p999Ms: null });
-    const few = [...many, runOf('record', 3, { histogram: equalLatencies(999) })];
+    const few = [...many, runOf('record', 3, { histogram: encodedOf(999, 3) })];
     expect(reported(few).cells[0]!.latency).toMatchObject({ p95Ms: { median: expect.closeTo(3, 2) }, p99Ms: null });
   });
 

@@ -1,7 +1,7 @@
 // A report of invented figures in every shape that a page shows: clouds, layouts, rungs, open loop,
 // sweep, search, failures, leftovers.
 import { coordinatesSchema, type Coordinates } from '../../../shared/lab/load/coordinates.ts';
-import { encodeHistogram, newHistogram, recordLatency } from '../../../shared/lab/kit/histogram.ts';
+import { encodeHistogram } from '../../../shared/lab/kit/histogram.ts';
 import type { Place } from '../../../shared/lab/load/place.ts';
 import { type Layout, LAYOUTS, type Provider, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
@@ -10,6 +10,7 @@ import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/s
 import { comparisonsOf, summaryOf } from '../../../shared/lab/report/summary.ts';
 import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
+import { histogramOf } from '../histogram-of.ts';
 
 const PLAN: Plan = planSchema.parse({
   name: 'sample',
@@ -26,11 +27,7 @@ function around(middle: number, repetitions: number, shift = 0): Figure {
   return figureOf(Array.from({ length: repetitions }, (_, at) => middle * STEP[(at + shift) % STEP.length]!));
 }
 
-const HISTOGRAM = ((): string => {
-  const histogram = newHistogram();
-  for (let ms = 1; ms <= 40; ms += 1) recordLatency(histogram, ms);
-  return encodeHistogram(histogram);
-})();
+const HISTOGRAM = encodeHistogram(histogramOf(Array.from({ length: 40 }, (_, at) => at + 1)));
 
 function runOf(repetition: number, rate: number, providerIndex: number, isStore: boolean): ReportRun {
   return {

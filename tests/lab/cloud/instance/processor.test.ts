@@ -4,6 +4,7 @@ import { latenciesOf } from '../../../../shared/lab/kit/histogram.ts';
 import { type Random, seededRandom } from '../../../../shared/lab/kit/random.ts';
 import { Processor } from '../../../../shared/lab/cloud/instance/processor.ts';
 import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import { expectWithin } from '../../expect-within.ts';
 import { played } from '../run/played.ts';
 
 const OPERATIONS = 250_000;
@@ -31,22 +32,18 @@ async function queue(arrivalsPerSecond: number, drawMs: (random: Random) => numb
   };
 }
 
-function expectWithin(share: number, value: number, expected: number): void {
-  expect(Math.abs(value / expected - 1), `${value} is to be ${expected}`).toBeLessThan(share);
-}
-
 const exponential = (random: Random): number => -Math.log(1 - random()) * SERVICE_MS;
 
 describe('one processor with an open loop', () => {
   test.each([300, 500, 700])('is an M/M/1 queue at %i a second', async (perSecond) => {
     const load = perSecond / 1_000;
     const { meanMs, utilisation, underWay, p50Ms, p99Ms } = await queue(perSecond, exponential);
-    expectWithin(0.02, meanMs, SERVICE_MS / (1 - load));
-    expectWithin(0.02, utilisation, load);
-    expectWithin(0.02, underWay, load / (1 - load));
+    expectWithin(meanMs, SERVICE_MS / (1 - load), 0.02);
+    expectWithin(utilisation, load, 0.02);
+    expectWithin(underWay, load / (1 - load), 0.02);
     // Times in an M/M/1 system are exponential.
-    expectWithin(0.02, p50Ms!, (Math.LN2 * SERVICE_MS) / (1 - load));
-    expectWithin(0.05, p99Ms!, (Math.log(100) * SERVICE_MS) / (1 - load));
+    expectWithin(p50Ms!, (Math.LN2 * SERVICE_MS) / (1 - load), 0.02);
+    expectWithin(p99Ms!, (Math.log(100) * SERVICE_MS) / (1 - load), 0.05);
   });
 
   // Variance over squared mean: constant 0, uniform from 0 to twice the mean 1/3, these two values
@@ -59,8 +56,8 @@ describe('one processor with an open loop', () => {
     const load = 0.5;
     const { meanMs, perSecond, underWay } = await queue(load * 1_000, drawMs);
     const waitMs = (load / (1 - load)) * ((1 + variation) / 2) * SERVICE_MS;
-    expectWithin(0.02, meanMs, SERVICE_MS + waitMs);
-    expectWithin(0.02, underWay, (perSecond / 1_000) * meanMs);
+    expectWithin(meanMs, SERVICE_MS + waitMs, 0.02);
+    expectWithin(underWay, (perSecond / 1_000) * meanMs, 0.02);
   });
 });
 

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
 import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
+import { expectWithin } from '../../expect-within.ts';
 import { modifyAtLast, request, stillService, write } from './modelled.ts';
 
 const W = 0.5;
@@ -30,11 +31,6 @@ async function callers(
   // Starving callers would never return.
   await scheduler.run(Promise.race([Promise.all(work), scheduler.after(SECONDS * 1_000 + 100)]), Infinity);
   return { perSecond: byCaller.reduce((sum, done) => sum + done, 0) / SECONDS, byCaller };
-}
-
-function expectWithin(actual: number, expected: number, share: number): void {
-  expect(actual).toBeGreaterThan(expected * (1 - share));
-  expect(actual).toBeLessThan(expected * (1 + share));
 }
 
 test.each([2, 4, 16])(

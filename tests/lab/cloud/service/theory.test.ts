@@ -3,12 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { Draws } from '../../../../shared/lab/cloud/service/draws.ts';
 import type { ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
 import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
+import { expectWithin } from '../../expect-within.ts';
 import { read, request, stillService, write } from './modelled.ts';
-
-function expectWithin(actual: number, expected: number, share: number): void {
-  expect(actual).toBeGreaterThan(expected * (1 - share));
-  expect(actual).toBeLessThan(expected * (1 + share));
-}
 
 /** The times of requests that arrive at random (exponential gaps), `perMs` a millisecond. */
 async function poisson(
