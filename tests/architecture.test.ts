@@ -1,5 +1,4 @@
-// The structure as rules that a machine can check: who imports whom, what the engine may touch,
-// what lies at the top.
+// The structure as machine-checked rules: who imports whom, the engine's means, the top folders.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

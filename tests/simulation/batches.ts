@@ -1,5 +1,4 @@
-// A client's actions on many records or the table. Each item and each scanned record is an
-// operation.
+// A client's actions on many records or the table. Each item or scanned record is an operation.
 import type { Entry, ScanOptions, Table } from '../../shared/store/index.ts';
 import type { Client } from './client.ts';
 import type { Operation } from './history.ts';

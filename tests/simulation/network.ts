@@ -205,8 +205,7 @@ export class Network {
     const later = (deliver: () => void): void => {
       const arrive = (): void => {
         if (!this.#late.delete(arrive)) return;
-        // A dropped table's node is never revived: the engine cannot tell it from one that is
-        // linked (RELIABILITY.md).
+        // No node of a dropped table returns: it would pass for a linked one (RELIABILITY.md).
         if (fault === 'applied twice' && kind === 'insert' && ids.some((id) => this.#isOfDroppedTable(id))) return;
         touch(ids);
         deliver();

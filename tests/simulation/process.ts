@@ -83,8 +83,7 @@ export class Life implements Owner, Runtime {
 
   monotonicMs(): number {
     this.#countLook();
-    // A stuck process sees its turn grow at each look, so the engine waits for a turn that never
-    // comes.
+    // A stuck process sees its turn grow, so the engine waits for a next turn that never comes.
     return this.#scheduler.nowMs - this.#stoodStillMs + (this.isStuck ? this.#looks * LONG_MS : 0);
   }
 

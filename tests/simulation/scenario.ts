@@ -173,8 +173,7 @@ function sizesOf(
   chance: Chance,
   { isLong, isScattered, isMerging }: Pick<ActionRules, 'isLong' | 'isScattered' | 'isMerging'>,
 ): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
-  // Pages of one entry: a branch splits at some ten children, a root holds all that one batch
-  // makes.
+  // Pages of one entry: a branch splits at ten children, a root holds all that a batch makes.
   if (isLong) return { entityBytesMax: 6_000, chunksMax: 14, chunkBytes: 32_768 };
   if (isScattered) return { entityBytesMax: chance.of([6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
   // Two leaves merge if together they take half of every budget at most. Headers use a part of it.

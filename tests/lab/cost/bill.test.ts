@@ -38,8 +38,7 @@ describe('the price list', () => {
 
 describe('operations', () => {
   test('of a measurement make dollars per million records', () => {
-    // 2 reads at $0.03, 1 write at $0.09 and 0.5 deletes at $0.01 per 100,000 are $0.00000155 a
-    // record.
+    // 2 reads at $0.03, 1 write at $0.09, 0.5 deletes at $0.01 per 100,000: $0.00000155 a record.
     const billable = { reads: 4_000, writes: 2_000, deletes: 1_000 };
     const google = operationPrices(PRICES_2026_11, 'datastore', 'us-central1');
     expect(dollarsPerMillionRecords(billable, 2_000, google)).toBeCloseTo(1.55, 10);

@@ -45,8 +45,7 @@ function caseOf(provider: Provider, calls: Partial<Calls> = {}, workload: Partia
 
 describe('billed operations of a day', () => {
   test('of an entity a record', () => {
-    // Datastore: 100,000 reads + 2 scans x 1,000,000 entities. Azure: 2 x 1,000 pages of 1,000
-    // entities.
+    // Datastore: 100,000 reads + 2 scans of 1,000,000. Azure: 2 x 1,000 pages of 1,000 entities.
     expect(operationsOf('record', caseOf('datastore'))).toEqual({ reads: 2_100_000, writes: 10_000, deletes: 1_000 });
     expect(operationsOf('record', caseOf('azure-tables'))).toEqual({ reads: 102_000, writes: 10_000, deletes: 1_000 });
   });
@@ -58,8 +57,7 @@ describe('billed operations of a day', () => {
       writes: 10_000,
       deletes: 1_000,
     });
-    // 250 records are 3 transactions: 10,000 / 250 x 3 = 120, 1,000 / 250 x 3 = 12. Reads stay
-    // single.
+    // 250 records are 3 transactions: 10,000 / 250 x 3 = 120, 1,000 / 250 x 3 = 12. Single reads.
     expect(operationsOf('batch', caseOf('azure-tables', calls))).toEqual({
       reads: 102_000,
       writes: expect.closeTo(120, 8) as number,
@@ -246,8 +244,7 @@ describe('the figures that estimates rest on', async () => {
       for await (const { key } of table.scan()) seen += key.length > 0 ? 1 : 0;
       expect(seen).toBe(records);
     });
-    // A load leaves 10,000 x 309 bytes / 400,000 = 7.7 containers. CONTAINERS.storedBytes is from
-    // here.
+    // A load leaves 10,000 x 309 bytes / 400,000 = 7.7 containers: CONTAINERS.storedBytes.
     expect(scanned).toMatchObject({ writes: 0, deletes: 0 });
     expect(Math.abs(scanned.reads / containers - 1)).toBeLessThan(0.25);
 

@@ -12,8 +12,7 @@ test('gaps of Poisson arrivals are exponential: mean and standard deviation are 
   const gaps = Array.from({ length: 100_000 }, gap);
   const mean = gaps.reduce((sum, ms) => sum + ms, 0) / gaps.length;
   const variance = gaps.reduce((sum, ms) => sum + (ms - mean) ** 2, 0) / gaps.length;
-  // Four standard errors of 100,000 draws: of the mean 1.3 %, of the deviation (4th moment 9) 1.8
-  // %.
+  // Four standard errors of 100,000 draws: mean 1.3 %, deviation (fourth moment 9) 1.8 %.
   expect(Math.abs(mean / 5 - 1)).toBeLessThan(0.013);
   expect(Math.abs(Math.sqrt(variance) / 5 - 1)).toBeLessThan(0.018);
   expect(gaps.filter((ms) => ms > 5).length / gaps.length).toBeCloseTo(1 / Math.E, 2);

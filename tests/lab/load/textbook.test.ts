@@ -31,8 +31,7 @@ const expectNear = (found: number, expected: number): void => expectWithin(found
 const RUNGS = [1, 2, 4, 8, 16, 32, 64, 128];
 
 describe('a closed loop', () => {
-  // Up to eight callers nobody waits. Beyond, all servers are busy and callers queue (Little's
-  // law).
+  // Up to eight callers nobody waits. Beyond, all servers are busy (Little's law).
   test.each(RUNGS)('of %i callers on eight servers of 10 ms', async (callers) => {
     const result = await measured({ callers, servers: 8, serviceMs: () => 10 });
     expectNear(perSecond(result), Math.min(callers, 8) * 100);
@@ -58,8 +57,7 @@ describe('a closed loop', () => {
     const rates: number[] = [];
     for (let round = 0; round < 1_000; round += 1)
       rates.push(perSecond(await measured({ servers: 1, serviceMs: () => -667 * Math.log(1 - random()) })));
-    // One or two replies a window: a standard deviation of some 65 %. The bound is 3 standard
-    // errors.
+    // One or two replies a window: a deviation of some 65 %. The bound is 3 standard errors.
     const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
     expect(Math.abs(mean / 1.5 - 1)).toBeLessThan((3 * 0.65) / Math.sqrt(rates.length));
   });
@@ -113,8 +111,7 @@ describe('an open loop', () => {
     const load = { ratePerSecond: 1_600, callers: 256, servers: 8, serviceMs: () => 10, durationMs: 2_000 };
     const result = await measured(load);
     expectNear(perSecond(result), 800);
-    // Half of 1,600 are served: a call due after t waits t. The last of 256 in flight waits for
-    // all.
+    // Half of 1,600 are served: a call due after t waits t. The last of 256 waits for all.
     const endMs = result.warmup.durationMs + result.durationMs + 256 / 0.8;
     expectNear(latenciesOf(result.histogram).maxMs, endMs / 2);
     expect(result.unfinished).toBeGreaterThan(1_000);
@@ -148,8 +145,7 @@ describe('an open loop', () => {
   test('counts a stall for every call that was due in it, where a closed loop sees it once', async () => {
     const open = await measuredInStall({ ratePerSecond: 1_000, callers: 1 });
     const closed = await measuredInStall({ callers: 1 });
-    // Half of the second's calls were due in the stall of 500 ms: 250 ms late on average, then a
-    // backlog.
+    // Half of the second's calls were due in the stall of 500 ms: 250 ms late on average.
     expect(latenciesOf(closed.histogram).p95Ms).toBeLessThan(2);
     expect(latenciesOf(open.histogram).p50Ms).toBeGreaterThan(100);
     expect(latenciesOf(open.histogram).p95Ms).toBeGreaterThan(400);

@@ -50,9 +50,7 @@ export interface Process {
 
 export interface World {
   readonly leaves: Readonly<Record<Id, Leaf>>;
-  /**
-   * How often each id was written. Versions of a removed leaf that comes again go on from there.
-   */
+  /** Counts the writes of each id. Versions of a removed leaf that returns go on from there. */
   readonly versions: Readonly<Record<Id, number>>;
   readonly branch: readonly Entry[];
   /** Messages that may arrive at any time, or never. */

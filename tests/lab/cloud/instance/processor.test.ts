@@ -46,8 +46,7 @@ describe('one processor with an open loop', () => {
     expectWithin(p99Ms!, (Math.log(100) * SERVICE_MS) / (1 - load), 0.05);
   });
 
-  // Variance over squared mean: constant 0, uniform from 0 to twice the mean 1/3, these two values
-  // 9/4.
+  // Variance over squared mean: 0 constant, 1/3 uniform from 0 to twice the mean, 9/4 these two.
   test.each<[string, number, (random: Random) => number]>([
     ['a constant time', 0, () => SERVICE_MS],
     ['a uniform time', 1 / 3, (random) => 2 * SERVICE_MS * random()],

@@ -91,7 +91,7 @@ describe('one entity whose writers arrive at random', () => {
   const LOCKED = { 'contention.holdShare': 1, 'contention.waitMaxMs': 1e9, 'effect.share': 0 };
 
   test('is an M/M/1 queue when its commits take exponential times', async () => {
-    // A commit takes the time of its bytes: exponential, 10 ms in the mean, so the server is half
+    // Commits take the time of their bytes: exponential, 10 ms in the mean; the server is half
     // busy.
     const service = stillService('datastore', { ...LOCKED, 'commit.baseMs': 0, 'commit.perKibMs': 1 });
     const draws = new Draws(11);

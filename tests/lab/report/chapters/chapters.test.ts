@@ -1,5 +1,4 @@
-// Chapters show ratios to each column's baseline, failures and gaps, and load nothing from
-// elsewhere.
+// Chapters show ratios to each column's baseline, failures and gaps. Nothing loads from elsewhere.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

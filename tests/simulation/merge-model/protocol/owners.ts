@@ -5,9 +5,7 @@ import { finish } from './absorb.ts';
 import { type Hint, hintOf, rightOf, route, tellOfRight } from './hints.ts';
 import { Corrupt, search, serve } from './search.ts';
 
-/**
- * The key's live owner, from memory or read: the commit's condition decides. Rule 28 (a), (c), (d).
- */
+/** The key's live owner, known or read: the commit's condition decides. Rule 28 (a), (c), (d). */
 export function* ownerForWriting(self: Self, key: Position, from: Hint): Steps<Leaf> {
   for (let at = from; ;) {
     const leaf = self.known(at.id) ?? (yield* self.read(at.id));
