@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// The package's command line: tables (verify, export, import, copy), the comparison of deployed
+// The package's command line: records and tables, the comparison of deployed
 // functions, and what a table costs.
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
 import { DATA_COMMANDS } from './data/commands.ts';
+import { RECORD_COMMANDS } from './data/records.ts';
 import { EXIT, EXIT_HELP } from './exit.ts';
 import { makeFolder } from './folder.ts';
 import { interrupted } from './interrupt.ts';
@@ -14,6 +15,9 @@ const STOWAGE = command({
   name: 'stowage',
   operands: ['COMMAND'],
   about: `Its commands; each says with --help what it takes.
+  tables   lists the tables of a store
+  get, put, delete   one record
+  scan     prints records of a table
   verify   reads everything that is stored of a table, and says what is wrong
   export   writes a table into a folder, as NDJSON
   import   puts such records into a table
@@ -43,6 +47,11 @@ ${EXIT_HELP}`,
   ],
 });
 
+const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  ...DATA_COMMANDS,
+  ...RECORD_COMMANDS,
+};
+
 const [name, ...args] = process.argv.slice(2);
 if (name === 'compare') {
   await runCommand(COMPARE, args, compare);
@@ -51,12 +60,12 @@ if (name === 'compare') {
     const question = costQuestionOf(given);
     console.log(given.values.json ? JSON.stringify(costJson(question), null, 2) : costText(question));
   });
-} else if (name !== undefined && Object.hasOwn(DATA_COMMANDS, name)) {
-  await DATA_COMMANDS[name]!(args);
+} else if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
+  await COMMANDS[name]!(args);
 } else {
   await runCommand(STOWAGE, process.argv.slice(2, 3), async ({ operands }) => {
     throw new UsageError(
-      `there is no command ${operands[0]}; there are compare, cost, ${Object.keys(DATA_COMMANDS).join(', ')}`,
+      `there is no command ${operands[0]}; there are compare, cost, ${Object.keys(COMMANDS).join(', ')}`,
     );
   });
 }

@@ -1,21 +1,18 @@
 // The commands on tables: verify, export, import, copy.
 import { readFile, rm } from 'node:fs/promises';
 import { z } from 'zod';
-import type { Finding, Store } from '../../../shared/store/index.ts';
+import type { Finding } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { untilInterrupted } from '../interrupt.ts';
 import { choice, command, type CommandLine, runCommand, UsageError, wholeNumber } from '../options.ts';
-import { askTool } from '../tools.ts';
-import { ADDRESS_HELP, storeAt } from './address.ts';
+import { ADDRESS_HELP } from './address.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
 import { StateFile } from './files.ts';
 import { importTable } from './import.ts';
+import { ended, FROM, opened, TO } from './opened.ts';
 
 const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };
 const RANGES_MAX = 256;
-const FROM = { value: 'STORE', help: 'where the table is; it must be given' };
-const TO = { value: 'STORE', help: 'where the records go; it must be given' };
 
 const VERIFY = command({
   name: 'stowage verify',
@@ -187,12 +184,6 @@ async function stateIn(file: string, of: readonly string[]): Promise<CopyState |
   }
 }
 
-function opened(option: string, address: string | undefined): Store {
-  if (address === undefined)
-    throw new UsageError(`${option} is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE`);
-  return storeAt(option, address, askTool, process.env);
-}
-
 function rangesOf({ ranges }: { readonly ranges: string }): number {
   return wholeNumber('--ranges', ranges, 1, RANGES_MAX);
 }
@@ -205,15 +196,4 @@ function told(): (records: number) => void {
     nextMs = performance.now() + 1_000;
     console.error(`${records} records`);
   };
-}
-
-/** The error in a line; the exit code of a failure. */
-async function ended(work: (signal: AbortSignal) => Promise<void>): Promise<number | void> {
-  try {
-    return await untilInterrupted(work);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    console.error(error instanceof Error ? error.message : error);
-    return EXIT.failed;
-  }
 }

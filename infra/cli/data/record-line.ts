@@ -34,7 +34,7 @@ export function itemOf(text: string): PutItem<EncodedValue> {
 }
 
 /** Undefined for what JSON does not give back byte for byte. */
-function readableValue(stored: EncodedValue): { readonly value: unknown } | undefined {
+export function readableValue(stored: EncodedValue): { readonly value: unknown } | undefined {
   if (stored.codec === 'bytes') return undefined;
   try {
     const value = decode(stored);

@@ -1,0 +1,28 @@
+// A command's store, from its address to its end.
+import type { Store } from '../../../shared/store/index.ts';
+import { EXIT } from '../exit.ts';
+import { untilInterrupted } from '../interrupt.ts';
+import { UsageError } from '../options.ts';
+import { askTool } from '../tools.ts';
+import { storeAt } from './address.ts';
+
+export const FROM = { value: 'STORE', help: 'where the table is; it must be given' };
+export const TO = { value: 'STORE', help: 'where the records go; it must be given' };
+
+/** Throws a UsageError without an address, or for what is none. */
+export function opened(option: string, address: string | undefined): Store {
+  if (address === undefined)
+    throw new UsageError(`${option} is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE`);
+  return storeAt(option, address, askTool, process.env);
+}
+
+/** The error in a line; the exit code of a failure. */
+export async function ended(work: (signal: AbortSignal) => Promise<void>): Promise<number | void> {
+  try {
+    return await untilInterrupted(work);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    console.error(error instanceof Error ? error.message : error);
+    return EXIT.failed;
+  }
+}

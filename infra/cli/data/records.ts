@@ -1,0 +1,195 @@
+// The commands on records: get, put, delete, scan; and the list of tables.
+import { buffer } from 'node:stream/consumers';
+import { inspect } from 'node:util';
+import {
+  decode,
+  encode,
+  type EncodedValue,
+  type Entry,
+  type Table,
+  type TableOptions,
+} from '../../../shared/store/index.ts';
+import { choice, command, type CommandLine, runCommand, UsageError, wholeNumber } from '../options.ts';
+import { ADDRESS_HELP } from './address.ts';
+import { ended, FROM, opened, TO } from './opened.ts';
+import { lineOf, readableValue } from './record-line.ts';
+
+const JSON_LINE = { help: 'prints the record as `export` writes it, with its version' };
+
+const GET = command({
+  name: 'stowage get',
+  operands: ['TABLE', 'KEY'],
+  about: `Prints the value of a record: JSON where it can be written so, bytes as they are.
+${ADDRESS_HELP}
+Exit codes: 0 it is there, 1 it is not, or could not be read.`,
+  options: { from: FROM, json: JSON_LINE },
+  examples: ['stowage get users ada --from gcp://my-project/stowage-prod'],
+});
+
+const PUT = command({
+  name: 'stowage put',
+  operands: ['TABLE', 'KEY', '[VALUE]'],
+  about: `Writes a record, and prints its version. VALUE is JSON; left out, standard input is read.
+${ADDRESS_HELP}`,
+  options: {
+    to: TO,
+    codec: { value: 'msgpack|json|bytes', default: 'msgpack', help: 'how it is stored; bytes are taken as they are' },
+    'ttl-ms': { value: 'MS', help: 'it expires then; left out, never' },
+    'if-version': { value: 'V', help: 'only over this version' },
+    'if-absent': { help: 'only if there is no record' },
+    create: { value: 'hash|key', help: 'creates the table with this order, if there is none' },
+  },
+  examples: [
+    `stowage put users ada '{"name":"Ada"}' --to gcp://my-project/stowage-prod`,
+    'stowage put files logo --codec bytes --to azure://myaccount/stowage < logo.png',
+  ],
+});
+
+const DELETE = command({
+  name: 'stowage delete',
+  operands: ['TABLE', 'KEY'],
+  about: `Deletes a record.
+${ADDRESS_HELP}
+Exit codes: 0 it is gone, or was not there, 1 it could not be deleted.`,
+  options: { from: FROM, 'if-version': { value: 'V', help: 'only this version' } },
+  examples: ['stowage delete users ada --from gcp://my-project/stowage-prod'],
+});
+
+const LIMIT = '100';
+
+const SCAN = command({
+  name: 'stowage scan',
+  operands: ['TABLE'],
+  about: `Prints records, a line each, as \`export\` writes them. Bounds and --reverse need a table of order key.
+${ADDRESS_HELP}`,
+  options: {
+    from: FROM,
+    prefix: { value: 'TEXT', help: 'keys that begin so' },
+    after: { value: 'KEY', help: 'keys behind it' },
+    through: { value: 'KEY', help: 'keys up to it' },
+    reverse: { help: 'the last key first' },
+    limit: { value: 'N', default: LIMIT, help: 'records at most' },
+    cursor: { value: 'TEXT', help: 'goes on where a scan with the same bounds ended' },
+    keys: { help: 'prints keys alone' },
+  },
+  examples: ['stowage scan users --prefix a --limit 10 --from gcp://my-project/stowage-prod'],
+});
+
+const TABLES = command({
+  name: 'stowage tables',
+  about: `Lists the tables of a store.
+${ADDRESS_HELP}`,
+  options: { from: FROM, json: { help: 'prints the list as JSON' } },
+  examples: ['stowage tables --from azure://myaccount/stowage'],
+});
+
+/** Each by its name. */
+export const RECORD_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  get: (args) => runCommand(GET, args, get),
+  put: (args) => runCommand(PUT, args, put),
+  delete: (args) => runCommand(DELETE, args, remove),
+  scan: (args) => runCommand(SCAN, args, scan),
+  tables: (args) => runCommand(TABLES, args, tables),
+};
+
+/** Opens a table for one piece of work. A table that is not there is not made. */
+async function withTable(
+  [option, address]: readonly [option: string, address: string | undefined],
+  name: string,
+  work: (table: Table<EncodedValue>, signal: AbortSignal) => Promise<void>,
+  options: TableOptions = { create: false },
+): Promise<number | void> {
+  return ended(async (signal) => {
+    await using store = opened(option, address);
+    await work(await store.table(name, { ...options, signal, codec: 'encoded' }), signal);
+  });
+}
+
+async function get({ operands, values }: CommandLine<typeof GET.options>): Promise<number | void> {
+  const [name = '', key = ''] = operands;
+  return withTable(['--from', values.from], name, async (table, signal) => {
+    const entry = await table.get(key, { signal });
+    if (entry === undefined) throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
+    if (values.json) console.log(fullLine(entry));
+    else process.stdout.write(printed(entry.value));
+  });
+}
+
+/** As `import` takes it, but for the version. */
+function fullLine(entry: Entry<EncodedValue>): string {
+  return lineOf(entry).replace(/\}$/, `,"version":${JSON.stringify(entry.version)}}`);
+}
+
+function printed(stored: EncodedValue): string | Uint8Array {
+  if (stored.codec === 'bytes') return stored.bytes;
+  const readable = readableValue(stored);
+  if (readable !== undefined) return `${JSON.stringify(readable.value, null, 2)}\n`;
+  return `${inspect(decode(stored), { depth: Infinity, maxArrayLength: null, maxStringLength: null })}\n`;
+}
+
+async function put({ operands, values }: CommandLine<typeof PUT.options>): Promise<number | void> {
+  const [name = '', key = '', text] = operands;
+  const codec = choice('--codec', values.codec, ['msgpack', 'json', 'bytes']);
+  const { 'if-version': ifVersion, 'if-absent': ifAbsent, 'ttl-ms': ttl, create } = values;
+  if (ifVersion !== undefined && ifAbsent) throw new UsageError('give --if-version or --if-absent, not both');
+  const ttlMs = ttl === undefined ? undefined : wholeNumber('--ttl-ms', ttl, 1);
+  const order = create === undefined ? undefined : choice('--create', create, ['hash', 'key']);
+  const value = valueOf(codec, text === undefined ? await buffer(process.stdin) : Buffer.from(text));
+  return withTable(
+    ['--to', values.to],
+    name,
+    async (table, signal) => {
+      const { version } = await table.put(key, value, {
+        signal,
+        ...(ttlMs !== undefined && { ttlMs }),
+        ...(ifVersion !== undefined && { ifVersion }),
+        ...(ifAbsent && { ifAbsent }),
+      });
+      console.log(version);
+    },
+    order === undefined ? { create: false } : { order },
+  );
+}
+
+function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
+  if (codec === 'bytes') return { codec, bytes };
+  try {
+    return encode(codec, JSON.parse(bytes.toString()));
+  } catch (error) {
+    throw new UsageError(`VALUE is no JSON (${(error as Error).message}); text takes quotes: '"text"'`, {
+      cause: error,
+    });
+  }
+}
+
+async function remove({ operands, values }: CommandLine<typeof DELETE.options>): Promise<number | void> {
+  const [name = '', key = ''] = operands;
+  const ifVersion = values['if-version'];
+  return withTable(['--from', values.from], name, async (table, signal) => {
+    const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
+    console.log(deleted ? 'deleted' : 'there was none');
+  });
+}
+
+async function scan({ operands: [name = ''], values }: CommandLine<typeof SCAN.options>): Promise<number | void> {
+  const { from: _, limit: text, keys, reverse, ...bounds } = values;
+  const limit = wholeNumber('--limit', text, 1);
+  const given = Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
+  return withTable(['--from', values.from], name, async (table, signal) => {
+    const options = { ...given, ...(reverse && { reverse }), limit, signal };
+    const found = keys ? table.keys(options) : table.scan(options);
+    for await (const one of found) console.log(typeof one === 'string' ? one : lineOf(one));
+    if (found.cursor !== undefined) console.error(`There is more: --cursor ${found.cursor}`);
+  });
+}
+
+async function tables({ values }: CommandLine<typeof TABLES.options>): Promise<number | void> {
+  return ended(async (signal) => {
+    await using store = opened('--from', values.from);
+    const found = await store.tables({ signal });
+    if (values.json) return console.log(JSON.stringify(found, null, 2));
+    for (const { name, order, createdAtMs } of found)
+      console.log(`${name}\t${order}\t${new Date(createdAtMs).toISOString()}`);
+    if (found.length === 0) console.error('There are no tables.');
+  });
+}

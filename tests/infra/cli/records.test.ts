@@ -1,0 +1,58 @@
+// Records on the command line, against the embedded emulator.
+import { execFileSync } from 'node:child_process';
+import { expect, inject, test } from 'vitest';
+import { type Ended, runCommand, STOWAGE } from './run-command.ts';
+
+const env = { DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', '') };
+
+/** In a namespace of its own. */
+function shell(namespace: string): (...args: string[]) => Promise<Ended> {
+  return (...args) => {
+    const option = args[0] === 'put' ? '--to' : '--from';
+    return runCommand([STOWAGE, ...args, option, `gcp://commands?namespace=${namespace}`], { env });
+  };
+}
+
+test('a record is put, read, listed and deleted', async () => {
+  const run = shell('round-trip');
+  const missing = await run('put', 'users', 'ada', '{"name":"Ada"}');
+  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('users')]);
+  const put = await run('put', 'users', 'ada', '{"name":"Ada"}', '--create', 'key');
+  expect([put.code, put.stderr]).toEqual([0, '']);
+  const version = put.stdout.trim();
+  expect((await run('put', 'users', 'ada', '1', '--if-absent')).code).toBe(1);
+  expect((await run('get', 'users', 'ada')).stdout).toBe('{\n  "name": "Ada"\n}\n');
+  const json = (await run('get', 'users', 'ada', '--json')).stdout;
+  expect(JSON.parse(json)).toEqual({ key: 'ada', value: { name: 'Ada' }, version });
+  await run('put', 'users', 'bob', '[1,2]', '--ttl-ms', '3600000');
+  const page = await run('scan', 'users', '--limit', '1', '--reverse');
+  expect(JSON.parse(page.stdout)).toMatchObject({ key: 'bob', value: [1, 2], expiresAtMs: expect.any(Number) });
+  const cursor = page.stderr.trim().split(' ').at(-1)!;
+  expect((await run('scan', 'users', '--reverse', '--keys', '--cursor', cursor)).stdout).toBe('ada\n');
+  expect((await run('tables')).stdout).toMatch(/^users\tkey\t\d{4}-/);
+  expect((await run('delete', 'users', 'ada', '--if-version', 'x')).code).toBe(1);
+  expect((await run('delete', 'users', 'ada')).stdout).toBe('deleted\n');
+  const absent = await run('get', 'users', 'ada');
+  expect([absent.code, absent.stdout, absent.stderr]).toEqual([1, '', 'there is no record "ada" in users\n']);
+});
+
+test('bytes go in and out as they are', async () => {
+  const to = 'gcp://commands?namespace=bytes';
+  const given = Buffer.from([0, 255, 10, 13]);
+  const options = { env: { ...process.env, ...env }, input: given };
+  const put = [STOWAGE, 'put', 'files', 'a', '--codec', 'bytes', '--create', 'hash', '--to', to];
+  execFileSync(process.execPath, put, options);
+  expect(execFileSync(process.execPath, [STOWAGE, 'get', 'files', 'a', '--from', to], options)).toEqual(given);
+});
+
+test.each([
+  [['get', 'users'], 'it takes TABLE KEY'],
+  [['put', 'users', 'a', 'text', '--to', 'gcp://p'], 'text takes quotes'],
+  [['put', 'users', 'a', '1'], '--to is missing'],
+  [['scan', 'users', '--limit', '0', '--from', 'gcp://p'], '--limit takes a whole number from 1'],
+  [['get', 'users', 'a', '--from', 'ftp://p'], '--from takes gcp://PROJECT/DATABASE'],
+  [['gett'], 'there is no command gett; there are compare, cost, verify, export, import, copy, get'],
+])('%j is refused before anything is asked', async (args, message) => {
+  const { code, stderr } = await runCommand([STOWAGE, ...args]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
