@@ -1,4 +1,4 @@
-// `stowage/keyv`: a table as the storage of Keyv, version 6.
+// `@stowage/store/keyv`: a table as the storage of Keyv, version 6.
 import { EventEmitter } from 'node:events';
 import {
   keyvStorageCapability,

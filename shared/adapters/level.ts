@@ -1,4 +1,4 @@
-// `stowage/level`: a table as a database of abstract-level.
+// `@stowage/store/level`: a table as a database of abstract-level.
 import {
   type AbstractBatchOperation,
   type AbstractClearOptions,

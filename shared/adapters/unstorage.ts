@@ -1,4 +1,4 @@
-// `stowage/unstorage`: a table as a driver of unstorage, and so of Nuxt and Nitro.
+// `@stowage/store/unstorage`: a table as a driver of unstorage, and so of Nuxt and Nitro.
 import type { Driver, TransactionOptions } from 'unstorage';
 import type { PutItem, Table } from '../store/index.ts';
 import { succeeded } from './outcomes.ts';

@@ -1,12 +1,13 @@
 // The package as somebody installs it: `npm pack`, then the tarball in an empty project, where
 // plain JavaScript uses it and TypeScript checks against its declarations.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -14,9 +15,17 @@ const SLOW_MS = 180_000;
 /** package.json asks for this or newer. */
 const OLDEST_NODE = '22.18.0';
 
+/** What a user's bundle grows by, at most, in KiB. */
+const SIZES = [
+  ['store/index.js', 240],
+  ['drivers/datastore.js', 48],
+  ['drivers/azure-tables.js', 40],
+  ['adapters/level.js', 8],
+] as const;
+
 const USE = `
-import { openStore, StoreError } from 'stowage';
-import { memoryDriver } from 'stowage/memory';
+import { openStore, StoreError } from '@stowage/store';
+import { memoryDriver } from '@stowage/store/memory';
 
 const store = openStore({ driver: memoryDriver() });
 const users = await store.table('users', { order: 'key' });
@@ -28,8 +37,8 @@ await store.close();
 `;
 
 const REQUIRED = `
-const { openStore } = require('stowage');
-const { memoryDriver } = require('stowage/memory');
+const { openStore } = require('@stowage/store');
+const { memoryDriver } = require('@stowage/store/memory');
 
 async function main() {
   const store = openStore({ driver: memoryDriver() });
@@ -42,7 +51,7 @@ main();
 `;
 
 const DATASTORE = `
-import { datastoreDriver } from 'stowage/datastore';
+import { datastoreDriver } from '@stowage/store/datastore';
 
 const driver = datastoreDriver({ projectId: 'p', endpoint: 'http://127.0.0.1:8081' });
 console.log(driver.limits.provider);
@@ -50,11 +59,11 @@ await driver.close();
 `;
 
 const ADAPTED = `
-import { StowageLevel } from 'stowage/level';
-import { KeyvStowage } from 'stowage/keyv';
-import { stowageDriver } from 'stowage/unstorage';
-import { openStore } from 'stowage';
-import { memoryDriver } from 'stowage/memory';
+import { StowageLevel } from '@stowage/store/level';
+import { KeyvStowage } from '@stowage/store/keyv';
+import { stowageDriver } from '@stowage/store/unstorage';
+import { openStore } from '@stowage/store';
+import { memoryDriver } from '@stowage/store/memory';
 import { Keyv } from 'keyv';
 import { createStorage } from 'unstorage';
 
@@ -71,11 +80,11 @@ await store.close();
 `;
 
 const TYPED = `
-import { type EncodedValue, openStore } from 'stowage';
-import type { Table } from 'stowage';
-import { azureTablesDriver } from 'stowage/azure-tables';
-import { datastoreDriver } from 'stowage/datastore';
-import { memoryDriver } from 'stowage/memory';
+import { type EncodedValue, openStore } from '@stowage/store';
+import type { Table } from '@stowage/store';
+import { azureTablesDriver } from '@stowage/store/azure-tables';
+import { datastoreDriver } from '@stowage/store/datastore';
+import { memoryDriver } from '@stowage/store/memory';
 
 await using store = openStore({ driver: memoryDriver() });
 const table: Table<{ name: string }> = await store.table<{ name: string }>('users');
@@ -109,14 +118,18 @@ export { anything, encoded, name };
 const dir = await mkdtemp(path.join(tmpdir(), 'stowage-library-'));
 const oldest = await oldestNode();
 let packed: string;
+let tarball: string;
 
 beforeAll(async () => {
   await mkdir(path.join(dir, 'project'));
   await run('npm', ['pack', '--pack-destination', dir], ROOT);
-  const tarball = (await readdir(dir)).find((name) => name.endsWith('.tgz'))!;
+  tarball = path.join(
+    dir,
+    (await readdir(dir)).find((name) => name.endsWith('.tgz'))!,
+  );
   await writeFile(path.join(dir, 'project/package.json'), '{"name":"somebody","private":true,"type":"module"}');
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', path.join(dir, tarball)], projectDir());
-  packed = path.join(projectDir(), 'node_modules/stowage');
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], projectDir());
+  packed = path.join(projectDir(), 'node_modules/@stowage/store');
 }, SLOW_MS);
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
@@ -170,7 +183,7 @@ describe('the packed library', () => {
   });
 
   test('loads Azure’s driver without any other package', async () => {
-    expect(await run(process.execPath, ['-e', `import('stowage/azure-tables')`], projectDir())).toBe('');
+    expect(await run(process.execPath, ['-e', `import('@stowage/store/azure-tables')`], projectDir())).toBe('');
   });
 
   test('opens Datastore without any other package: credentials are what its user brings', async () => {
@@ -195,6 +208,37 @@ describe('the packed library', () => {
     }
     expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
     expect(await readFile(path.join(packed, 'dist/store/store.js.map'), 'utf8')).toContain('openStore');
+  });
+
+  test('is what publint and are-the-types-wrong ask of a package of ES modules', { timeout: SLOW_MS }, async () => {
+    const bin = path.join(ROOT, 'node_modules/.bin');
+    expect(await run(path.join(bin, 'publint'), ['--strict', tarball], ROOT)).toContain('All good!');
+    // It fails with what it finds.
+    const types = await run(path.join(bin, 'attw'), [tarball, '--profile', 'esm-only', '--no-emoji'], ROOT);
+    expect(types).toContain('node16 (from ESM): OK (ESM)');
+  });
+
+  test('would be published as it is', { timeout: SLOW_MS }, async () => {
+    // Only a workflow can sign where a package comes from.
+    const args = ['publish', tarball, '--dry-run', '--json', '--provenance=false'];
+    expect(await run('npm', args, projectDir())).toContain('"id": "@stowage/store@');
+  });
+
+  test('stays small: minified, and as a file', async () => {
+    const { size } = await stat(tarball);
+    expect(size).toBeLessThan(1024 * 1024);
+    for (const [entry, kib] of SIZES) {
+      const { outputFiles } = await build({
+        entryPoints: [path.join(packed, 'dist', entry)],
+        bundle: true,
+        minify: true,
+        format: 'esm',
+        platform: 'node',
+        external: ['@google-cloud/*', '@azure/*', 'google-auth-library', 'abstract-level'],
+        write: false,
+      });
+      expect(outputFiles[0]!.contents.length, entry).toBeLessThan(kib * 1024);
+    }
   });
 
   test('has a command line of one file', async () => {
