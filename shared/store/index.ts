@@ -1,5 +1,6 @@
 // The public surface of the store.
-export type { KeyScan, Scan, Store, Table } from './contract/api.ts';
+export type { KeyScan, Scan, Store, Table, UpdateItem } from './contract/api.ts';
+export { DELETE } from './contract/options.ts';
 export type {
   CallOptions,
   CodecName,
@@ -15,11 +16,20 @@ export type {
   ScanOptions,
   StoreOptions,
   TableOptions,
+  TouchOptions,
   UpdateOptions,
   VacuumOptions,
   VerifyOptions,
 } from './contract/options.ts';
-export type { DeleteOutcome, Entry, GetOutcome, PutOutcome, TableInfo, VacuumReport } from './contract/results.ts';
+export type {
+  DeleteOutcome,
+  Entry,
+  GetOutcome,
+  PutOutcome,
+  TableInfo,
+  UpdateOutcome,
+  VacuumReport,
+} from './contract/results.ts';
 export type { Finding, FindingKind, VerifyReport } from './contract/verify.ts';
 export type { TableStats } from './contract/stats.ts';
 export type { Compression, Runtime } from './contract/runtime.ts';

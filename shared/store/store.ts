@@ -22,6 +22,7 @@ import { withRetry } from './io/retry.ts';
 import { Semaphore } from './io/semaphore.ts';
 import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
+import { checkTtl } from './table/actions.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
 import { decodeValue } from './table/values.ts';
@@ -87,7 +88,8 @@ class ContainerStore implements Store {
   async table<V = unknown>(name: string, options: TableOptions = {}): Promise<Table<V>> {
     checkTableName(name);
     CHECK.table(options);
-    const { order, containers = 1, codec = 'msgpack', create = true, containerBytesMax } = options;
+    const { order, containers = 1, codec = 'msgpack', ttlMs, create = true, containerBytesMax } = options;
+    checkTtl(ttlMs, { table: name });
     if (!Number.isInteger(containers) || containers < 1 || containers > INITIAL_CONTAINERS_MAX) {
       throw new StoreError('invalid', `containers must be a whole number from 1 to ${INITIAL_CONTAINERS_MAX}`, {
         table: name,
@@ -109,7 +111,7 @@ class ContainerStore implements Store {
     const engine = this.#engines.get(name) ?? this.#newEngine(subject);
     this.#engines.set(name, engine);
     const shared = { deadlines: this.#deadlines, admission: this.#admission };
-    return new StoredTable<V>({ engine, order: root.header.order, isNew, codec, ...shared });
+    return new StoredTable<V>({ engine, order: root.header.order, isNew, codec, ttlMs, ...shared });
   }
 
   async tables(options?: CallOptions): Promise<TableInfo[]> {

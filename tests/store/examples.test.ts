@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { openStore } from '../../shared/store/index.ts';
+import { DELETE, openStore } from '../../shared/store/index.ts';
 
 const SOURCE = readFileSync(new URL('../../shared/store/contract/api.ts', import.meta.url), 'utf8');
 const DOCUMENTED = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*(?:export interface )?(\w+)/g;
@@ -23,9 +23,9 @@ test.each([...methods])('the example of %s gives the values it names', async (na
   const shown: unknown[] = [];
   const log = { log: (...values: unknown[]) => shown.push(values) };
   // oxlint-disable-next-line no-implied-eval -- the code stands in this repository
-  const run = new Function('openStore', 'memoryDriver', 'expect', 'console', `return (${checked})()`) as (
+  const run = new Function('openStore', 'DELETE', 'memoryDriver', 'expect', 'console', `return (${checked})()`) as (
     ...given: unknown[]
   ) => unknown;
-  await run(openStore, memoryDriver, expect, log);
+  await run(openStore, DELETE, memoryDriver, expect, log);
   expect(shown).toEqual(name === 'scan' ? [['user:1', { name: 'Ada' }]] : []);
 });

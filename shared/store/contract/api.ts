@@ -2,6 +2,7 @@
 // behind that of `Store`, and compares the values behind `// =>`.
 import type {
   CallOptions,
+  DELETE,
   DeleteItem,
   DeleteOptions,
   EncodedValue,
@@ -13,11 +14,20 @@ import type {
   RangeOptions,
   ScanOptions,
   TableOptions,
+  TouchOptions,
   UpdateOptions,
   VacuumOptions,
   VerifyOptions,
 } from './options.ts';
-import type { DeleteOutcome, Entry, GetOutcome, PutOutcome, TableInfo, VacuumReport } from './results.ts';
+import type {
+  DeleteOutcome,
+  Entry,
+  GetOutcome,
+  PutOutcome,
+  TableInfo,
+  UpdateOutcome,
+  VacuumReport,
+} from './results.ts';
 import type { TableStats } from './stats.ts';
 import type { VerifyReport } from './verify.ts';
 
@@ -145,19 +155,36 @@ export interface Table<V> {
    */
   putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]>;
   /**
-   * Reads and writes in one step. `change` gives the new value, or undefined to keep the record. It
-   * is synchronous, may run again, and its errors reach the caller. Without `ttlMs` the expiry
-   * stays. Resolves to the record as it then stands. Cost: as `put`.
+   * Reads and writes in one step. `change` gives the new value, DELETE, or undefined to keep the
+   * record. It is synchronous, may run again, and its errors reach the caller. A value that encodes
+   * as before is not written, unless its expiry changes. Resolves to the record as it then stands.
+   * Cost: as `put`.
    *
    * @example
    * const visits = await store.table<number>('visits');
    * await visits.update('home', (current) => (current?.value ?? 0) + 1);
+   * await visits.update('home', (current) => (current?.value === 1 ? DELETE : undefined)); // => undefined
    */
-  update(
-    key: string,
-    change: (current: Entry<V> | undefined) => V | undefined,
-    options?: UpdateOptions,
-  ): Promise<Entry<V> | undefined>;
+  update(key: string, change: UpdateItem<V>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined>;
+  /**
+   * An outcome for each item, in order; equal keys take effect in order. Cost: requests by
+   * containers.
+   *
+   * @example
+   * const visits = await store.table<number>('visits');
+   * const change = (current?: Entry<number>) => (current?.value ?? 0) + 1;
+   * const outcomes = await visits.updateMany(['home', 'news'].map((key) => ({ key, change })));
+   * outcomes.map(({ status }) => status); // => ['written', 'written']
+   */
+  updateMany(items: readonly UpdateItem<V>[], options?: CallOptions): Promise<UpdateOutcome<V>[]>;
+  /**
+   * Gives a record another expiry; false if there is none. Its value stays, its version does not.
+   * Cost: as `put`.
+   *
+   * @example
+   * await users.touch('user:1', { ttlMs: 3_600_000 }); // => true
+   */
+  touch(key: string, options?: TouchOptions): Promise<boolean>;
   /**
    * Deletes a record; an absent one is no error. `version` is the deletion's. Cost: as `put`.
    *
@@ -229,6 +256,12 @@ export interface Table<V> {
    * users.stats().commits; // => 1
    */
   stats(): TableStats;
+}
+
+/** An update in a batch. */
+export interface UpdateItem<V> extends Omit<UpdateOptions, keyof CallOptions> {
+  readonly key: string;
+  readonly change: (current: Entry<V> | undefined) => V | typeof DELETE | undefined;
 }
 
 /**

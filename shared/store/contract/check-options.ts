@@ -1,5 +1,6 @@
 // Checks every call's options: unknown ones and wrong types are TypeErrors naming the right ones.
 // A senseless value of the right type fails where it is used.
+import type { UpdateItem } from './api.ts';
 import type {
   CallOptions,
   DeleteItem,
@@ -11,6 +12,7 @@ import type {
   ScanOptions,
   StoreOptions,
   TableOptions,
+  TouchOptions,
   UpdateOptions,
   VacuumOptions,
   VerifyOptions,
@@ -73,6 +75,7 @@ export const CHECK = {
     order: oneOf('hash', 'key'),
     containers: NUMBER,
     codec: oneOf('msgpack', 'json', 'bytes', 'encoded'),
+    ttlMs: NUMBER,
     containerBytesMax: NUMBER,
     create: BOOLEAN,
     ...CALL,
@@ -94,6 +97,12 @@ export const CHECK = {
     'key',
   ]),
   update: optionsOf<UpdateOptions>('table.update', { ttlMs: NUMBER, ...CALL }),
+  updateMany: optionsOf<CallOptions>('table.updateMany', CALL),
+  updateItem: optionsOf<UpdateItem<unknown>>('table.updateMany', { key: STRING, change: FUNCTION, ttlMs: NUMBER }, [
+    'key',
+    'change',
+  ]),
+  touch: optionsOf<TouchOptions>('table.touch', { ...EXPIRY, ...CALL }),
   delete: optionsOf<DeleteOptions>('table.delete', { ifVersion: STRING, ...CALL }),
   deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
   deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),

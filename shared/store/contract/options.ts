@@ -74,6 +74,11 @@ export interface TableOptions extends CallOptions {
   /** Default `msgpack`. */
   readonly codec?: CodecName;
   /**
+   * Records that this handle creates expire in as many milliseconds, unless their call says
+   * otherwise. Not stored: other handles have their own. Default: never.
+   */
+  readonly ttlMs?: number;
+  /**
    * A container's size in bytes; a commit splits above 70 % of it. From 16,384 to the provider's
    * limit, the default: 1,000,000 on Datastore, 720,000 on Azure Tables. Smaller containers let
    * many callers wait less; at 131,072 loads cost 4 to 5 times as much and scans 6 times.
@@ -106,15 +111,25 @@ export interface PutOptions extends CallOptions {
   readonly ifVersion?: string;
   /** Writes only if there is no record; else `conflict`. Not together with `ifVersion`. */
   readonly ifAbsent?: boolean;
-  /** The record expires in as many milliseconds, a positive integer. Default: never. */
+  /** The record expires in as many milliseconds, a positive integer. Default: the table's. */
   readonly ttlMs?: number;
   /** The record expires then, in milliseconds since 1970, be it past. Not together with `ttlMs`. */
   readonly expiresAtMs?: number;
 }
 
 export interface UpdateOptions extends CallOptions {
-  /** The record expires in as many milliseconds, a positive integer. Default: as before. */
+  /** The record expires in as many milliseconds. Default: as before, or the table's if it is new. */
   readonly ttlMs?: number;
+}
+
+/** An update whose function gives it back deletes the record. */
+export const DELETE: unique symbol = Symbol.for('stowage.delete');
+
+export interface TouchOptions extends CallOptions {
+  /** The record expires in as many milliseconds, a positive integer. Default: the table's. */
+  readonly ttlMs?: number;
+  /** The record expires then, in milliseconds since 1970. Not together with `ttlMs`. */
+  readonly expiresAtMs?: number;
 }
 
 export interface DeleteOptions extends CallOptions {

@@ -27,8 +27,16 @@ export type GetOutcome<V> = ({ readonly status: 'found' } & Entry<V>) | Absent |
 export type PutOutcome = { readonly status: 'written'; readonly key: string; readonly version: string } | Failed;
 
 /** `version` is the deletion's. */
-export type DeleteOutcome =
-  { readonly status: 'deleted'; readonly key: string; readonly version: string } | Absent | Failed;
+interface Deleted {
+  readonly status: 'deleted';
+  readonly key: string;
+  readonly version: string;
+}
+
+export type DeleteOutcome = Deleted | Absent | Failed;
+
+/** The record as it then stands. What a function threw is the `cause` of an `invalid`. */
+export type UpdateOutcome<V> = ({ readonly status: 'written' | 'unchanged' } & Entry<V>) | Deleted | Absent | Failed;
 
 export interface TableInfo {
   readonly name: string;

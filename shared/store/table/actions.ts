@@ -1,8 +1,10 @@
-// Makes actions of puts, updates and deletes. The engine decides a conditional one from the record.
+// Makes actions of puts, updates, touches and deletes. The engine decides a conditional one from the record.
 import type { Action, Decide, Decision } from '../container/change.ts';
-import type { DeleteItem, PutItem } from '../contract/options.ts';
-import type { Entry } from '../contract/results.ts';
+import type { UpdateItem } from '../contract/api.ts';
+import { DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
+import { compareBytes } from '../format/bytes.ts';
+import type { StoredRecord } from '../format/record.ts';
 import { decodeEntry, encodeValue, matches, type ValueContext } from './values.ts';
 
 /** The last moment a Date can hold, and below the largest varint. */
@@ -10,7 +12,10 @@ const LATEST_MS = 8.64e15;
 
 export interface ActionContext extends ValueContext {
   readonly wallMs: () => number;
+  readonly ttlMs: number | undefined;
 }
+
+const NOTHING: Decision = { kind: 'none' };
 
 /** `bytes`: the value's, 0 where the value is not known yet. */
 export interface Prepared {
@@ -44,27 +49,47 @@ function writeIf(
   };
 }
 
-/** `change` runs at each attempt; undefined changes nothing. Throws `invalid` for a bad `ttlMs`. */
-export function prepareUpdate<V>(
-  context: ActionContext,
-  key: string,
-  change: (current: Entry<V> | undefined) => V | undefined,
-  ttlMs: number | undefined,
-): Prepared {
+/** `change` runs at each attempt. Throws `invalid` for a bad `ttlMs`. */
+export function prepareUpdate<V>(context: ActionContext, { key, change, ttlMs }: UpdateItem<V>): Prepared {
   const where = { table: context.table, key };
-  const expiresAtMs = expiryAfter(ttlMs, context, key);
+  const atBirthMs = expiryAfter(ttlMs, context, key);
   const action: Decide = (current, incarnation) => {
     const entry = current === undefined ? undefined : decodeEntry<V>(context, key, current, incarnation);
     const value: unknown = change(entry);
-    if (value === undefined) return { kind: 'none' };
+    if (value === undefined) return NOTHING;
+    if (value === DELETE) return removing(current);
     if (value instanceof Promise) {
       // Nothing else would handle its rejection.
       value.catch(() => undefined);
       throw new StoreError('invalid', 'the function given to update must not be asynchronous', where);
     }
     const { tag, bytes } = encodeValue(context.codec, value, where);
-    return { kind: 'write', codec: tag, value: bytes, expiresAtMs: expiresAtMs ?? current?.expiresAtMs };
+    const expiresAtMs = current === undefined || ttlMs !== undefined ? atBirthMs : current.expiresAtMs;
+    return unlessSame(current, { kind: 'write', codec: tag, value: bytes, expiresAtMs });
   };
+  return { action, bytes: 0 };
+}
+
+/** Nothing if the record is so already. */
+function unlessSame(current: StoredRecord | undefined, writing: Extract<Decision, { kind: 'write' }>): Decision {
+  const isSame =
+    current !== undefined &&
+    current.codec === writing.codec &&
+    current.expiresAtMs === writing.expiresAtMs &&
+    compareBytes(current.value, writing.value) === 0;
+  return isSame ? NOTHING : writing;
+}
+
+/** Throws `invalid` without an expiry. */
+export function prepareTouch(context: ActionContext, key: string, options: TouchOptions | undefined): Prepared {
+  const expiresAtMs = expiryOf({ ...options, key }, context);
+  if (expiresAtMs === undefined)
+    throw new StoreError('invalid', 'give ttlMs or expiresAtMs, or open the table with ttlMs', {
+      table: context.table,
+      key,
+    });
+  const action: Decide = (current) =>
+    current === undefined ? NOTHING : unlessSame(current, { ...current, kind: 'write', expiresAtMs });
   return { action, bytes: 0 };
 }
 
@@ -72,13 +97,20 @@ export function prepareDelete({ table }: ActionContext, { key, ifVersion }: Dele
   const action: Decide = (current, incarnation) => {
     if (!matches(ifVersion, current, incarnation))
       return conflict('the record is not at the version given', { table, key });
-    return current === undefined ? { kind: 'none' } : { kind: 'remove' };
+    return removing(current);
   };
   return { action, bytes: 0 };
 }
 
+function removing(current: StoredRecord | undefined): Decision {
+  return current === undefined ? NOTHING : { kind: 'remove' };
+}
+
 /** When the record of an item expires, in milliseconds since 1970. */
-function expiryOf({ key, ttlMs, expiresAtMs }: PutItem<unknown>, context: ActionContext): number | undefined {
+function expiryOf(
+  { key, ttlMs, expiresAtMs }: Omit<PutItem<unknown>, 'value'>,
+  context: ActionContext,
+): number | undefined {
   if (expiresAtMs === undefined) return expiryAfter(ttlMs, context, key);
   const where = { table: context.table, key };
   if (ttlMs !== undefined) throw new StoreError('invalid', 'give ttlMs or expiresAtMs, not both', where);
@@ -86,15 +118,25 @@ function expiryOf({ key, ttlMs, expiresAtMs }: PutItem<unknown>, context: Action
   throw new StoreError('invalid', 'expiresAtMs must be a whole number of milliseconds since 1970', where);
 }
 
-/** When a record put now expires, in wall-clock milliseconds. */
-function expiryAfter(ttlMs: number | undefined, { table, wallMs }: ActionContext, key: string): number | undefined {
-  if (ttlMs === undefined) return undefined;
-  if (!Number.isSafeInteger(ttlMs) || ttlMs <= 0)
-    throw new StoreError('invalid', 'ttlMs must be a positive whole number', { table, key });
-  const expiresAtMs = wallMs() + ttlMs;
+/** When a record made now expires, in wall-clock milliseconds. Without `ttlMs` by the table's. */
+function expiryAfter(
+  ttlMs: number | undefined,
+  { table, wallMs, ttlMs: usualMs }: ActionContext,
+  key: string,
+): number | undefined {
+  checkTtl(ttlMs, { table, key });
+  const lifeMs = ttlMs ?? usualMs;
+  if (lifeMs === undefined) return undefined;
+  const expiresAtMs = wallMs() + lifeMs;
   if (expiresAtMs > LATEST_MS)
     throw new StoreError('invalid', 'ttlMs reaches beyond the end of time: leave it out', { table, key });
   return expiresAtMs;
+}
+
+/** Throws `invalid` for a senseless one. */
+export function checkTtl(ttlMs: number | undefined, where: { table: string; key?: string }): void {
+  if (ttlMs === undefined || (Number.isSafeInteger(ttlMs) && ttlMs > 0)) return;
+  throw new StoreError('invalid', 'ttlMs must be a positive whole number', where);
 }
 
 function conflict(message: string, where: { table: string; key: string }): Decision {

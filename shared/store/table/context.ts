@@ -9,6 +9,8 @@ export interface TableContext {
   readonly order: Order;
   readonly isNew: boolean;
   readonly codec: CodecName;
+  /** Of records that this handle creates; undefined: they do not expire. */
+  readonly ttlMs: number | undefined;
   readonly deadlines: Deadlines;
   readonly admission: Admission;
 }

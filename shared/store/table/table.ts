@@ -1,6 +1,6 @@
 // A table as users see it. Each verb checks its arguments and calls a reader, a writer or a scan.
 import type { Verdict } from '../container/change.ts';
-import type { KeyScan, Scan, Table } from '../contract/api.ts';
+import type { KeyScan, Scan, Table, UpdateItem } from '../contract/api.ts';
 import type {
   CallOptions,
   DeleteItem,
@@ -11,14 +11,22 @@ import type {
   PutOptions,
   RangeOptions,
   ScanOptions,
+  TouchOptions,
   UpdateOptions,
 } from '../contract/options.ts';
-import type { DeleteOutcome, Entry, GetOutcome, PutOutcome } from '../contract/results.ts';
+import type { DeleteOutcome, Entry, GetOutcome, PutOutcome, UpdateOutcome } from '../contract/results.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
 import { decodeKey } from '../format/position.ts';
-import { type ActionContext, prepareDelete, preparePut, prepareUpdate } from './actions.ts';
+import {
+  type ActionContext,
+  prepareDelete,
+  preparePut,
+  prepareTouch,
+  prepareUpdate,
+  type Prepared,
+} from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { partition } from './partitions.ts';
@@ -45,12 +53,12 @@ export class StoredTable<V> implements Table<V> {
   readonly #writer: Writer;
 
   constructor(context: TableContext) {
-    const { engine, order, isNew, codec } = context;
+    const { engine, order, isNew, codec, ttlMs } = context;
     this.#context = context;
     this.name = engine.table;
     this.order = order;
     this.isNew = isNew;
-    this.#actions = { table: engine.table, codec, wallMs: () => engine.runtime.wallMs() };
+    this.#actions = { table: engine.table, codec, ttlMs, wallMs: () => engine.runtime.wallMs() };
     this.#reader = new RecordReader(context, (key, record, incarnation) =>
       decodeEntry<V>(this.#actions, key, record, incarnation),
     );
@@ -106,23 +114,43 @@ export class StoredTable<V> implements Table<V> {
     });
   }
 
-  async update(
-    key: string,
-    change: (current: Entry<V> | undefined) => V | undefined,
-    options?: UpdateOptions,
-  ): Promise<Entry<V> | undefined> {
+  async update(key: string, change: UpdateItem<V>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined> {
     checkArgument('table.update', 'change', FUNCTION, change);
     CHECK.update(options);
-    const prepared = prepareUpdate(this.#actions, key, change, options?.ttlMs);
-    const [verdict] = await this.#writer.write({
-      items: [{ key }],
-      prepare: () => prepared,
-      outcome: (_, verdict) => verdict,
+    const { record, incarnation } = await this.#decide(
+      key,
+      () => prepareUpdate(this.#actions, { ...options, key, change }),
+      options,
+    );
+    return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
+  }
+
+  async updateMany(items: readonly UpdateItem<V>[], options?: CallOptions): Promise<UpdateOutcome<V>[]> {
+    checkItems('table.updateMany', items, CHECK.updateItem);
+    CHECK.updateMany(options);
+    return this.#writer.write({
+      items: items.slice(),
+      prepare: (item) => prepareUpdate(this.#actions, item),
+      outcome: ({ key }, verdict) => updateOutcome<V>(this.#actions, key, verdict),
       options,
     });
+  }
+
+  async touch(key: string, options?: TouchOptions): Promise<boolean> {
+    CHECK.touch(options);
+    const { record } = await this.#decide(key, () => prepareTouch(this.#actions, key, options), options);
+    return record !== undefined;
+  }
+
+  /** Its verdict on one record. Rejects with what a user's function threw. */
+  async #decide(
+    key: string,
+    prepare: () => Prepared,
+    options: CallOptions | undefined,
+  ): Promise<Exclude<Verdict, { kind: 'failed' }>> {
+    const [verdict] = await this.#writer.write({ items: [{ key }], prepare, outcome: verdictItself, options });
     if (verdict === undefined || verdict.kind === 'failed') throw verdict?.error ?? noVerdict();
-    const { record, incarnation } = verdict;
-    return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
+    return verdict;
   }
 
   async delete(
@@ -224,6 +252,25 @@ function deleteOutcome({ key }: DeleteItem, verdict: Verdict): DeleteOutcome {
   return verdict.kind === 'unchanged'
     ? { status: 'absent', key }
     : { status: 'failed', key, error: asStoreError(verdict.error) };
+}
+
+function verdictItself(_: unknown, verdict: Verdict): Verdict {
+  return verdict;
+}
+
+function updateOutcome<V>(context: ActionContext, key: string, verdict: Verdict): UpdateOutcome<V> {
+  if (verdict.kind === 'failed') return { status: 'failed', key, error: updateError(context, key, verdict.error) };
+  const { kind, incarnation, record } = verdict;
+  if (record !== undefined) {
+    const status = kind === 'applied' ? 'written' : 'unchanged';
+    return { status, ...decodeEntry<V>(context, key, record, incarnation) };
+  }
+  return kind === 'applied' ? { status: 'deleted', key, version: versionOf(verdict) } : { status: 'absent', key };
+}
+
+function updateError({ table }: ActionContext, key: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError('invalid', 'the function given to update threw: see the cause', { table, key, cause: error });
 }
 
 function withoutStatus<V>({ key, value, version, expiresAtMs }: Entry<V>): Entry<V> {
