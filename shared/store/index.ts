@@ -31,6 +31,7 @@ export type {
   VacuumReport,
 } from './contract/results.ts';
 export type { Finding, FindingKind, VerifyReport } from './contract/verify.ts';
+export type { InputOf, OutputOf, StandardSchema } from './contract/standard-schema.ts';
 export type { TableStats } from './contract/stats.ts';
 export type { Compression, Runtime } from './contract/runtime.ts';
 export { StoreError } from './contract/errors.ts';

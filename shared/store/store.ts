@@ -85,10 +85,10 @@ class ContainerStore implements Store {
     };
   }
 
-  async table<V = unknown>(name: string, options: TableOptions = {}): Promise<Table<V>> {
+  async table<V = unknown, In = V>(name: string, options: TableOptions = {}): Promise<Table<V, In>> {
     checkTableName(name);
     CHECK.table(options);
-    const { order, containers = 1, codec = 'msgpack', ttlMs, create = true, containerBytesMax } = options;
+    const { order, containers = 1, codec = 'msgpack', schema, ttlMs, create = true, containerBytesMax } = options;
     checkTtl(ttlMs, { table: name });
     if (!Number.isInteger(containers) || containers < 1 || containers > INITIAL_CONTAINERS_MAX) {
       throw new StoreError('invalid', `containers must be a whole number from 1 to ${INITIAL_CONTAINERS_MAX}`, {
@@ -111,7 +111,7 @@ class ContainerStore implements Store {
     const engine = this.#engines.get(name) ?? this.#newEngine(subject);
     this.#engines.set(name, engine);
     const shared = { deadlines: this.#deadlines, admission: this.#admission };
-    return new StoredTable<V>({ engine, order: root.header.order, isNew, codec, ttlMs, ...shared });
+    return new StoredTable<V, In>({ engine, order: root.header.order, isNew, codec, schema, ttlMs, ...shared });
   }
 
   async tables(options?: CallOptions): Promise<TableInfo[]> {

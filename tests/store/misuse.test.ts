@@ -35,7 +35,7 @@ const BAD_STORE_CALLS: [call: string, args: unknown[], told: string][] = [
   [
     'table',
     ['t', null],
-    'store.table takes an object of order, containers, codec, ttlMs, containerBytesMax, create, timeoutMs, signal, not null',
+    'store.table takes an object of order, containers, codec, schema, ttlMs, containerBytesMax, create, timeoutMs, signal, not null',
   ],
   ['table', [], 'a table name is a string, not undefined'],
   ['tables', [{ prefix: 'a' }], 'store.tables has no option "prefix": it takes timeoutMs, signal'],

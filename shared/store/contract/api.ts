@@ -29,6 +29,7 @@ import type {
   VacuumReport,
 } from './results.ts';
 import type { TableStats } from './stats.ts';
+import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { VerifyReport } from './verify.ts';
 
 /**
@@ -42,13 +43,17 @@ import type { VerifyReport } from './verify.ts';
  */
 export interface Store extends AsyncDisposable {
   /**
-   * Opens a table, and creates it if need be. The codec decides which values it takes. Cost: 1
-   * request for an existing table, 3 to create one, more to pre-split it.
+   * Opens a table, and creates it if need be. Codec and schema decide which values it takes. Cost:
+   * 1 request for an existing table, 3 to create one, more to pre-split it.
    *
    * @example
    * const again = await store.table('users', { create: false });
    * again.order; // => 'key'
    */
+  table<S extends StandardSchema>(
+    name: string,
+    options: TableOptions & { readonly schema: S },
+  ): Promise<Table<OutputOf<S>, InputOf<S>>>;
   table(name: string, options: TableOptions & { readonly codec: 'bytes' }): Promise<Table<Uint8Array>>;
   table(name: string, options: TableOptions & { readonly codec: 'encoded' }): Promise<Table<EncodedValue>>;
   table<V = unknown>(name: string, options: TableOptions & { readonly codec: 'json' }): Promise<Table<JsonOf<V>>>;
@@ -103,9 +108,9 @@ export interface Store extends AsyncDisposable {
 /**
  * A table. Operations on one record are linearizable. Calls reject with a StoreError, for misuse
  * with a TypeError, which `scan` throws. Each cost is the usual number of requests with branches
- * cached.
+ * cached. It gives values of type `V` and takes those of type `In`.
  */
-export interface Table<V> {
+export interface Table<V, In = V> {
   readonly name: string;
   readonly order: Order;
   /** Whether the call that opened this handle created the table. */
@@ -143,7 +148,7 @@ export interface Table<V> {
    * const { version } = await users.put('user:2', { name: 'Grace' }, { ifAbsent: true });
    * await users.put('user:2', { name: 'Grace H.' }, { ifVersion: version });
    */
-  put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }>;
+  put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }>;
   /**
    * An outcome for each item, in order; equal keys take effect in order. Do not change items until
    * it settles. Cost: requests by containers.
@@ -153,7 +158,7 @@ export interface Table<V> {
    * const [outcome] = await users.putMany([eve]);
    * outcome?.status; // => 'failed'
    */
-  putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]>;
+  putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]>;
   /**
    * Reads and writes in one step. `change` gives the new value, DELETE, or undefined to keep the
    * record. It is synchronous, may run again, and its errors reach the caller. A value that encodes
@@ -163,9 +168,9 @@ export interface Table<V> {
    * @example
    * const visits = await store.table<number>('visits');
    * await visits.update('home', (current) => (current?.value ?? 0) + 1);
-   * await visits.update('home', (current) => (current?.value === 1 ? DELETE : undefined)); // => undefined
+   * await visits.update('home', () => DELETE); // => undefined
    */
-  update(key: string, change: UpdateItem<V>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined>;
+  update(key: string, change: UpdateItem<V, In>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined>;
   /**
    * An outcome for each item, in order; equal keys take effect in order. Cost: requests by
    * containers.
@@ -176,7 +181,7 @@ export interface Table<V> {
    * const outcomes = await visits.updateMany(['home', 'news'].map((key) => ({ key, change })));
    * outcomes.map(({ status }) => status); // => ['written', 'written']
    */
-  updateMany(items: readonly UpdateItem<V>[], options?: CallOptions): Promise<UpdateOutcome<V>[]>;
+  updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions): Promise<UpdateOutcome<V>[]>;
   /**
    * Gives a record another expiry; false if there is none. Its value stays, its version does not.
    * Cost: as `put`.
@@ -259,9 +264,9 @@ export interface Table<V> {
 }
 
 /** An update in a batch. */
-export interface UpdateItem<V> extends Omit<UpdateOptions, keyof CallOptions> {
+export interface UpdateItem<V, In = V> extends Omit<UpdateOptions, keyof CallOptions> {
   readonly key: string;
-  readonly change: (current: Entry<V> | undefined) => V | typeof DELETE | undefined;
+  readonly change: (current: Entry<V> | undefined) => In | typeof DELETE | undefined;
 }
 
 /**

@@ -46,6 +46,15 @@ export function objectWith(name: string, ...methods: readonly string[]): Kind {
   };
 }
 
+const SCHEMA: Kind = {
+  name: 'a Standard Schema, such as zod makes',
+  accepts: (value) => {
+    // ArkType's are functions.
+    const { version, validate } = Object(Object(value)['~standard']) as Record<string, unknown>;
+    return version === 1 && typeof validate === 'function';
+  },
+};
+
 function oneOf(...words: readonly string[]): Kind {
   return { name: `one of ${words.join(', ')}`, isShown: true, accepts: (value) => words.includes(value as string) };
 }
@@ -75,6 +84,7 @@ export const CHECK = {
     order: oneOf('hash', 'key'),
     containers: NUMBER,
     codec: oneOf('msgpack', 'json', 'bytes', 'encoded'),
+    schema: SCHEMA,
     ttlMs: NUMBER,
     containerBytesMax: NUMBER,
     create: BOOLEAN,

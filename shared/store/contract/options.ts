@@ -1,6 +1,7 @@
 // The options that callers give, and the items of batches.
 import type { Driver } from './driver.ts';
 import type { Compression, Runtime } from './runtime.ts';
+import type { StandardSchema } from './standard-schema.ts';
 import type { Finding } from './verify.ts';
 
 export interface CallOptions {
@@ -9,7 +10,10 @@ export interface CallOptions {
    * if a write is undecided. Default: the store's `timeoutMs`.
    */
   readonly timeoutMs?: number;
-  /** Ends the call early, with the same two codes. */
+  /**
+   * Ends the call early, with the same two codes. Its reason is the `cause`. An `aborted` has the
+   * name AbortError, as with `fetch`; an `unknown` has not, as the write may have taken effect.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -74,6 +78,12 @@ export interface TableOptions extends CallOptions {
   /** Default `msgpack`. */
   readonly codec?: CodecName;
   /**
+   * A Standard Schema, such as zod, Valibot and ArkType make. This handle stores what it makes of
+   * each value, or refuses the value as `invalid`, by its place; `cause` has the issues. It must be
+   * synchronous, else a TypeError. Values that are read are not validated again.
+   */
+  readonly schema?: StandardSchema;
+  /**
    * Records that this handle creates expire in as many milliseconds, unless their call says
    * otherwise. Not stored: other handles have their own. Default: never.
    */
@@ -118,7 +128,7 @@ export interface PutOptions extends CallOptions {
 }
 
 export interface UpdateOptions extends CallOptions {
-  /** The record expires in as many milliseconds. Default: as before, or the table's if it is new. */
+  /** The record expires in as many milliseconds. Default: as before; if it is new, the table's. */
   readonly ttlMs?: number;
 }
 

@@ -35,7 +35,7 @@ interface Deleted {
 
 export type DeleteOutcome = Deleted | Absent | Failed;
 
-/** The record as it then stands. What a function threw is the `cause` of an `invalid`. */
+/** The record as it then stands. An error that a function threw is the `cause` of an `invalid`. */
 export type UpdateOutcome<V> = ({ readonly status: 'written' | 'unchanged' } & Entry<V>) | Deleted | Absent | Failed;
 
 export interface TableInfo {

@@ -1,10 +1,13 @@
-// Makes actions of puts, updates, touches and deletes. The engine decides a conditional one from the record.
+// Makes actions of puts, updates, touches and deletes. The engine decides a conditional one from
+// the record.
 import type { Action, Decide, Decision } from '../container/change.ts';
 import type { UpdateItem } from '../contract/api.ts';
 import { DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { StandardSchema } from '../contract/standard-schema.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/record.ts';
+import { validated } from './schema.ts';
 import { decodeEntry, encodeValue, matches, type ValueContext } from './values.ts';
 
 /** The last moment a Date can hold, and below the largest varint. */
@@ -13,6 +16,7 @@ const LATEST_MS = 8.64e15;
 export interface ActionContext extends ValueContext {
   readonly wallMs: () => number;
   readonly ttlMs: number | undefined;
+  readonly schema: StandardSchema | undefined;
 }
 
 const NOTHING: Decision = { kind: 'none' };
@@ -23,14 +27,14 @@ export interface Prepared {
   readonly bytes: number;
 }
 
-/** Throws `invalid` for senseless options or a value that the codec cannot store; `too_large`. */
-export function preparePut<V>(context: ActionContext, item: PutItem<V>): Prepared {
+/** Throws `invalid` for senseless options or a value that schema or codec refuse; `too_large`. */
+export function preparePut(context: ActionContext, item: PutItem<unknown>): Prepared {
   const { key, value, ifVersion, ifAbsent } = item;
   const where = { table: context.table, key };
   if (ifVersion !== undefined && ifAbsent === true)
     throw new StoreError('invalid', 'give ifVersion or ifAbsent, not both', where);
   const expiresAtMs = expiryOf(item, context);
-  const { tag, bytes } = encodeValue(context.codec, value, where);
+  const { tag, bytes } = encodeValue(context.codec, validated(context.schema, value, where), where);
   const writing: Decision = { kind: 'write', codec: tag, value: bytes, expiresAtMs };
   const isBlind = ifVersion === undefined && ifAbsent !== true;
   return { action: isBlind ? writing : writeIf(writing, item, where), bytes: bytes.length };
@@ -50,7 +54,7 @@ function writeIf(
 }
 
 /** `change` runs at each attempt. Throws `invalid` for a bad `ttlMs`. */
-export function prepareUpdate<V>(context: ActionContext, { key, change, ttlMs }: UpdateItem<V>): Prepared {
+export function prepareUpdate<V>(context: ActionContext, { key, change, ttlMs }: UpdateItem<V, unknown>): Prepared {
   const where = { table: context.table, key };
   const atBirthMs = expiryAfter(ttlMs, context, key);
   const action: Decide = (current, incarnation) => {
@@ -63,7 +67,7 @@ export function prepareUpdate<V>(context: ActionContext, { key, change, ttlMs }:
       value.catch(() => undefined);
       throw new StoreError('invalid', 'the function given to update must not be asynchronous', where);
     }
-    const { tag, bytes } = encodeValue(context.codec, value, where);
+    const { tag, bytes } = encodeValue(context.codec, validated(context.schema, value, where), where);
     const expiresAtMs = current === undefined || ttlMs !== undefined ? atBirthMs : current.expiresAtMs;
     return unlessSame(current, { kind: 'write', codec: tag, value: bytes, expiresAtMs });
   };

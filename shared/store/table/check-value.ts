@@ -192,9 +192,14 @@ function pathOf(parent: Parent | undefined): string {
   if (parent === undefined) return 'value';
   const { object, at, above } = parent;
   const outer = pathOf(above);
-  if (typeof at === 'string') return outer + (/^[a-z_$][\w$]*$/i.test(at) ? `.${at}` : `[${JSON.stringify(at)}]`);
-  if (object instanceof Map) return `[...${outer}][${Math.floor(at / 2)}][${at % 2}]`;
-  return object instanceof Set ? `[...${outer}][${at}]` : `${outer}[${at}]`;
+  if (object instanceof Map && typeof at === 'number') return `[...${outer}][${Math.floor(at / 2)}][${at % 2}]`;
+  return (object instanceof Set ? `[...${outer}]` : outer) + pathStep(at);
+}
+
+/** The way into an object, as JavaScript. */
+export function pathStep(at: PropertyKey): string {
+  if (typeof at !== 'string') return `[${String(at)}]`;
+  return /^[a-z_$][\w$]*$/i.test(at) ? `.${at}` : `[${JSON.stringify(at)}]`;
 }
 
 /** A third of the time of `Reflect.ownKeys`. */

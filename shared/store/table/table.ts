@@ -41,7 +41,7 @@ const CLEARED_AT_ONCE = 5_000;
 
 const keyOf: Give<string> = ({ key }) => decodeKey(key);
 
-export class StoredTable<V> implements Table<V> {
+export class StoredTable<V, In = V> implements Table<V, In> {
   readonly name: string;
   readonly order: Order;
   readonly isNew: boolean;
@@ -53,12 +53,12 @@ export class StoredTable<V> implements Table<V> {
   readonly #writer: Writer;
 
   constructor(context: TableContext) {
-    const { engine, order, isNew, codec, ttlMs } = context;
+    const { engine, order, isNew, codec, schema, ttlMs } = context;
     this.#context = context;
     this.name = engine.table;
     this.order = order;
     this.isNew = isNew;
-    this.#actions = { table: engine.table, codec, ttlMs, wallMs: () => engine.runtime.wallMs() };
+    this.#actions = { table: engine.table, codec, schema, ttlMs, wallMs: () => engine.runtime.wallMs() };
     this.#reader = new RecordReader(context, (key, record, incarnation) =>
       decodeEntry<V>(this.#actions, key, record, incarnation),
     );
@@ -91,21 +91,21 @@ export class StoredTable<V> implements Table<V> {
     return this.#reader.read(keys, options);
   }
 
-  async put(key: string, value: V, options?: PutOptions): Promise<{ readonly version: string }> {
+  async put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }> {
     CHECK.put(options);
     const [outcome] = await this.#putAll([{ ...options, key, value }], options);
     if (outcome?.status !== 'written') throw outcome?.error ?? noVerdict();
     return { version: outcome.version };
   }
 
-  async putMany(items: readonly PutItem<V>[], options?: CallOptions): Promise<PutOutcome[]> {
+  async putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]> {
     checkItems('table.putMany', items, CHECK.putItem);
     CHECK.putMany(options);
     // A copy: the caller may empty its array while a shared commit counts the items.
     return this.#putAll(items.slice(), options);
   }
 
-  #putAll(items: readonly PutItem<V>[], options: CallOptions | undefined): Promise<PutOutcome[]> {
+  #putAll(items: readonly PutItem<In>[], options: CallOptions | undefined): Promise<PutOutcome[]> {
     return this.#writer.write({
       items,
       prepare: (item) => preparePut(this.#actions, item),
@@ -114,7 +114,11 @@ export class StoredTable<V> implements Table<V> {
     });
   }
 
-  async update(key: string, change: UpdateItem<V>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined> {
+  async update(
+    key: string,
+    change: UpdateItem<V, In>['change'],
+    options?: UpdateOptions,
+  ): Promise<Entry<V> | undefined> {
     checkArgument('table.update', 'change', FUNCTION, change);
     CHECK.update(options);
     const { record, incarnation } = await this.#decide(
@@ -125,7 +129,7 @@ export class StoredTable<V> implements Table<V> {
     return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
   }
 
-  async updateMany(items: readonly UpdateItem<V>[], options?: CallOptions): Promise<UpdateOutcome<V>[]> {
+  async updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions): Promise<UpdateOutcome<V>[]> {
     checkItems('table.updateMany', items, CHECK.updateItem);
     CHECK.updateMany(options);
     return this.#writer.write({

@@ -1,0 +1,104 @@
+// Tables with a Standard Schema: zod's, and one by hand that answers as zod's cannot.
+import { afterEach, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { DELETE, openStore, type StandardSchema, type Store, type Table } from '../../../shared/store/index.ts';
+
+const stores: Store[] = [];
+
+afterEach(async () => {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+});
+
+function newStore(): Store {
+  const store = openStore({ driver: memoryDriver() });
+  stores.push(store);
+  return store;
+}
+
+const Order = z.object({
+  items: z.array(z.object({ price: z.number() })),
+  placed: z.string().transform((text) => new Date(text)),
+  state: z.enum(['open', 'paid']).default('open'),
+});
+
+test('a schema names the types: its input is put, its output comes back', async () => {
+  const orders = await newStore().table('orders', { schema: Order, order: 'key', ttlMs: 60_000 });
+  expectTypeOf(orders).toEqualTypeOf<Table<z.output<typeof Order>, z.input<typeof Order>>>();
+  await orders.put('a', { items: [{ price: 1 }], placed: '2026-11-23' });
+  const found = await orders.get('a');
+  expectTypeOf(found!.value.placed).toEqualTypeOf<Date>();
+  expect(found?.value).toEqual({ items: [{ price: 1 }], placed: new Date('2026-11-23'), state: 'open' });
+});
+
+test('what the schema refuses fails by its place and with its issues, in each verb, and is not written', async () => {
+  const orders = await newStore().table('orders', { schema: Order });
+  const good = { items: [], placed: '2026-11-23' };
+  const bad = { items: [{ price: 1 }, { price: '2' as unknown as number }], placed: 5 as unknown as string };
+  const told = { code: 'invalid', table: 'orders', key: 'a', cause: [{}, {}] };
+  const why = /^the schema refuses value\.items\[1\]\.price: .*expected number.* \(1 more in the cause\)/;
+  for (const call of [() => orders.put('a', bad), () => orders.update('a', () => bad)]) {
+    await expect(call()).rejects.toMatchObject(told);
+    await expect(call()).rejects.toThrow(why);
+  }
+  const [put, other] = await orders.putMany([
+    { key: 'a', value: bad },
+    { key: 'b', value: good },
+  ]);
+  expect(put).toMatchObject({ status: 'failed', error: told });
+  expect(other?.status).toBe('written');
+  const [updated] = await orders.updateMany([{ key: 'a', change: () => bad }]);
+  expect(updated).toMatchObject({ status: 'failed', error: told });
+  expect(await orders.has('a')).toBe(false);
+  expect(await orders.update('b', () => DELETE)).toBeUndefined();
+});
+
+test('what the schema makes of a value is what the codec takes or refuses', async () => {
+  const orders = await newStore().table('orders', { schema: Order, codec: 'json' });
+  const put = orders.put('a', { items: [], placed: '2026-11-23' });
+  await expect(put).rejects.toThrow('the codec "json" cannot carry value.placed: ');
+});
+
+test('values that are read are not validated', async () => {
+  const store = newStore();
+  await (await store.table('orders')).put('a', 'of before');
+  const orders = await store.table('orders', { schema: Order });
+  expect((await orders.get('a'))?.value).toBe('of before');
+});
+
+test('an asynchronous schema is a TypeError, leaves no rejection behind, and nothing is written', async () => {
+  const schema: StandardSchema<string> = {
+    '~standard': { version: 1, vendor: 'test', validate: () => Promise.reject(new Error('nobody waits for this')) },
+  };
+  const table = await newStore().table('things', { schema });
+  const calls = [
+    () => table.put('a', 'v'),
+    () => table.putMany([{ key: 'a', value: 'v' }]),
+    () => table.update('a', () => 'v'),
+  ];
+  for (const call of calls) await expect(call()).rejects.toThrow(TypeError);
+  expect(await table.has('a')).toBe(false);
+});
+
+test('an issue may name its place by segments, symbols and odd names, or not at all', async () => {
+  const paths = [[{ key: 'a b' }, 0, Symbol('s'), 'c'], undefined];
+  for (const path of paths) {
+    const validate = () => ({ issues: [{ message: 'no', path }] });
+    const schema: StandardSchema<string> = { '~standard': { version: 1, vendor: 'test', validate } };
+    const table = await newStore().table('things', { schema });
+    const place = path === undefined ? 'value' : 'value["a b"][0][Symbol(s)].c';
+    await expect(table.put('k', 'v')).rejects.toThrow(`the schema refuses ${place}: no table=things`);
+  }
+});
+
+test('a schema that is a function is taken, and one of another standard is not', async () => {
+  const schema = Object.assign(() => true, Order);
+  const orders = await newStore().table('orders', {
+    schema: Object.assign(schema, { '~standard': Order['~standard'] }),
+  });
+  await expect(orders.put('a', { items: [], placed: 5 as unknown as string })).rejects.toThrow('value.placed');
+  for (const wrong of [{}, { parse: () => 1 }, { '~standard': { version: 2, validate: () => 1 } }]) {
+    const opening = newStore().table('orders', { schema: wrong as unknown as StandardSchema });
+    await expect(opening).rejects.toThrow('store.table: schema must be a Standard Schema, such as zod makes');
+  }
+});
