@@ -18,7 +18,7 @@ export type StoreErrorCode =
   | 'unknown'
   /** Stored bytes are damaged or of a newer format: stop, and look at the named container. */
   | 'corrupt'
-  /** The caller's signal or deadline ended the call before anything was written. */
+  /** The signal (`name` AbortError) or deadline (TimeoutError) came before anything was written. */
   | 'aborted';
 
 export interface StoreErrorDetails {
@@ -35,7 +35,7 @@ export interface StoreErrorDetails {
 
 const RETRYABLE_BY_DEFAULT: ReadonlySet<StoreErrorCode> = new Set(['throttled', 'unavailable', 'aborted']);
 
-/** Every failure of the store but misuse, which is a TypeError. */
+/** Every failure of the store but misuse, a TypeError. `aborted` has names of its own. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly retryable: boolean;

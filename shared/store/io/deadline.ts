@@ -141,11 +141,13 @@ function settle<T>(
   );
 }
 
-/** The end of a call before a write. `AbortSignal.timeout` is a deadline too. */
+/** The end of a call before a write, by the name that `fetch` would give. */
 export function abortedError(cause: unknown): StoreError {
   const isDeadline = cause === undefined || (cause instanceof Error && cause.name === 'TimeoutError');
   const why = isDeadline ? 'the deadline passed' : 'the call was aborted';
-  return new StoreError('aborted', `${why} before anything was written`, { cause });
+  const error = new StoreError('aborted', `${why} before anything was written`, { cause });
+  error.name = isDeadline ? 'TimeoutError' : 'AbortError';
+  return error;
 }
 
 /** Timers take no more. */

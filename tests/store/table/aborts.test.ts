@@ -1,0 +1,62 @@
+// An aborted call rejects as fetch's callers expect it, by the error's name, and never hides a
+// write that may have taken effect.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { openStore, StoreError } from '../../../shared/store/index.ts';
+import { isWriteOf, World } from '../rules/world.ts';
+
+test.each([
+  ['AbortError', undefined],
+  ['AbortError', new Error('enough')],
+  ['AbortError', 'a text'],
+  ['TimeoutError', new DOMException('timed out', 'TimeoutError')],
+])('each call that a signal ended has the name %s and the reason %s', async (name, reason) => {
+  await using store = openStore({ driver: memoryDriver() });
+  const table = await store.table<number>('things');
+  const signal = AbortSignal.abort(reason);
+  const calls = [
+    () => table.get('k', { signal }),
+    () => table.put('k', 1, { signal }),
+    () => table.update('k', () => 1, { signal }),
+    () => table.count({ signal }),
+    () => store.table('others', { signal }),
+    () => store.tables({ signal }),
+  ];
+  for (const call of calls) {
+    const error: unknown = await call().catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ name, code: 'aborted', cause: signal.reason as unknown });
+  }
+  const [outcome] = await table.putMany([{ key: 'k', value: 1 }], { signal });
+  expect(outcome).toMatchObject({ status: 'failed', error: { name, code: 'aborted' } });
+  expect(await table.has('k')).toBe(false);
+});
+
+test('a call whose deadline passed has the name TimeoutError', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table('t'));
+  process.rule(() => ({ reply: new Promise(() => undefined) }));
+  await expect(world.run(table.get('k', { timeoutMs: 100 }))).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
+test('a call aborted while its write is under way is unknown by code and name, and keeps the reason', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table('t'));
+  const ending = new AbortController();
+  process.once(isWriteOf('patch'), () => {
+    ending.abort();
+    return { reply: new Promise(() => undefined) };
+  });
+  const error: unknown = await world
+    .run(table.put('k', 'v', { signal: ending.signal }))
+    .catch((caught: unknown) => caught);
+  expect(error).toMatchObject({
+    name: 'StoreError',
+    code: 'unknown',
+    key: 'k',
+    cause: ending.signal.reason as unknown,
+  });
+  expect((await world.run(table.get('k')))?.value).toBe('v');
+});
