@@ -3,6 +3,7 @@ import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { vacuumTable } from './admin/vacuum.ts';
 import { verifyTable } from './admin/verify.ts';
 import type { Store, Table } from './contract/api.ts';
+import type { Driver } from './contract/driver.ts';
 import type { CallOptions, StoreOptions, TableOptions, VacuumOptions, VerifyOptions } from './contract/options.ts';
 import type { TableInfo, VacuumReport } from './contract/results.ts';
 import { StoreError } from './contract/errors.ts';
@@ -44,15 +45,19 @@ const QUIET_MS_DEFAULT = 120_000;
 const VERIFY_MS_DEFAULT = 24 * 3_600_000;
 const QUIET_MS_MOST = 24 * 3_600_000;
 
+/** How many stores are open on a driver. With 0 the last one closed it. */
+const openStores = new WeakMap<Driver, number>();
+
 /**
- * Opens a store on a driver, which its `close` closes. No I/O. Throws `invalid` for senseless
- * options, a TypeError for unknown or mistyped ones.
+ * Opens a store on a driver. No I/O. Throws `invalid` for senseless options or a closed driver, a
+ * TypeError for unknown or mistyped options.
  */
 export function openStore(options: StoreOptions): Store {
   return new ContainerStore(options);
 }
 
 class ContainerStore implements Store {
+  readonly #given: Driver;
   readonly #driver;
   readonly #shared: Omit<StoreShared, 'tag'>;
   readonly #deadlines: Deadlines;
@@ -83,6 +88,8 @@ class ContainerStore implements Store {
       commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
       compression,
     };
+    this.#given = options.driver;
+    shareDriver(this.#given);
   }
 
   async table<V = unknown, In = V>(name: string, options: TableOptions = {}): Promise<Table<V, In>> {
@@ -169,7 +176,9 @@ class ContainerStore implements Store {
     const untilMs = runtime.monotonicMs() + CLOSE_MS;
     while (this.#isBusy() && runtime.monotonicMs() < untilMs) await runtime.sleep(10);
     this.#deadlines.close(new StoreError('aborted', 'the store was closed'));
-    await this.#driver.close();
+    const others = openStores.get(this.#given)! - 1;
+    openStores.set(this.#given, others);
+    if (others === 0) await this.#given.close();
   }
 
   #isBusy(): boolean {
@@ -216,4 +225,11 @@ class ContainerStore implements Store {
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new StoreError('invalid', 'the store is closed');
   }
+}
+
+function shareDriver(driver: Driver): void {
+  const others = openStores.get(driver) ?? 0;
+  if (others === 0 && openStores.has(driver))
+    throw new StoreError('invalid', 'the driver was closed with its last store: make another');
+  openStores.set(driver, others + 1);
 }

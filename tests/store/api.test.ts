@@ -287,6 +287,31 @@ test('tables are listed by name until they are dropped', async () => {
   expect((await store.tables()).map(({ name }) => name)).toEqual(['a']);
 });
 
+test('stores on one driver see the same records, and the last one to close closes it', async () => {
+  const driver = memoryDriver();
+  let closed = 0;
+  const counted = { ...driver, close: () => ((closed += 1), driver.close()) };
+  const [first, second] = [openStore({ driver: counted }), openStore({ driver: counted })];
+  const table = await second.table<number>('things');
+  await (await first.table<number>('things')).put('k', 1);
+  await Promise.all([first.close(), first.close()]);
+  await expect(first.tables()).rejects.toThrow('the store is closed');
+  expect((await table.update('k', (current) => current!.value + 1))?.value).toBe(2);
+  expect(closed).toBe(0);
+  await second.close();
+  expect(closed).toBe(1);
+  expect(() => openStore({ driver: counted })).toThrow('the driver was closed with its last store: make another');
+});
+
+test('a store that could not be opened keeps no driver open', async () => {
+  const driver = memoryDriver();
+  let closed = 0;
+  const counted = { ...driver, close: () => ((closed += 1), driver.close()) };
+  expect(() => openStore({ driver: counted, timeoutMs: 0 })).toThrow('timeoutMs');
+  await openStore({ driver: counted }).close();
+  expect(closed).toBe(1);
+});
+
 test('an aborted signal ends the call before anything is written', async () => {
   const table = await newTable<number>();
   const signal = AbortSignal.abort(new Error('enough'));

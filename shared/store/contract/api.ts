@@ -97,7 +97,8 @@ export interface Store extends AsyncDisposable {
    */
   verify(name: string, options?: VerifyOptions): Promise<VerifyReport>;
   /**
-   * Waits up to 5 s for work under way, fails the rest, closes the driver. Idempotent.
+   * Waits up to 5 s for work under way, fails the rest, and closes the driver unless another store
+   * is open on it. Idempotent.
    *
    * @example
    * await store.close();

@@ -18,6 +18,7 @@ export interface CallOptions {
 }
 
 export interface StoreOptions {
+  /** Stores may share it, each with its own cache and limits. The last one closes it. */
   readonly driver: Driver;
   /** Bytes for cached containers. Default 64 MiB. Headers of evicted ones take 1/16 more. */
   readonly cacheBytesMax?: number;
