@@ -127,6 +127,28 @@ test.each(['memoryDriver', 'azureTablesDriver'])('the example with %s is right i
   });
 });
 
+test('the library’s recipes are right in strict TypeScript', async () => {
+  const text = await readFile(new URL('shared/store/README.md', ROOT), 'utf8');
+  const recipes = [...text.matchAll(/^```ts\n([^]*?)```/gm)].map(([, code]) => code!);
+  expect(recipes.length).toBeGreaterThan(6);
+  const folder = await folderFor('recipes');
+  const shared = (file: string): string[] => [fileURLToPath(new URL(`shared/${file}`, ROOT))];
+  const paths = { stowage: shared('store/index.ts'), 'stowage/unstorage': shared('adapters/unstorage.ts') };
+  const languages = { module: 'nodenext', target: 'es2024', types: ['node'], allowImportingTsExtensions: true };
+  const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, ...languages, paths };
+  const given = `import type { Store } from 'stowage'; import type { Storage } from 'unstorage';
+    declare const store: Store; declare function useStorage(base?: string): Storage;\n`;
+  await symlink(new URL('node_modules', ROOT), path.join(folder, 'node_modules'));
+  await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  for (const [index, code] of recipes.entries())
+    await writeFile(path.join(folder, `recipe${index}.ts`), `${given}${code}`);
+  const { stdout } = await run(process.execPath, [tsc, '-p', folder], { timeout: 60_000 }).catch(
+    (error: unknown) => error as { stdout: string },
+  );
+  expect(stdout).toBe('');
+});
+
 const USE_DRIVERS = `
 const { openStore } = await import(${JSON.stringify(new URL('shared/store/index.ts', ROOT).href)});
 for (const driver of [onDatastore, onAzure]) {
