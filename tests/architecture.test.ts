@@ -146,7 +146,16 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     '@azure/functions',
     ...AZURE_SDK,
   ],
-  ['functions/http', STORE, 'shared/store/table/msgpack-tokens.ts', 'hono', 'zod', 'msgpackr', 'node:'],
+  [
+    'functions/http',
+    STORE,
+    'shared/store/table/msgpack-tokens.ts',
+    'shared/store/table/check-value.ts',
+    'hono',
+    'zod',
+    'msgpackr',
+    'node:',
+  ],
   // Both clouds share this room, so it knows no SDK.
   ['functions', STORE, MEASURED, 'shared/lab/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],

@@ -1,13 +1,29 @@
 // JSON to MessagePack and back: exactly, or refused. No number is rounded, no member is lost.
+import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/check-value.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { CLOSE_ARRAY, CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './json-reader.ts';
 import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';
 
 /** The value holds something that its other form cannot express. */
 export class NotCarried extends Error {
-  constructor(what: string) {
-    super(`the value holds ${what}`);
+  readonly #what: string;
+  readonly #path: string;
+
+  constructor(what: string, path = '') {
+    super(`the value holds ${what}${path === '' ? '' : `, at value${path}`}`);
+    this.#what = what;
+    this.#path = path;
   }
+
+  /** The same, seen from the object that holds it. */
+  below(step: PropertyKey): NotCarried {
+    return new NotCarried(this.#what, (pathStep(step) + this.#path).slice(0, PATH_CHARS_MAX));
+  }
+}
+
+/** An error as the object's reader throws it on. `step`: the item or member that was read. */
+function thrownBelow(step: PropertyKey | undefined, error: unknown): unknown {
+  return error instanceof NotCarried && step !== undefined ? error.below(step) : error;
 }
 
 /** Takes well-formed MessagePack of at most 100 levels. Throws NotCarried for what JSON has not. */
@@ -30,29 +46,44 @@ function writeJson(reader: MsgpackReader, out: ByteWriter): void {
 
 function writeItems(reader: MsgpackReader, out: ByteWriter): void {
   const { count } = reader;
+  let i = 0;
   out.byte(OPEN_ARRAY);
-  for (let i = 0; i < count; i += 1) {
-    if (i > 0) out.byte(COMMA);
-    writeJson(reader, out);
+  try {
+    for (; i < count; i += 1) {
+      if (i > 0) out.byte(COMMA);
+      writeJson(reader, out);
+    }
+  } catch (error) {
+    throw thrownBelow(i, error);
   }
   out.byte(CLOSE_ARRAY);
 }
 
 function writeMembers(reader: MsgpackReader, out: ByteWriter): void {
   const { count } = reader;
-  const names = new Set<unknown>();
+  const names = new Set<string>();
+  let name: string | undefined;
   out.byte(OPEN_OBJECT);
-  for (let i = 0; i < count; i += 2) {
-    if (reader.next() !== 'string') throw new NotCarried('a map with a key that is no string');
-    const name = reader.decoded();
-    if (names.has(name)) throw new NotCarried('a map with a key that stands twice');
-    names.add(name);
-    if (i > 0) out.byte(COMMA);
-    out.text(JSON.stringify(name));
-    out.byte(COLON);
-    writeJson(reader, out);
+  try {
+    for (let i = 0; i < count; i += 2) {
+      name = undefined;
+      name = memberName(reader);
+      if (names.has(name)) throw new NotCarried('a map with a key that stands twice');
+      names.add(name);
+      if (i > 0) out.byte(COMMA);
+      out.text(JSON.stringify(name));
+      out.byte(COLON);
+      writeJson(reader, out);
+    }
+  } catch (error) {
+    throw thrownBelow(name, error);
   }
   out.byte(CLOSE_OBJECT);
+}
+
+function memberName(reader: MsgpackReader): string {
+  if (reader.next() !== 'string') throw new NotCarried('a map with a key that is no string');
+  return reader.decoded() as string;
 }
 
 /** Shows that it is a float, so that it comes back as one. */
@@ -73,25 +104,42 @@ export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
 /** A head counts the values that follow, so it is written when these are known. */
 function writeMsgpack(reader: JsonReader, out: ByteWriter): void {
   const { kind } = reader;
+  if (kind === 'array') writePackedItems(reader, out);
+  else if (kind === 'map') writePackedMembers(reader, out);
+  else if (kind === 'string') out.write(stringBytes(reader.scalar() as string));
+  else writeScalar(reader.value().toString(), out);
+}
+
+function writePackedItems(reader: JsonReader, out: ByteWriter): void {
   const start = out.size;
   let count = 0;
-  if (kind === 'array') {
+  try {
     reader.items(() => {
       count += 1;
       writeMsgpack(reader, out);
     });
-    out.insert(start, msgpackHead('array', count));
-  } else if (kind === 'map') {
-    const names = new Set<string>();
+  } catch (error) {
+    throw thrownBelow(count - 1, error);
+  }
+  out.insert(start, msgpackHead('array', count));
+}
+
+function writePackedMembers(reader: JsonReader, out: ByteWriter): void {
+  const start = out.size;
+  const names = new Set<string>();
+  let last: string | undefined;
+  try {
     reader.members((name) => {
+      last = name;
       if (names.has(name)) throw new NotCarried('an object with a name that stands twice');
       names.add(name);
       out.write(stringBytes(name));
       writeMsgpack(reader, out);
     });
-    out.insert(start, msgpackHead('map', names.size));
-  } else if (kind === 'string') out.write(stringBytes(reader.scalar() as string));
-  else writeScalar(reader.value().toString(), out);
+  } catch (error) {
+    throw thrownBelow(last, error);
+  }
+  out.insert(start, msgpackHead('map', names.size));
 }
 
 function stringBytes(text: string): Uint8Array {

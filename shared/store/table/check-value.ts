@@ -6,7 +6,7 @@ export const VALUE_DEPTH_MAX = 100;
 export type CheckedCodec = 'msgpack' | 'json';
 
 /** Bounds an error's message: keys may be long, and levels many. */
-const PATH_CHARS_MAX = 200;
+export const PATH_CHARS_MAX = 200;
 
 /** With our options msgpackr writes an object's size in two bytes. */
 const MSGPACKR_KEYS_MAX = 0xffff;

@@ -101,28 +101,29 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
     });
 
     test.each([
-      [JSON_TYPE, 'an integer beyond 64 bits', '18446744073709551617'],
-      [JSON_TYPE, 'a fraction with more digits than a double', '0.12345678901234567890'],
-      [JSON_TYPE, 'a number beyond the doubles', '1e400'],
-      [JSON_TYPE, 'a number between zero and the doubles', '1e-400'],
-      [JSON_TYPE, 'half a surrogate pair', '"\\ud800"'],
-      [JSON_TYPE, 'half a surrogate pair in a name', '{"\\ud800":1}'],
-      [JSON_TYPE, 'a name that stands twice', '[{"a":{"b":1},"\\u0061":2}]'],
-      [MSGPACK, 'NaN', 'cb7ff8000000000000'],
-      [MSGPACK, 'an infinity', 'ca7f800000'],
-      [MSGPACK, 'binary', 'c40101'],
-      [MSGPACK, 'a timestamp', 'd6ff00000000'],
-      [MSGPACK, 'a key that is no string', '810102'],
-      [MSGPACK, 'a key that stands twice', '82a16101a16102'],
+      [JSON_TYPE, 'an integer beyond 64 bits', '[1,{"a b":[18446744073709551617]}]', 'value[1]["a b"][0]'],
+      [JSON_TYPE, 'a fraction with more digits than a double', '0.12345678901234567890', ''],
+      [JSON_TYPE, 'a number beyond the doubles', '1e400', ''],
+      [JSON_TYPE, 'a number between zero and the doubles', '1e-400', ''],
+      [JSON_TYPE, 'half a surrogate pair', '{"a":"\\ud800"}', 'value.a'],
+      [JSON_TYPE, 'half a surrogate pair in a name', '{"\\ud800":1}', 'value["\\ud800"]'],
+      [JSON_TYPE, 'a name that stands twice', '[{"a":{"b":1},"\\u0061":2}]', 'value[0].a'],
+      [MSGPACK, 'NaN', 'cb7ff8000000000000', ''],
+      [MSGPACK, 'an infinity', 'ca7f800000', ''],
+      [MSGPACK, 'binary', 'c40101', ''],
+      [MSGPACK, 'a timestamp', '9281a1610181a162930102d6ff00000000', 'value[1].b[2]'],
+      [MSGPACK, 'a key that is no string', '82a161010102', ''],
+      [MSGPACK, 'a key that stands twice', '82a16101a16102', 'value.a'],
     ])(
       '%s with %s is refused in the other form, and given as it is to whoever takes that too',
-      async (type, _what, body) => {
+      async (type, _what, body, place) => {
         const record = `${await freshTable()}/records/k`;
         const sent = type === MSGPACK ? Buffer.from(body, 'hex') : Buffer.from(body);
         expect((await put(record, type, sent)).status).toBe(204);
         const other = type === MSGPACK ? JSON_TYPE : MSGPACK;
         const problem = await expectProblem(await admin(record, { headers: { Accept: other } }), 406, 'not_acceptable');
         expect(problem.detail).toContain('the value holds');
+        expect(problem.detail.split(', at ')[1] ?? '').toBe(place);
         const read = await admin(record, { headers: { Accept: `${other}, */*` } });
         expect(read.headers.get('Content-Type')).toBe(type);
         expect(await bytesOf(read)).toEqual(sent);
