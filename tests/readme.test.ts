@@ -136,7 +136,7 @@ test('the library’s recipes are right in strict TypeScript', async () => {
   const paths = { stowage: shared('store/index.ts'), 'stowage/unstorage': shared('adapters/unstorage.ts') };
   const languages = { module: 'nodenext', target: 'es2024', types: ['node'], allowImportingTsExtensions: true };
   const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, ...languages, paths };
-  const given = `import type { Store } from 'stowage'; import type { Storage } from 'unstorage';
+  const given = `import type { Store } from '@stowage/store'; import type { Storage } from 'unstorage';
     declare const store: Store; declare function useStorage(base?: string): Storage;\n`;
   await symlink(new URL('node_modules', ROOT), path.join(folder, 'node_modules'));
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
