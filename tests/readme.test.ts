@@ -133,7 +133,10 @@ test('the library’s recipes are right in strict TypeScript', async () => {
   expect(recipes.length).toBeGreaterThan(6);
   const folder = await folderFor('recipes');
   const shared = (file: string): string[] => [fileURLToPath(new URL(`shared/${file}`, ROOT))];
-  const paths = { stowage: shared('store/index.ts'), 'stowage/unstorage': shared('adapters/unstorage.ts') };
+  const paths = {
+    '@stowage/store': shared('store/index.ts'),
+    '@stowage/store/unstorage': shared('adapters/unstorage.ts'),
+  };
   const languages = { module: 'nodenext', target: 'es2024', types: ['node'], allowImportingTsExtensions: true };
   const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, ...languages, paths };
   const given = `import type { Store } from '@stowage/store'; import type { Storage } from 'unstorage';

@@ -18,7 +18,7 @@ const [section] = /\n## Recipes\n[^]*?\n## /.exec(README)!;
 const recipes = new Map(
   [...section.matchAll(/^(\w+)(?: [^\n]*|,[^\n]*)?:\n\n```ts\n([^]*?)```/gm)].map(([, word, code]) => [word!, code!]),
 );
-const MODULES = { express, hono, stowage, 'stowage/unstorage': adapter, zod };
+const MODULES = { express, hono, '@stowage/store': stowage, '@stowage/store/unstorage': adapter, zod };
 
 interface Cooked {
   readonly store: stowage.Store;

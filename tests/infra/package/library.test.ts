@@ -15,7 +15,7 @@ const SLOW_MS = 180_000;
 /** package.json asks for this or newer. */
 const OLDEST_NODE = '22.18.0';
 
-/** What a user's bundle grows by, at most, in KiB. */
+/** The most by which a user's bundle grows, in KiB. */
 const SIZES = [
   ['store/index.js', 240],
   ['drivers/datastore.js', 48],
