@@ -22,6 +22,8 @@ export interface Call {
   body(bytesMax: number): Promise<Uint8Array>;
   /** For handlers that learn from the body which role is needed. Throws the Problem `forbidden`. */
   authorize(needed: Role): void;
+  /** Whether the caller's key may know of this table. */
+  opens(table: string): boolean;
   /** A streaming handler hands over here how its stream will end; the log line waits for it. */
   endsWith(outcome: Promise<Problem | undefined>): void;
 }
@@ -29,10 +31,17 @@ export interface Call {
 export interface Route {
   /** GET answers HEAD too. */
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
-  /** As Hono spells it. Parameters are for matching only: handlers read the raw path. */
+  /**
+   * As Hono spells it. Parameters are for matching only: handlers read the raw path. A route
+   * confines itself to its `:table`; a key of some tables opens no other.
+   */
   readonly path: string;
   /** The least role, checked before anything else; undefined: open to everybody. */
   readonly role: Role | undefined | ((request: Request) => Role | undefined);
+  /** It has no `:table`, and shows a key of some tables only what `call.opens`. */
+  readonly showsOwnTables?: true;
+  /** The action's name in the log. Routes of the role `admin` have one without asking. */
+  readonly audit?: string;
   /** Parameters of the query that it takes; default: none. A refusal reads no query, no headers. */
   readonly query?: readonly string[] | 'unread';
   /** Headers of this API that it takes, beside `Stowage-Timeout-Ms`. */
@@ -112,7 +121,11 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     try {
       refuseAmbiguous(target);
       const role = typeof route.role === 'function' ? route.role(request) : route.role;
-      if (role !== undefined) visitor.authorize(role);
+      const authorize = (needed: Role): void => {
+        visitor.authorize(needed);
+        if (route.showsOwnTables !== true) visitor.confine(tableOf(route, request));
+      };
+      if (role !== undefined) authorize(role);
       if (route.query !== 'unread') refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
       const response = await route.handle({
@@ -122,7 +135,8 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
         param: (name) => paramOf(route, request, name),
         endsWith,
         body: (bytesMax) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take }),
-        authorize: visitor.authorize,
+        authorize,
+        opens: visitor.opens,
       });
       return { response, problem: undefined };
     } catch (error) {
@@ -204,7 +218,8 @@ function lineOf(
   { names, caller, status, problem, durationMs }: Ending,
 ): Parameters<Log>[0] {
   const { instance, ...sought } = names;
-  const table = tableOf(route, request);
+  const table = loggedTable(route, request);
+  const audit = route.audit ?? (route.role === 'admin' ? `${route.method} ${route.path}` : undefined);
   // A stream's status was sent before it failed: the problem knows better.
   const severity = severityOf(problem?.status ?? status);
   return {
@@ -214,6 +229,7 @@ function lineOf(
     method: request.method,
     route: route.path,
     ...(table === undefined ? {} : { table }),
+    ...(audit === undefined ? {} : { audit }),
     ...caller,
     status,
     ...(problem === undefined ? {} : { code: problem.code, instance }),
@@ -222,13 +238,16 @@ function lineOf(
   };
 }
 
-function tableOf(route: Route, request: Request): string | undefined {
-  if (!route.path.startsWith('/v1/tables/:table')) return undefined;
+function loggedTable(route: Route, request: Request): string | undefined {
   try {
-    return paramOf(route, request, 'table');
+    return tableOf(route, request);
   } catch {
     return undefined;
   }
+}
+
+function tableOf(route: Route, request: Request): string | undefined {
+  return route.path.split('/').includes(':table') ? paramOf(route, request, 'table') : undefined;
 }
 
 function paramOf({ path }: Route, request: Request, name: string): string {

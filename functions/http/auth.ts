@@ -1,5 +1,6 @@
 // App keys in `Authorization: Bearer`, compared as SHA-256 digests in constant time.
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { type KeyText, keyText } from './key-text.ts';
 import { Problem } from './problem.ts';
 
 /** `write` also reads, `admin` also creates and drops tables, `compare` opens no data of users. */
@@ -14,7 +15,7 @@ const OPENS: Readonly<Record<Role, readonly Role[]>> = {
   compare: ['compare'],
 };
 
-/** `none` is for one's own machine. Two keys of a role overlap while one replaces the other. */
+/** `none` is for one's own machine. Keys are texts as `key-text.ts` reads them. */
 export type AuthConfig =
   { readonly mode: 'none' } | { readonly mode: 'keys'; readonly keys: Readonly<Record<Role, readonly string[]>> };
 
@@ -27,43 +28,57 @@ export interface Caller {
 
 /** One request at the gate: its key is looked up once. */
 export interface Visitor {
-  /** Undefined without a valid key. */
+  /** Undefined without a configured key; an expired one is still named. */
   readonly caller: Caller | undefined;
+  /** Whether its key may know of this table. */
+  readonly opens: (table: string) => boolean;
   /** Passes, or throws the Problem `unauthenticated` (401) or `forbidden` (403). */
   readonly authorize: (needed: Role) => void;
+  /** The same for the table that a request names. One that names none needs a key of all tables. */
+  readonly confine: (table: string | undefined) => void;
 }
 
-interface KnownKey extends Caller {
+interface KnownKey extends Pick<KeyText, 'tables' | 'endsMs'> {
+  readonly caller: Caller;
   readonly digest: Buffer;
 }
 
-export function createGate(config: AuthConfig): (request: Request) => Visitor {
-  if (config.mode === 'none') return () => ({ caller: undefined, authorize: () => {} });
-  const known = ROLES.flatMap((role) => config.keys[role].map((text) => knownKey(role, text)));
+export function createGate(config: AuthConfig, nowMs = Date.now): (request: Request) => Visitor {
+  if (config.mode === 'none')
+    return () => ({ caller: undefined, opens: () => true, authorize: () => {}, confine: () => {} });
+  const known = ROLES.flatMap((role) => config.keys[role].flatMap((text) => knownKey(role, text)));
   return (request) => {
-    const key = keyIn(request);
-    const caller = key === undefined ? undefined : matching(key, known);
-    return { caller, authorize: (needed) => check(caller ?? refuse(key), needed) };
+    const given = keyIn(request);
+    const key = given === undefined ? undefined : matching(given, known);
+    return {
+      caller: key?.caller,
+      opens: (table) => key !== undefined && opens(key, table),
+      authorize: (needed) => check(key ?? refuse(given), needed, nowMs()),
+      confine: (table) => {
+        const { tables = '*' } = key ?? refuse(given);
+        if (!opens({ tables }, table)) outOfScope(`this key opens ${tables} alone`);
+      },
+    };
   };
 }
 
-function check({ role }: Caller, needed: Role): void {
-  if (OPENS[role].includes(needed)) return;
-  throw new Problem('forbidden', `this key has the role ${role}; the request needs ${needed}`, {
-    headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="insufficient_scope"' },
-  });
+function check({ caller: { role }, endsMs = Infinity }: KnownKey, needed: Role, nowMs: number): void {
+  if (nowMs >= endsMs) invalidToken('the app key has expired: ask for a new one');
+  if (!OPENS[role].includes(needed)) outOfScope(`this key has the role ${role}; the request needs ${needed}`);
 }
 
-/** The parts of a configured text. Fewer than 16 characters behind a sign are of the key itself. */
-export function namedKey(text: string): { readonly name: string | undefined; readonly key: string } {
-  const [, name, key = ''] = /^(?:([a-z0-9-]{1,32})=(?=.{16}))?(.+)$/s.exec(text) ?? [];
-  return { name, key };
+function opens({ tables = '*' }: Pick<KnownKey, 'tables'>, table: string | undefined): boolean {
+  if (tables === '*') return true;
+  return tables.endsWith('*') ? table?.startsWith(tables.slice(0, -1)) === true : table === tables;
 }
 
-function knownKey(role: Role, text: string): KnownKey {
-  const { name, key } = namedKey(text);
+/** None for a text that cannot be read: it lets nobody in. */
+function knownKey(role: Role, text: string): KnownKey[] {
+  const read = keyText(text);
+  if (read === undefined) return [];
+  const { key, name, ...limits } = read;
   const digest = digestOf(key);
-  return { role, key: name ?? digest.toString('hex', 0, 4), digest };
+  return [{ ...limits, caller: { role, key: name ?? digest.toString('hex', 0, 4) }, digest }];
 }
 
 function keyIn(request: Request): string | undefined {
@@ -71,21 +86,29 @@ function keyIn(request: Request): string | undefined {
 }
 
 /** No early exit, so that time says nothing. */
-function matching(given: string, known: readonly KnownKey[]): Caller | undefined {
+function matching(given: string, known: readonly KnownKey[]): KnownKey | undefined {
   const digest = digestOf(given);
   let found: KnownKey | undefined;
   for (const key of known) if (timingSafeEqual(key.digest, digest)) found = key;
-  return found && { role: found.role, key: found.key };
+  return found;
 }
 
-function refuse(key: string | undefined): never {
-  if (key === undefined) {
-    throw new Problem('unauthenticated', 'send an app key as `Authorization: Bearer <key>`', {
-      headers: { 'WWW-Authenticate': 'Bearer realm="stowage"' },
-    });
-  }
-  throw new Problem('unauthenticated', 'the app key is not one of the configured keys', {
+function refuse(given: string | undefined): never {
+  if (given !== undefined) invalidToken('the app key is not one of the configured keys');
+  throw new Problem('unauthenticated', 'send an app key as `Authorization: Bearer <key>`', {
+    headers: { 'WWW-Authenticate': 'Bearer realm="stowage"' },
+  });
+}
+
+function invalidToken(detail: string): never {
+  throw new Problem('unauthenticated', detail, {
     headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="invalid_token"' },
+  });
+}
+
+function outOfScope(detail: string): never {
+  throw new Problem('forbidden', detail, {
+    headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="insufficient_scope"' },
   });
 }
 

@@ -11,7 +11,9 @@ export interface LogLine {
   /** The route's pattern, never the path: a path holds keys. */
   readonly route: string;
   readonly table?: string;
-  /** Role and name of the caller's key, as in auth.ts; absent without a valid key. */
+  /** An admin's action, done or refused: `create`, `drop`, `vacuum`, else method and route. */
+  readonly audit?: string;
+  /** Role and name of the caller's key, as in auth.ts; absent without a configured key. */
   readonly role?: string;
   readonly key?: string;
   readonly status: number;

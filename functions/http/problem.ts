@@ -13,7 +13,7 @@ export const PROBLEMS = {
   malformed: { status: 400, title: 'Malformed request', retryable: false },
   invalid: { status: 400, title: 'Invalid request', retryable: false },
   unauthenticated: { status: 401, title: 'No valid key', retryable: false },
-  forbidden: { status: 403, title: 'The key has another role', retryable: false },
+  forbidden: { status: 403, title: 'The key does not allow this', retryable: false },
   route_not_found: { status: 404, title: 'No such route', retryable: false },
   table_not_found: { status: 404, title: 'No such table', retryable: false },
   record_not_found: { status: 404, title: 'No such record', retryable: false },

@@ -1,7 +1,8 @@
 // Reads the environment. A problem is said at start, with the variable's name, never its value.
 import * as z from 'zod/mini';
-import { type AuthConfig, namedKey, ROLES } from '../http/auth.ts';
+import { type AuthConfig, ROLES } from '../http/auth.ts';
 import type { Origins } from '../http/cors.ts';
+import { keyText } from '../http/key-text.ts';
 import { reasonOf } from '../http/validate.ts';
 
 /** Variables by name, as in `process.env`. */
@@ -24,11 +25,18 @@ export class ConfigError extends Error {}
 /** Guessing is hopeless: 16 characters of base64 are 96 bits. */
 const KEY_CHARS_MIN = 16;
 
+/** Each request is compared with all of them, in a microsecond each. */
+const ROLE_KEYS_MAX = 32;
+
 const appKey = z.string().check(
   z.regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces'),
   // Azure hands over the text of a reference that it could not follow, and that text is no secret.
   z.refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved'),
-  z.refine((text) => namedKey(text).key.length >= KEY_CHARS_MIN, `expected ${KEY_CHARS_MIN} or more characters`),
+  z.refine((text) => keyText(text) !== undefined, 'expected NAME(tables=orders-*;until=2027-01-31)=KEY'),
+  z.refine(
+    (text) => (keyText(text)?.key.length ?? KEY_CHARS_MIN) >= KEY_CHARS_MIN,
+    `expected ${KEY_CHARS_MIN} or more characters`,
+  ),
 );
 const appKeys = z.optional(
   z.pipe(
@@ -36,7 +44,7 @@ const appKeys = z.optional(
       z.string(),
       z.transform((text: string) => text.split(',').map((key) => key.trim())),
     ),
-    z.array(appKey).check(z.maxLength(2, 'at most two keys, separated by a comma')),
+    z.array(appKey).check(z.maxLength(ROLE_KEYS_MAX, `at most ${ROLE_KEYS_MAX} keys, separated by commas`)),
   ),
 );
 
@@ -64,7 +72,7 @@ const FUNCTION = z.object({
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
 });
 
-/** A role has one app key, or two with a comma while they change. Throws a ConfigError. */
+/** Throws a ConfigError. */
 export function functionConfig(env: Environment): FunctionConfig {
   const given = parsedEnvironment(FUNCTION, env);
   const keys = {

@@ -11,7 +11,7 @@ import {
 } from '../../shared/store/index.ts';
 import { type Call, replyJson, type Route } from '../http/app.ts';
 import { codecOf, parseJson } from '../http/content.ts';
-import { tableNotFound } from '../http/problem.ts';
+import { Problem, tableNotFound } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 
 /** Values in and out as encoded bytes. */
@@ -93,15 +93,28 @@ export const TABLE_OPTIONS = z
 export function tableRoutes(tables: Tables): Route[] {
   const path = '/v1/tables/:table';
   return [
-    { method: 'GET', path: '/v1/tables', role: 'read', handle: (call) => listTables(tables, call) },
+    {
+      method: 'GET',
+      path: '/v1/tables',
+      role: 'read',
+      showsOwnTables: true,
+      handle: (call) => listTables(tables, call),
+    },
     { method: 'GET', path, role: 'read', handle: (call) => getTable(tables, call) },
-    { method: 'PUT', path, role: 'admin', handle: (call) => putTable(tables, call) },
-    { method: 'DELETE', path, role: 'admin', handle: (call) => deleteTable(tables, call) },
+    { method: 'PUT', path, role: 'admin', audit: 'create', handle: (call) => putTable(tables, call) },
+    {
+      method: 'DELETE',
+      path,
+      role: 'admin',
+      audit: 'drop',
+      query: ['confirm'],
+      handle: (call) => deleteTable(tables, call),
+    },
   ];
 }
 
-async function listTables(tables: Tables, { bounds }: Call): Promise<Response> {
-  return replyJson({ tables: await tables.list(bounds) });
+async function listTables(tables: Tables, { bounds, opens }: Call): Promise<Response> {
+  return replyJson({ tables: (await tables.list(bounds)).filter(({ name }) => opens(name)) });
 }
 
 async function getTable(tables: Tables, { bounds, param }: Call): Promise<Response> {
@@ -127,8 +140,11 @@ async function putTable(tables: Tables, call: Call): Promise<Response> {
 const CONTAINERS_IGNORED =
   'containers applies when the table is created: it existed already, perhaps by this request sent before, and stays as it is';
 
-async function deleteTable(tables: Tables, { bounds, param }: Call): Promise<Response> {
+/** A drop cannot be undone: a wrong path alone drops nothing. */
+async function deleteTable(tables: Tables, { bounds, param, query }: Call): Promise<Response> {
   const name = param('table');
+  if (query['confirm'] !== name)
+    throw new Problem('invalid', 'a drop loses all records of the table: add ?confirm= and the name of the table');
   if (!(await tables.drop(name, bounds))) throw tableNotFound(name);
   return new Response(null, { status: 204 });
 }

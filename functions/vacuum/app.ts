@@ -17,7 +17,16 @@ export function createVacuumApp(options: VacuumAppOptions): App {
   const { isScheduler = () => false } = options;
   const role = (request: Request) => (isScheduler(request) ? undefined : 'admin');
   return createApp(
-    [{ method: 'POST', path: '/v1/vacuum', role, query: ['quietMs'], handle: (call) => postVacuum(options, call) }],
+    [
+      {
+        method: 'POST',
+        path: '/v1/vacuum',
+        role,
+        audit: 'vacuum',
+        query: ['quietMs'],
+        handle: (call) => postVacuum(options, call),
+      },
+    ],
     options,
   );
 }

@@ -27,7 +27,7 @@ const TARGETS: readonly (readonly [app: FuzzRequest['app'], method: string, path
   ['records', 'GET', '/v1/tables'],
   ['records', 'PUT', '/v1/tables/T'],
   ['records', 'GET', '/v1/tables/T'],
-  ['records', 'DELETE', '/v1/tables/gone'],
+  ['records', 'DELETE', '/v1/tables/gone?confirm=gone'],
   ['records', 'PUT', '/v1/tables/T/records/K'],
   ['records', 'GET', '/v1/tables/T/records/K'],
   ['records', 'HEAD', '/v1/tables/T/records/K'],

@@ -49,7 +49,12 @@ describe('the environment of a function', () => {
     ['STOWAGE_AUTH', { STOWAGE_AUTH: 'off' }],
     ['STOWAGE_AUTH', { STOWAGE_AUTH: 'none', STOWAGE_READ_KEYS: KEY }],
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: 'secret' }],
-    ['STOWAGE_WRITE_KEYS', { STOWAGE_WRITE_KEYS: `${KEY}1,${KEY}2,${KEY}3` }],
+    ['STOWAGE_WRITE_KEYS', { STOWAGE_WRITE_KEYS: Array.from({ length: 33 }, (_, at) => `${KEY}${at}`).join(',') }],
+    ...['tables=', 'tables=*a', 'table=a', 'until=2027-02-30', 'until=soon', 'until=2027-01-31;tables=a', 'secret'].map(
+      (limits): [string, object] => ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: `secret(${limits})=${KEY}` }],
+    ),
+    ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: `Secret(tables=a)=${KEY}` }],
+    ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: 'a(tables=secret)=short' }],
     ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: `secret ${KEY}` }],
     ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: '@Microsoft.KeyVault(SecretUri=https://secret.vault)' }],
     ['STOWAGE_TIMEOUT_MS', { STOWAGE_TIMEOUT_MS: 'secret' }],

@@ -46,6 +46,8 @@ export interface Client {
   readonly post: SendBody;
   /** The path of a new table. */
   readonly freshTable: (order?: 'hash' | 'key') => Promise<string>;
+  /** Drops the table of this path, confirmed. */
+  readonly drop: (path: string) => Promise<Response>;
   /** The outcomes of a JSON batch. */
   readonly batch: (table: string, operations: unknown[]) => Promise<Record<string, unknown>[]>;
 }
@@ -82,6 +84,7 @@ export function clientOf(name: string, send: Send, keys: Keys): Client {
       expect(made.status).toBe(201);
       return path;
     },
+    drop: (path) => admin(`${path}?confirm=${path.split('/').at(-1)}`, { method: 'DELETE' }),
     async batch(table, operations) {
       const response = await post(`${table}/batch`, JSON_TYPE, JSON.stringify({ operations }));
       expect(response.status).toBe(200);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
-export function describeTables({ name, admin, put, freshTable }: Client): void {
+export function describeTables({ name, admin, drop, put, freshTable }: Client): void {
   describe(`${name}: tables`, () => {
     test('shows order, time of creation and counters, and lists it', async () => {
       const table = await freshTable('key');
@@ -21,7 +21,7 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
       );
       expect(problem.detail).toBe('there is no table "nowhere"; PUT /v1/tables/{table} creates it');
       await expectProblem(await admin('/v1/tables/nowhere'), 404, 'table_not_found');
-      await expectProblem(await admin('/v1/tables/nowhere', { method: 'DELETE' }), 404, 'table_not_found');
+      await expectProblem(await drop('/v1/tables/nowhere'), 404, 'table_not_found');
     });
 
     test('creating it again adopts it; with another order it is a conflict', async () => {
@@ -60,12 +60,22 @@ export function describeTables({ name, admin, put, freshTable }: Client): void {
     test('a dropped and recreated table shows none of its old records', async () => {
       const table = await freshTable();
       await put(`${table}/records/k`, JSON_TYPE, '1');
-      expect((await admin(table, { method: 'DELETE' })).status).toBe(204);
+      expect((await drop(table)).status).toBe(204);
       await expectProblem(await admin(`${table}/records/k`), 404, 'table_not_found');
       expect((await admin(table, { method: 'PUT' })).status).toBe(201);
       await expectProblem(await admin(`${table}/records/k`), 404, 'record_not_found');
       expect((await put(`${table}/records/k`, JSON_TYPE, '2')).status).toBe(204);
     });
+
+    test.each(['', '?confirm=', '?confirm=else', '?confirm=*'])(
+      'a drop that is not confirmed by the name is invalid, and drops nothing: %s',
+      async (query) => {
+        const table = await freshTable();
+        const { detail } = await expectProblem(await admin(table + query, { method: 'DELETE' }), 400, 'invalid');
+        expect(detail).toContain('?confirm=');
+        expect((await admin(table)).status).toBe(200);
+      },
+    );
 
     test.each(['{"order":"random"}', '{"containers":0}', '{"shards":2}'])(
       'the options %s are invalid',

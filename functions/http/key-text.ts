@@ -1,0 +1,39 @@
+// The text of a configured app key: `KEY`, `NAME=KEY`, or with limits
+// `NAME(tables=orders-*;until=2027-01-31)=KEY`.
+
+export interface KeyText {
+  /** The secret, as callers send it. */
+  readonly key: string;
+  readonly name?: string;
+  /** The one table it opens; with `*` at the end, all tables that begin so. Default: all. */
+  readonly tables?: string;
+  /** Refused from this moment on, in milliseconds since 1970: the end of the day `until`, UTC. */
+  readonly endsMs?: number;
+}
+
+/** Fewer than 16 characters behind the sign are of the key itself. */
+const FORM = /^(?:([a-z0-9-]{1,32})(?:\((?:tables=([\w.-]{1,63}\*?|\*))?;?(?:until=([\d-]+))?\))?=(?=.{16}))?(.+)$/s;
+
+/** Brackets behind a name hold limits. A key that was read otherwise would open too much. */
+const BRACKETS = /^[\w.-]*\(/;
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Undefined if the text has brackets that hold something else. */
+export function keyText(text: string): KeyText | undefined {
+  const [, name, tables, until, key = ''] = FORM.exec(text) ?? [];
+  const endsMs = until === undefined ? undefined : endOf(until);
+  if (Number.isNaN(endsMs) || BRACKETS.test(key)) return undefined;
+  return {
+    key,
+    ...(name === undefined ? {} : { name }),
+    ...(tables === undefined ? {} : { tables }),
+    ...(endsMs === undefined ? {} : { endsMs }),
+  };
+}
+
+/** NaN for a day that no calendar has. */
+function endOf(day: string): number {
+  const startMs = Date.parse(`${day}T00:00:00Z`);
+  return new Date(Number.isNaN(startMs) ? 0 : startMs).toISOString().startsWith(day) ? startMs + DAY_MS : NaN;
+}
