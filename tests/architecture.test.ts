@@ -163,6 +163,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['infra/cli/data', STORE, 'shared/drivers/', 'zod', 'node:'],
   [
     'infra/cli',
+    'functions/http/key-text.ts',
     'shared/lab/kit/',
     'shared/lab/load/coordinates.ts',
     'shared/lab/plan',
@@ -172,7 +173,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'node:',
   ],
   ['infra/lab/bench', STORE, 'shared/drivers/', 'shared/lab/', 'package:', 'node:'],
-  ['infra', STORE, 'shared/drivers/', 'shared/lab/', 'package:', 'node:'],
+  ['infra', STORE, 'functions/http/key-text.ts', 'shared/drivers/', 'shared/lab/', 'package:', 'node:'],
   ['tests', '*'],
   ['vitest.config.ts', 'vitest'],
 ];

@@ -1,6 +1,7 @@
 // Addresses and credentials of deployed functions. A file without secrets has the addresses; tokens
 // and keys are asked for with the caller's own login, and kept nowhere.
 import * as z from 'zod';
+import { keyText } from '../../functions/http/key-text.ts';
 import type { AskTool } from './tools.ts';
 
 const names = z.record(z.string(), z.string());
@@ -57,10 +58,15 @@ export async function headersFor(
   role: KeyRole,
   ask: AskTool,
 ): Promise<Record<string, string>> {
-  const [gate, keys] = await Promise.all([gateOf(endpoint, name, ask), appKeysOf(endpoint, role, ask)]);
-  // The newest stands first; older ones are about to be retired.
-  return { ...gate, Authorization: `Bearer ${keys[0]!}` };
+  const [gate, texts] = await Promise.all([gateOf(endpoint, name, ask), appKeysOf(endpoint, role, ask)]);
+  // The newest stands first; older ones are about to be retired. A key with a name is a caller's.
+  const own = texts.map(keyText).find((read) => read !== undefined && read.name === undefined);
+  if (own === undefined)
+    throw new EndpointError(`${endpoint.cloud}: all keys of the role ${role} are of callers: ${ADD}`);
+  return { ...gate, Authorization: `Bearer ${own.key}` };
 }
+
+const ADD = '`npx serverless keys --add` makes one of the deployment';
 
 /** The address of a function. Throws if it is not deployed. */
 export function urlOf({ cloud, urls }: CloudEndpoint, name: string): string {
@@ -69,10 +75,10 @@ export function urlOf({ cloud, urls }: CloudEndpoint, name: string): string {
   return found;
 }
 
-/** The app keys of a role: one, or two while they are being changed, the newer first. */
+/** The texts of a role's app keys, as `key-text.ts` reads them, newer ones first. */
 export async function appKeysOf(endpoint: CloudEndpoint, role: KeyRole, ask: AskTool): Promise<string[]> {
   const text = endpoint.cloud === 'gcp' ? await gcpSecret(endpoint, role, ask) : await azureSecret(endpoint, role, ask);
-  return text.split(',');
+  return text.split(',').map((one) => one.trim());
 }
 
 async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Promise<Record<string, string>> {

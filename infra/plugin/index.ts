@@ -27,6 +27,7 @@ import {
 import { unknownParamText, withMeaning } from './context/spelling.ts';
 import { Interrupted, isInterruption, run } from './context/tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
+import { keyOwner } from './stack/key-change.ts';
 import type { Patience } from './stack/patience.ts';
 
 /** The part of the framework that this plugin touches. */
@@ -58,6 +59,8 @@ interface Options {
   readonly add?: boolean;
   readonly retire?: boolean;
   readonly full?: boolean;
+  readonly for?: string;
+  readonly role?: string;
   /** `--param name=value`, each. */
   readonly param?: readonly string[];
   /** Seconds, as text. */
@@ -100,6 +103,8 @@ export default class StowagePlugin {
       options: {
         add: flag('Adds a new key to each role'),
         retire: flag('Takes the older keys away'),
+        for: { usage: 'Only of this caller: NAME, or NAME(tables=orders-*;until=2027-01-31)', type: 'string' },
+        role: { usage: 'The role of the caller’s key', type: 'string' },
         yes: flag('Agrees beforehand that functions are taken away'),
         wait: WAIT,
       },
@@ -141,7 +146,12 @@ export default class StowagePlugin {
       'remove:remove': () => this.#with((context) => remove(context, this.#consent())),
       'keys:keys': () =>
         this.#with((context) =>
-          changeKeys(context, { step: this.#step(), isConfirmed: options.yes === true, ...this.#patience() }),
+          changeKeys(context, {
+            step: this.#step(),
+            ...(options.for === undefined ? {} : { owner: keyOwner(options.for, options.role) }),
+            isConfirmed: options.yes === true,
+            ...this.#patience(),
+          }),
         ),
       'compare:compare': () => this.#with((context) => this.#compare(context)),
     };

@@ -4,7 +4,7 @@ import { appKeysOf, type CloudEndpoint, type KeyRole } from '../../cli/endpoints
 import { askWith, type Context } from '../context/context.ts';
 import { Stopped } from '../context/tools.ts';
 
-/** A role's app keys: one, or a new and an old one with a comma between. */
+/** The texts of a role's app keys, with commas between. */
 export type AppKeys = Readonly<Record<KeyRole, string>>;
 
 /** The newest first. */

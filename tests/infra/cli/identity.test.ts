@@ -51,3 +51,15 @@ test('a federated login without an account is told to impersonate one', async ()
   await expect(gate).rejects.toThrow('impersonate a service account that has roles/run.invoker');
   expect(asked).toEqual([]);
 });
+
+test('the deployment’s own key is sent, as callers send it, and no caller’s', async () => {
+  const sent = async (secret: string): Promise<string | undefined> => {
+    const ask = async (_tool: string, args: readonly string[]) =>
+      args[0] === 'secrets' ? secret : 'somebody@example.com';
+    return (await headersFor(endpoint, 'records', 'read', ask))['Authorization'];
+  };
+  expect(await sent('billing(tables=a*)=0123456789abcdef,new-key-000000000000,old-key-000000000000')).toBe(
+    'Bearer new-key-000000000000',
+  );
+  await expect(sent('billing=0123456789abcdef')).rejects.toThrow('`npx serverless keys --add`');
+});

@@ -9,6 +9,7 @@ import { invoke } from '../../../infra/plugin/commands/invoke.ts';
 import { changeKeys } from '../../../infra/plugin/commands/keys.ts';
 import { logs } from '../../../infra/plugin/commands/logs.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
+import { keyOwner } from '../../../infra/plugin/stack/key-change.ts';
 import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 import type { Answer } from './stand-ins/tools.ts';
 
@@ -94,6 +95,45 @@ describe('once deployed', () => {
     expect(await machine.tools.keysGiven('azure')).toMatchObject({ read: 'azure-app-key-000000' });
   });
 
+  test('a caller has a key of its own, which the deployment’s own changes leave alone', async () => {
+    const owner = keyOwner('billing(tables=orders-*;until=2027-01-31)', 'write');
+    await changeKeys(machine.contextOf(), { step: 'add', owner, ...AT_ONCE });
+    const { read, write } = await machine.tools.keysGiven('azure');
+    expect(read).toBe('azure-app-key-000000');
+    expect(write).toMatch(/^billing\(tables=orders-\*;until=2027-01-31\)=[\w-]{32},azure-app-key-000000$/);
+    const lines = machine.said.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as object);
+    const { role, text, name } = owner;
+    expect(lines).toEqual(
+      ['gcp', 'azure'].map((cloud) => ({
+        audit: 'keys add',
+        cloud,
+        by: expect.stringMatching(/@/) as string,
+        role,
+        text,
+        name,
+        outcome: 'done',
+      })),
+    );
+    expect(machine.said.join('\n')).not.toContain(/\)=([\w-]{32}),/.exec(write!)![1]);
+    const callers = write!.slice(0, write!.indexOf(',') + 1);
+    await machine.tools.answer(...withKeys(callers + OWN.gcp, 'gcp'), ...withKeys(callers + OWN.azure, 'azure'));
+    await changeKeys(machine.contextOf(), { step: 'add', ...AT_ONCE });
+    const own = await machine.tools.keysGiven('gcp');
+    expect(own['write']).toMatch(/^[\w-]{32},gcp-app-key-00000000,billing\(/);
+    expect(machine.said.join('\n')).toContain('write 1 + billing(tables=orders-*;until=2027-01-31)');
+    await changeKeys(machine.contextOf(), { step: 'retire', owner, ...AT_ONCE });
+    expect((await machine.tools.keysGiven('gcp'))['write']).toBe(OWN.gcp);
+  });
+
+  test.each([
+    ['Billing', 'write', 'NAME(tables='],
+    ['billing(tables=)', 'write', 'NAME(tables='],
+    ['billing', 'owner', 'one of read, write, admin, compare'],
+    ['billing', undefined, 'one of read, write, admin, compare'],
+  ])('%s of the role %s is no caller', (text, role, said) => {
+    expect(() => keyOwner(text, role)).toThrow(said);
+  });
+
   test('has no key to retire where there is one of each role', async () => {
     expect(await failureOf(changeKeys(machine.contextOf(), { step: 'retire' }))).toContain('none to retire');
   });
@@ -121,10 +161,15 @@ describe('once deployed', () => {
   });
 });
 
+const OWN = { gcp: 'gcp-app-key-00000000', azure: 'azure-app-key-000000' };
+const ASK = { gcp: 'gcloud secrets versions access', azure: 'az keyvault secret show' };
+
+function withKeys(stdout: string, ...clouds: readonly ('gcp' | 'azure')[]): Answer[] {
+  return clouds.map((cloud) => ({ to: ASK[cloud], stdout }));
+}
+
 function withTwoKeys(...clouds: readonly ('gcp' | 'azure')[]): Answer[] {
-  const ask = { gcp: 'gcloud secrets versions access', azure: 'az keyvault secret show' };
-  const newest = { gcp: 'gcp-app-key-00000000', azure: 'azure-app-key-000000' };
-  return clouds.map((cloud) => ({ to: ask[cloud], stdout: `${newest[cloud]},an-older-one-0000000` }));
+  return clouds.flatMap((cloud) => withKeys(`${OWN[cloud]},an-older-one-0000000`, cloud));
 }
 
 async function endpointsFileOf({ outDir }: Machine): Promise<{ endpoints: { cloud: string }[] }> {

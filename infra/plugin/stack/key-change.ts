@@ -1,0 +1,44 @@
+// Which app keys a step of `serverless keys` leaves, of one cloud; pure. A role has the deployment's
+// own keys, without a name, and those of callers, each by a name. The newest stand first.
+import { keyText } from '../../../functions/http/key-text.ts';
+import type { KeyRole } from '../../cli/endpoints.ts';
+import { DeployError } from '../context/settings.ts';
+import { type AppKeys, byRole, type PresentKeys, ROLES } from './app-keys.ts';
+
+/** A caller, as its key's text begins: a name, and its limits in brackets. */
+export interface KeyOwner {
+  readonly role: KeyRole;
+  readonly text: string;
+  readonly name: string;
+}
+
+export type KeyStep = 'add' | 'retire';
+
+/** Throws a DeployError that says what is expected. */
+export function keyOwner(text: string, role: string | undefined): KeyOwner {
+  const name = keyText(`${text}=${'x'.repeat(32)}`)?.name;
+  if (name === undefined)
+    throw new DeployError('--for takes NAME, or NAME(tables=orders-*;until=2027-01-31) with one limit or both');
+  const found = ROLES.find((one) => one === role);
+  if (found === undefined) throw new DeployError(`--for needs --role, one of ${ROLES.join(', ')}`);
+  return { role: found, text, name };
+}
+
+/** How many keys of this owner the role has; without an owner, how many of the deployment's own. */
+export function countOf(texts: readonly string[], owner?: KeyOwner): number {
+  return texts.filter((text) => keyText(text)?.name === owner?.name).length;
+}
+
+/** An owner's newest key goes first at `add`, its oldest goes away at `retire`. */
+export function nextKeys(present: PresentKeys, step: KeyStep, fresh: AppKeys, owner?: KeyOwner): AppKeys {
+  return byRole((role) => {
+    const texts = present[role];
+    if (owner !== undefined && owner.role !== role) return texts.join(',');
+    const isTheirs = (text: string): boolean => keyText(text)?.name === owner?.name;
+    const [theirs, others] = [texts.filter(isTheirs), texts.filter((text) => !isTheirs(text))];
+    const added = owner === undefined ? fresh[role] : `${owner.text}=${fresh[role]}`;
+    if (step === 'add') return [...(theirs.length > 1 ? theirs : [added, ...theirs]), ...others].join(',');
+    // The deployment always keeps a key of its own; a caller may leave.
+    return [...theirs.slice(0, owner === undefined ? 1 : -1), ...others].join(',');
+  });
+}
