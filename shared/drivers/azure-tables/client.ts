@@ -130,11 +130,16 @@ function propertiesIn({ body }: Pick<Reply, 'body'>): Readonly<Record<string, un
   throw new StoreError('unavailable', 'the reply was not from azure tables: look for a proxy on the way');
 }
 
+function rowKeyOf(row: unknown): EntityId | undefined {
+  const { RowKey = '' } = (row ?? { RowKey: null }) as { readonly RowKey?: unknown };
+  return typeof RowKey === 'string' ? (RowKey as EntityId) : undefined;
+}
+
 /** https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination */
 export function pageIn(reply: Reply): RowPage {
-  const { value } = propertiesIn(reply) as { readonly value?: readonly { readonly RowKey?: EntityId }[] };
-  const rowKeys = value?.map(({ RowKey = '' as EntityId }) => RowKey);
-  if (rowKeys === undefined)
+  const { value } = propertiesIn(reply);
+  const rowKeys = Array.isArray(value) ? value.map(rowKeyOf) : [undefined];
+  if (!rowKeys.every((key) => key !== undefined))
     throw new StoreError('unavailable', 'the reply was not a page of rows: look for a proxy on the way');
   const next = ['NextPartitionKey', 'NextRowKey'].flatMap((name) => {
     const key = reply.headers[`x-ms-continuation-${name.toLowerCase()}`];

@@ -51,7 +51,10 @@ describe('the environment of a function', () => {
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: 'secret' }],
     ['STOWAGE_WRITE_KEYS', { STOWAGE_WRITE_KEYS: Array.from({ length: 33 }, (_, at) => `${KEY}${at}`).join(',') }],
     ...['tables=', 'tables=*a', 'table=a', 'until=2027-02-30', 'until=soon', 'until=2027-01-31;tables=a', 'secret'].map(
-      (limits): [string, object] => ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: `secret(${limits})=${KEY}` }],
+      (limits): [string, Record<string, string>] => [
+        'STOWAGE_READ_KEYS',
+        { STOWAGE_READ_KEYS: `secret(${limits})=${KEY}` },
+      ],
     ),
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: `Secret(tables=a)=${KEY}` }],
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: 'a(tables=secret)=short' }],

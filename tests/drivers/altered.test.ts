@@ -1,0 +1,140 @@
+// Replies of both services, altered by chance as a proxy or a fault might: a driver's decoder gives
+// a value or throws its stated error, and ends.
+import { createRequire } from 'node:module';
+import protobuf from 'protobufjs';
+import { expect, test } from 'vitest';
+import { pageIn } from '../../shared/drivers/azure-tables/client.ts';
+import { RefusedRequestError } from '../../shared/drivers/azure-tables/errors.ts';
+import { checked, type Reply as AzureReply } from '../../shared/drivers/azure-tables/service.ts';
+import { etagsIn } from '../../shared/drivers/azure-tables/transaction.ts';
+import { Reply } from '../../shared/drivers/datastore/grpc/reply.ts';
+import { StatusError } from '../../shared/drivers/datastore/grpc/status.ts';
+import {
+  readCommitResponse,
+  readLookupResponse,
+  readRunQueryResponse,
+} from '../../shared/drivers/datastore/messages/responses.ts';
+import { StoreError } from '../../shared/store/index.ts';
+import { altered } from '../support/altered.ts';
+import { message, RESPONSE_HEADERS } from './datastore/frames.ts';
+
+const COPIES = 3_000;
+
+/** Values and stated errors, both of which must occur; anything else thrown fails the test. */
+function expectDecoded(
+  golden: Buffer,
+  decode: (bytes: Buffer) => unknown,
+  isStated: (error: unknown) => boolean,
+): void {
+  const seen = { values: 0, errors: 0 };
+  for (const bytes of altered(golden, COPIES)) {
+    try {
+      decode(bytes);
+      seen.values += 1;
+    } catch (error) {
+      if (!isStated(error)) throw new Error(`of ${JSON.stringify(bytes.toString('latin1'))}`, { cause: error });
+      seen.errors += 1;
+    }
+  }
+  expect(Math.min(seen.values, seen.errors)).toBeGreaterThan(0);
+}
+
+const root = protobuf.Root.fromJSON(
+  createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object,
+);
+const key = { partitionId: { projectId: 'p' }, path: [{ kind: 'Container', name: 'a' }] };
+const entity = { key, properties: { h: { blobValue: Buffer.from('header') }, s: { stringValue: 'é' } } };
+const found = { entity, version: '9007199254740993', cursor: Buffer.from('cursor') };
+
+test.each([
+  ['LookupResponse', { found: [found], missing: [{ entity: { key } }], deferred: [key] }, readLookupResponse],
+  ['CommitResponse', { mutationResults: [{ version: '-1', conflictDetected: true }] }, readCommitResponse],
+  ['RunQueryResponse', { batch: { entityResults: [found], moreResults: 3 } }, readRunQueryResponse],
+] as const)('a %s of Datastore', (name, value, read) => {
+  const type = root.lookupType(`google.datastore.v1.${name}`);
+  const golden = Buffer.from(type.encode(type.fromObject(value)).finish());
+  const isStated = (error: unknown): boolean =>
+    (error as Error).message === 'the reply is no message of the Datastore API';
+  expectDecoded(golden, read, isStated);
+});
+
+test('the frames of a reply over gRPC', () => {
+  const decode = (bytes: Buffer): void => {
+    const reply = new Reply();
+    reply.headers(RESPONSE_HEADERS, false);
+    for (let at = 0; at < bytes.length; at += 7) {
+      const verdict = reply.data(bytes.subarray(at, at + 7));
+      if (verdict instanceof StatusError) throw verdict;
+    }
+    const whole = reply.trailers({ 'grpc-status': '0' }) ?? reply.end(0, undefined);
+    if (whole instanceof StatusError) throw whole;
+  };
+  expectDecoded(message(Buffer.from('a message of some length')), decode, (error) => error instanceof StatusError);
+});
+
+const HEADERS = { 'x-ms-request-id': 'r', 'x-ms-version': '2019-02-02' };
+const isRefusal = (error: unknown): boolean => error instanceof RefusedRequestError || error instanceof StoreError;
+const replyOf = (body: Buffer, more: Partial<AzureReply> = {}): AzureReply => ({
+  status: 200,
+  headers: HEADERS,
+  body,
+  ...more,
+});
+
+test('a page of rows of Azure Tables', () => {
+  const golden = Buffer.from('{"value":[{"RowKey":"a"},{"RowKey":"b"},{}]}');
+  expectDecoded(golden, (body) => pageIn(replyOf(body)), isRefusal);
+});
+
+test.each([
+  '{"value":{}}',
+  '{"value":"a"}',
+  '{"value":[null]}',
+  '{"value":[{"RowKey":1}]}',
+  '{"value":null}',
+  '[]',
+  '',
+])('a page that is none: %s', (body) => {
+  expect(() => pageIn(replyOf(Buffer.from(body)))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+});
+
+test('an error of Azure Tables', () => {
+  const golden = Buffer.from(
+    '{"odata.error":{"code":"EntityNotFound","message":{"lang":"en-US","value":"not there"}}}',
+  );
+  for (const body of altered(golden, COPIES))
+    expect(() => checked(replyOf(body, { status: 404 }), { method: 'GET' })).toThrow(RefusedRequestError);
+});
+
+const MEMBER = [
+  '--changes',
+  'Content-Type: application/http',
+  'Content-Transfer-Encoding: binary',
+  '',
+  'HTTP/1.1 204 No Content',
+  'ETag: W/"1"',
+  '',
+  '',
+];
+const MULTIPART = [
+  '--batch',
+  'Content-Type: multipart/mixed; boundary=changes',
+  '',
+  ...MEMBER,
+  ...MEMBER,
+  '--changes--',
+  '--batch--',
+  '',
+];
+
+test('a transaction’s reply of Azure Tables: all etags or none', () => {
+  const golden = Buffer.from(MULTIPART.join('\r\n'));
+  const headers = { ...HEADERS, 'content-type': 'multipart/mixed; boundary=batch' };
+  expect(etagsIn(replyOf(golden, { headers }), 2)).toEqual(['W/"1"', 'W/"1"']);
+  const decode = (body: Buffer): void => {
+    const etags = etagsIn(replyOf(body, { headers }), 2);
+    if (etags === undefined) throw new RefusedRequestError({ status: 202, isVerdict: false });
+    expect(etags).toHaveLength(2);
+  };
+  expectDecoded(golden, decode, isRefusal);
+});

@@ -1,0 +1,130 @@
+// Golden containers, values and cursors, altered by chance, checksums made right again: a decoder
+// gives a value or throws its stated error, and ends.
+import { crc32 } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { faultsIn, recordsIn } from '../../../shared/store/container/check.ts';
+import { pageOf, snapshotOf } from '../../../shared/store/container/snapshot.ts';
+import type { Moment } from '../../../shared/store/contract/runtime.ts';
+import { asBuffer, CRC_BYTES, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
+import { HEADER_PART } from '../../../shared/store/format/ids.ts';
+import { parsePage, recordAt, recordCount } from '../../../shared/store/format/page.ts';
+import { StoreError } from '../../../shared/store/index.ts';
+import { loadHash } from '../../../shared/store/system/hash.ts';
+import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
+import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
+import { altered } from '../../support/altered.ts';
+import { goldenState } from '../golden/state.ts';
+
+const SEEN: Moment = { tick: 0, wallMs: 0, monotonicMs: 0 };
+const WHERE = { table: 'golden', key: 'k' };
+
+/** Counts values and stated errors; anything else thrown fails the test. */
+class Tally {
+  values = 0;
+  errors = 0;
+
+  try(decode: () => unknown, isStated: (error: unknown) => boolean): void {
+    try {
+      decode();
+      this.values += 1;
+    } catch (error) {
+      if (!isStated(error)) throw error;
+      this.errors += 1;
+    }
+  }
+
+  expectBoth(): void {
+    expect(Math.min(this.values, this.errors)).toBeGreaterThan(0);
+  }
+}
+
+const isCorrupt = (error: unknown): boolean => error instanceof StoreError && error.code === 'corrupt';
+const isInvalid = (error: unknown): boolean => error instanceof StoreError && error.code === 'invalid';
+await loadHash();
+
+const isRange = (error: unknown): boolean => error instanceof RangeError;
+
+/** With the right CRC-32 in its last bytes. */
+function resealed(bytes: Buffer, seed = 0): Buffer {
+  if (bytes.length <= CRC_BYTES) return bytes;
+  const sealed = Buffer.from(bytes);
+  sealed.writeUInt32BE(crc32(sealed.subarray(0, -CRC_BYTES), seed), sealed.length - CRC_BYTES);
+  return sealed;
+}
+
+test.each(['none', 'deflate', 'zstd', 'courtesies', 'merging'] as const)(
+  'an altered container is corrupt, or tells its faults: %s',
+  async (name) => {
+    const { entities } = await goldenState(name);
+    const tally = new Tally();
+    for (const [id, { version, parts }] of [...entities].slice(0, 8)) {
+      for (const [part, bytes] of parts)
+        for (const [at, copy] of [...altered(asBuffer(bytes), part === HEADER_PART ? 100 : 3)].entries()) {
+          const stored = new Map(parts).set(part, at % 3 === 0 ? copy : resealed(copy));
+          const check = (): void => {
+            const snapshot = snapshotOf({ id, version, parts: stored }, WHERE.table, SEEN, undefined);
+            for (const { kind } of faultsIn(snapshot, WHERE.table, () => {})) expect(kind).toMatch(/^[dm]/);
+            recordsIn(snapshot, WHERE.table, 0);
+          };
+          tally.try(check, isCorrupt);
+        }
+    }
+    tally.expectBoth();
+  },
+);
+
+/** All records of an altered page, as the checksum does not see it. */
+function readAll(body: Buffer): void {
+  const page = parsePage(body);
+  for (let index = 0; index < recordCount(page); index += 1) recordAt(page, index);
+}
+
+test('an altered page behind its checksum is refused, or has records', async () => {
+  const tally = new Tally();
+  for (const [id, { version, parts }] of (await goldenState('none')).entities) {
+    if (!id.startsWith('n!golden!')) continue;
+    const snapshot = snapshotOf({ id, version, parts }, WHERE.table, SEEN, undefined);
+    for (const ref of snapshot.header.pages) {
+      const golden = asBuffer(pageOf(snapshot, ref, WHERE.table).body);
+      for (const body of altered(golden, 40)) tally.try(() => readAll(body), isRange);
+    }
+  }
+  tally.expectBoth();
+});
+
+const VALUE = {
+  text: 'é\ufeff',
+  list: [1, -1, 2 ** 40, 1.5, null, true],
+  map: new Map([[1, 'a']]),
+  at: new Date(0),
+  raw: Buffer.from('raw'),
+};
+
+test.each(['msgpack', 'json'] as const)('an altered value of %s is a value, or corrupt', (codec) => {
+  const { tag, bytes } = encodeValue(
+    codec,
+    codec === 'json' ? { ...VALUE, map: null, at: null, raw: null } : VALUE,
+    WHERE,
+  );
+  const tally = new Tally();
+  for (const copy of altered(asBuffer(bytes), 4_000))
+    tally.try(() => decodeValue(codec, { tag, bytes: copy }, WHERE), isCorrupt);
+  tally.expectBoth();
+});
+
+test('an altered cursor names a place in its table, or is invalid', () => {
+  const state = {
+    order: 'key',
+    incarnation: ROOT_CONTAINER,
+    position: Buffer.from('from'),
+    end: Buffer.from('to'),
+    isReverse: true,
+  } as const;
+  const golden = Buffer.from(encodeCursor(state, WHERE.table), 'base64url');
+  const tally = new Tally();
+  for (const copy of altered(golden, 4_000)) {
+    const cursor = resealed(copy, crc32(WHERE.table)).toString('base64url');
+    tally.try(() => decodeCursor(cursor, WHERE.table), isInvalid);
+  }
+  tally.expectBoth();
+});
