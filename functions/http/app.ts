@@ -23,7 +23,7 @@ export interface Call {
   /** For handlers that learn from the body which role is needed. Throws the Problem `forbidden`. */
   authorize(needed: Role): void;
   /** Whether the caller's key may know of this table. */
-  opens(table: string): boolean;
+  readonly opens: (table: string) => boolean;
   /** A streaming handler hands over here how its stream will end; the log line waits for it. */
   endsWith(outcome: Promise<Problem | undefined>): void;
 }

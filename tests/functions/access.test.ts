@@ -1,5 +1,5 @@
-// Every route of every function, asked by everybody who must not pass, and by those who may. The
-// routes are found by asking: a new one fails here until its least role is told.
+// Every route of every function, asked with every kind of key. The routes are found by asking: a
+// new one fails here until its least role is told.
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../functions/http/app.ts';
 import { createGate, type Role, ROLES } from '../../functions/http/auth.ts';
@@ -73,7 +73,7 @@ interface Found {
   readonly path: string;
 }
 
-/** What an app says of itself: all paths in its 404, the methods of each in its 405. */
+/** An app's 404 names all paths, its 405 the methods of each. */
 async function routesOf(app: App): Promise<Found[]> {
   const { detail } = (await (await send(app, 'GET', '/')).json()) as { detail: string };
   const found = detail

@@ -4,7 +4,7 @@ import { type Chance, chanceOf } from '../functions/fuzz/chance.ts';
 const EDITS_MAX = 4;
 const RUN_BYTES_MAX = 12;
 
-/** So many altered copies, each by up to four edits. */
+/** Altered copies, each by up to four edits. */
 export function* altered(golden: Buffer, copies: number, seed = 1): Generator<Buffer> {
   const chance = chanceOf(seed);
   for (let copy = 0; copy < copies; copy += 1) {
@@ -27,4 +27,25 @@ function edited(bytes: Buffer, chance: Chance): Buffer {
   ])();
   const rest = chance.below(16) === 0 ? [] : [bytes.subarray(from + run.length)];
   return Buffer.concat([bytes.subarray(0, from), by, ...rest]);
+}
+
+/** Counts what a decoder gave and what it refused as it says it does; throws anything else on. */
+export class Tally {
+  #values = 0;
+  #errors = 0;
+
+  try(decode: () => unknown, isStated: (error: unknown) => boolean): void {
+    try {
+      decode();
+      this.#values += 1;
+    } catch (error) {
+      if (!isStated(error)) throw error;
+      this.#errors += 1;
+    }
+  }
+
+  /** The less frequent of both: above 0 in a test that reaches either. */
+  get rarer(): number {
+    return Math.min(this.#values, this.#errors);
+  }
 }

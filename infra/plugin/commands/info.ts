@@ -37,6 +37,7 @@ async function tablesOf(endpoint: CloudEndpoint, run: Context['run']): Promise<s
   const headers = await headersFor(endpoint, 'records', 'read', askWith(run));
   const response = await fetch(`${urlOf(endpoint, 'records')}/v1/tables`, {
     headers,
+    redirect: 'manual',
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   if (!response.ok) throw new Error(`HTTP ${response.status}`);

@@ -79,6 +79,8 @@ export async function send(
   const isText = typeof body === 'string';
   const response = await fetch(url + path, {
     method,
+    // Another place is given neither key nor gate.
+    redirect: 'manual',
     headers: {
       ...(body === undefined || isText ? {} : { 'Content-Type': 'application/json' }),
       ...headers,

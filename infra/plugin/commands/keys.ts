@@ -1,6 +1,5 @@
-// `serverless keys`: `--add` puts a new key before each role's present one, callers change over,
-// `--retire` removes the older. With an owner it does so to that caller's alone, the last one too.
-// Run again, it leaves finished work alone.
+// `serverless keys`: `--add` puts a new key before the present one, `--retire` takes the older away,
+// of the deployment or of one caller. Run again, it leaves finished work alone.
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';

@@ -1,5 +1,5 @@
-// Which app keys a step of `serverless keys` leaves, of one cloud; pure. A role has the deployment's
-// own keys, without a name, and those of callers, each by a name. The newest stand first.
+// The app keys that a step of `serverless keys` leaves; pure. The deployment's own keys have no
+// name, those of callers have one. The newest stand first.
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { KeyRole } from '../../cli/endpoints.ts';
 import { DeployError } from '../context/settings.ts';

@@ -124,6 +124,23 @@ test.each([
   },
 );
 
+test.each([
+  ['PUT', '', '{"__proto__":{"order":"key"}}'],
+  ['PUT', '', '{"constructor":{"prototype":{"order":"key"}}}'],
+  ['POST', '/batch', '{"__proto__":{"operations":[{"op":"get","key":"k"}]}}'],
+  ['POST', '/batch', '{"operations":[{"__proto__":{"op":"get","key":"k"}}]}'],
+  ['POST', '/batch', '{"operations":[{"op":"get","key":"k","__proto__":1}]}'],
+])('members of prototypes are members like others, and unknown: %s %s %s', async (method, path, body) => {
+  const { admin, freshTable } = instance();
+  for (const type of [JSON_TYPE, ...(method === 'POST' ? [MSGPACK] : [])]) {
+    const sent = type === JSON_TYPE ? body : packr.pack(new Map(Object.entries(JSON.parse(body) as object)));
+    const headers = { 'Content-Type': type };
+    const response = await admin((await freshTable()) + path, { method, headers, body: sent as string });
+    await expectProblem(response, 400, 'invalid');
+  }
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});
+
 test('a record that a batch gets a thousand times is asked of the store once', async () => {
   const asked: string[][] = [];
   const getMany = async (keys: string[]) => {

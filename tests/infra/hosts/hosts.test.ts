@@ -160,6 +160,19 @@ describe.each([
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 
+  // A front that reads the length otherwise would hand the rest on as somebody's next request.
+  test.each([
+    { 'Content-Length': '5', 'Transfer-Encoding': 'chunked' },
+    { 'Content-Length': '0, 5' },
+    { 'Transfer-Encoding': 'chunked, identity' },
+    { 'Transfer-Encoding ': 'chunked' },
+  ])('refuses a body of two lengths, and answers nothing that hides in it: %j', async (lengths) => {
+    const headers = { ...gate, Authorization: `Bearer ${KEYS.admin}`, Connection: 'keep-alive', ...lengths };
+    const hidden = '0\r\n\r\nGET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+    const answer = await rawRequest(host, 'POST /v1/tables/nowhere/batch HTTP/1.1', headers, hidden);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+  });
+
   test('turns a method that fetch does not know into a problem', async () => {
     const answer = await rawRequest(host, 'TRACE /v1/tables HTTP/1.1', {
       ...gate,

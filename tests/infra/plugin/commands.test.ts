@@ -55,6 +55,15 @@ describe('once deployed', () => {
     expect(machine.said.join('\n')).toMatch(/tables {3}users[^]*tables {3}not known: Error: HTTP 503/);
   });
 
+  test('credentials follow no redirect', async () => {
+    for (const cloud of ['gcp', 'azure'] as const) machine.deployed.answerWith(cloud, 307);
+    await info(machine.contextOf());
+    await invoke(machine.contextOf(), { function: 'records', data: '{"path":"/v1/tables"}' });
+    const failure = await failureOf(changeKeys(machine.contextOf(), { step: 'add', ...AT_ONCE }));
+    expect(failure).toContain('answered 307');
+    expect(machine.deployed.requests.filter((one) => one.endsWith('/elsewhere'))).toEqual([]);
+  });
+
   test('invoke sends a request to each cloud with its credentials', async () => {
     await invoke(machine.contextOf(), { function: 'records', data: '{"path":"/v1/tables"}' });
     expect(machine.said.join('\n').match(/HTTP 200\n\{"tables"/g)).toHaveLength(2);

@@ -31,7 +31,7 @@ export async function startDeployed(): Promise<Deployed> {
       requests.push(`${cloud} ${incoming.method} ${path}`);
       void bodyOf(incoming).then((body) => {
         const [status, text] = answer(cloud, incoming, body, records);
-        outgoing.writeHead(broken.get(cloud) ?? status).end(text);
+        outgoing.writeHead(broken.get(cloud) ?? status, { Location: '/elsewhere' }).end(text);
       });
     });
     await listening(server);

@@ -1,0 +1,99 @@
+// Packages of others: licences of all that ships, install scripts, and the places that the update
+// bot looks at.
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
+import { expect, test } from 'vitest';
+import { lockFileOf } from '../../infra/package/lock-file.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+
+/** They ask for a notice at most. Lists have Creative Commons' licences, code has none of them. */
+const LICENCES = new Set([
+  '(MIT AND Zlib)',
+  '(MIT OR CC0-1.0)',
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC-BY-3.0',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+]);
+
+type Versions = Readonly<Record<string, string>>;
+
+interface Package {
+  readonly dependencies: Versions;
+  readonly devDependencies: Versions;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+}
+
+const own = JSON.parse(read('package.json')) as Package;
+const lock = JSON.parse(read('package-lock.json')) as {
+  packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+};
+
+/** Functions carry what they and the store import, whatever package.json calls it. */
+function shipped(): Versions {
+  const sources = globSync('{functions,shared}/**/*.ts', { cwd: ROOT }).map(read).join('\n');
+  const imported = Object.entries(own.devDependencies).filter(([name]) =>
+    new RegExp(`(?:from|import\\() ?'${name}[/']`).test(sources),
+  );
+  const framework = '@google-cloud/functions-framework';
+  return { ...own.dependencies, ...Object.fromEntries(imported), [framework]: own.devDependencies[framework]! };
+}
+
+test('all that ships has a licence that asks for a notice at most', async () => {
+  const { packages } = (await lockFileOf(ROOT, { name: 'shipped', dependencies: shipped() })) as {
+    packages: Record<string, { license?: string }>;
+  };
+  const found = Object.entries(packages).filter(([place]) => place !== '');
+  expect(found.map(([place]) => place)).toEqual(
+    expect.arrayContaining(
+      ['lru-cache', 'hono', 'zod', '@azure/data-tables', 'gaxios'].map((name) => `node_modules/${name}`),
+    ),
+  );
+  const others = found.map(([place, { license = 'none' }]) => `${place}: ${license}`);
+  expect(others.filter((one) => !LICENCES.has(one.split(': ')[1]!))).toEqual([]);
+});
+
+test('package.json says of each package with an install script whether it may run', () => {
+  const places = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+  const names = new Set(
+    places.map(([place]) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)),
+  );
+  expect(Object.keys(own.allowScripts).toSorted()).toEqual([...names].toSorted());
+});
+
+interface Updates {
+  readonly 'package-ecosystem': string;
+  readonly directory?: string;
+  readonly directories?: readonly string[];
+}
+
+const MANIFESTS: Readonly<Record<string, RegExp>> = {
+  npm: /^package-lock\.json$/,
+  'github-actions': /^action\.yml$/,
+  terraform: /^main\.tf$/,
+  pip: /^requirements\.txt$/,
+};
+
+test('the update bot looks where versions are named', () => {
+  const { updates } = load(read('.github/dependabot.yml')) as { updates: readonly Updates[] };
+  expect(updates.map((one) => one['package-ecosystem']).toSorted()).toEqual(Object.keys(MANIFESTS).toSorted());
+  const looked = updates.flatMap(({ 'package-ecosystem': kind, directory = '/', directories = [directory] }) =>
+    directories.map((place) => ({ kind, place })),
+  );
+  expect(looked.filter(({ kind, place }) => !holds(kind, place))).toEqual([]);
+});
+
+function holds(kind: string, place: string): boolean {
+  // For actions the top means .github/workflows.
+  const folder = kind === 'github-actions' && place === '/' ? '.github/actions/login' : place;
+  return readdirSync(path.join(ROOT, folder)).some((name) => MANIFESTS[kind]!.test(name));
+}
