@@ -132,7 +132,7 @@ variable "deployers" {
 }
 
 variable "keys" {
-  description = "App keys of the roles read, write, admin and compare: one each, or two separated by a comma. At least 16 characters. Written to Key Vault when keys_version changes, and kept neither in the plan nor in the state. Example: TF_VAR_keys='{\"read\":\"...\",\"write\":\"...\",\"admin\":\"...\",\"compare\":\"...\"}'"
+  description = "App keys of the roles read, write, admin and compare: one or several each, separated by commas, as functions/README.md has them. At least 16 characters. Written to Key Vault when keys_version changes, and kept neither in the plan nor in the state. Example: TF_VAR_keys='{\"read\":\"...\",\"write\":\"...\",\"admin\":\"...\",\"compare\":\"...\"}'"
   type        = map(string)
   ephemeral   = true
   sensitive   = true

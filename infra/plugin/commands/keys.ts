@@ -1,5 +1,5 @@
-// `serverless keys`: `--add` puts a new key before the present one, `--retire` takes the older away,
-// of the deployment or of one caller. Run again, it leaves finished work alone.
+// `serverless keys`: `--add` puts a new key before the present one, `--retire` removes the older.
+// They are the deployment's, or one caller's. Run again, it leaves finished work alone.
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
