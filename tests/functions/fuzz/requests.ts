@@ -40,7 +40,7 @@ const TARGETS: readonly (readonly [app: FuzzRequest['app'], method: string, path
   ['compare', 'DELETE', '/v1/compare/datasets/K'],
   ['compare', 'GET', '/v1/compare/place'],
   ['compare', 'GET', '/v1/compare'],
-  ['vacuum', 'POST', '/v1/vacuum?Q'],
+  ['vacuum', 'POST', '/v1/vacuum?quietMs=0&Q'],
 ];
 const TABLES = ['hashed', 'sorted', 'sorted', 'absent', 'T!', 'x'.repeat(5_000), '%00', '%ff'];
 const KEYS = ['a', 'b', 'c', 'k%2Fl', '%F0%9F%98%80', '%', '..', 'x'.repeat(1_025), '%00', 'é'];
