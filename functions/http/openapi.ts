@@ -92,7 +92,7 @@ function parametersOf(place: 'path' | 'query' | 'header', schemas: Readonly<Reco
   return Object.entries(schemas).map(([name, schema]) => ({
     name,
     in: place,
-    required: place === 'path',
+    required: place === 'path' || (place === 'query' && !(schema instanceof z.ZodMiniExactOptional)),
     schema: schemaOf(schema),
   }));
 }

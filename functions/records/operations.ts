@@ -8,7 +8,7 @@ import { MERGE_PATCH } from '../http/merge-patch.ts';
 import { type Answer, type Operation, openApi } from '../http/openapi.ts';
 import { BATCH } from './batch-body.ts';
 import { COUNT_QUERY, SCAN_QUERY } from './scan.ts';
-import { TABLE_OPTIONS } from './tables.ts';
+import { DROP_QUERY, TABLE_OPTIONS } from './tables.ts';
 
 const table = z.string().check(z.regex(TABLE_NAME));
 const key = z.string().check(z.minLength(1), z.maxLength(1_024));
@@ -96,9 +96,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'DELETE /v1/tables/{table}': {
     id: 'dropTable',
-    summary: 'Removes a table and all that it holds.',
+    summary: 'Removes a table and all that it holds; `confirm` is its name again.',
     role: 'admin',
     path: { table },
+    query: DROP_QUERY,
     answers: { 204: { description: 'It is gone.' } },
     problems: ['table_not_found', 'unknown', 'corrupt'],
   },

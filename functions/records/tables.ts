@@ -107,7 +107,7 @@ export function tableRoutes(tables: Tables): Route[] {
       path,
       role: 'admin',
       audit: 'drop',
-      query: ['confirm'],
+      query: Object.keys(DROP_QUERY.shape),
       handle: (call) => deleteTable(tables, call),
     },
   ];
@@ -141,6 +141,8 @@ const CONTAINERS_IGNORED =
   'containers applies when the table is created: it existed already, perhaps by this request sent before, and stays as it is';
 
 /** A drop cannot be undone: a wrong path alone drops nothing. */
+export const DROP_QUERY = z.strictObject({ confirm: z.string() });
+
 async function deleteTable(tables: Tables, { bounds, param, query }: Call): Promise<Response> {
   const name = param('table');
   if (query['confirm'] !== name)
