@@ -3,7 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { type EncodedValue, type Finding, type Order, StoreError } from '../../shared/store/index.ts';
 import { entityVersion, partName } from '../support/ids.ts';
+import { encodeHeader } from '../../shared/store/format/header.ts';
 import type { EntityId } from '../../shared/store/contract/driver.ts';
+import { picker } from './damage.ts';
 import { levelsOf, storedIds } from './rules/structure.ts';
 import { key, text, World } from './rules/world.ts';
 
@@ -57,6 +59,12 @@ describe.each<Order>(['hash', 'key'])('a table of order %s that is well', (order
     expect(report).toMatchObject({ findings: [], findingCount: 0, records: COUNT, unlinked: 0 });
     expect(report.containers).toBe(storedIds(world.state, 't').length + 1);
     expect(report.branches).toBeGreaterThan(order === 'key' ? 2 : 0);
+    const sum = (field: 'containers' | 'bytes'): number => report.levels.reduce((all, level) => all + level[field], 0);
+    expect([sum('containers'), sum('bytes')]).toEqual([report.containers, report.bytes]);
+    expect(report.levels.at(-1)).toMatchObject({ level: 0, containers: report.containers - report.branches });
+    expect(report.fill).toBeGreaterThan(0.2);
+    expect(report.fill).toBeLessThan(1);
+    expect(report.oldestMs).toBe(levelsOf(world.state, 't')[0]!.nodes[0]!.header.createdAtMs);
   });
 
   test('counts neither what was deleted nor what has expired', async () => {
@@ -176,6 +184,16 @@ test('a value that its codec cannot decode is told by its key', async () => {
   expect((await verified(world)).findings).toMatchObject([{ kind: 'damaged', key: 'bad' }]);
 });
 
+test('a leaf whose link skips others is told: a branch still names them', async () => {
+  const world = await filled('key');
+  const { id, header } = middleLeaf(world);
+  const ended = encodeHeader({ ...header, high: undefined, right: undefined });
+  change(world, id, (parts) => void parts.set(HEADER, ended));
+  const { findings } = await verified(world);
+  expect(findings.length).toBeGreaterThan(2);
+  expect(new Set(findings.map(({ kind }) => kind))).toEqual(new Set(['misplaced']));
+});
+
 test('containers of an incarnation that nobody dropped are foreign: the root was lost', async () => {
   const world = await filled('key');
   const containers = storedIds(world.state, 't').length;
@@ -218,19 +236,10 @@ test.each(Array.from({ length: 4 }, (_, seed) => seed + 1))(
 
 const FEW = KEYS.slice(0, 60);
 
-/** Draws without chance: a test that fails does so again. */
-function* drawn(seed: number): Generator<number> {
-  for (let state = seed; ;) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    yield state / 2 ** 32;
-  }
-}
-
 test('300 times some stored part is damaged: no value read is wrong, and what fails to be read is found', async () => {
   const world = await filled('key', new World(), FEW);
   const stored = new Map(world.state.entities);
-  const draws = drawn(1);
-  const pick = <T>(items: readonly T[]): T => items[Math.floor(draws.next().value! * items.length)]!;
+  const pick = picker(1);
   for (let round = 0; round < 300; round += 1) {
     world.state.entities.clear();
     for (const [id, entity] of stored) world.state.entities.set(id, entity);

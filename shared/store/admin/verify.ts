@@ -5,7 +5,7 @@ import { pageBytesOf, pageOf, type Snapshot, snapshotOf } from '../container/sna
 import type { VerifyOptions } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { Finding, FindingKind, VerifyReport } from '../contract/verify.ts';
+import type { Finding, FindingKind, LevelReport, VerifyReport } from '../contract/verify.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asBuffer, compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
@@ -46,12 +46,22 @@ interface Stretch {
 type Reported = Stretch & Pick<Finding, 'message'> & Partial<Pick<Fault, 'slot' | 'key'>>;
 
 const EVERYTHING: Stretch = { from: EMPTY_BYTES, to: undefined };
+const SKIPPED = 'a branch names the container, but no link leads to it';
 const FOREIGN = 'nobody dropped the incarnation of this container: the root was lost and created anew';
+
+/** Hears of each container in the order of the walk; one that was read again, again. */
+export interface Watch {
+  /** A container with a readable header. `isLinked`: a link led there. */
+  node(node: Snapshot, isLinked: boolean, faults: number): void;
+  /** One that is missing, emptied or without a readable header; `level` undefined if unlinked. */
+  lost(id: EntityId, at: Position, level: number | undefined): void;
+}
 
 export interface VerifyContext {
   readonly engine: Engine;
   readonly checkValue: CheckValue;
   readonly onFinding: VerifyOptions['onFinding'];
+  readonly watch?: Watch;
 }
 
 /** Throws `not_found` if nothing is stored. Cost: a read of each container, and a listing. */
@@ -63,8 +73,12 @@ class Verification {
   readonly #engine: Engine;
   readonly #context: VerifyContext;
   readonly #visited = new Set<EntityId>();
+  /** Named by a branch, but met by no link: merged since, or a link skips them. */
+  readonly #named = new Set<EntityId>();
   readonly #ahead = new Map<EntityId, Promise<Seen>>();
   readonly #counts = { containers: 0, branches: 0, pages: 0, records: 0, bytes: 0, unlinked: 0, findingCount: 0 };
+  readonly #levels = new Map<number, { -readonly [Name in keyof LevelReport]: number }>();
+  readonly #created: number[] = [];
   readonly #findings: Finding[] = [];
   readonly #reported = new Set<string>();
   #isHashed = false;
@@ -81,9 +95,12 @@ class Verification {
     if (header !== undefined && header.state !== 'live') throw tableNotFound(table);
     if (isNode(root)) await this.#walk(root);
     else if (root === 'absent' && !(await this.#hasNodes())) throw tableNotFound(table);
-    else this.#lost(root, rootId(table), EVERYTHING);
+    else {
+      this.#lost(root, rootId(table), EVERYTHING);
+      this.#context.watch?.lost(rootId(table), EMPTY_BYTES, undefined);
+    }
     await this.#judgeUnlinked(header);
-    return { ...this.#counts, findings: this.#findings };
+    return { ...this.#counts, ...this.#shape(), findings: this.#findings };
   }
 
   async #hasNodes(): Promise<boolean> {
@@ -124,8 +141,13 @@ class Verification {
       } else {
         const next = this.#nextIn(level, at);
         this.#lost(seen, id, { from: at, to: next?.low });
+        if (seen !== 'visited') this.#context.watch?.lost(id, at, level.level);
         step = stepTo(next, next?.low);
       }
+    }
+    for (const { child } of level.nodes) {
+      const id = nodeId(this.#engine.table, level.incarnation, child);
+      if (!this.#visited.has(id)) this.#named.add(id);
     }
     return children;
   }
@@ -190,17 +212,38 @@ class Verification {
   #count(snapshot: Snapshot, sign: 1 | -1): void {
     const { table, runtime } = this.#engine;
     const { header } = snapshot;
-    if (sign === 1) this.#reportFaults(snapshot);
+    if (sign === 1) this.#reportFaults(snapshot, true);
     this.#counts.containers += sign;
     if (header.level > 0) this.#counts.branches += sign;
     else this.#counts.records += sign * recordsIn(snapshot, table, runtime.wallMs());
-    this.#counts.pages += sign * header.pages.length;
-    this.#counts.bytes += sign * (pageBytesOf(header) + encodeHeader(header).length);
+    const { level, pages, createdAtMs } = header;
+    const bytes = pageBytesOf(header) + encodeHeader(header).length;
+    this.#counts.pages += sign * pages.length;
+    this.#counts.bytes += sign * bytes;
+    const own = this.#levels.get(level) ?? { level, containers: 0, pages: 0, bytes: 0 };
+    own.containers += sign;
+    own.pages += sign * pages.length;
+    own.bytes += sign * bytes;
+    this.#levels.set(level, own);
+    const [oldestMs = createdAtMs, newestMs = createdAtMs] = this.#created;
+    this.#created.splice(0, 2, Math.min(oldestMs, createdAtMs), Math.max(newestMs, createdAtMs));
   }
 
-  #reportFaults(snapshot: Snapshot): void {
-    for (const { kind, ...fault } of faultsIn(snapshot, this.#engine.table, this.#context.checkValue))
+  #shape(): Pick<VerifyReport, 'levels' | 'fill' | 'oldestMs' | 'newestMs'> {
+    const levels = [...this.#levels.values()].toSorted((a, b) => b.level - a.level);
+    const leaves = this.#levels.get(0);
+    const most = (leaves?.containers ?? 0) * this.#engine.driver.limits.entityBytesMax;
+    const [oldestMs, newestMs] = this.#created;
+    return { levels, fill: most === 0 ? 0 : leaves!.bytes / most, oldestMs, newestMs };
+  }
+
+  #reportFaults(snapshot: Snapshot, isLinked: boolean): void {
+    let faults = 0;
+    for (const { kind, ...fault } of faultsIn(snapshot, this.#engine.table, this.#context.checkValue)) {
+      faults += 1;
       this.#report(kind, snapshot.id, fault);
+    }
+    this.#context.watch?.node(snapshot, isLinked, faults);
   }
 
   /** Containers that the walk did not meet: of a split under way, merged, or cut off by damage. */
@@ -218,8 +261,14 @@ class Verification {
     const seen = await this.#read(id);
     if (seen === 'absent') return;
     this.#counts.unlinked += 1;
-    if (isNode(seen)) this.#reportFaults(seen);
-    else this.#lost(seen, id, EVERYTHING);
+    if (!isNode(seen)) {
+      this.#lost(seen, id, EVERYTHING);
+      this.#context.watch?.lost(id, EMPTY_BYTES, undefined);
+      return;
+    }
+    this.#reportFaults(seen, false);
+    const { low: from, high: to, state } = seen.header;
+    if (this.#named.has(id) && state === 'live') this.#report('misplaced', id, { from, to, message: SKIPPED });
   }
 
   #lost(seen: Seen, id: EntityId, stretch: Stretch): void {
@@ -234,18 +283,19 @@ class Verification {
     const name = JSON.stringify([container, slot, key, message]);
     if (this.#reported.has(name)) return;
     if (this.#reported.size < FINDINGS_KEPT) this.#reported.add(name);
-    const bounds = { from: this.#shown(from), to: to && this.#shown(to) };
+    const bounds = { from: shown(from, this.#isHashed), to: to && shown(to, this.#isHashed) };
     const finding: Finding = { kind, container, page: slot, key, ...bounds, message };
     this.#counts.findingCount += 1;
     if (this.#findings.length < FINDINGS_KEPT) this.#findings.push(finding);
     this.#context.onFinding?.(finding);
   }
+}
 
-  #shown(position: Position): string {
-    const bytes = asBuffer(position);
-    if (!this.#isHashed) return bytes.toString('utf8');
-    return `${bytes.toString('hex', 0, HASH_BYTES)} ${bytes.toString('utf8', HASH_BYTES)}`.trim();
-  }
+/** A position as reports show it. */
+export function shown(position: Position, isHashed: boolean): string {
+  const bytes = asBuffer(position);
+  if (!isHashed) return bytes.toString('utf8');
+  return `${bytes.toString('hex', 0, HASH_BYTES)} ${bytes.toString('utf8', HASH_BYTES)}`.trim();
 }
 
 function stepTo(node: RoutingEntry | undefined, at: Position = EMPTY_BYTES): Step | undefined {

@@ -26,6 +26,14 @@ export interface Finding {
   readonly message: string;
 }
 
+/** The containers of one level of the tree; 0 is that of the leaves. */
+export interface LevelReport {
+  readonly level: number;
+  readonly containers: number;
+  readonly pages: number;
+  readonly bytes: number;
+}
+
 /** The result of a verification. Without findings the stored table can be read whole. */
 export interface VerifyReport {
   /** Containers that belong to the table, branches included. */
@@ -37,6 +45,13 @@ export interface VerifyReport {
   readonly records: number;
   /** Bytes of headers and pages as stored. */
   readonly bytes: number;
+  /** The same by level, the root's first, leaves last. */
+  readonly levels: readonly LevelReport[];
+  /** The leaves' share of the largest container that the provider takes, on average. */
+  readonly fill: number;
+  /** When the oldest and the newest container was made, in milliseconds since 1970. */
+  readonly oldestMs: number | undefined;
+  readonly newestMs: number | undefined;
   /** Containers that no link leads to: of interrupted splits, or merged. A vacuum judges them. */
   readonly unlinked: number;
   /** How many findings there are. */
