@@ -30,7 +30,9 @@ export type {
   UpdateOutcome,
   VacuumReport,
 } from './contract/results.ts';
-export type { Finding, FindingKind, VerifyReport } from './contract/verify.ts';
+export type { Finding, FindingKind, LevelReport, VerifyReport } from './contract/verify.ts';
+export type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from './contract/inspect.ts';
+export type { RepairOptions, RepairReport, Taken } from './contract/repair.ts';
 export type { InputOf, OutputOf, StandardSchema } from './contract/standard-schema.ts';
 export type { TableStats } from './contract/stats.ts';
 export type { Compression, Runtime } from './contract/runtime.ts';

@@ -1,5 +1,7 @@
 // The store: one driver, one cache, one set of limits, and an engine for each open table.
+import { inspectContainer } from './admin/inspect.ts';
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
+import { repairTable } from './admin/repair.ts';
 import { vacuumTable } from './admin/vacuum.ts';
 import { verifyTable } from './admin/verify.ts';
 import type { Store, Table } from './contract/api.ts';
@@ -8,6 +10,8 @@ import type { CallOptions, StoreOptions, TableOptions, VacuumOptions, VerifyOpti
 import type { TableInfo, VacuumReport } from './contract/results.ts';
 import { StoreError } from './contract/errors.ts';
 import { CHECK } from './contract/check-options.ts';
+import type { ContainerInfo, InspectOptions } from './contract/inspect.ts';
+import type { RepairOptions, RepairReport } from './contract/repair.ts';
 import type { VerifyReport } from './contract/verify.ts';
 import type { StoreShared } from './engine/core.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
@@ -155,10 +159,23 @@ class ContainerStore implements Store {
     checkTableName(name);
     CHECK.verify(options);
     const { onFinding, timeoutMs = VERIFY_MS_DEFAULT } = options;
-    const checkValue = ({ key, codec, value }: StoredRecord): void =>
-      void decodeValue('msgpack', { tag: codec, bytes: value }, { table: name, key: decodeKey(key) });
     return this.#administer(name, { ...options, timeoutMs }, (engine) =>
-      verifyTable({ engine, checkValue, onFinding }),
+      verifyTable({ engine, checkValue: checkValueOf(name), onFinding }),
+    );
+  }
+
+  async inspect(name: string, options: InspectOptions = {}): Promise<ContainerInfo> {
+    checkTableName(name);
+    CHECK.inspect(options);
+    return this.#administer(name, options, (engine) => inspectContainer(engine, options));
+  }
+
+  async repair(name: string, options: RepairOptions): Promise<RepairReport> {
+    checkTableName(name);
+    CHECK.repair(options);
+    const { save, dryRun: isDryRun = false, timeoutMs = VERIFY_MS_DEFAULT } = options;
+    return this.#administer(name, { ...options, timeoutMs }, (engine) =>
+      repairTable({ engine, checkValue: checkValueOf(name), save, isDryRun }),
     );
   }
 
@@ -232,4 +249,9 @@ function shareDriver(driver: Driver): void {
   if (others === 0 && openStores.has(driver))
     throw new StoreError('invalid', 'the driver was closed with its last store: make another');
   openStores.set(driver, others + 1);
+}
+
+function checkValueOf(table: string): (record: StoredRecord) => void {
+  return ({ key, codec, value }) =>
+    void decodeValue('msgpack', { tag: codec, bytes: value }, { table, key: decodeKey(key) });
 }

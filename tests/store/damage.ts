@@ -52,9 +52,17 @@ function edited(bytes: Uint8Array, edit: Edit, other: Uint8Array | undefined): U
 }
 
 /** Changes one part of a container, or removes the container. */
-export async function damage(driver: Driver, entities: readonly Entity[], { id, part, edit }: Damage, from?: EntityId) {
+export async function damage(
+  driver: Driver,
+  entities: readonly Entity[],
+  { id, part, edit }: Damage,
+  from?: EntityId,
+): Promise<void> {
   const { version, parts } = entities.find((entity) => entity.id === id)!;
-  if (edit === 'removed') return driver.remove([{ id, version }], CALL);
+  if (edit === 'removed') {
+    await driver.remove([{ id, version }], CALL);
+    return;
+  }
   const other = entities.find((entity) => entity.id === from)?.parts.get(part);
   const left = [...parts]
     .map(([name, bytes]) => ({ name, bytes: name === part ? edited(bytes, edit, other) : bytes, chunksBefore: 0 }))

@@ -22,7 +22,7 @@ import { strip } from './merge-pair.ts';
 const STEPS_MAX = 10_000_000;
 
 /** An absorbed leaf's header stays a day: no request is on its way for as long. */
-const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
+export const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
 
 export type Fate = 'lives' | 'removed' | 'stripped' | 'left' | 'foreign';
 
@@ -72,7 +72,7 @@ async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boo
 }
 
 /** Commits nothing but a count and an id. The next read tells whether it landed. */
-async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
+export async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
   const attempt = drawAttempt(engine);
   const encoded = encodeHeader(successor(snapshot.header, attempt));
   await sendWrites(engine, [patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt)]);

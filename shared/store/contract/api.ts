@@ -28,6 +28,8 @@ import type {
   UpdateOutcome,
   VacuumReport,
 } from './results.ts';
+import type { ContainerInfo, InspectOptions } from './inspect.ts';
+import type { RepairOptions, RepairReport } from './repair.ts';
 import type { TableStats } from './stats.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 import type { VerifyReport } from './verify.ts';
@@ -96,6 +98,28 @@ export interface Store extends AsyncDisposable {
    * findings; // => []
    */
   verify(name: string, options?: VerifyOptions): Promise<VerifyReport>;
+  /**
+   * Shows one container as it is stored, damaged or not: the root, the one named, or the leaf that
+   * owns a key. Rejects with `not_found`, and `invalid` for a container that is not there. Cost: 1
+   * request, for a key some more.
+   *
+   * @example
+   * const { header, pages } = await store.inspect('users', { key: 'user:1' });
+   * [header?.level, pages[0]?.records]; // => [0, 1]
+   */
+  inspect(name: string, options?: InspectOptions): Promise<ContainerInfo>;
+  /**
+   * Mends what `verify` finds: keeps the records of readable pages, makes branches anew, and hands
+   * all it takes away to `save` first. Safe beside writers, and may be run again. Rejects with
+   * `corrupt`, nothing changed, at a newer format or a table whose root was created anew. Cost: two
+   * verifications, some four requests a damaged container.
+   *
+   * @example
+   * const save = async (taken) => fs.appendFile('taken.ndjson', JSON.stringify(taken));
+   * const { mended } = await store.repair('users', { save });
+   * mended; // => 0
+   */
+  repair(name: string, options: RepairOptions): Promise<RepairReport>;
   /**
    * Waits up to 5 s for work under way, fails the rest, and closes the driver unless another store
    * is open on it. Idempotent.

@@ -17,6 +17,8 @@ import type {
   VacuumOptions,
   VerifyOptions,
 } from './options.ts';
+import type { InspectOptions } from './inspect.ts';
+import type { RepairOptions } from './repair.ts';
 
 export interface Kind {
   /** Completes the message "must be ...". */
@@ -98,6 +100,8 @@ export const CHECK = {
     ...CALL,
   }),
   verify: optionsOf<VerifyOptions>('store.verify', { onFinding: FUNCTION, ...CALL }),
+  inspect: optionsOf<InspectOptions>('store.inspect', { container: STRING, key: STRING, ...CALL }),
+  repair: optionsOf<RepairOptions>('store.repair', { save: FUNCTION, dryRun: BOOLEAN, ...CALL }, ['save']),
   has: optionsOf<GetOptions>('table.has', { maxAgeMs: NUMBER, ...CALL }),
   get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
   getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),

@@ -93,6 +93,11 @@ function openEnvelope(sealed: Uint8Array): Envelope {
   return { tag, incarnation, container, slot, number, rawBytes, crc, body: reader.raw(reader.left - CRC_BYTES) };
 }
 
+/** The address that a page itself names, and its CRC-32. Throws a RangeError for a damaged one. */
+export function addressIn(sealed: Uint8Array): PageAddress & { readonly crc: number } {
+  return openEnvelope(sealed);
+}
+
 /** Expands a stored page. Throws a RangeError unless address and CRC-32 are its row's. */
 export function openPage(sealed: Uint8Array, address: PageAddress, crc: number): Page {
   const envelope = openEnvelope(sealed);

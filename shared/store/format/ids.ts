@@ -60,3 +60,8 @@ export function slotOfPart(name: PartName): number | undefined {
 export function incarnationOf(id: EntityId): Id64 {
   return (id.split('!')[2] ?? '') as Id64;
 }
+
+/** Undefined for a root, as its id has none. */
+export function containerOf(id: EntityId): Id64 | undefined {
+  return id.split('!')[3] as Id64 | undefined;
+}

@@ -1,0 +1,112 @@
+// Shows one container as it is stored, damaged or not. Writes nothing.
+import { layersOf } from '../container/layers.ts';
+import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
+import type { Entity, EntityId } from '../contract/driver.ts';
+import { StoreError, tableNotFound } from '../contract/errors.ts';
+import type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from '../contract/inspect.ts';
+import type { Engine } from '../engine/engine.ts';
+import { commitIdAt, type Header } from '../format/header.ts';
+import { nodeId, nodesPrefix, rootId } from '../format/ids.ts';
+import type { PageRef } from '../format/page-table.ts';
+import { recordAt, recordCount } from '../format/page.ts';
+import { encodeKey, positionsOf } from '../format/position.ts';
+import { isExpired, isTombstone } from '../format/record.ts';
+import { sendReads } from '../io/requests.ts';
+import { STRIPPED_KEPT_MS } from './orphans.ts';
+import { shown } from './verify.ts';
+
+const COMPRESSIONS = ['none', 'deflate', 'zstd'] as const;
+
+/** Throws `not_found` for a missing table, `invalid` for a missing or foreign container. */
+export async function inspectContainer(engine: Engine, options: InspectOptions): Promise<ContainerInfo> {
+  const { table } = engine;
+  const id = await idOf(engine, options);
+  const seen = engine.clock.now();
+  const [entity] = await sendReads(engine, [{ id, parts: 'all' }]);
+  if (entity === undefined && id === rootId(table)) throw tableNotFound(table);
+  if (entity === undefined) throw new StoreError('invalid', 'there is no such container', { table, container: id });
+  try {
+    const snapshot = snapshotOf(entity, table, seen, undefined);
+    const pages = pagesOf(engine, snapshot);
+    return { ...storedOf(entity), header: headerInfo(table, snapshot.header), damage: undefined, pages };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { ...storedOf(entity), header: undefined, damage: error.message, pages: [] };
+  }
+}
+
+async function idOf(engine: Engine, { container, key }: InspectOptions): Promise<EntityId> {
+  const { table } = engine;
+  if (container !== undefined && key !== undefined)
+    throw new StoreError('invalid', 'inspect takes a container or a key, not both', { table });
+  if (key !== undefined) return leafOf(engine, key);
+  if (container === undefined || container === rootId(table)) return rootId(table);
+  if (container.startsWith(nodesPrefix(table))) return container as EntityId;
+  throw new StoreError('invalid', `${JSON.stringify(container)} is no container of the table`, { table });
+}
+
+async function leafOf(engine: Engine, key: string): Promise<EntityId> {
+  const { table } = engine;
+  const root = await engine.reader.readWhole(rootId(table));
+  if (root?.header.state !== 'live') throw tableNotFound(table);
+  const { incarnation, order, level } = root.header;
+  if (level === 0) return root.id;
+  const position = positionsOf(order, 0)(encodeKey(key, table));
+  const found = await engine.tree.leafFromTheLeft(incarnation, position);
+  if (found === undefined) throw tableNotFound(table);
+  return (found.retired ?? found.live).id;
+}
+
+function storedOf({ id, version, parts }: Entity): Pick<ContainerInfo, 'container' | 'version' | 'parts'> {
+  const sizes = [...parts].map(([name, bytes]) => [name, bytes.length] as const);
+  return { container: id, version, parts: Object.fromEntries(sizes) };
+}
+
+function headerInfo(table: string, header: Header): HeaderInfo {
+  const { order, state, level, incarnation, low, high, right, nextNumber, commitCount, createdAtMs, origin } = header;
+  const isHashed = order === 'hash';
+  return {
+    order,
+    state,
+    level,
+    incarnation,
+    nextNumber,
+    commitCount,
+    createdAtMs,
+    origin,
+    from: shown(low, isHashed),
+    to: high && shown(high, isHashed),
+    right: right && nodeId(table, incarnation, right),
+    lastCommit: commitIdAt(header, commitCount),
+    keptUntilMs: state === 'merged' ? createdAtMs + STRIPPED_KEPT_MS : undefined,
+    deadSlots: header.deadSlots.length,
+  };
+}
+
+function pagesOf(engine: Engine, snapshot: Snapshot): PageInfo[] {
+  const { header } = snapshot;
+  const isHashed = header.order === 'hash';
+  return layersOf(header).flatMap((rows, layer) =>
+    rows.map((ref, row) => {
+      const { slot, number, records, sealedBytes: bytes } = ref;
+      const to = rows[row + 1]?.low ?? header.high;
+      const stretch = { from: shown(ref.low, isHashed), to: to && shown(to, isHashed) };
+      const compression = COMPRESSIONS[ref.compression] ?? 'unknown';
+      return { slot, layer, ...stretch, number, bytes, compression, records, ...deadOf(engine, snapshot, ref) };
+    }),
+  );
+}
+
+function deadOf(engine: Engine, snapshot: Snapshot, ref: PageRef): Pick<PageInfo, 'expired' | 'tombstones' | 'damage'> {
+  try {
+    if (!ref.content.isKnown) return { expired: undefined, tombstones: undefined, damage: 'it is not there' };
+    const page = pageOf(snapshot, ref, engine.table);
+    const records = Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
+    const nowMs = engine.runtime.wallMs();
+    const expired = records.filter((record) => isExpired(record, nowMs)).length;
+    return { expired, tombstones: records.filter(isTombstone).length, damage: undefined };
+  } catch (error) {
+    if (error instanceof StoreError) return { expired: undefined, tombstones: undefined, damage: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,248 @@
+// Mends one container in its place by one write, on condition of what was read. Links stay, so a
+// repair may end anywhere, and another one goes on.
+import type { CheckValue } from '../container/check.ts';
+import {
+  entryRecords,
+  namesAny,
+  nodesOf,
+  orderOf,
+  pagesFound,
+  partsByName,
+  positionsLeft,
+  type Remains,
+  type Salvage,
+  salvage,
+} from '../container/salvage.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { successor } from '../container/successor.ts';
+import { insertOf, replaceOf } from '../container/writes.ts';
+import type { Entity, EntityId } from '../contract/driver.ts';
+import { refusedError, StoreError } from '../contract/errors.ts';
+import type { RepairOptions } from '../contract/repair.ts';
+import type { Engine } from '../engine/engine.ts';
+import { insertNodes } from '../engine/insert-nodes.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
+import { incarnationOf, nodeId, rootId } from '../format/ids.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
+import { sendReads, sendWrites } from '../io/requests.ts';
+import { fence } from './orphans.ts';
+import { incarnationsNamed, ownHeader, remainsOf } from './remains.ts';
+import type { Met, Sketch } from './sketch.ts';
+import { shown } from './verify.ts';
+
+/**
+ * A lost header's numbers go on so far above all others. A thousand changes a second use as many in
+ * 30 years, so none returns (invariant 3).
+ */
+const NUMBERS_SKIPPED = 2 ** 40;
+
+export interface RepairContext extends Pick<RepairOptions, 'save'> {
+  readonly engine: Engine;
+  readonly checkValue: CheckValue;
+  readonly isDryRun: boolean;
+}
+
+/** `done`: written. `again`: another round decides. `left`: nothing is known to do. */
+export type Mended = 'done' | 'again' | 'left';
+
+/** The content of a container made anew, and nodes that it needs to be there before. */
+interface Content extends Salvage {
+  readonly inserts: readonly Header[];
+}
+
+const NOTHING: Content = { records: [], nextNumber: 0, lost: [], lostKeys: [], olderKeys: [], inserts: [] };
+
+export class Mender {
+  readonly #context: RepairContext;
+  readonly #engine: Engine;
+  readonly #table: string;
+  readonly #saved = new Set<string>();
+
+  constructor(context: RepairContext) {
+    this.#context = context;
+    this.#engine = context.engine;
+    this.#table = context.engine.table;
+  }
+
+  async mend(met: Met, sketch: Sketch): Promise<Mended> {
+    const entity = await this.read(met.id);
+    // A writer beside it may have mended it.
+    if (entity?.version !== met.version && met.header !== undefined) return 'again';
+    const { root } = sketch;
+    const remains = remainsOf(this.#table, entity, { incarnation: root.incarnation, container: met.container });
+    const { header } = remains;
+    if (header !== undefined && header.state !== 'merged')
+      return header.level === met.level ? this.#rewrite(entity, remains, withoutPages(header), sketch) : 'left';
+    const last = met.level === 0 ? positionsLeft(pagesFound(remains), root.order).at(-1) : undefined;
+    const right = sketch.rightOf(met, last, entity?.version);
+    const { low, high, right: next } = header ?? { low: met.low, high: right?.low, right: right?.container };
+    const { container, level } = met;
+    const base = this.#freshBase(sketch, { ...root, low, high, right: next, container, level });
+    if (!this.#context.isDryRun && !(await this.#holdLeft(met, sketch))) return 'again';
+    return this.#rewrite(entity, { ...remains, header: undefined }, base, sketch);
+  }
+
+  /** Only the root says what a table is: it is made anew of its nodes and pages, if they agree. */
+  async mendRoot(sketch: Sketch): Promise<Mended> {
+    const entity = await this.read(rootId(this.#table));
+    const own = ownHeader(this.#table, entity);
+    if (own !== undefined && own.state !== 'live') return 'left';
+    const incarnation = own?.incarnation ?? this.#incarnationOf(entity, sketch);
+    const remains = remainsOf(this.#table, entity, { incarnation, container: ROOT_CONTAINER });
+    sketch.keepOnly(incarnation);
+    const base = own === undefined ? this.#freshRoot(remains, sketch) : withoutPages(own);
+    return this.#rewrite(entity, remains, base, sketch);
+  }
+
+  #freshRoot(remains: Remains, sketch: Sketch): Header {
+    const pages = pagesFound(remains);
+    const nodes = [...sketch.unlinked.values()];
+    const names = new Set<string>(nodes.map(({ container }) => container));
+    const isBranch = nodes.length > 0 && (namesAny(pages, names) || pages.every(({ page }) => page === undefined));
+    const level = isBranch ? 1 + Math.max(...nodes.map((node) => node.level)) : 0;
+    const order = sketch.order ?? orderOf(pages);
+    const { incarnation, container } = remains;
+    const bounds = { low: EMPTY_BYTES, high: undefined, right: undefined };
+    return this.#freshBase(sketch, { order, incarnation, container, level, ...bounds });
+  }
+
+  #incarnationOf(root: Entity | undefined, sketch: Sketch): Id64 {
+    const named = incarnationsNamed(root);
+    const known = named.length > 0 ? named : [...sketch.unlinked.keys(), ...sketch.unreadable].map(incarnationOf);
+    const [incarnation, another] = new Set(known);
+    if (incarnation !== undefined && another === undefined) return incarnation;
+    const message = 'nothing was changed: no page, and no single incarnation, tells what the lost root was of';
+    throw new StoreError('corrupt', message, { table: this.#table, container: rootId(this.#table) });
+  }
+
+  /**
+   * Moves the live container on the left to another version, and sees it keep its link. Else it
+   * might absorb a retired neighbour from memory, and leave it unlinked.
+   */
+  async #holdLeft(met: Met, sketch: Sketch): Promise<boolean> {
+    let left = sketch.leftOf(met);
+    while (left?.header?.state === 'retired') left = sketch.leftOf(left);
+    if (left === undefined || met.low.length === 0) return true;
+    const linking = await this.#readNode(left.id);
+    if (linking === undefined) return false;
+    await fence(this.#engine, linking);
+    const after = await this.#readNode(left.id);
+    if (after === undefined || after.version === linking.version) return false;
+    return after.header.right === linking.header.right && after.header.state === 'live';
+  }
+
+  /** Undefined for a container that is not there, or cannot be read. */
+  async #readNode(id: EntityId): Promise<Snapshot | undefined> {
+    try {
+      return await this.#engine.reader.readPages(id, []);
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'corrupt') return undefined;
+      throw error;
+    }
+  }
+
+  /** The header of a container that lost its own: its numbers and commits count on far above. */
+  #freshBase(
+    sketch: Sketch,
+    own: Pick<Header, 'order' | 'incarnation' | 'container' | 'level' | 'low' | 'high' | 'right'>,
+  ): Header {
+    const { order, incarnation, container, level, low, high, right } = own;
+    const most = sketch.most + NUMBERS_SKIPPED;
+    const counted = { nextNumber: most, commitCount: most, commitIds: EMPTY_BYTES };
+    const made = { createdAtMs: this.#engine.runtime.wallMs(), origin: undefined };
+    const none = { deadSlots: [], pages: [], layers: [], holdForMs: 0, lastSplit: undefined };
+    return { order, state: 'live', incarnation, container, level, low, high, right, ...counted, ...made, ...none };
+  }
+
+  /** Saves the container as it is, then writes it with all that is left of it. */
+  async #rewrite(entity: Entity | undefined, remains: Remains, bare: Header, sketch: Sketch): Promise<Mended> {
+    const engine = this.#engine;
+    const id = nodeId(this.#table, bare.incarnation, bare.container);
+    const origin = entity && { id, version: entity.version };
+    const attempt = drawAttempt(engine);
+    const base = successor(bare, attempt);
+    const content = base.level === 0 ? this.#salvaged(remains, base) : this.#branched(base, sketch, origin);
+    if (content === undefined) return 'left';
+    await this.save(id, entity, base.order, content);
+    if (this.#context.isDryRun) return 'done';
+    const [header, ...further] = this.#nodes(base, content, origin);
+    const before = [...content.inserts, ...further];
+    if (before.length > 0 && (await insertNodes(engine, before, attempt)) === undefined) return 'again';
+    return this.#write(id, entity, header!, attempt);
+  }
+
+  #nodes(base: Header, { records, nextNumber }: Salvage, origin: Header['origin']): Header[] {
+    const fresh = { drawId: () => drawId(this.#engine.runtime), origin };
+    return nodesOf({ ...base, nextNumber }, records, fresh, this.#engine.rules);
+  }
+
+  async #write(id: EntityId, entity: Entity | undefined, header: Header, attempt: Id64): Promise<Mended> {
+    const engine = this.#engine;
+    const known = { id, header, lastCommit: attempt, seen: engine.clock.now() };
+    const write =
+      entity === undefined
+        ? insertOf(id, header, attempt)
+        : replaceOf({ ...known, version: entity.version }, header, attempt);
+    const [outcome] = await sendWrites(engine, [write]);
+    engine.cache.forget(id);
+    if (outcome?.kind === 'written') return 'done';
+    if (outcome?.kind === 'refused' && outcome.reason !== 'condition' && outcome.reason !== 'throttled')
+      throw refusedError(outcome, this.#table, id);
+    return 'again';
+  }
+
+  #salvaged(remains: Remains, base: Header): Content {
+    const found = salvage({ pages: pagesFound(remains), base, checkValue: this.#context.checkValue });
+    // Without a header nobody knows which pages there were.
+    const lost = remains.header === undefined ? [{ from: base.low, to: base.high }] : found.lost;
+    return { ...found, lost, inserts: [] };
+  }
+
+  /** The entries of a branch: hints, so none is lost. Undefined if its first child is unknown. */
+  #branched(base: Header, sketch: Sketch, origin: Header['origin']): Content | undefined {
+    const { low, high, level, nextNumber } = base;
+    const children = sketch.childrenOf(level, low, high);
+    const [first] = children;
+    if (first?.low.length === low.length) return { ...NOTHING, ...numbered(children, nextNumber) };
+    // Only a branch leads to the leftmost of a level. If no entry names it, another begins.
+    if (low.length > 0 || (first === undefined && high !== undefined)) return undefined;
+    const container = drawId(this.#engine.runtime);
+    const bounds = { ...base, container, level: level - 1, high: first?.low, right: first?.container };
+    const fresh = { ...this.#freshBase(sketch, bounds), origin };
+    const content =
+      fresh.level === 0 ? { ...NOTHING, nextNumber: fresh.nextNumber } : this.#branched(fresh, sketch, origin);
+    if (content === undefined) return undefined;
+    const inserts = [...content.inserts, ...this.#nodes(fresh, content, origin)];
+    const lost = [{ from: low, to: first?.low }];
+    return { ...NOTHING, ...numbered([{ low, container }, ...children], nextNumber), lost, inserts };
+  }
+
+  /** Once for each version of a container. `entity` undefined: it is missing. */
+  async save(id: EntityId, entity: Entity | undefined, order: Header['order'], gone: Salvage = NOTHING): Promise<void> {
+    const name = `${id} ${entity?.version}`;
+    if (this.#saved.has(name)) return;
+    const show = (position: Uint8Array): string => shown(position, order === 'hash');
+    const lost = gone.lost.map(({ from, to }) => ({ from: show(from), to: to && show(to) }));
+    const { lostKeys, olderKeys } = gone;
+    const parts = partsByName(entity?.parts ?? new Map());
+    await this.#context.save({ container: id, parts, lost, lostKeys, olderKeys });
+    this.#saved.add(name);
+  }
+
+  async read(id: EntityId): Promise<Entity | undefined> {
+    const [entity] = await sendReads(this.#engine, [{ id, parts: 'all' }]);
+    return entity;
+  }
+}
+
+function withoutPages(header: Header): Header {
+  return { ...header, pages: [], layers: [], deadSlots: [] };
+}
+
+function numbered(
+  children: Parameters<typeof entryRecords>[0],
+  nextNumber: number,
+): Pick<Salvage, 'records' | 'nextNumber'> {
+  return { records: entryRecords(children, nextNumber), nextNumber: nextNumber + children.length };
+}

@@ -1,0 +1,236 @@
+// Salvage of a damaged container, pure: the records of its readable pages, and nodes made of them.
+import type { Part, PartName } from '../contract/driver.ts';
+import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { addressIn, openPage } from '../format/envelope.ts';
+import { encodeHeader, type Header } from '../format/header.ts';
+import { pagePart, slotOfPart } from '../format/ids.ts';
+import { cutPage, lowBetween, type Page, pageFrom, recordAt, recordCount } from '../format/page.ts';
+import { beforeBound, decodeKey, type Position, positionsOf, type UpperBound, within } from '../format/position.ts';
+import { isTombstone, type StoredRecord } from '../format/record.ts';
+import type { CheckValue } from './check.ts';
+import { layersOf } from './layers.ts';
+import type { CommitRules } from './plan-commit.ts';
+import { sealPage } from './seal-page.ts';
+import { fits, sizesOf } from './size.ts';
+import { addressOf } from './snapshot.ts';
+
+export interface Stretch {
+  readonly from: Position;
+  readonly to: UpperBound;
+}
+
+/** A container as it is stored. Without a readable header only its pages tell what it held. */
+export interface Remains {
+  readonly parts: ReadonlyMap<PartName, Uint8Array>;
+  readonly header: Header | undefined;
+  readonly incarnation: Id64;
+  readonly container: Id64;
+}
+
+/** A readable page, or an unreadable stretch; `layer` 0 for the base, or without a header. */
+interface FoundPage {
+  readonly layer: number;
+  readonly page: Page | undefined;
+  readonly stretch: Stretch;
+}
+
+const EVERYWHERE: Stretch = { from: EMPTY_BYTES, to: undefined };
+
+/** All pages, the unreadable ones as stretches. Without a header each must name this container. */
+export function pagesFound({ parts, header, incarnation, container }: Remains): FoundPage[] {
+  if (header === undefined)
+    return [...parts].flatMap(([name, sealed]) => {
+      const slot = slotOfPart(name);
+      if (slot === undefined) return [];
+      const page = readable(() => {
+        const at = addressIn(sealed);
+        return openPage(sealed, { incarnation, container, slot, number: at.number }, at.crc);
+      });
+      return [{ layer: 0, page, stretch: EVERYWHERE }];
+    });
+  return layersOf(header).flatMap((rows, layer) =>
+    rows.map((ref, row) => {
+      const sealed = parts.get(pagePart(ref.slot));
+      const open = (bytes: Uint8Array): Page => openPage(bytes, addressOf(header, ref.slot, ref.number), ref.crc);
+      const stretch = { from: ref.low, to: rows[row + 1]?.low ?? header.high };
+      return { layer, page: sealed && readable(() => open(sealed)), stretch };
+    }),
+  );
+}
+
+function readable(open: () => Page): Page | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+interface Newest {
+  readonly record: StoredRecord;
+  readonly layer: number;
+}
+
+function recordsIn(page: Page): StoredRecord[] {
+  return Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
+}
+
+/** The records that count: in whichever layer it lay, the newest has the highest number. */
+function newestOf(pages: readonly FoundPage[]): Newest[] {
+  const newest = new Map<string, Newest>();
+  for (const { page, layer } of pages)
+    for (const record of page === undefined ? [] : recordsIn(page)) {
+      const name = Buffer.from(record.key).toString('latin1');
+      const before = newest.get(name);
+      if (before === undefined || before.record.version < record.version) newest.set(name, { record, layer });
+    }
+  return [...newest.values()];
+}
+
+export interface SalvageInput {
+  readonly pages: readonly FoundPage[];
+  /** The container as it will be, without pages: its bounds, and where its numbers go on. */
+  readonly base: Header;
+  readonly checkValue: CheckValue;
+}
+
+export interface Salvage {
+  /** In order of position. */
+  readonly records: readonly StoredRecord[];
+  readonly nextNumber: number;
+  /** From there records may be missing. */
+  readonly lost: readonly Stretch[];
+  /** Keys whose value cannot be decoded, or that lie outside of the container. */
+  readonly lostKeys: readonly string[];
+  /** Keys above which an unreadable page lay: the record may be one from before, or deleted. */
+  readonly olderKeys: readonly string[];
+}
+
+/** The content of a leaf. An older record takes a fresh number, so that no version returns. */
+export function salvage({ pages, base, checkValue }: SalvageInput): Salvage {
+  const positionOf = positionsOf(base.order, 0);
+  const unreadable = pages.filter(({ page }) => page === undefined);
+  const isOlder = ({ record, layer }: Newest): boolean =>
+    unreadable.some(
+      ({ layer: above, stretch }) =>
+        (above > layer || stretch === EVERYWHERE) && within(positionOf(record.key), stretch.from, stretch.to),
+    );
+  const [lostKeys, olderKeys]: [string[], string[]] = [[], []];
+  let { nextNumber } = base;
+  const records = newestOf(pages).flatMap((one) => {
+    const { record } = one;
+    if (isTombstone(record)) return [];
+    if (!within(positionOf(record.key), base.low, base.high) || !canDecode(record, checkValue)) {
+      lostKeys.push(decodeKey(record.key));
+      return [];
+    }
+    if (!isOlder(one)) return [record];
+    olderKeys.push(decodeKey(record.key));
+    return [{ ...record, version: nextNumber++ }];
+  });
+  const lost = unreadable.map(({ stretch }) => (stretch === EVERYWHERE ? { from: base.low, to: base.high } : stretch));
+  return { records: sorted(records, positionOf), nextNumber, lost, lostKeys, olderKeys };
+}
+
+function sorted(records: readonly StoredRecord[], positionOf: (key: Uint8Array) => Position): StoredRecord[] {
+  const placed = records.map((record) => ({ record, position: positionOf(record.key) }));
+  return placed.toSorted((a, b) => compareBytes(a.position, b.position)).map(({ record }) => record);
+}
+
+function canDecode(record: StoredRecord, checkValue: CheckValue): boolean {
+  try {
+    checkValue(record);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The positions of the readable records, in order: the container owned them. */
+export function positionsLeft(pages: readonly FoundPage[], order: Header['order']): Position[] {
+  const positionOf = positionsOf(order, 0);
+  return newestOf(pages)
+    .map(({ record }) => positionOf(record.key))
+    .toSorted(compareBytes);
+}
+
+/** Whether a branch's page names one of these containers: a root without a header was one. */
+export function namesAny(pages: readonly FoundPage[], containers: ReadonlySet<string>): boolean {
+  return newestOf(pages).some(({ record }) => containers.has(Buffer.from(record.value).toString('hex')));
+}
+
+/** Order `key` if the keys of some page rise so, and do not by their hashes; else `hash`. */
+export function orderOf(pages: readonly FoundPage[]): Header['order'] {
+  const byHash = positionsOf('hash', 0);
+  const isHashed = pages.every(({ page }) => {
+    if (page === undefined) return true;
+    const positions = recordsIn(page).map(({ key }) => byHash(key));
+    return positions.every((position, index) => index === 0 || beforeBound(positions[index - 1]!, position));
+  });
+  return isHashed ? 'hash' : 'key';
+}
+
+/** Routing entries as records of a branch, numbered from `nextNumber` on. */
+export function entryRecords(
+  children: readonly { readonly low: Position; readonly container: Id64 }[],
+  nextNumber: number,
+): StoredRecord[] {
+  return children.map(({ low, container }, index) => ({
+    key: low,
+    version: nextNumber + index,
+    expiresAtMs: undefined,
+    codec: 0,
+    value: Buffer.from(container, 'hex'),
+  }));
+}
+
+/**
+ * Nodes of these records: `base`, and to its right further ones where one does not hold all. Throws
+ * a RangeError if a root would need several.
+ */
+export function nodesOf(
+  base: Header,
+  records: readonly StoredRecord[],
+  fresh: { readonly drawId: () => Id64; readonly origin: Header['origin'] },
+  rules: CommitRules,
+): Header[] {
+  const positionOf = positionsOf(base.order, base.level);
+  const pieces = records.length === 0 ? [] : cutPage(pageFrom(records), rules.pageBytes);
+  const nodes: Header[] = [];
+  let { nextNumber } = base;
+  let node: Header = { ...base, pages: [] };
+  for (const [index, piece] of pieces.entries()) {
+    const low = index === 0 ? base.low : lowBetween(pieces[index - 1]!, piece, base.level, positionOf);
+    const grown = withPage(node, piece, { low, number: nextNumber++ }, rules);
+    if (node.pages.length === 0 || isRoomy(grown, rules)) {
+      node = grown;
+      continue;
+    }
+    if (base.container === ROOT_CONTAINER) throw new RangeError('the records do not fit into one root');
+    const container = fresh.drawId();
+    nodes.push({ ...node, high: low, right: container });
+    const own = { container, low, commitIds: EMPTY_BYTES, origin: fresh.origin, pages: [] };
+    node = withPage({ ...base, ...own }, piece, { low, number: nextNumber++ }, rules);
+  }
+  return [...nodes, node].map((each) => ({ ...each, nextNumber }));
+}
+
+function withPage(
+  node: Header,
+  page: Page,
+  { low, number }: { readonly low: Position; readonly number: number },
+  rules: CommitRules,
+): Header {
+  const sealed = sealPage({ ...page }, node, { low, slot: node.pages.length, number }, rules);
+  return { ...node, pages: [...node.pages, sealed] };
+}
+
+function isRoomy(node: Header, { limits }: CommitRules): boolean {
+  return fits(sizesOf(node, encodeHeader(node).length, limits).live, limits, 1);
+}
+
+/** The stored parts by name, as they are handed to whoever keeps them. */
+export function partsByName(parts: ReadonlyMap<Part['name'], Uint8Array>): Record<string, Uint8Array> {
+  return Object.fromEntries(parts);
+}

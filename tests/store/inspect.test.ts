@@ -1,0 +1,89 @@
+// Inspection: one container as FORMAT.md reads it, damaged or not.
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { partName } from '../support/ids.ts';
+import { damage, placesOf, storedEntities } from './damage.ts';
+import { key, text, World } from './rules/world.ts';
+
+const KEYS = Array.from({ length: 90 }, (_, number) => key(number));
+
+async function filled(order: 'hash' | 'key') {
+  const world = new World();
+  const { store } = world.process();
+  const table = await world.run(store.table<string>('t', { order }));
+  await world.run(table.putMany(KEYS.map((name) => ({ key: name, value: text(name) }))));
+  await world.run(table.delete(KEYS[3]!));
+  await world.run(table.put('soon gone', 'x', { ttlMs: 10 }));
+  await world.run(world.runtime.sleep(20));
+  const driver = memoryDriver({ state: world.state, limits: world.limits });
+  const inspect = (options = {}) => world.run(world.process().store.inspect('t', options));
+  return { world, driver, inspect };
+}
+
+test.each(['hash', 'key'] as const)(
+  'order %s: links and bounds lead from leaf to leaf through all keys',
+  async (order) => {
+    const { driver, inspect } = await filled(order);
+    const places = placesOf(await storedEntities(driver, 't'), 't');
+    for (const name of KEYS) expect((await inspect({ key: name })).container).toBe(places.get(name)!.id);
+    const root = await inspect();
+    expect(root).toMatchObject({
+      container: 't!t!',
+      header: { order, level: 1, from: '', to: undefined, state: 'live' },
+    });
+    const first = [...places].find(([, place]) => place.id.startsWith('n!'))![1];
+    let [records, dead] = [0, 0];
+    const start = await leftmost(inspect, first.id);
+    for (let at: string | undefined = start; at !== undefined;) {
+      const { header, pages, parts }: Awaited<ReturnType<typeof inspect>> = await inspect({ container: at });
+      for (const page of pages) {
+        expect(parts[`p${page.slot}`]).toBe(page.bytes);
+        dead += page.tombstones! + page.expired!;
+        records += page.records;
+      }
+      at = header!.right;
+    }
+    expect(records - dead).toBeGreaterThanOrEqual(KEYS.length - 1);
+    expect(dead).toBe(2);
+  },
+);
+
+async function leftmost(
+  inspect: (options: object) => Promise<{ container: string; header: { from: string } | undefined }>,
+  id: string,
+): Promise<string> {
+  const { header } = await inspect({ container: id });
+  if (header?.from === '') return id;
+  for (const name of KEYS) {
+    const leaf = await inspect({ key: name });
+    if (leaf.header?.from === '') return leaf.container;
+  }
+  throw new Error('no leaf begins the table');
+}
+
+test('a damaged page, and a damaged header, are shown for what they are', async () => {
+  const { driver, inspect } = await filled('key');
+  const before = await storedEntities(driver, 't');
+  const { id, part } = placesOf(before, 't').get(KEYS[5]!)!;
+  await damage(driver, before, { id, part, edit: 'flipped' });
+  const { pages } = await inspect({ container: id });
+  expect(pages.filter((page) => page.damage !== undefined)).toMatchObject([
+    { slot: Number(part.slice(1)), expired: undefined },
+  ]);
+  const again = await storedEntities(driver, 't');
+  await damage(driver, again, { id, part: partName('h'), edit: 'cut' });
+  const shown = await inspect({ container: id });
+  expect(shown).toMatchObject({ header: undefined, pages: [] });
+  expect(shown.damage).toMatch(/damaged or newer header/);
+});
+
+test('what is no container of the table is refused', async () => {
+  const { inspect, world } = await filled('hash');
+  await expect(inspect({ container: 't!other!' })).rejects.toMatchObject({ code: 'invalid' });
+  await expect(inspect({ container: 'n!t!0!0' })).rejects.toMatchObject({ code: 'invalid' });
+  await expect(inspect({ container: 't!t!', key: 'a' })).rejects.toMatchObject({ code: 'invalid' });
+  await expect(world.run(world.process().store.inspect('none'))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(world.run(world.process().store.inspect('none', { key: 'a' }))).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});

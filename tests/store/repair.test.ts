@@ -1,0 +1,261 @@
+// Repair: what it leaves can be read whole, no value is wrong, no record of a readable page is
+// lost, and all that it takes away was saved before.
+import { crc32 } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import type { Store, Taken } from '../../shared/store/index.ts';
+import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities } from './damage.ts';
+import { faultsOf, storedIds, storedNode } from './rules/structure.ts';
+import { entityId, partName } from '../support/ids.ts';
+import { key, text, World } from './rules/world.ts';
+
+const KEYS = Array.from({ length: 90 }, (_, number) => `${'long'.repeat(30)} ${key(number)}`);
+
+/** Each key's values, the last one first; undefined where it is deleted. */
+type History = Map<string, (string | undefined)[]>;
+
+/** Layers, several branches, a leaf that is retired, and merged ones. */
+async function filled(order: 'hash' | 'key'): Promise<{ world: World; history: History }> {
+  const world = new World();
+  const history: History = new Map();
+  const { store } = world.process();
+  const table = await world.run(store.table<string>('t', { order }));
+  const put = async (names: readonly string[], word: string): Promise<void> => {
+    for (const name of names) {
+      history.set(name, [text(`${name} ${word}`), ...(history.get(name) ?? [])]);
+      await world.run(table.put(name, text(`${name} ${word}`)));
+    }
+  };
+  await put(KEYS, 'first');
+  const deleted = KEYS.filter((_, index) => index > 20 && index < 70 && index % 4 !== 0);
+  for (const name of deleted) history.get(name)!.unshift(undefined);
+  await world.run(table.deleteMany(deleted));
+  const states = (): string[] =>
+    storedIds(world.state, 't').map((id) => storedNode(world.state, 't', id)!.header.state);
+  const merger = world.process();
+  merger.rule(() =>
+    states().includes('retired') && states().filter((state) => state === 'merged').length > 1
+      ? { fail: 'unavailable' }
+      : undefined,
+  );
+  await world.run(merger.store.vacuum('t', { quietMs: 0 })).catch(() => undefined);
+  await put([...KEYS.slice(0, 12), ...KEYS.slice(75)], 'second');
+  return { world, history };
+}
+
+async function repaired(world: World, save: (taken: Taken) => Promise<void> = () => Promise.resolve()) {
+  const { store } = world.process();
+  return world.run(store.repair('t', { save }));
+}
+
+/** Entries may name what took their leaf in (rule 29). */
+function shapeFaults(world: World): string[] {
+  return faultsOf(world.state, 't').filter((fault) => !fault.includes('under another low'));
+}
+
+/** Each key has its value; one that `mayBeLost` may have an older one, or none. */
+async function expectValues(store: Store, history: History, mayBeLost: (name: string) => boolean): Promise<void> {
+  const names = [...history.keys()];
+  const outcomes = await (await store.table<string>('t', { create: false })).getMany(names);
+  for (const [index, outcome] of outcomes.entries()) {
+    const [newest, ...older] = history.get(names[index]!)!;
+    const value = outcome.status === 'found' ? outcome.value : undefined;
+    expect(outcome.status).not.toBe('failed');
+    expect(mayBeLost(names[index]!) ? [newest, ...older, undefined] : [newest]).toContain(value);
+  }
+}
+
+/** Some rounds of damage and repair, each on the table as it was. */
+async function expectRounds(order: 'hash' | 'key', rounds: number, atOnce: number): Promise<Set<string>> {
+  const { world, history } = await filled(order);
+  const stored = new Map(world.state.entities);
+  const driver = memoryDriver({ state: world.state, limits: world.limits });
+  const before = await storedEntities(driver, 't');
+  const places = placesOf(before, 't');
+  const pick = picker(atOnce);
+  const met = new Set<string>();
+  for (let round = 0; round < rounds; round += 1) {
+    world.state.entities.clear();
+    for (const [id, entity] of stored) world.state.entities.set(id, entity);
+    const chosen = new Set(Array.from({ length: atOnce }, () => pick(before)));
+    const done = [...chosen].map(({ id, parts }): Damage => ({ id, part: pick([...parts.keys()]), edit: pick(EDITS) }));
+    for (const one of done) {
+      met.add(storedNode(world.state, 't', one.id)!.header.state);
+      await damage(driver, before, one, pick(before).id);
+    }
+    try {
+      expect((await repaired(world)).verified.findings).toEqual([]);
+      const { store } = world.process();
+      expect((await world.run(store.verify('t'))).findings).toEqual([]);
+      expect(shapeFaults(world)).toEqual([]);
+      await world.run(expectValues(store, history, (key) => done.some((one) => isLostBy(one, places.get(key)))));
+      expect((await repaired(world)).mended).toBe(0);
+      await world.run(expectWritable(store));
+    } catch (error) {
+      throw new Error(`round ${round}: ${JSON.stringify(done)}`, { cause: error });
+    }
+  }
+  return met;
+}
+
+function isLostBy({ id, part, edit }: Damage, place: Pick<Damage, 'id' | 'part'> | undefined): boolean {
+  return place?.id === id && (edit === 'removed' || place.part === part);
+}
+
+async function expectWritable(store: Store): Promise<void> {
+  const table = await store.table<string>('t');
+  const items = KEYS.map((name) => ({ key: `${name}+`, value: text(name) }));
+  expect((await table.putMany(items)).filter(({ status }) => status === 'failed')).toEqual([]);
+  const outcomes = await table.getMany(items.map((item) => item.key));
+  expect(outcomes).toMatchObject(items.map(({ value }) => ({ status: 'found', value })));
+  expect((await store.verify('t')).findings).toEqual([]);
+}
+
+test.each(['hash', 'key'] as const)(
+  'order %s: 150 times some stored part is damaged and repaired: nothing is found, nothing else is lost',
+  async (order) => {
+    expect(await expectRounds(order, 150, 1)).toEqual(new Set(['live', 'retired', 'merged']));
+  },
+);
+
+test.each(['hash', 'key'] as const)('order %s: the same with three containers damaged at once', async (order) => {
+  expect(await expectRounds(order, 60, 3)).toContain('live');
+});
+
+/** The table damaged in some places, with what tells which records that may cost. */
+async function damaged(count: number, edits: readonly Edit[] = EDITS, seed = 7) {
+  const { world, history } = await filled('key');
+  const driver = memoryDriver({ state: world.state, limits: world.limits });
+  const before = await storedEntities(driver, 't');
+  const places = placesOf(before, 't');
+  const pick = picker(seed);
+  const chosen = new Set(Array.from({ length: count }, () => pick(before)));
+  const done = [...chosen].map(({ id, parts }): Damage => ({ id, part: pick([...parts.keys()]), edit: pick(edits) }));
+  for (const one of done) await damage(driver, before, one, pick(before).id);
+  return { world, history, mayBeLost: (key: string) => done.some((one) => isLostBy(one, places.get(key))) };
+}
+
+test('a repair that dies after any of its writes is finished by the next one', async () => {
+  for (let writes = 0, isOver = false; !isOver; writes += 1) {
+    const { world, history, mayBeLost } = await damaged(4);
+    const dying = world.process();
+    const isLater = ({ kind }: { kind: string }): boolean => kind === 'write' && dying.writes.length > writes;
+    dying.rule((call) => (isLater(call) ? { fail: 'unavailable' } : undefined));
+    const ended = await world.run(dying.store.repair('t', { save: () => Promise.resolve(), timeoutMs: 5_000 })).then(
+      ({ verified }) => verified.findingCount === 0,
+      () => false,
+    );
+    isOver = ended && dying.writes.length <= writes;
+    expect((await repaired(world)).verified.findings).toEqual([]);
+    await world.run(expectValues(world.process().store, history, mayBeLost));
+    expect(writes).toBeLessThan(50);
+  }
+});
+
+test('what is taken away is saved before anything is changed: if that fails, nothing is', async () => {
+  const { world } = await damaged(3);
+  const before = new Map(world.state.entities);
+  const { store, writes } = world.process();
+  const failing = store.repair('t', { save: () => Promise.reject(new Error('the disk is full')) });
+  await expect(world.run(failing)).rejects.toThrow('the disk is full');
+  expect(new Map(world.state.entities)).toEqual(before);
+  expect(writes).toEqual([]);
+});
+
+test('a dry run tells what would be taken away, and writes nothing', async () => {
+  const { world } = await damaged(3);
+  const before = new Map(world.state.entities);
+  const saved: Taken[] = [];
+  const save = async (taken: Taken): Promise<void> => void saved.push(taken);
+  const { mended } = await world.run(world.process().store.repair('t', { save, dryRun: true }));
+  expect([mended, saved.length]).toEqual([3, 3]);
+  expect(new Map(world.state.entities)).toEqual(before);
+});
+
+test('the saved parts are those that were stored; a lost stretch is named', async () => {
+  const { world, history, mayBeLost } = await damaged(1, ['removed'], 5);
+  const saved: Taken[] = [];
+  await repaired(world, async (taken) => void saved.push(taken));
+  const lost = [...history.keys()].filter((name) => history.get(name)![0] !== undefined && mayBeLost(name));
+  expect(lost.length).toBeGreaterThan(0);
+  const [{ from, to } = { from: '', to: '' }] = saved[0]!.lost;
+  expect(saved).toMatchObject([{ parts: {}, lostKeys: [], olderKeys: [] }]);
+  for (const name of lost) expect(name >= from && (to === undefined || name < to)).toBe(true);
+});
+
+test('a record beneath a lost page is told, and has a new version: an old one does not fit it', async () => {
+  const world = new World();
+  const { store } = world.process();
+  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  const first = await world.run(table.put('a', 'first'));
+  for (const name of ['b', 'c', 'd']) await world.run(table.put(name, name));
+  await world.run(table.put('a', 'second'));
+  const driver = memoryDriver({ state: world.state, limits: world.limits });
+  const before = await storedEntities(driver, 't');
+  const place = placesOf(before, 't').get('a')!;
+  const bytes = before[0]!.parts.get(place.part)!;
+  await damage(driver, before, { ...place, edit: 'flipped' });
+  const saved: Taken[] = [];
+  await repaired(world, async (taken) => void saved.push(taken));
+  expect(saved[0]!.olderKeys).toContain('a');
+  expect(saved[0]!.parts[place.part]).toHaveLength(bytes.length);
+  const again = await world.run(world.process().store.table<string>('t'));
+  expect(await world.run(again.get('a'))).toMatchObject({ value: 'first' });
+  await expect(world.run(again.put('a', 'x', { ifVersion: first.version }))).rejects.toMatchObject({
+    code: 'conflict',
+  });
+});
+
+test('bytes of a newer format, and a table whose root was created anew, are refused unchanged', async () => {
+  const { world } = await damaged(2, ['flipped']);
+  const [id] = storedIds(world.state, 't');
+  const entity = world.state.entities.get(id!)!;
+  const header = Buffer.from(entity.parts.get(partName('h'))!);
+  header[2] = 2;
+  header.writeUInt32BE(crc32(header.subarray(0, -4)), header.length - 4);
+  world.state.entities.set(id!, { ...entity, parts: new Map([...entity.parts, [partName('h'), header]]) });
+  const before = new Map(world.state.entities);
+  await expect(repaired(world)).rejects.toThrow(/nothing was changed: it has parts of a newer format/);
+  expect(new Map(world.state.entities)).toEqual(before);
+
+  world.state.entities.delete(entityId('t!t!'));
+  await world.run(world.process().store.table('t'));
+  await expect(repaired(world)).rejects.toThrow(/nothing was changed: nobody dropped/);
+});
+
+test('a value that its codec cannot decode is taken away, its neighbours stay', async () => {
+  const { world, history } = await filled('key');
+  const table = await world.run(world.process().store.table('t', { codec: 'encoded' }));
+  await world.run(table.put('bad', { codec: 'msgpack', bytes: Buffer.from([0x91]) }));
+  const saved: Taken[] = [];
+  await repaired(world, async (taken) => void saved.push(taken));
+  expect(saved).toMatchObject([{ lost: [], lostKeys: ['bad'] }]);
+  await world.run(expectValues(world.process().store, history, () => false));
+});
+
+test.each([1, 2, 3, 4, 5, 6])('seed %i: nothing that is acknowledged beside a repair is lost', async (seed) => {
+  const { world, history, mayBeLost } = await damaged(4, EDITS, seed);
+  const { store } = world.process();
+  const [acknowledged, doubtful] = [new Set<string>(), new Set<string>()];
+  const writing = (async () => {
+    const table = await store.table<string>('t');
+    for (let round = 0; round < 4; round += 1) {
+      const items = KEYS.filter((_, index) => index % 3 === round % 3).map((key) => ({
+        key,
+        value: text(`${round} ${key}`),
+      }));
+      for (const [index, { status }] of (await table.putMany(items)).entries()) {
+        const { key, value } = items[index]!;
+        if (status === 'written') history.get(key)!.unshift(value);
+        else history.get(key)!.push(value);
+        if (status === 'written') acknowledged.add(key);
+        else doubtful.add(key);
+      }
+    }
+  })();
+  await world.run(Promise.all([repaired(world), writing.catch(() => undefined)]));
+  expect((await repaired(world)).verified.findings).toEqual([]);
+  const mayDiffer = (key: string): boolean => doubtful.has(key) || (mayBeLost(key) && !acknowledged.has(key));
+  expect(acknowledged.size).toBeGreaterThan(doubtful.size);
+  await world.run(expectValues(world.process().store, history, mayDiffer));
+});
