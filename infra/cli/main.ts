@@ -3,6 +3,7 @@
 // functions, and what a table costs.
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
 import { DATA_COMMANDS } from './data/commands.ts';
+import { LOOK_COMMANDS } from './data/look.ts';
 import { RECORD_COMMANDS } from './data/records.ts';
 import { EXIT, EXIT_HELP } from './exit.ts';
 import { makeFolder } from './folder.ts';
@@ -19,6 +20,9 @@ const STOWAGE = command({
   get, put, delete   one record
   scan     prints records of a table
   verify   reads everything that is stored of a table, and says what is wrong
+  stats    counts a table's containers, records and bytes
+  inspect  shows one container as it is stored
+  repair   mends what verify finds, and saves what it takes away
   export   writes a table into a folder, as NDJSON
   import   puts such records into a table
   copy     copies a table into another store, on either cloud
@@ -48,6 +52,7 @@ ${EXIT_HELP}`,
 });
 
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  ...LOOK_COMMANDS,
   ...DATA_COMMANDS,
   ...RECORD_COMMANDS,
 };

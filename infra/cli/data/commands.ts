@@ -1,7 +1,6 @@
-// The commands on tables: verify, export, import, copy.
+// The commands that move tables: export, import, copy.
 import { readFile, rm } from 'node:fs/promises';
 import { z } from 'zod';
-import type { Finding } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { choice, command, type CommandLine, runCommand, UsageError, wholeNumber } from '../options.ts';
 import { ADDRESS_HELP } from './address.ts';
@@ -13,16 +12,6 @@ import { ended, FROM, opened, TO } from './opened.ts';
 
 const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };
 const RANGES_MAX = 256;
-
-const VERIFY = command({
-  name: 'stowage verify',
-  operands: ['TABLE'],
-  about: `Reads everything that is stored of a table, and says what is damaged, missing or misplaced. Writes nothing.
-${ADDRESS_HELP}
-Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be read.`,
-  options: { from: FROM, json: { help: 'prints the report as JSON' } },
-  examples: ['stowage verify users --from gcp://my-project/stowage-prod'],
-});
 
 const EXPORT = command({
   name: 'stowage export',
@@ -67,35 +56,10 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
 
 /** Each by its name. */
 export const DATA_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  verify: (args) => runCommand(VERIFY, args, verify),
   export: (args) => runCommand(EXPORT, args, exportAll),
   import: (args) => runCommand(IMPORT, args, importAll),
   copy: (args) => runCommand(COPY, args, copy),
 };
-
-async function verify({ operands: [table = ''], values }: CommandLine<typeof VERIFY.options>): Promise<number | void> {
-  return ended(async (signal) => {
-    await using store = opened('--from', values.from);
-    const onFinding = values.json ? {} : { onFinding: (finding: Finding) => console.log(findingText(finding)) };
-    const report = await store.verify(table, { signal, ...onFinding });
-    const { containers, branches, pages, records, bytes, unlinked, findingCount } = report;
-    if (values.json) console.log(JSON.stringify(report, null, 2));
-    else {
-      const linked = unlinked === 0 ? '' : `; ${unlinked} containers are linked by none: a vacuum judges them`;
-      console.log(
-        `${records} records in ${pages} pages of ${containers} containers (${branches} branches), ${bytes} bytes${linked}`,
-      );
-      console.log(findingCount === 0 ? 'Nothing is wrong.' : `${findingCount} findings.`);
-    }
-    if (findingCount > 0) process.exitCode = EXIT.failed;
-  });
-}
-
-function findingText({ kind, container, page, key, from, to, message }: Finding): string {
-  const place = [container, page !== undefined && `page ${page}`, key !== undefined && `key ${JSON.stringify(key)}`];
-  const stretch = `from ${JSON.stringify(from)} to ${to === undefined ? 'the end' : JSON.stringify(to)}`;
-  return `${kind}: ${place.filter(Boolean).join(', ')}: ${message} (${stretch})`;
-}
 
 async function exportAll({
   operands: [table = ''],

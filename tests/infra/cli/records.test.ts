@@ -51,7 +51,7 @@ test.each([
   [['put', 'users', 'a', '1'], '--to is missing'],
   [['scan', 'users', '--limit', '0', '--from', 'gcp://p'], '--limit takes a whole number from 1'],
   [['get', 'users', 'a', '--from', 'ftp://p'], '--from takes gcp://PROJECT/DATABASE'],
-  [['gett'], 'there is no command gett; there are compare, cost, verify, export, import, copy, get'],
+  [['gett'], 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, export'],
 ])('%j is refused before anything is asked', async (args, message) => {
   const { code, stderr } = await runCommand([STOWAGE, ...args]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
