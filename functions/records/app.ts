@@ -2,6 +2,7 @@
 import { type App, createApp, type FrameOptions, type Route } from '../http/app.ts';
 import { batchRoute } from './batch.ts';
 import { openToPages, type Origins } from '../http/cors.ts';
+import { lookRoutes } from './look.ts';
 import { documentRoute } from './operations.ts';
 import { patchRecord } from './patch.ts';
 import { deleteRecord, getRecord, putRecord } from './record.ts';
@@ -42,6 +43,7 @@ export function createRecordsApp(options: RecordsAppOptions): App {
       countRoute(tables),
       batchRoute(tables),
       ...tableRoutes(tables),
+      ...lookRoutes(options.store),
       documentRoute,
     ] satisfies Route[],
     options,

@@ -7,6 +7,7 @@ import { TTL_MS_MAX } from '../http/headers.ts';
 import { MERGE_PATCH } from '../http/merge-patch.ts';
 import { type Answer, type Operation, openApi } from '../http/openapi.ts';
 import { BATCH } from './batch-body.ts';
+import { INSPECT_QUERY } from './look.ts';
 import { COUNT_QUERY, SCAN_QUERY } from './scan.ts';
 import { DROP_QUERY, TABLE_OPTIONS } from './tables.ts';
 
@@ -46,6 +47,7 @@ const OUTCOMES = z.strictObject({
   ),
 });
 
+const COUNTS = z.looseObject({ containers: z.int(), records: z.int(), bytes: z.int(), findingCount: z.int() });
 const CREATED = z.strictObject({ name: z.string(), order, warnings: z.exactOptional(z.array(z.string())) });
 const PATH = { table, key };
 
@@ -169,6 +171,31 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     path: { table },
     query: COUNT_QUERY,
     answers: { 200: json('The number.', z.strictObject({ count: z.int() })) },
+    problems: READ_PROBLEMS,
+  },
+  'POST /v1/tables/{table}/verify': {
+    id: 'verifyTable',
+    summary: 'Reads all that is stored of a table, and tells what is wrong.',
+    role: 'admin',
+    path: { table },
+    answers: { 200: json('Counts and findings.', z.extend(COUNTS, { findings: z.array(z.looseObject({})) })) },
+    problems: READ_PROBLEMS,
+  },
+  'GET /v1/tables/{table}/stats': {
+    id: 'tableStats',
+    summary: 'Reads all that is stored of a table, and counts it.',
+    role: 'admin',
+    path: { table },
+    answers: { 200: json('Counts, also by level.', COUNTS) },
+    problems: READ_PROBLEMS,
+  },
+  'GET /v1/tables/{table}/inspect': {
+    id: 'inspectContainer',
+    summary: 'One container as it is stored: the root, the one named, or the leaf that owns a key.',
+    role: 'admin',
+    path: { table },
+    query: INSPECT_QUERY,
+    answers: { 200: json('Its header and pages.', z.looseObject({ container: z.string(), version: z.string() })) },
     problems: READ_PROBLEMS,
   },
   'POST /v1/tables/{table}/batch': {
