@@ -163,6 +163,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['infra/cli/data', STORE, 'shared/drivers/', 'zod', 'node:'],
   [
     'infra/cli',
+    STORE,
     'functions/http/key-text.ts',
     'shared/lab/kit/',
     'shared/lab/load/coordinates.ts',
