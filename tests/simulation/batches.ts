@@ -1,9 +1,10 @@
 // A client's actions on many records or the table. Each item or scanned record is an operation.
-import type { Entry, ScanOptions, Table } from '../../shared/store/index.ts';
+import type { Entry, ScanOptions } from '../../shared/store/index.ts';
 import type { Client } from './client.ts';
 import type { Operation } from './history.ts';
-import { type Life, TIMEOUT_MS } from './process.ts';
-import type { Call, Value } from './recorder.ts';
+import type { CalledTable, Caller, Value } from './caller.ts';
+import { TIMEOUT_MS } from './process.ts';
+import type { Call } from './recorder.ts';
 import { type OnKeys, type OnTable, optionsOf, type PutMany, type Scanning } from './actions.ts';
 import { positionOf } from './provider.ts';
 import { TABLE } from './scenario.ts';
@@ -18,7 +19,7 @@ export class Batches {
     this.#client = client;
   }
 
-  async getMany(action: OnKeys, life: Life, table: Table<Value>): Promise<void> {
+  async getMany(action: OnKeys, life: Caller, table: CalledTable): Promise<void> {
     const { recorder } = this.#client.options;
     const keys = action.keys.map((key) => this.#client.nameOf(key));
     const call = recorder.begin(life);
@@ -35,7 +36,7 @@ export class Batches {
     }
   }
 
-  async putMany(action: PutMany, life: Life, table: Table<Value>): Promise<void> {
+  async putMany(action: PutMany, life: Caller, table: CalledTable): Promise<void> {
     const { recorder } = this.#client.options;
     const { ttlMs, ifAbsent } = action;
     const call = recorder.begin(life);
@@ -95,7 +96,7 @@ export class Batches {
     }
   }
 
-  async deleteMany(action: OnKeys, life: Life, table: Table<Value>): Promise<void> {
+  async deleteMany(action: OnKeys, life: Caller, table: CalledTable): Promise<void> {
     const { recorder } = this.#client.options;
     const keys = action.keys.map((key) => this.#client.nameOf(key));
     const call = recorder.begin(life);
@@ -138,7 +139,7 @@ export class Batches {
   }
 
   /** A scan reads every record, each at its own moment within the scan. */
-  async scan(action: Scanning, life: Life, table: Table<Value>): Promise<void> {
+  async scan(action: Scanning, life: Caller, table: CalledTable): Promise<void> {
     const { recorder, scenario, scheduler } = this.#client.options;
     const call = recorder.begin(life);
     const found = new Map<string, Entry<Value>>();
@@ -179,7 +180,7 @@ export class Batches {
     }
   }
 
-  async administer(action: OnTable, life: Life, reopen: () => void): Promise<void> {
+  async administer(action: OnTable, life: Caller, reopen: () => void): Promise<void> {
     const { recorder, events } = this.#client.options;
     const call = recorder.begin(life);
     const ask = <T>(work: () => Promise<T>, timeoutMs = action.timeoutMs) =>
@@ -249,7 +250,7 @@ class Chain {
 }
 
 async function collect(
-  table: Table<Value>,
+  table: CalledTable,
   options: ScanOptions,
 ): Promise<{ entries: Entry<Value>[]; cursor: string | undefined }> {
   const scan = table.scan(options);

@@ -1,12 +1,11 @@
 // A client does its actions one by one, and has them recorded. A crash leaves its call unanswered.
-import { type Entry, StoreError, type Table } from '../../shared/store/index.ts';
+import { type Entry, StoreError } from '../../shared/store/index.ts';
 import { Batches } from './batches.ts';
 import type { Events } from './events.ts';
-import type { Life, Process } from './process.ts';
-import type { Call, Recorder, Value } from './recorder.ts';
+import type { CalledTable, Caller, Value } from './caller.ts';
+import type { Call, Recorder } from './recorder.ts';
 import type { Action } from './actions.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
-import type { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 import { Singles } from './singles.ts';
 
 /** A smaller record fits into every container. */
@@ -16,8 +15,9 @@ const STOPPED_WITHIN_MS = 60_000;
 
 export interface ClientOptions {
   readonly scenario: Scenario;
-  readonly process: Process;
-  readonly scheduler: Scheduler;
+  /** Its present life, once there is one, awake. */
+  readonly process: { awake(): Promise<Caller> };
+  readonly scheduler: { after(ms: number): Promise<void> };
   readonly recorder: Recorder;
   readonly events: Events;
   /** A fresh number for each write. */
@@ -36,7 +36,7 @@ export type Answer<T> =
 export class Client {
   readonly options: ClientOptions;
   readonly #seen = new Map<string, Entry<Value>>();
-  readonly #tables = new WeakMap<Life, Table<Value>>();
+  readonly #tables = new WeakMap<Caller, CalledTable>();
   readonly #batches: Batches;
   readonly #singles: Singles;
   readonly #hasDrops: boolean;
@@ -137,7 +137,7 @@ export class Client {
   }
 
   /** The table as its process knows it, opened if need be; undefined if that fails. */
-  async #table(life: Life): Promise<Table<Value> | undefined> {
+  async #table(life: Caller): Promise<CalledTable | undefined> {
     const known = this.#tables.get(life);
     if (known !== undefined) return known;
     const { scenario, recorder } = this.options;
@@ -151,7 +151,7 @@ export class Client {
     return answer.value;
   }
 
-  async #do(action: Action, life: Life, table: Table<Value>): Promise<void> {
+  async #do(action: Action, life: Caller, table: CalledTable): Promise<void> {
     switch (action.kind) {
       case 'get':
         return this.#singles.get(action, life, table);

@@ -3,13 +3,7 @@
 import { StoreError } from '../../shared/store/index.ts';
 import type { Events } from './events.ts';
 import { type Effect, isLinearizable, type Operation, OPERATIONS_MAX, type State } from './history.ts';
-import type { Life } from './process.ts';
-
-/** The value of every record. */
-export interface Value {
-  readonly id: string;
-  readonly padding: string;
-}
+import type { Caller } from './caller.ts';
 
 /** A record expires between these wall times of the process that wrote it. */
 interface Expiry {
@@ -19,7 +13,7 @@ interface Expiry {
 
 /** A call under way, with its beginning. */
 export interface Call {
-  readonly life: Life;
+  readonly life: Caller;
   readonly calledAt: number;
   readonly calledMs: number;
   readonly wallFromMs: number;
@@ -40,6 +34,8 @@ const LATE_MS = 40;
 
 export class Recorder {
   readonly complaints: string[] = [];
+  /** Written down so far. */
+  operations = 0;
   readonly #events: Events;
   readonly #nowMs: () => number;
   readonly #histories = new Map<string, Operation[]>();
@@ -54,7 +50,12 @@ export class Recorder {
     this.#nowMs = nowMs;
   }
 
-  begin(life: Life, maxAgeMs = 0): Call {
+  /** Records of which anything is written down. */
+  get histories(): number {
+    return this.#histories.size;
+  }
+
+  begin(life: Caller, maxAgeMs = 0): Call {
     const now = this.#moment();
     const calledAt = maxAgeMs > 0 ? this.#momentAt(this.#nowMs() - maxAgeMs) : now;
     const { wallJumpsMs } = life.process;
@@ -92,6 +93,7 @@ export class Recorder {
     const answeredAt = isKnown ? this.#moment() : Infinity;
     const window = isKnown ? this.#windowOf(call) : { fromMs: -Infinity, toMs: Infinity };
     const operation: Operation = { name, calledAt: call.calledAt, answeredAt, effect: effect(window), after };
+    this.operations += 1;
     const history = this.#histories.get(key);
     if (history === undefined) this.#histories.set(key, [operation]);
     else history.push(operation);

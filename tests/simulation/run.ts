@@ -1,12 +1,13 @@
 // Plays a scenario to its end, then looks at everything without faults.
 import { memoryState } from '../../shared/drivers/memory.ts';
 import type { Table } from '../../shared/store/index.ts';
+import type { Value } from './caller.ts';
 import { Client } from './client.ts';
 import { Events } from './events.ts';
 import { Network } from './network.ts';
 import { Process, START_WALL_MS } from './process.ts';
 import { Provider } from './provider.ts';
-import { Recorder, type Value } from './recorder.ts';
+import { Recorder } from './recorder.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
 import { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 import { orphansOf, storedRecords, structureFaults } from './structure.ts';

@@ -1,10 +1,10 @@
 // A client's actions on one record. Each answer tells which states it may have met and left.
-import type { Entry, Table } from '../../shared/store/index.ts';
+import type { Entry } from '../../shared/store/index.ts';
 import { type Get, type OnKey, optionsOf, type Put } from './actions.ts';
 import type { Client } from './client.ts';
 import type { Effect, State } from './history.ts';
-import type { Life } from './process.ts';
-import type { Call, Recorder, Value } from './recorder.ts';
+import type { CalledTable, Caller, Value } from './caller.ts';
+import type { Call, Recorder } from './recorder.ts';
 
 /** Thrown by the caller's function, with the state that it was given. */
 class Refusal extends Error {
@@ -23,7 +23,7 @@ export class Singles {
     this.#client = client;
   }
 
-  async get(action: Get, life: Life, table: Table<Value>): Promise<void> {
+  async get(action: Get, life: Caller, table: CalledTable): Promise<void> {
     const key = this.#client.nameOf(action.key);
     const { maxAgeMs } = action;
     const call = this.#client.options.recorder.begin(life, maxAgeMs);
@@ -33,7 +33,7 @@ export class Singles {
     if (answer.kind === 'value') this.#client.reads(key, what, call, answer.value);
   }
 
-  async put(action: Put, life: Life, table: Table<Value>): Promise<void> {
+  async put(action: Put, life: Caller, table: CalledTable): Promise<void> {
     const { recorder } = this.#client.options;
     const key = this.#client.nameOf(action.key);
     const base = action.kind === 'putIfVersion' ? this.#client.lastSeen(key) : undefined;
@@ -71,7 +71,7 @@ export class Singles {
     else if (answer.code === 'conflict') this.#conflicts(key, what, call, isMet);
   }
 
-  async update(action: Put, life: Life, table: Table<Value>): Promise<void> {
+  async update(action: Put, life: Caller, table: CalledTable): Promise<void> {
     const { recorder } = this.#client.options;
     const key = this.#client.nameOf(action.key);
     const { ttlMs } = action;
@@ -112,7 +112,7 @@ export class Singles {
   }
 
   /** An update without a change is a read. So is one whose function throws. */
-  async updateInVain(action: OnKey, life: Life, table: Table<Value>): Promise<void> {
+  async updateInVain(action: OnKey, life: Caller, table: CalledTable): Promise<void> {
     const key = this.#client.nameOf(action.key);
     const call = this.#client.options.recorder.begin(life);
     const change = (current: Entry<Value> | undefined): undefined => {
@@ -147,7 +147,7 @@ export class Singles {
     );
   }
 
-  async delete(action: OnKey, life: Life, table: Table<Value>): Promise<void> {
+  async delete(action: OnKey, life: Caller, table: CalledTable): Promise<void> {
     const { recorder } = this.#client.options;
     const key = this.#client.nameOf(action.key);
     const base = action.kind === 'deleteIfVersion' ? this.#client.lastSeen(key) : undefined;
