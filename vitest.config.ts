@@ -5,6 +5,7 @@ export const REST = [
   'tests/readme.test.ts',
   'tests/adapters/level-emulators.test.ts',
   'tests/conformance/datastore-sdk.test.ts',
+  'tests/faults/*.test.ts',
   'tests/infra/*.test.ts',
   'tests/infra/{emulators,lab,package,plugin}/**/*.test.ts',
   'tests/infra/cli/command-lines.test.ts',

@@ -1,0 +1,62 @@
+// Rounds on both emulators, side by side, until the time is over. Failed ones keep their history.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { addCounts } from '../simulation/events.ts';
+import { told } from '../simulation/coverage.ts';
+import { azurePlace, datastorePlace, type Place } from './place.ts';
+import { type Played, playRound } from './round.ts';
+
+export interface Soak {
+  readonly forMs: number;
+  /** The first round's; each further one has the next. It draws fates and mishaps. */
+  readonly seed: number;
+  readonly log: (line: string) => void;
+}
+
+/** A run of a minute may lack none of them. */
+const EXPECTED = [
+  'SIGKILL',
+  'SIGSTOP',
+  'operation cut off by a crash',
+  'operation of unknown fate',
+  'network: provider down',
+];
+
+/** Resolves with the number of rounds that failed, or that a danger is lacking of. */
+export async function soak({ forMs, seed, log }: Soak): Promise<number> {
+  const endMs = performance.now() + forMs;
+  const failures = await Promise.all(
+    [datastorePlace, azurePlace].map(async (start) => {
+      const place = await start();
+      const counts = new Map<string, number>();
+      let failed = 0;
+      for (let at = seed; performance.now() < endMs; at += 1) {
+        const played = await playRound(place, at % 3 === 0 ? 'http' : 'library', at);
+        addCounts(counts, played.counts);
+        if (played.complaints.length > 0) failed += 1;
+        for (const line of failureLines(place, at, played)) log(line);
+      }
+      await place.close();
+      return failed + tell(place, counts, forMs, log);
+    }),
+  );
+  return failures.reduce((sum, one) => sum + one, 0);
+}
+
+function failureLines({ driver }: Place, seed: number, { complaints, lines }: Played): string[] {
+  if (complaints.length === 0) return [];
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'stowage-faults-')), `${driver}-${seed}.log`);
+  writeFileSync(file, lines.join('\n'));
+  return [
+    `FAILED on ${driver}, seed ${seed}; again: npm run soak -- --real --seed ${seed}; its history: ${file}`,
+    ...complaints.map((complaint) => `  ${complaint}`),
+  ];
+}
+
+function tell({ driver }: Place, counts: ReadonlyMap<string, number>, forMs: number, log: Soak['log']): number {
+  const lacking = forMs < 60_000 ? [] : EXPECTED.filter((name) => !counts.has(name));
+  log(`${driver}:\n${told(counts)}`);
+  if (lacking.length > 0) log(`NEVER OCCURRED on ${driver}: ${lacking.join('; ')}`);
+  return lacking.length;
+}
