@@ -14,6 +14,8 @@ test('tells the requests and some of the bytes that operations then take', async
   await filled.putMany(
     Array.from({ length: 20_000 }, (_, i) => ({ key: `k${100_000 + i}`, value: `${i}`.repeat(30) })),
   );
+  // A scan shows the branches what was split.
+  for await (const _ of filled.keys());
   const key = 'k105000';
   const { rows } = await explained(store, 't', key);
   const { driver, counters } = measured(memoryDriver({ state }));
