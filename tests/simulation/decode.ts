@@ -16,6 +16,8 @@ export interface Row {
   readonly crc: number;
   /** 0: none. */
   readonly compression: number;
+  /** It says that no record of the page expires or is a tombstone. */
+  readonly isAllLive: boolean;
 }
 
 export interface Node {
@@ -192,9 +194,9 @@ function rowsOf(cursor: Cursor, low: Buffer): Row[] {
     const bytes = cursor.varint();
     const number = cursor.varint();
     const crc = cursor.number(4);
-    const compression = cursor.number(1);
+    const form = cursor.number(1);
     cursor.varint();
-    return { low: before, slot, records, bytes, number, crc, compression };
+    return { low: before, slot, records, bytes, number, crc, compression: form & 0x7f, isAllLive: form >= 0x80 };
   });
 }
 

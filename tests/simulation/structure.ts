@@ -169,6 +169,8 @@ function layerFaults(provider: Provider, held: Held, rows: readonly Row[], isBas
         faults.push(`${id}: a record lies outside its page ${row.slot}`);
       if (before !== undefined && before.compare(at) >= 0) faults.push(`${id}: records are out of order`);
       if (record.version >= node.nextNumber) faults.push(`${id}: a version is not below the next number`);
+      if (row.isAllLive && (record.isTombstone || record.expiresAtMs !== undefined))
+        faults.push(`${id}: page ${row.slot} says that all its records live`);
       if (isBase && record.isTombstone) faults.push(`${id}: a tombstone lies in the base`);
       before = at;
     }

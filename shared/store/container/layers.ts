@@ -3,7 +3,7 @@ import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, type Page, recordAt } from '../format/page.ts';
-import type { Position } from '../format/position.ts';
+import { beforeBound, type Position, type UpperBound } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
 /** The rows of all layers, one after another, and how many rows each above the base has. */
@@ -36,6 +36,31 @@ export function layerBounds({ pages, layers }: LayeredPages): readonly number[] 
 export function tableOfLayers([base = [], ...above]: readonly (readonly PageRef[])[]): LayeredPages {
   const filled = above.filter((rows) => rows.length > 0);
   return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
+}
+
+/** Positions from `from` to `end` (exclusive). */
+export interface Range {
+  readonly from: Position;
+  readonly end: UpperBound;
+}
+
+/** A row and where its positions end. */
+export interface OwnedRow {
+  readonly ref: PageRef;
+  readonly low: Position;
+  readonly high: UpperBound;
+}
+
+/** A layer's rows that may hold records of the range. `high`: the node's. */
+export function rowsIn(refs: readonly PageRef[], high: UpperBound, { from, end }: Range): OwnedRow[] {
+  const rows = refs.map((ref, row): OwnedRow => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? high }));
+  return rows.filter((row, index) => !isNotAbove(row.high, from) && (index === 0 || beforeBound(row.low, end)));
+}
+
+/** Whether the upper bound `end` is not above `bound`. */
+export function isNotAbove(end: UpperBound, bound: UpperBound): boolean {
+  if (bound === undefined) return true;
+  return end !== undefined && compareBytes(end, bound) <= 0;
 }
 
 /** Makes the first row own everything from `low`. Changes the array. */

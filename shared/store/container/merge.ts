@@ -4,6 +4,7 @@ import {
   EMPTY_PAGE,
   keyAt,
   lowerBoundNear,
+  mayHoldDead,
   type Page,
   recordAt,
   recordCount,
@@ -86,7 +87,8 @@ export function withoutDead(page: Page, expiredMs: number): Page {
   for (let index = 0; index < recordCount(page); index += 1) {
     if (!isDead(recordAt(page, index), expiredMs)) builder.copy(page, index, index + 1);
   }
-  return builder.finish();
+  const living = builder.finish();
+  return { ...living, mayHoldDead: mayHoldDead(living) };
 }
 
 /** Whether a base drops the record: a tombstone, or one that expired before `expiredMs`. */

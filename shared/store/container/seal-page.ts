@@ -58,6 +58,7 @@ export function sealPage(page: Page, node: Header, { low, slot, number }: NewPag
     sealedBytes: sealed.bytes.length,
     crc: sealed.crc,
     compression: sealed.compression,
+    mayHoldDead: page.mayHoldDead,
     chunksMost: chunksOf(sealed.bytes.length, rules.limits),
     content: new PageContent(sealed.bytes, page),
   };

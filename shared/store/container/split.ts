@@ -5,8 +5,8 @@ import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/hea
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
-import { beforeBound, positionsOf, type UpperBound } from '../format/position.ts';
-import { type LayeredPages, startingAt, tableOfLayers } from './layers.ts';
+import { beforeBound, positionsOf } from '../format/position.ts';
+import { isNotAbove, type LayeredPages, startingAt, tableOfLayers } from './layers.ts';
 import { movePage } from './move-page.ts';
 import { type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
@@ -146,7 +146,7 @@ class Mover {
     const settled: PageRef[] = [];
     for (const [row, ref] of rows.entries()) {
       const end = rows[row + 1]?.low ?? this.#from.header.high;
-      if (!beforeBound(ref.low, node.high) || (end !== undefined && compareBytes(end, node.low) <= 0)) continue;
+      if (!beforeBound(ref.low, node.high) || isNotAbove(end, node.low)) continue;
       const isInside = compareBytes(ref.low, node.low) >= 0 && isNotAbove(end, node.high);
       const piece = isInside ? undefined : this.#pieceOf(ref, node);
       if (piece !== undefined && recordCount(piece) === 0) continue;
@@ -170,11 +170,6 @@ class Mover {
   #moved(ref: PageRef, to: Header, slot: number): PageRef {
     return movePage(this.#from, ref, { node: to, slot, number: this.takeNumber() }, this.#rules);
   }
-}
-
-function isNotAbove(end: UpperBound, high: UpperBound): boolean {
-  if (high === undefined) return true;
-  return end !== undefined && compareBytes(end, high) <= 0;
 }
 
 /** As a replace needs it: the stored bytes of all pages, and no dead chunks. */

@@ -253,7 +253,8 @@ export interface Table<V, In = V> {
    */
   keys(options?: ScanOptions): KeyScan;
   /**
-   * The number of records. Cost: as `scan`, without decoding values.
+   * The number of records. Leaves are counted one by one, each as it is then. Cost: a small read of
+   * each leaf; one that was changed lately, or holds records that expire, is read whole.
    *
    * @example
    * await users.count({ prefix: 'user:' }); // => 1

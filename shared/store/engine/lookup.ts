@@ -1,5 +1,6 @@
 // Finds records in a leaf: no I/O if young enough, a tiny read with pages at hand, else one read.
-import { everyRowFor, findRecord, rowsFor } from '../container/layers.ts';
+import { rowsToCount } from '../container/count.ts';
+import { everyRowFor, findRecord, type Range, rowsFor } from '../container/layers.ts';
 import { isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -62,6 +63,20 @@ export async function lookAtWhole(engine: Engine, id: EntityId): Promise<Snapsho
   const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
   const known = await lookInMemory(engine, id, since, ({ header }) => isWhole(header));
   return known ?? engine.reader.readWhole(id);
+}
+
+/** Undefined if missing. A tiny read, its header, or both and the whole, as counting needs it. */
+export async function lookToCount(engine: Engine, id: EntityId, range: Range): Promise<Snapshot | undefined> {
+  const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
+  const tells = ({ header }: Snapshot): boolean => rowsToCount(header, range).every(isKnown);
+  const known = await lookInMemory(engine, id, since, tells);
+  if (known !== undefined) return known;
+  const latest = engine.cache.get(id) ?? engine.cache.recall(id);
+  if (latest === undefined || tells(latest)) {
+    const read = await engine.reader.readPages(id, [], latest);
+    if (read === undefined || (tells(read) && read.seen.tick > since.begunTick)) return read;
+  }
+  return engine.reader.readWhole(id);
 }
 
 function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolean {

@@ -18,6 +18,8 @@ export interface PageRef {
   readonly number: number;
   readonly crc: number;
   readonly compression: number;
+  /** False only if none of its records expires or is a tombstone: then `records` is what it counts. */
+  readonly mayHoldDead: boolean;
   readonly chunksMost: number;
   /** Shared by all versions' snapshots with this page. */
   content: PageContent;
@@ -28,6 +30,9 @@ export interface PageTable {
   readonly low: Position;
   readonly pages: readonly PageRef[];
 }
+
+/** The bit of a row's `form` that says that no record of the page expires or is a tombstone. */
+const ALL_LIVE = 0x80;
 
 /** An encoded page table, and the offset of each row; the last offset is the end. */
 interface EncodedTable {
@@ -98,7 +103,7 @@ function writeRow(writer: ByteWriter, ref: PageRef, previous: Position): void {
   writer.varint(ref.sealedBytes);
   writer.varint(ref.number);
   writer.u32(ref.crc);
-  writer.u8(ref.compression);
+  writer.u8(ref.compression | (ref.mayHoldDead ? 0 : ALL_LIVE));
   writer.varint(ref.chunksMost);
 }
 
@@ -121,11 +126,15 @@ export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
       sealedBytes: reader.varint(),
       number: reader.varint(),
       crc: reader.u32(),
-      compression: reader.u8(),
+      ...formOf(reader.u8()),
       chunksMost: reader.varint(),
       content: new PageContent(),
     };
   });
+}
+
+function formOf(form: number): Pick<PageRef, 'compression' | 'mayHoldDead'> {
+  return { compression: form & ~ALL_LIVE, mayHoldDead: (form & ALL_LIVE) === 0 };
 }
 
 export function asDeadSlot({ slot, chunksMost }: DeadSlot): DeadSlot {

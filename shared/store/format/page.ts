@@ -58,11 +58,15 @@ export function parsePage(body: Uint8Array): Page {
     const flags = reader.u8();
     reader.varint();
     if ((flags & FLAG_EXPIRES) !== 0) reader.varint();
-    if (flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0) mayHoldDead = true;
+    mayHoldDead ||= isOfDead(flags);
     reader.skipBytes();
   }
   starts.push(body.length);
   return { body, starts, mayHoldDead, room: undefined };
+}
+
+function isOfDead(flags: number): boolean {
+  return flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0;
 }
 
 /** The record at `index`; key and value are views into the page. */
@@ -224,7 +228,14 @@ export function slicePage(page: Page, first: number, end: number): Page {
   // One small page in the cache must not keep a whole bulk write in memory.
   const room = roomFor(to - from);
   room.set(page.body.subarray(from, to), ROOM_BEFORE_BYTES);
-  return builtPage(room, to - from, starts, page.mayHoldDead);
+  return builtPage(room, to - from, starts, mayHoldDead(page, first, end));
+}
+
+/** Whether a compaction may drop one of the records from `first` to `end` (exclusive). */
+export function mayHoldDead(page: Page, first = 0, end = recordCount(page)): boolean {
+  if (!page.mayHoldDead) return false;
+  for (let index = first; index < end; index += 1) if (isOfDead(page.body[keyEnd(page, index)]!)) return true;
+  return false;
 }
 
 /** The right page's low. In a branch its first entry: a split must know the child that owns it. */

@@ -1,11 +1,9 @@
 // The pages of one leaf for a scan: its layers joined, up to the first damaged page.
-import { layersOf } from '../container/layers.ts';
+import { layersOf, type OwnedRow, type Range, rowsIn } from '../container/layers.ts';
 import { mergeLayers, mergePages } from '../container/merge.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { compareBytes } from '../format/bytes.ts';
-import type { PageRef } from '../format/page-table.ts';
 import { lowerBound, type Page, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, type PositionOf, type Position, type UpperBound } from '../format/position.ts';
 
@@ -17,18 +15,10 @@ export interface DamagedStretch {
 }
 
 /** The positions of a leaf in [from, end). Its pages must be in memory. */
-export interface LeafRange {
+export interface LeafRange extends Range {
   readonly engine: Engine;
   readonly leaf: Snapshot;
   readonly positionOf: PositionOf;
-  readonly from: Position;
-  readonly end: UpperBound;
-}
-
-interface Row {
-  readonly ref: PageRef;
-  readonly low: Position;
-  readonly high: UpperBound;
 }
 
 /** Gives the pages that hold a range, in order, and last the first damaged stretch. */
@@ -46,7 +36,7 @@ export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
 /** Joins the upper layers first, as they are small, and lays them over the base's pages. */
 function* joinedPages(range: LeafRange): Generator<Page | DamagedStretch> {
   const { engine, leaf, positionOf } = range;
-  const [base = [], ...above] = layersOf(leaf.header).map((refs) => rowsIn(refs, range));
+  const [base = [], ...above] = layersOf(leaf.header).map((refs) => rowsIn(refs, leaf.header.high, range));
   const { newer, damaged } = openTogether(above, range);
   let next = 0;
   for (const row of base) {
@@ -69,7 +59,7 @@ function* joinedPages(range: LeafRange): Generator<Page | DamagedStretch> {
 
 /** Joins the pages of the upper layers that begin before the first damage in them. */
 function openTogether(
-  layers: readonly (readonly Row[])[],
+  layers: readonly (readonly OwnedRow[])[],
   { engine, leaf, positionOf }: LeafRange,
 ): { readonly newer: Page; readonly damaged: DamagedStretch | undefined } {
   const opened = layers.map((rows) => rows.map((row) => ({ low: row.low, page: open(engine, leaf, row) })));
@@ -81,16 +71,7 @@ function openTogether(
   return { newer: mergeLayers(intact, positionOf), damaged };
 }
 
-/** A layer's rows that may hold records of the range. */
-function rowsIn(refs: readonly PageRef[], { leaf, from, end }: LeafRange): Row[] {
-  const rows = refs.map((ref, row): Row => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? leaf.header.high }));
-  return rows.filter(
-    ({ low, high }, row) =>
-      (high === undefined || compareBytes(high, from) > 0) && (row === 0 || beforeBound(low, end)),
-  );
-}
-
-function open(engine: Engine, leaf: Snapshot, { ref, low, high }: Row): Page | DamagedStretch {
+function open(engine: Engine, leaf: Snapshot, { ref, low, high }: OwnedRow): Page | DamagedStretch {
   try {
     return pageOf(leaf, ref, engine.table);
   } catch (error) {

@@ -29,6 +29,8 @@ import {
 } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
+import { countFirstLeaf } from './count-leaf.ts';
+import { sumOverLeaves } from './leaf-ranges.ts';
 import { partition } from './partitions.ts';
 import { RecordReader } from './read.ts';
 import { ReverseScan } from './reverse-scan.ts';
@@ -206,9 +208,11 @@ export class StoredTable<V, In = V> implements Table<V, In> {
 
   async count(options: RangeOptions = {}): Promise<number> {
     CHECK.count(options);
-    let count = 0;
-    for await (const _ of this.#walk(options, keyOf)) count += 1;
-    return count;
+    const { deadlines, engine } = this.#context;
+    return sumOverLeaves(engine, boundsOf(options, this.order, this.name), (range) => {
+      const work = () => countFirstLeaf(this.#context, range);
+      return deadlines.bound(deadlines.begin(options), work);
+    });
   }
 
   async clear(options: RangeOptions = {}): Promise<number> {

@@ -213,7 +213,16 @@ test('a header with every optional field survives encoding', () => {
 });
 
 test('a row whose low begins with more than the low before it has is damage', () => {
-  const row = { slot: 0, records: 1, sealedBytes: 1, number: 1, crc: 0, compression: 0, chunksMost: 1 };
+  const row = {
+    slot: 0,
+    records: 1,
+    sealedBytes: 1,
+    number: 1,
+    crc: 0,
+    compression: 0,
+    mayHoldDead: true,
+    chunksMost: 1,
+  };
   const pages = [{ ...row, low: Buffer.from('ab'), content: new PageContent() }];
   const stored = Buffer.from(encodeHeader({ ...header(), low: Buffer.from('ab'), pages, layers: [] }));
   const at = stored.lastIndexOf(Buffer.from([2, 0, 0, 1, 1, 1]));
@@ -317,6 +326,7 @@ test('a page table that copies what stayed from the version before it is the one
     number: below(1e9),
     crc: below(2e9),
     compression: below(3),
+    mayHoldDead: below(2) === 0,
     chunksMost: below(3),
     content: new PageContent(),
   });

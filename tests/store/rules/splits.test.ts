@@ -161,7 +161,7 @@ function pagesWithin(layers: readonly (readonly PageRef[])[], low: number, end: 
 }
 
 function pageOfSize(at: number, sealedBytes: number): PageRef {
-  const rest = { records: 1, number: at, crc: 0, compression: 0, chunksMost: 1 };
+  const rest = { records: 1, number: at, crc: 0, compression: 0, mayHoldDead: true, chunksMost: 1 };
   return { low: Buffer.of(at), slot: at, sealedBytes, ...rest, content: new PageContent() };
 }
 

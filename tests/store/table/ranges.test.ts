@@ -132,3 +132,15 @@ test('has, keys and count decode no value; a scan in reverse goes on behind one 
   await expect(all(scan)).rejects.toMatchObject({ code: 'corrupt', key: 'b' });
   expect(await all(table.scan({ cursor: scan.cursor! }))).toMatchObject([{ key: 'a', value: 1 }]);
 });
+
+test('a count by a process that knows nothing reads headers, and no page of a leaf', async () => {
+  await filled();
+  const other = world.process();
+  const table = await world.run(other.store.table('t', { create: false }));
+  other.takeCalls();
+  expect(await world.run(table.count())).toBe(COUNT);
+  const reads = other.takeCalls().flatMap((call) => (call.kind === 'read' ? call.requests : []));
+  const ofLeaves = reads.filter(({ id }) => leavesOf(world.state, 't').some((leaf) => leaf.id === id));
+  expect(ofLeaves.length).toBe(leavesOf(world.state, 't').length);
+  for (const { parts } of ofLeaves) expect(parts).toEqual(['c', 'h']);
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { countRecords, rowsToCount } from '../../../shared/store/container/count.ts';
+import type { Range } from '../../../shared/store/container/layers.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { after, evaluated, type Model, put, randomChanges, remove } from './changes.ts';
+import { snapshotWith, TABLE, unread } from './nodes.ts';
+
+const KEYS = Array.from({ length: 400 }, (_, number) => `key-${String(number).padStart(3, '0')}`);
+const ALL = { from: Buffer.alloc(0), end: undefined };
+
+function rangeOf(from: number, end: number): Range {
+  return { from: Buffer.from(KEYS[from]!), end: end < KEYS.length ? Buffer.from(KEYS[end]!) : undefined };
+}
+
+/** The leaf with only those pages in memory that counting asks for. */
+function withPagesToCount(leaf: Snapshot, range: Range): Snapshot {
+  const asked = new Set(rowsToCount(leaf.header, range));
+  const pages = leaf.header.pages.map((ref) => (asked.has(ref) ? ref : unread(ref)));
+  return { ...leaf, header: { ...leaf.header, pages } };
+}
+
+test('whatever groups of changes come, as many are counted in a range as the model has there', () => {
+  const random = seededRandom(5);
+  const model: Model = new Map();
+  let leaf = snapshotWith({});
+  for (let round = 0; round < 60; round += 1) {
+    const nowMs = round * 20_000;
+    const count = [3, 40, 200][round % 3]!;
+    leaf = after(leaf, evaluated(leaf, randomChanges(random, KEYS, model, { count, fill: round, nowMs }), { nowMs }));
+    if (round % 7 === 6) leaf = after(leaf, evaluated(leaf, [], { nowMs, mergesAll: true }));
+    const lives = KEYS.map((key) => (model.get(key)?.expiresAtMs ?? (model.has(key) ? Infinity : 0)) > nowMs);
+    for (const [from, end] of [
+      [0, 400],
+      [17, 230],
+      [round, round + 1],
+    ] as const) {
+      const range = rangeOf(from, end);
+      const counted = countRecords(withPagesToCount(leaf, range), range, nowMs, TABLE);
+      expect(counted, `round ${round}, ${from} to ${end}`).toBe(lives.slice(from, end).filter(Boolean).length);
+    }
+  }
+});
+
+test('a leaf of one layer of records that do not expire is counted by its page table', () => {
+  const puts = KEYS.map((key) => put(key, 1));
+  const leaf = after(snapshotWith({}), evaluated(snapshotWith({}), puts));
+  expect(leaf.header.pages.length).toBeGreaterThan(20);
+  expect(rowsToCount(leaf.header, ALL)).toEqual([]);
+  expect(countRecords(withPagesToCount(leaf, ALL), ALL, 0, TABLE)).toBe(400);
+  expect(rowsToCount(leaf.header, rangeOf(17, 230)).length).toBe(2);
+});
+
+test('one record that expires costs its own page, until it is purged', () => {
+  const puts = KEYS.map((key, number) => put(key, 1, number === 200 ? 10 : undefined));
+  const leaf = after(snapshotWith({}), evaluated(snapshotWith({}), puts));
+  expect(rowsToCount(leaf.header, ALL).length).toBe(1);
+  const later = { nowMs: 400_000 };
+  const purged = after(leaf, evaluated(leaf, [], { ...later, purges: true }));
+  expect(rowsToCount(purged.header, ALL)).toEqual([]);
+  const layered = after(leaf, evaluated(leaf, [remove(KEYS[3]!)], later));
+  expect(countRecords(layered, ALL, later.nowMs, TABLE)).toBe(398);
+  const merged = after(layered, evaluated(layered, [], { ...later, mergesAll: true }));
+  expect(countRecords(merged, ALL, later.nowMs, TABLE)).toBe(398);
+});
