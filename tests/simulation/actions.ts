@@ -42,6 +42,11 @@ export interface Scanning extends Base<'scan'> {
   readonly pauseMs: number;
 }
 
+/** Clears the keys from one to another (exclusive), in order of keys; undefined: all. */
+export interface Clearing extends Base<'clear'> {
+  readonly range: readonly [from: number, to: number] | undefined;
+}
+
 export interface Vacuuming extends Base<'vacuum'> {
   /** Leaves that nobody wrote for this long may be merged. */
   readonly quietMs: number;
@@ -49,13 +54,16 @@ export interface Vacuuming extends Base<'vacuum'> {
 
 export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'>;
 
-export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | OnTable;
+export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | Clearing | OnTable;
 export type ActionKind = Action['kind'];
 
 /** Without scans and the final reads. history.ts searches the orders of one record's operations. */
 const OPERATIONS_OF_A_KEY_MAX = 26;
 const SCANS_MAX = 5;
 const DROPS_MAX = 4;
+/** The share of seeds with clears, and a seed's clears at most. */
+const CLEARING_SHARE = 0.25;
+const CLEARS_MAX = 3;
 /** Records of one batch. The root that it splits must hold all separators that come of it. */
 const LOAD_KEYS = 20;
 
@@ -73,6 +81,8 @@ const ACTIONS: Readonly<Record<ActionKind, number>> = {
   putMany: 7,
   deleteMany: 2,
   scan: 3,
+  // Drawn apart: see `clearBeside`.
+  clear: 0,
   vacuum: 3,
   drop: 0,
   reopen: 1,
@@ -210,6 +220,8 @@ export class ActionSource {
           limit: chance.is(0.5) ? 1 + chance.below(6) : undefined,
           pauseMs: chance.of([0, 0, 30, 1_000]),
         };
+      case 'clear':
+        return { ...base, kind, range: undefined };
       case 'vacuum':
         return { ...base, kind, quietMs: this.#rules.isMerging ? this.#quietMs() : 0 };
       case 'drop':
@@ -282,4 +294,22 @@ export class ActionSource {
 /** The options of every call of an action. */
 export function optionsOf({ timeoutMs }: { readonly timeoutMs: number | undefined }): { timeoutMs?: number } {
   return timeoutMs === undefined ? {} : { timeoutMs };
+}
+
+/** Adds to some clients that they clear the table, or a range of it. */
+export function clearBeside(
+  chance: Chance,
+  clients: readonly { readonly actions: Action[] }[],
+  { keyCount, order }: { readonly keyCount: number; readonly order: 'hash' | 'key' },
+): void {
+  if (!chance.is(CLEARING_SHARE)) return;
+  for (let count = 1 + chance.below(CLEARS_MAX); count > 0; count -= 1) {
+    const { actions } = chance.of(clients);
+    const from = chance.below(keyCount);
+    const range =
+      order === 'key' && chance.is(0.6) ? ([from, from + 1 + chance.below(keyCount - from)] as const) : undefined;
+    const timeoutMs = chance.is(0.2) ? 1 + chance.below(600) : undefined;
+    const clear: Clearing = { kind: 'clear', gapMs: chance.below(100), timeoutMs, range };
+    actions.splice(chance.below(actions.length + 1), 0, clear);
+  }
 }

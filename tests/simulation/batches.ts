@@ -5,7 +5,7 @@ import type { Operation } from './history.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';
 import { TIMEOUT_MS } from './process.ts';
 import type { Call } from './recorder.ts';
-import { type OnKeys, type OnTable, optionsOf, type PutMany, type Scanning } from './actions.ts';
+import { type Clearing, type OnKeys, type OnTable, optionsOf, type PutMany, type Scanning } from './actions.ts';
 import { positionOf } from './provider.ts';
 import { TABLE } from './scenario.ts';
 
@@ -178,6 +178,32 @@ export class Batches {
       const name = this.#client.nameOf(key);
       if (!found.has(name)) this.#client.reads(name, 'scan', call, undefined);
     }
+  }
+
+  /** Each key in the range is deleted at a moment of its own. After a failure nobody knows which were. */
+  async clear(action: Clearing, life: Caller, table: CalledTable): Promise<void> {
+    const { recorder, scenario, events } = this.#client.options;
+    const [from = 0, to = scenario.keyCount] = action.range ?? [];
+    const range = action.range === undefined ? {} : { from: this.#client.nameOf(from), to: this.#client.nameOf(to) };
+    const call = recorder.begin(life);
+    // Its deadline is that of each leaf.
+    const answer = await this.#client.ask(
+      'clear',
+      { ...call, naps: -1 },
+      undefined,
+      [...this.#client.writeCodes(), 'conflict'],
+      () => table.clear({ ...optionsOf(action), ...range }),
+    );
+    const isKnown = answer.kind === 'value';
+    const keys = Array.from({ length: scenario.keyCount }, (_, key) => key).filter((key) => key >= from && key < to);
+    if (isKnown && answer.value > keys.length) recorder.complain('a clear deleted more records than there are keys');
+    if (isKnown && answer.value > 0) events.count('records cleared');
+    for (const key of keys)
+      recorder.add(this.#client.nameOf(key), 'clear', call, isKnown, (window) => (state) => [
+        undefined,
+        // An expired record may stay.
+        ...(state !== undefined && recorder.views(state, window).includes(undefined) ? [state] : []),
+      ]);
   }
 
   async administer(action: OnTable, life: Caller, reopen: () => void): Promise<void> {

@@ -175,6 +175,8 @@ export class Client {
         return this.#batches.deleteMany(action, life, table);
       case 'scan':
         return this.#batches.scan(action, life, table);
+      case 'clear':
+        return this.#batches.clear(action, life, table);
       case 'vacuum':
       case 'drop':
       case 'reopen':

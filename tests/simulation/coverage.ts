@@ -51,6 +51,7 @@ const EXPECTED: readonly string[] = [
   'record seen in doubt of its expiry, or expired',
   'expired record purged',
   'scan to its end',
+  'records cleared',
   'table recreated',
   'tombstone set to removing',
   'tombstone set to removed',

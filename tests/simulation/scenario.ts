@@ -1,6 +1,6 @@
 // A scenario holds everything of one run as plain data drawn from a seed. Shrinking leaves data out
 // until the cause of a failure remains.
-import { type Action, type ActionRules, ActionSource } from './actions.ts';
+import { type Action, type ActionRules, ActionSource, clearBeside } from './actions.ts';
 import { Chance } from './chance.ts';
 import {
   aimedMishaps,
@@ -128,6 +128,7 @@ export function scenarioOf(seed: number): Scenario {
   if (isAimed) clients[0]!.actions.unshift(...actions.load(merging.of([150, 300])));
   else if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
   if (isMerging && !isAimed) shrinkBy(merging, clients, actions);
+  clearBeside(new Chance(seed, 7), clients, { keyCount, order });
   return {
     seed,
     order,

@@ -141,8 +141,8 @@ export function failAll(changes: readonly Change[], error: unknown, table: strin
 }
 
 /** The error of a change that was sent and could not be settled. */
-export function unknownFate({ key, sentTo }: Change, table: string, cause?: unknown): StoreError {
-  return unknownOutcome(table, sentTo, decodeKey(key), cause);
+export function unknownFate({ key, sentTo, whole }: Change, table: string, cause?: unknown): StoreError {
+  return unknownOutcome(table, sentTo, whole === undefined ? decodeKey(key) : undefined, cause);
 }
 
 function close(attempt: Attempt): void {

@@ -3,7 +3,7 @@ import type { Order } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
-import type { Position } from '../format/position.ts';
+import type { Position, UpperBound } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
 
 /** The effect on the record. `none` is a negative verdict, with an error or without. */
@@ -17,6 +17,14 @@ export type Decision =
   | { readonly kind: 'remove' }
   | { readonly kind: 'none'; readonly error?: unknown };
 
+/** Removes all records from the change's position to `end`, as far as the leaf reaches. */
+export interface Clearing {
+  readonly kind: 'clear';
+  readonly end: UpperBound;
+  /** Nothing is removed from a table of another incarnation. Undefined: of whichever there is. */
+  readonly incarnation: Id64 | undefined;
+}
+
 /** How a change ended. `record` is the record as it then stands. */
 export type Verdict =
   | {
@@ -24,9 +32,17 @@ export type Verdict =
       readonly incarnation: Id64;
       readonly version: number;
       readonly record: StoredRecord | undefined;
+      /** A clearing's. */
+      readonly cleared?: Cleared;
     }
   | { readonly kind: 'unchanged'; readonly incarnation: Id64; readonly record: StoredRecord | undefined }
   | { readonly kind: 'failed'; readonly error: unknown };
+
+/** How many records that lived were removed up to `reached`; undefined: to the last. */
+export interface Cleared {
+  readonly count: number;
+  readonly reached: UpperBound;
+}
 
 /** Decides from the present record (expired: absent). May run often; must not await. */
 export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => Decision;
@@ -42,6 +58,7 @@ export interface VerdictSink {
 /** The members that a change is made of. Without `dueMs` nobody waits for it, as for a hint. */
 type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
+  readonly whole?: Clearing;
   readonly sink: VerdictSink;
   readonly index: number;
 };
@@ -54,6 +71,8 @@ export class Change {
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
   readonly action: Action;
+  /** Work on several records, in place of the action: it has a commit to itself. */
+  readonly whole: Clearing | undefined;
   /** Bytes it counts against the bound of the queues. */
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
@@ -84,6 +103,7 @@ export class Change {
     this.order = asked.order;
     this.level = asked.level;
     this.action = asked.action;
+    this.whole = asked.whole;
     this.bytes = asked.bytes;
     this.begunTick = asked.begunTick;
     this.dueMs = asked.dueMs ?? Infinity;

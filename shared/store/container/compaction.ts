@@ -4,6 +4,7 @@ import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
 import { beforeBound, type Position, positionsOf } from '../format/position.ts';
 import type { Change } from './change.ts';
+import { rowsToCount } from './count.ts';
 import { layerBounds, layersOf, rowBefore, rowsFor } from './layers.ts';
 import { isDead } from './merge.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
@@ -119,6 +120,8 @@ export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): n
 
 function pagesUsed(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   const { header } = snapshot;
+  const whole = changes[0]?.whole;
+  if (whole?.kind === 'clear') return rowsToCount(header, { from: changes[0]!.position, end: whole.end });
   const { pages, layers } = header;
   const target = compactionTarget(header, changes);
   const bounds = layerBounds(header);

@@ -17,25 +17,28 @@ export function rowsToCount(header: Header, range: Range): PageRef[] {
   return asked.map(({ ref }) => ref);
 }
 
-/** The records of the range that are neither deleted nor expired. Throws `corrupt` for damage. */
-export function countRecords(snapshot: Snapshot, range: Range, nowMs: number, table: string): number {
+/** Records that are not deleted, and how many of them have expired. */
+export interface Count {
+  stored: number;
+  expired: number;
+}
+
+/** Counts the records of the range. Throws `corrupt` for damage. */
+export function countRecords(snapshot: Snapshot, range: Range, nowMs: number, table: string): Count {
   const { header } = snapshot;
   const positionOf = positionsOf(header.order, header.level);
   const [base = [], ...above] = layersOf(header).map((layer) => rowsIn(layer, header.high, range));
   const open = ({ ref }: OwnedRow): Page => peekPage(snapshot, ref, table);
-  const newer = mergeLayers(
-    above.map((rows) => rows.map(open)),
-    positionOf,
-  );
-  if (base.length === 0) return countIn(newer, positionOf, range, nowMs);
-  let count = 0;
+  const opened = above.map((rows) => rows.map(open));
+  const newer = mergeLayers(opened, positionOf);
+  const count: Count = { stored: 0, expired: 0 };
+  const add = (page: Page): void => addPage(count, within(page, range, positionOf), nowMs);
+  if (base.length === 0) add(newer);
   let first = 0;
   for (const row of base) {
     const end = row.high === undefined ? recordCount(newer) : lowerBound(newer, row.high, positionOf, first);
-    count +=
-      first === end && isCounted(row, range)
-        ? row.ref.records
-        : countIn(mergePages(open(row), newer, positionOf, { first, end }), positionOf, range, nowMs);
+    if (first === end && isCounted(row, range)) count.stored += row.ref.records;
+    else add(mergePages(open(row), newer, positionOf, { first, end }));
     first = end;
   }
   return count;
@@ -46,14 +49,23 @@ function isCounted({ ref, low, high }: OwnedRow, { from, end }: Range): boolean 
   return !ref.mayHoldDead && compareBytes(low, from) >= 0 && isNotAbove(high, end);
 }
 
-function countIn(page: Page, positionOf: PositionOf, { from, end }: Range, nowMs: number): number {
+interface Part {
+  readonly page: Page;
+  readonly first: number;
+  readonly end: number;
+}
+
+function within(page: Page, { from, end }: Range, positionOf: PositionOf): Part {
   const first = lowerBound(page, from, positionOf);
-  const last = end === undefined ? recordCount(page) : lowerBound(page, end, positionOf, first);
-  if (!page.mayHoldDead) return last - first;
-  let count = 0;
-  for (let index = first; index < last; index += 1) {
+  return { page, first, end: end === undefined ? recordCount(page) : lowerBound(page, end, positionOf, first) };
+}
+
+function addPage(count: Count, { page, first, end }: Part, nowMs: number): void {
+  count.stored += end - first;
+  if (!page.mayHoldDead) return;
+  for (let index = first; index < end; index += 1) {
     const record = recordAt(page, index);
-    if (!isTombstone(record) && !isExpired(record, nowMs)) count += 1;
+    if (isTombstone(record)) count.stored -= 1;
+    else if (isExpired(record, nowMs)) count.expired += 1;
   }
-  return count;
 }

@@ -1,5 +1,5 @@
 // Evaluating changes, pure: from one snapshot to the page table of the next. It knows no writes.
-import { compareBytes } from '../format/bytes.ts';
+import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 import {
   cutPage,
@@ -12,14 +12,25 @@ import {
   pageFrom,
   pagesFrom,
   recordCount,
+  slicePage,
 } from '../format/page.ts';
-import { type Position, type PositionOf, positionsOf } from '../format/position.ts';
+import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
 import { mayBeDead, type StoredRecord } from '../format/record.ts';
-import type { Change } from './change.ts';
+import type { Change, Clearing, Verdict } from './change.ts';
 import { compactionTarget, PURGE_AFTER_MS } from './compaction.ts';
+import { countRecords } from './count.ts';
 import { decide, type DecisionRules, type Decisions } from './decide.ts';
-import { layerBounds, layersOf, rowBefore, startingAt } from './layers.ts';
-import { mergeLayers, mergePages, PASSING, withoutDead } from './merge.ts';
+import {
+  isNotAbove,
+  layerBounds,
+  layersOf,
+  type OwnedRow,
+  type Range,
+  rowBefore,
+  rowsIn,
+  startingAt,
+} from './layers.ts';
+import { concatenate, mergeLayers, mergePages, PASSING, withoutDead } from './merge.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
@@ -66,6 +77,8 @@ export interface Evaluation extends Omit<UnsealedEvaluation, 'kept'> {
  */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   const { header } = snapshot;
+  const [first] = changes;
+  if (first?.whole !== undefined) return evaluateClearing(snapshot, first.position, first.whole, rules);
   const { mergesAll, purges } = rules;
   const { records, verdicts, appliedCount, nextNumber } = decide(snapshot, changes, rules, header.nextNumber);
   const layout = new Layout(snapshot, rules, nextNumber);
@@ -77,6 +90,31 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
       : layout.write(records, mergesAll ? 0 : compactionTarget(header, changes));
   return { ...content, ...layout.finish(), verdicts, appliedCount };
 }
+
+/** Removes records page by page: no tombstone is needed, as all layers lose them at once. */
+function evaluateClearing(
+  snapshot: Snapshot,
+  from: Position,
+  { end, incarnation: wanted }: Clearing,
+  rules: EvaluationRules,
+): UnsealedEvaluation {
+  const { header } = snapshot;
+  const { incarnation, high: reached } = header;
+  const isOther = wanted !== undefined && wanted !== incarnation;
+  const range = { from, end: isOther ? from : end };
+  const { stored, expired } = isOther ? NOTHING : countRecords(snapshot, range, rules.nowMs, rules.table);
+  const [version, record] = [header.nextNumber, undefined];
+  // Each removal takes a number, as a delete does.
+  const layout = new Layout(snapshot, rules, version + stored);
+  const isUnchanged = stored === 0 && !(rules.mergesAll && header.layers.length > 0);
+  const content = isUnchanged ? { pages: header.pages, layers: header.layers } : layout.without(range);
+  const verdict: Verdict = isOther
+    ? { kind: 'unchanged', incarnation, record }
+    : { kind: 'applied', incarnation, version, record, cleared: { count: stored - expired, reached } };
+  return { ...content, kept: 0, ...layout.finish(), verdicts: [verdict], appliedCount: stored };
+}
+
+const NOTHING = { stored: 0, expired: 0 };
 
 type Row = PageRef | UnsealedPage;
 
@@ -133,6 +171,44 @@ class Layout {
     this.#free(header.pages);
     const living = this.#purged(mergeLayers([...layers, [delta]], this.#positionOf));
     return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
+  }
+
+  /** All but the records of the range; in one layer if all are to be merged. */
+  without(range: Range): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
+    const { header } = this.#snapshot;
+    const layers = layersOf(header);
+    if (this.#rules.mergesAll) {
+      const rest = layers.map((rows) => this.#ownedRows(rows).map((row) => this.#restOf(row, range)));
+      this.#free(header.pages);
+      return { pages: this.#replacePage(undefined, this.#purged(mergeLayers(rest, this.#positionOf))), layers: [] };
+    }
+    const [base = [], ...above] = layers.map((rows, layer) => {
+      const left = this.#ownedRows(rows).flatMap((row) => this.#rowsWithout(row, range, layer === 0));
+      return startingAt(left, header.low);
+    });
+    const filled = above.filter((rows) => rows.length > 0);
+    return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
+  }
+
+  #ownedRows(rows: readonly PageRef[]): OwnedRow[] {
+    return rowsIn(rows, this.#snapshot.header.high, { from: EMPTY_BYTES, end: undefined });
+  }
+
+  #rowsWithout(row: OwnedRow, range: Range, isBase: boolean): Row[] {
+    const { ref } = row;
+    if (isNotAbove(row.high, range.from) || !beforeBound(row.low, range.end)) return [ref];
+    const rest = this.#restOf(row, range);
+    if (recordCount(rest) === ref.records) return [ref];
+    return this.#replacePage(ref, isBase ? this.#purged(rest) : rest);
+  }
+
+  /** The records of a row outside the range. A page that lies within it is not opened. */
+  #restOf({ ref, low, high }: OwnedRow, { from, end }: Range): Page {
+    if (compareBytes(low, from) >= 0 && isNotAbove(high, end)) return EMPTY_PAGE;
+    const page = this.#pageOf(ref);
+    const first = lowerBound(page, from, this.#positionOf);
+    const behind = end === undefined ? recordCount(page) : lowerBound(page, end, this.#positionOf, first);
+    return concatenate([slicePage(page, 0, first), slicePage(page, behind, recordCount(page))]);
   }
 
   /** Layers of pages, the oldest first, and the records over them, as one passing page. */

@@ -33,10 +33,16 @@ export function sortChanges(
     if (isReached && change.order !== undefined && change.order !== header.order)
       change.settle({ kind: 'failed', error: orderChanged(table) });
     else if (found === 'here') {
-      (sorted.here.length < countMax && bytes < GROUP_BYTES_MAX ? sorted.here : sorted.later).push(change);
+      const hasRoom = sorted.here.length < countMax && bytes < GROUP_BYTES_MAX && mayShare(change, sorted.here);
+      (hasRoom ? sorted.here : sorted.later).push(change);
       bytes += change.bytes;
     } else sorted[found].push(change);
   }
   sorted.here.sort(byPosition);
   return sorted;
+}
+
+/** A whole change has a commit to itself. */
+function mayShare(change: Change, [first]: readonly Change[]): boolean {
+  return first === undefined || (first.whole === undefined && change.whole === undefined);
 }

@@ -262,8 +262,8 @@ export interface Table<V, In = V> {
   count(options?: RangeOptions): Promise<number>;
   /**
    * Deletes the records within bounds, or all, and gives their number. Safe beside writers: each
-   * record that existed throughout is deleted; one written meanwhile may stay. Cost: a read of each
-   * leaf, and its commits. `drop` costs less for a whole table.
+   * record that existed throughout is deleted; one written meanwhile may stay. After an error any
+   * of them may be gone. Cost: a commit of each leaf, and a read of it where `count` takes one.
    *
    * @example
    * await users.clear({ from: 'user:1', through: 'user:9' }); // => 1

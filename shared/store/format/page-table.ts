@@ -18,7 +18,7 @@ export interface PageRef {
   readonly number: number;
   readonly crc: number;
   readonly compression: number;
-  /** False only if none of its records expires or is a tombstone: then `records` is what it counts. */
+  /** False only if none of its records expires or is a tombstone. */
   readonly mayHoldDead: boolean;
   readonly chunksMost: number;
   /** Shared by all versions' snapshots with this page. */

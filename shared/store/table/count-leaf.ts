@@ -12,6 +12,6 @@ export async function countFirstLeaf({ engine, order }: TableContext, range: Ran
   const { header } = leaf;
   if (header.order !== order) throw orderChanged(table);
   if (turns.isLong) await turns.pause();
-  const count = countRecords(leaf, range, runtime.wallMs(), table);
-  return { count, reached: header.high, incarnation: header.incarnation };
+  const { stored, expired } = countRecords(leaf, range, runtime.wallMs(), table);
+  return { count: stored - expired, reached: header.high, incarnation: header.incarnation };
 }

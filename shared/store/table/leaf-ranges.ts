@@ -1,5 +1,5 @@
-// Work on a range leaf by leaf, several leaves at a time. Branches only tell where to begin: each
-// step says how far it got, and the next goes on there, so that splits and merges hide nothing.
+// Works on a range leaf by leaf, several at a time. Branches only tell where to begin: each step
+// says how far it got, so that no split or merge hides anything (rule 33).
 import type { Range } from '../container/layers.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Id64 } from '../format/bytes.ts';
@@ -9,7 +9,7 @@ import { checkIncarnation } from './bounds.ts';
 /** Leaves worked on at a time: all of them may be in memory. */
 const LEAVES_AT_ONCE = 16;
 
-/** What a step did, for the positions from where it began up to `reached`, or to the last. */
+/** A step's result, for the positions up to `reached`, exclusive; undefined: to the last. */
 export interface Step {
   readonly count: number;
   readonly reached: UpperBound;
@@ -60,7 +60,7 @@ class LeafRanges {
     for (let at: UpperBound = from; at !== undefined && beforeBound(at, end);) at = await this.#step({ from: at, end });
   }
 
-  /** Where it got to; undefined at the end, or if something failed. Never rejects. */
+  /** Gives its `reached`; undefined also if something failed. Never rejects. */
   async #step(range: Range): Promise<UpperBound> {
     if (this.#failure !== undefined) return undefined;
     try {

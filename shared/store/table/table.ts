@@ -38,9 +38,6 @@ import { TableScan } from './scan.ts';
 import { decodeEntry, type Give, versionOf } from './values.ts';
 import { Writer } from './write.ts';
 
-/** Bounds the memory of a clear. */
-const CLEARED_AT_ONCE = 5_000;
-
 const keyOf: Give<string> = ({ key }) => decodeKey(key);
 
 export class StoredTable<V, In = V> implements Table<V, In> {
@@ -217,20 +214,10 @@ export class StoredTable<V, In = V> implements Table<V, In> {
 
   async clear(options: RangeOptions = {}): Promise<number> {
     CHECK.clear(options);
-    let count = 0;
-    let keys: string[] = [];
-    const flush = async (): Promise<void> => {
-      const outcomes = await this.#deleteAll(
-        keys.map((key) => ({ key })),
-        options,
-      );
-      for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
-      count += outcomes.filter(({ status }) => status === 'deleted').length;
-      keys = [];
-    };
-    for await (const key of this.#walk(options, keyOf)) if (keys.push(key) >= CLEARED_AT_ONCE) await flush();
-    if (keys.length > 0) await flush();
-    return count;
+    const bounds = boundsOf(options, this.order, this.name);
+    return sumOverLeaves(this.#context.engine, bounds, (range, incarnation) =>
+      this.#writer.clear(range, incarnation, options),
+    );
   }
 
   async partitions(count: number, options?: CallOptions): Promise<string[]> {

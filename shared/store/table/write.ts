@@ -1,13 +1,16 @@
 // Writes a call's items through their queues. Every item has its outcome when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
-import { Change, type Verdict, type VerdictSink } from '../container/change.ts';
+import { Change, type Clearing, type Verdict, type VerdictSink } from '../container/change.ts';
+import type { Range } from '../container/layers.ts';
 import type { CallOptions } from '../contract/options.ts';
-import type { StoreError } from '../contract/errors.ts';
+import { asStoreError, type StoreError } from '../contract/errors.ts';
+import type { Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { abortedError, type Deadline } from '../io/deadline.ts';
 import type { Prepared } from './actions.ts';
 import type { Ticket } from './admission.ts';
 import type { TableContext } from './context.ts';
+import type { Step } from './leaf-ranges.ts';
 import { wavesOf } from './write-order.ts';
 
 /** Changes handed over at once: a larger batch would fill the queues for all other calls. */
@@ -107,14 +110,30 @@ export class Writer {
       bytes = change?.bytes ?? 0;
       if (change !== undefined) changes.push(change);
     }
-    if (changes.length > 0) await this.#writeChanges(slice, changes, deadline);
+    if (changes.length > 0) await this.#send(slice, changes, deadline);
   }
 
-  async #writeChanges<T extends Keyed, O>(
-    slice: Slice<T, O>,
-    changes: readonly Change[],
-    deadline: Deadline,
-  ): Promise<void> {
+  /** Removes the range's records from its first leaf, in one commit. */
+  async clear(range: Range, incarnation: Id64 | undefined, options: CallOptions | undefined): Promise<Step> {
+    const verdict = await this.#writeWhole(range.from, { kind: 'clear', end: range.end, incarnation }, options);
+    if (verdict.kind === 'failed') throw asStoreError(verdict.error);
+    // Unchanged is the table of another incarnation, at which the caller stops.
+    const cleared = verdict.kind === 'applied' ? verdict.cleared : undefined;
+    return { count: cleared?.count ?? 0, reached: cleared?.reached, incarnation: verdict.incarnation };
+  }
+
+  async #writeWhole(position: Position, whole: Clearing, options: CallOptions | undefined): Promise<Verdict> {
+    const { deadlines, engine, order } = this.#context;
+    const deadline = deadlines.begin(options);
+    const sink = new LoneSink();
+    const call = { begunTick: engine.clock.now().tick, dueMs: deadline.dueMs };
+    const place = { key: position, position, order, level: 0, bytes: CHANGE_OVERHEAD_BYTES };
+    const change = new Change({ ...place, ...call, action: { kind: 'none' }, whole, sink, index: 0 });
+    await this.#send(sink, [change], deadline);
+    return sink.done;
+  }
+
+  async #send(slice: Answers, changes: readonly Change[], deadline: Deadline): Promise<void> {
     const { engine, admission, deadlines } = this.#context;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
     const unwatch = deadlines.watch(deadline, (cause) => {
@@ -147,6 +166,26 @@ export class Writer {
 
 export interface Keyed {
   readonly key: string;
+}
+
+/** Answers that a call waits for, and how many are left. */
+interface Answers {
+  readonly left: number;
+  readonly done: Promise<unknown>;
+}
+
+class LoneSink implements VerdictSink, Answers {
+  left = 1;
+  readonly #verdict = Promise.withResolvers<Verdict>();
+
+  get done(): Promise<Verdict> {
+    return this.#verdict.promise;
+  }
+
+  settled(_index: number, verdict: Verdict): void {
+    this.left = 0;
+    this.#verdict.resolve(verdict);
+  }
 }
 
 /** A key's bytes and its position. */

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
+import { Change } from '../../../shared/store/container/change.ts';
+import { pagesToCommit } from '../../../shared/store/container/compaction.ts';
+import { rowsToCount } from '../../../shared/store/container/count.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { compareBytes } from '../../../shared/store/format/bytes.ts';
+import { after, evaluated, expectModel, type Model, put, randomChanges } from './changes.ts';
+import { hexId } from '../../support/ids.ts';
+import { snapshotWith, unread } from './nodes.ts';
+
+const KEYS = Array.from({ length: 400 }, (_, number) => `key-${String(number).padStart(3, '0')}`);
+
+function clear(from: string, end: string | undefined, incarnation = snapshotWith({}).header.incarnation): Change {
+  const position = Buffer.from(from);
+  const whole = { kind: 'clear', end: end === undefined ? undefined : Buffer.from(end), incarnation } as const;
+  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, index: 0 } as const;
+  const sink = { settled: () => undefined };
+  return new Change({ ...rest, position, key: position, action: { kind: 'none' }, whole, sink });
+}
+
+/** The leaf with only those pages in memory that the change asks for. */
+function withPagesFor(change: Change, leaf: Snapshot): Snapshot {
+  const bare = { ...leaf, header: { ...leaf.header, pages: leaf.header.pages.map(unread) } };
+  const asked = new Set(pagesToCommit(bare, [change]).map(({ slot }) => slot));
+  const pages = leaf.header.pages.map((ref) => (asked.has(ref.slot) ? ref : unread(ref)));
+  return { ...leaf, header: { ...leaf.header, pages } };
+}
+
+test('whatever groups of changes come between, a clear removes what lives in its range, and nothing else', () => {
+  const random = seededRandom(9);
+  const model: Model = new Map();
+  let leaf = snapshotWith({});
+  for (let round = 0; round < 80; round += 1) {
+    const nowMs = round * 20_000;
+    const count = [3, 40, 200][round % 3]!;
+    leaf = after(leaf, evaluated(leaf, randomChanges(random, KEYS, model, { count, fill: round, nowMs }), { nowMs }));
+    const from = randomInt(random, KEYS.length);
+    const end = from + randomInt(random, round % 2 === 0 ? 10 : 300);
+    const change = clear(KEYS[from]!, KEYS[end]);
+    const mergesAll = round % 5 === 4;
+    const evaluation = evaluated(mergesAll ? leaf : withPagesFor(change, leaf), [change], { nowMs, mergesAll });
+    const inRange = KEYS.slice(from, end < KEYS.length ? end : undefined);
+    const lived = inRange.filter((key) => (model.get(key)?.expiresAtMs ?? (model.has(key) ? Infinity : 0)) > nowMs);
+    expect(evaluation.verdicts).toMatchObject([{ kind: 'applied', cleared: { count: lived.length } }]);
+    for (const key of inRange) model.delete(key);
+    if (evaluation.appliedCount === 0) continue;
+    const freed = new Set(evaluation.dropped.map(({ slot }) => slot));
+    expect(evaluation.pages.filter(({ slot }) => freed.has(slot))).toEqual([]);
+    // Pages that were not asked for stayed as they are.
+    const known = new Map(leaf.header.pages.map(({ number, content }) => [number, content]));
+    const read = evaluation.pages.map((ref) => ({ ...ref, content: known.get(ref.number) ?? ref.content }));
+    leaf = after(leaf, { ...evaluation, pages: read });
+    let first = 0;
+    const { layers, pages } = leaf.header;
+    for (const rows of [pages.length - layers.reduce((sum, each) => sum + each, 0), ...layers]) {
+      const lows = pages.slice(first, (first += rows)).map(({ low }) => low);
+      expect(lows).toEqual(lows.toSorted(compareBytes));
+      if (rows > 0) expect(lows[0]).toEqual(leaf.header.low);
+    }
+    expectModel(leaf, model, nowMs, KEYS);
+  }
+});
+
+test('a clear of a whole leaf of one layer opens no page, and takes a number for each record', () => {
+  const leaf = after(
+    snapshotWith({}),
+    evaluated(
+      snapshotWith({}),
+      KEYS.map((key) => put(key, 1)),
+    ),
+  );
+  const change = clear('', undefined);
+  expect(
+    pagesToCommit({ ...leaf, header: { ...leaf.header, pages: leaf.header.pages.map(unread) } }, [change]),
+  ).toEqual([]);
+  const cleared = evaluated(withPagesFor(change, leaf), [change]);
+  expect(cleared).toMatchObject({ pages: [], layers: [], written: [], appliedCount: 400 });
+  expect(cleared.dropped.length).toBe(leaf.header.pages.length);
+  expect(cleared.nextNumber).toBe(leaf.header.nextNumber + 400);
+  expect(rowsToCount(leaf.header, { from: Buffer.alloc(0), end: undefined })).toEqual([]);
+});
+
+test('a clear that began in another incarnation changes nothing', () => {
+  const leaf = after(snapshotWith({}), evaluated(snapshotWith({}), [put('a', 1)]));
+  const other = evaluated(leaf, [clear('', undefined, hexId('0000000000000009'))]);
+  expect(other).toMatchObject({ appliedCount: 0, verdicts: [{ kind: 'unchanged' }] });
+  expect(other.pages).toEqual(leaf.header.pages);
+});

@@ -1,0 +1,86 @@
+// Clears beside other writers, and beside a provider that loses replies.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Table } from '../../../shared/store/index.ts';
+import { leavesOf, storedKeys } from './structure.ts';
+import { isWriteOf, key, type Process, text, World } from './world.ts';
+
+let world: World;
+afterEach(() => world.close());
+
+async function tableWith(count: number): Promise<{ process: Process; table: Table<string> }> {
+  world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  await put(table, 0, count);
+  return { process, table };
+}
+
+async function put(table: Table<string>, first: number, count: number): Promise<void> {
+  const items = Array.from({ length: count }, (_, at) => ({ key: key(first + at), value: text(first + at) }));
+  for (const outcome of await world.run(table.putMany(items))) expect(outcome.status).toBe('written');
+}
+
+describe('rule 33: a clear', () => {
+  test('goes on at the high of the leaf it cleared, where a split is not known to the branches', async () => {
+    const { table } = await tableWith(60);
+    const other = world.process();
+    const otherTable = await world.run(other.store.table<string>('t'));
+    expect(await world.run(otherTable.count())).toBe(60);
+    await put(table, 60, 200);
+    expect(leavesOf(world.state, 't').length).toBeGreaterThan(8);
+    expect(await world.run(otherTable.clear({ from: key(7) }))).toBe(253);
+    expect(storedKeys(world.state, 't')).toEqual(Array.from({ length: 7 }, (_, number) => key(number)));
+  });
+
+  test('takes one commit a leaf, and reads no leaf that it knows', async () => {
+    const { process, table } = await tableWith(200);
+    const leaves = leavesOf(world.state, 't').length;
+    const before = table.stats().commits;
+    process.takeCalls();
+    expect(await world.run(table.clear())).toBe(200);
+    expect(table.stats().commits - before).toBe(leaves);
+    expect(leavesOf(world.state, 't').flatMap(({ header }) => header.pages)).toEqual([]);
+  });
+
+  test('counts each record once, though the reply of a commit is lost', async () => {
+    const { process, table } = await tableWith(200);
+    let lost = 0;
+    process.rule((call) => (isWriteOf('patch')(call) && (lost += 1) % 2 === 1 ? { replyLost: true } : undefined));
+    expect(await world.run(table.clear())).toBe(200);
+    expect(lost).toBeGreaterThan(1);
+    expect(storedKeys(world.state, 't')).toEqual([]);
+  });
+
+  test('leaves what is written behind it, and versions that were there never return', async () => {
+    const { table } = await tableWith(30);
+    const before = (await world.run(table.get(key(3))))!.version;
+    await world.run(table.clear());
+    const { version } = await world.run(table.put(key(3), 'new', { ifAbsent: true }));
+    expect(version).not.toBe(before);
+    await expect(world.run(table.put(key(3), 'x', { ifVersion: before }))).rejects.toMatchObject({ code: 'conflict' });
+    const writes = Promise.all([table.clear(), table.put(key(4), 'a'), table.put(key(5), 'b')]);
+    const [count] = await world.run(writes);
+    expect(count + storedKeys(world.state, 't').length).toBe(3);
+  });
+
+  test('begins nothing after a failure, and fails with it', async () => {
+    const { process, table } = await tableWith(200);
+    process.rule((call) => (call.kind === 'write' ? { refuse: 'denied' } : undefined));
+    await expect(world.run(table.clear())).rejects.toMatchObject({ code: 'unavailable' });
+    expect(storedKeys(world.state, 't').length).toBe(200);
+  });
+
+  test('fails where the table was dropped and created again meanwhile, and leaves the new one alone', async () => {
+    const { process, table } = await tableWith(200);
+    const other = world.process();
+    const again = async (): Promise<void> => {
+      await other.store.drop('t');
+      const table = await other.store.table<string>('t', { order: 'key' });
+      await table.putMany(Array.from({ length: 9 }, (_, number) => ({ key: key(number), value: 'new' })));
+    };
+    process.once(isWriteOf('patch'), () => ({ reply: world.runtime.sleep(100).then(again) }));
+    // A leaf that is gone leaves the fate of what was sent to it open.
+    await expect(world.run(table.clear())).rejects.toMatchObject({ code: 'unknown' });
+    expect(storedKeys(world.state, 't').length).toBe(9);
+  });
+});
