@@ -2,6 +2,7 @@
 export type { KeyScan, Scan, Store, Table, UpdateItem } from './contract/api.ts';
 export { DELETE } from './contract/options.ts';
 export type {
+  BatchItem,
   CallOptions,
   CodecName,
   DeleteItem,
@@ -22,6 +23,7 @@ export type {
   VerifyOptions,
 } from './contract/options.ts';
 export type {
+  BatchOutcome,
   DeleteOutcome,
   Entry,
   GetOutcome,

@@ -99,7 +99,7 @@ class ContainerStore implements Store {
   async table<V = unknown, In = V>(name: string, options: TableOptions = {}): Promise<Table<V, In>> {
     checkTableName(name);
     CHECK.table(options);
-    const { order, containers = 1, codec = 'msgpack', schema, ttlMs, create = true, containerBytesMax } = options;
+    const { order, groupBy, containers = 1, codec = 'msgpack', schema, ttlMs, create = true, containerBytesMax } = options;
     checkTtl(ttlMs, { table: name });
     if (!Number.isInteger(containers) || containers < 1 || containers > INITIAL_CONTAINERS_MAX) {
       throw new StoreError('invalid', `containers must be a whole number from 1 to ${INITIAL_CONTAINERS_MAX}`, {
@@ -108,11 +108,12 @@ class ContainerStore implements Store {
     }
     if (order === 'key' && containers > 1)
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
+    checkGroupBy(groupBy, order, name);
     this.#checkSharedSize(name, containerBytesMax);
     const { isNew, root } = await this.#administer(
       name,
       options,
-      (engine) => openRoot(engine, { order, containers, create }),
+      (engine) => openRoot(engine, { order, groupBy, containers, create }),
       containerBytesMax,
     );
     // Another call may have opened the table meanwhile.
@@ -122,7 +123,9 @@ class ContainerStore implements Store {
     const engine = this.#engines.get(name) ?? this.#newEngine(subject);
     this.#engines.set(name, engine);
     const shared = { deadlines: this.#deadlines, admission: this.#admission };
-    return new StoredTable<V, In>({ engine, order: root.header.order, isNew, codec, schema, ttlMs, ...shared });
+    const { order: stored, groupBy: groups } = root.header;
+    const context = { engine, order: stored, groupBy: groups, isNew, codec, schema, ttlMs, ...shared };
+    return new StoredTable<V, In>(context);
   }
 
   async tables(options?: CallOptions): Promise<TableInfo[]> {
@@ -254,4 +257,11 @@ function shareDriver(driver: Driver): void {
 function checkValueOf(table: string): (record: StoredRecord) => void {
   return ({ key, codec, value }) =>
     void decodeValue('msgpack', { tag: codec, bytes: value }, { table, key: decodeKey(key) });
+}
+
+function checkGroupBy(groupBy: string | undefined, order: string | undefined, table: string): void {
+  if (groupBy === undefined) return;
+  if (order !== 'key') throw new StoreError('invalid', 'groupBy needs order "key": give both', { table });
+  if (!/^[!-~]$/.test(groupBy))
+    throw new StoreError('invalid', 'groupBy must be one character of ASCII, from "!" to "~"', { table });
 }

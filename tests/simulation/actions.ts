@@ -47,6 +47,12 @@ export interface Clearing extends Base<'clear'> {
   readonly range: readonly [from: number, to: number] | undefined;
 }
 
+/** Puts and deletes of distinct keys of one group. */
+export interface Batch extends Base<'batch'> {
+  readonly parts: readonly { readonly key: number; readonly does: 'put' | 'putIfAbsent' | 'delete' }[];
+  readonly bytes: number;
+}
+
 export interface Vacuuming extends Base<'vacuum'> {
   /** Leaves that nobody wrote for this long may be merged. */
   readonly quietMs: number;
@@ -54,7 +60,7 @@ export interface Vacuuming extends Base<'vacuum'> {
 
 export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'>;
 
-export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | Clearing | OnTable;
+export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | Clearing | Batch | OnTable;
 export type ActionKind = Action['kind'];
 
 /** Without scans and the final reads. history.ts searches the orders of one record's operations. */
@@ -64,6 +70,9 @@ const DROPS_MAX = 4;
 /** The share of seeds with clears, and a seed's clears at most. */
 const CLEARING_SHARE = 0.25;
 const CLEARS_MAX = 3;
+/** A seed's batches at most, beside two. */
+const BATCHES_MAX = 6;
+export const KEYS_OF_A_GROUP = 10;
 /** Records of one batch. The root that it splits must hold all separators that come of it. */
 const LOAD_KEYS = 20;
 
@@ -83,6 +92,7 @@ const ACTIONS: Readonly<Record<ActionKind, number>> = {
   scan: 3,
   // Drawn apart: see `clearBeside`.
   clear: 0,
+  batch: 0,
   vacuum: 3,
   drop: 0,
   reopen: 1,
@@ -222,6 +232,8 @@ export class ActionSource {
         };
       case 'clear':
         return { ...base, kind, range: undefined };
+      case 'batch':
+        return { ...base, kind, parts: [], bytes: 0 };
       case 'vacuum':
         return { ...base, kind, quietMs: this.#rules.isMerging ? this.#quietMs() : 0 };
       case 'drop':
@@ -294,6 +306,31 @@ export class ActionSource {
 /** The options of every call of an action. */
 export function optionsOf({ timeoutMs }: { readonly timeoutMs: number | undefined }): { timeoutMs?: number } {
   return timeoutMs === undefined ? {} : { timeoutMs };
+}
+
+/** Adds batches to some clients. Some of their conditions fail. */
+export function batchBeside(
+  chance: Chance,
+  clients: readonly { readonly actions: Action[] }[],
+  keyCount: number,
+): void {
+  for (let count = 2 + chance.below(BATCHES_MAX); count > 0; count -= 1) {
+    const { actions } = chance.of(clients);
+    const first = KEYS_OF_A_GROUP * chance.below(Math.ceil(keyCount / KEYS_OF_A_GROUP));
+    const keys = Array.from({ length: Math.min(KEYS_OF_A_GROUP, keyCount - first) }, (_, at) => first + at);
+    const parts = keys
+      .filter(() => chance.is(0.5))
+      .map((key) => ({ key, does: chance.weighted({ put: 8, delete: 3, putIfAbsent: 1 }) }));
+    const timeoutMs = chance.is(0.15) ? 1 + chance.below(600) : undefined;
+    const batch: Batch = {
+      kind: 'batch',
+      gapMs: chance.below(100),
+      timeoutMs,
+      parts,
+      bytes: chance.of([20, 100, 300]),
+    };
+    actions.splice(chance.below(actions.length + 1), 0, batch);
+  }
 }
 
 /** Adds to some clients that they clear the table, or a range of it. */

@@ -1,11 +1,19 @@
 // A client's actions on many records or the table. Each item or scanned record is an operation.
-import type { Entry, ScanOptions } from '../../shared/store/index.ts';
+import type { BatchItem, Entry, ScanOptions } from '../../shared/store/index.ts';
 import type { Client } from './client.ts';
-import type { Operation } from './history.ts';
+import type { Operation, State } from './history.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';
 import { TIMEOUT_MS } from './process.ts';
-import type { Call } from './recorder.ts';
-import { type Clearing, type OnKeys, type OnTable, optionsOf, type PutMany, type Scanning } from './actions.ts';
+import type { Call, Recorder } from './recorder.ts';
+import {
+  type Batch,
+  type Clearing,
+  type OnKeys,
+  type OnTable,
+  optionsOf,
+  type PutMany,
+  type Scanning,
+} from './actions.ts';
 import { positionOf } from './provider.ts';
 import { TABLE } from './scenario.ts';
 
@@ -180,7 +188,42 @@ export class Batches {
     }
   }
 
-  /** Each key in the range is deleted at a moment of its own. After a failure nobody knows which were. */
+  /** Judges each part as an operation of its own; the watch sees that all come together. */
+  async batch(action: Batch, life: Caller, table: CalledTable): Promise<void> {
+    const { recorder, nextId, events } = this.#client.options;
+    const puts = action.parts.filter(({ does }) => does !== 'delete');
+    const name = `b${nextId()}`;
+    const parts = action.parts.map((part) => {
+      const id = part.does === 'delete' ? undefined : `${name}.${puts.indexOf(part)}of${puts.length}`;
+      return { ...part, name: this.#client.nameOf(part.key), id };
+    });
+    const call = recorder.begin(life);
+    const items = parts.map(({ does, name: key, id }): BatchItem<Value> => {
+      if (id === undefined) return { key, delete: true };
+      return { key, value: this.#client.newValue(action.bytes, id), ...(does === 'put' ? {} : { ifAbsent: true }) };
+    });
+    const codes = [...this.#client.writeCodes(), 'conflict'];
+    const answer = await this.#client.ask('batch', call, action.timeoutMs, codes, () =>
+      table.batch(items, optionsOf(action)),
+    );
+    if (answer.kind === 'value') events.count('batch of a group');
+    if (answer.kind === 'nothing') return events.count(`batch that wrote nothing: ${answer.code}`);
+    for (const [at, { name: key, does, id }] of parts.entries()) {
+      const version = answer.kind === 'value' ? answer.value[at]?.version : undefined;
+      if (id !== undefined && version !== undefined) recorder.shows(key, version, id);
+      const isKnown = answer.kind === 'value';
+      const makes = (window: Parameters<Recorder['views']>[1]) => (state: State) => {
+        const seen = recorder.views(state, window);
+        if (does === 'put') return [id];
+        if (does === 'putIfAbsent') return seen.includes(undefined) ? [id] : [];
+        if (isKnown && version === undefined) return seen.includes(undefined) ? [state] : [];
+        return isKnown && seen.every((one) => one === undefined) ? [] : [undefined];
+      };
+      recorder.add(key, `${does} ${id ?? ''} of a batch`, call, isKnown, makes);
+    }
+  }
+
+  /** A clear deletes each key at a moment of its own. After a failure nobody knows which. */
   async clear(action: Clearing, life: Caller, table: CalledTable): Promise<void> {
     const { recorder, scenario, events } = this.#client.options;
     const [from = 0, to = scenario.keyCount] = action.range ?? [];

@@ -101,7 +101,7 @@ export class Client {
     return [
       'unknown',
       ...(mayBeRefused ? ['invalid'] : []),
-      ...(mayBeRefused || bytes > LARGE_BYTES ? ['too_large'] : []),
+      ...(mayBeRefused || bytes > LARGE_BYTES || this.options.scenario.groupBy !== undefined ? ['too_large'] : []),
     ];
   }
 
@@ -141,9 +141,9 @@ export class Client {
     const known = this.#tables.get(life);
     if (known !== undefined) return known;
     const { scenario, recorder } = this.options;
-    const { order, containers } = scenario;
+    const { order, groupBy, containers } = scenario;
     const answer = await this.ask('opening', recorder.begin(life), undefined, this.writeCodes(), () =>
-      life.store.table<Value>(TABLE, { order, containers }),
+      life.store.table<Value>(TABLE, { order, containers, ...(groupBy === undefined ? {} : { groupBy }) }),
     );
     if (answer.kind !== 'value') return undefined;
     this.#tables.set(life, answer.value);
@@ -175,6 +175,8 @@ export class Client {
         return this.#batches.deleteMany(action, life, table);
       case 'scan':
         return this.#batches.scan(action, life, table);
+      case 'batch':
+        return this.#batches.batch(action, life, table);
       case 'clear':
         return this.#batches.clear(action, life, table);
       case 'vacuum':

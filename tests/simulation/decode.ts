@@ -22,6 +22,8 @@ export interface Row {
 
 export interface Node {
   readonly order: 'hash' | 'key';
+  /** The character that ends a key's group, if there are groups. */
+  readonly groupBy: string | undefined;
   readonly state: 'live' | 'removing' | 'removed' | 'retired' | 'merged';
   readonly level: number;
   readonly incarnation: string;
@@ -133,7 +135,9 @@ function nodeOf(bytes: Buffer): Node {
   const cursor = new Cursor(bytes);
   if (cursor.number(2) !== 0x5357 || cursor.number(1) !== 1) throw new RangeError('no header of version 1');
   if (crc32(bytes.subarray(0, -4)) !== bytes.readUInt32BE(bytes.length - 4)) throw new RangeError('bad header CRC');
-  const order = (['hash', 'key'] as const)[cursor.number(1)]!;
+  const orderByte = cursor.number(1);
+  const groupBy = orderByte > 32 ? String.fromCharCode(orderByte) : undefined;
+  const order = groupBy === undefined ? (['hash', 'key'] as const)[orderByte]! : 'key';
   const state = STATES[cursor.number(1)];
   if (state === undefined) throw new RangeError('no state that the format knows');
   const level = cursor.number(1);
@@ -164,6 +168,7 @@ function nodeOf(bytes: Buffer): Node {
   const commitIds = ids.match(/.{16}/g) ?? [];
   return {
     order,
+    groupBy,
     state,
     level,
     incarnation,

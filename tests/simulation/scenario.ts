@@ -1,6 +1,6 @@
 // A scenario holds everything of one run as plain data drawn from a seed. Shrinking leaves data out
 // until the cause of a failure remains.
-import { type Action, type ActionRules, ActionSource, clearBeside } from './actions.ts';
+import { type Action, type ActionRules, ActionSource, batchBeside, clearBeside, KEYS_OF_A_GROUP } from './actions.ts';
 import { Chance } from './chance.ts';
 import {
   aimedMishaps,
@@ -42,6 +42,8 @@ export type Latency = 'even' | 'wide' | 'uneven';
 export interface Scenario {
   readonly seed: number;
   readonly order: 'hash' | 'key';
+  /** The character that ends the groups of keys, of ten each; undefined without groups. */
+  readonly groupBy: '/' | undefined;
   /** The number of leaves at the beginning. */
   readonly containers: number;
   readonly compression: 'none' | 'zstd';
@@ -62,6 +64,8 @@ export interface Scenario {
 }
 
 const HOUR_MS = 3_600_000;
+/** The share of seeds with groups, among those in order of short keys. */
+const GROUPED_SHARE = 0.3;
 /** The share of merging seeds in which a process stops in the midst of a merge. */
 const AIMED_SHARE = 0.4;
 /** The share of aimed seeds that aim at a case which hardly ever occurs otherwise. */
@@ -129,9 +133,13 @@ export function scenarioOf(seed: number): Scenario {
   else if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
   if (isMerging && !isAimed) shrinkBy(merging, clients, actions);
   clearBeside(new Chance(seed, 7), clients, { keyCount, order });
+  const grouping = new Chance(seed, 8);
+  const groupBy = order === 'key' && !isLong && grouping.is(GROUPED_SHARE) ? '/' : undefined;
+  if (groupBy !== undefined) batchBeside(grouping, clients, keyCount);
   return {
     seed,
     order,
+    groupBy,
     containers: order === 'hash' && chance.is(hasDrops || isMerging ? 0.7 : 0.3) ? 2 + chance.below(14) : 1,
     compression: chance.of(['none', 'none', 'zstd'] as const),
     cacheBytesMax: chance.is(0.3) ? 16 * 1024 : 1024 * 1024,
@@ -217,8 +225,9 @@ function mishapsOf(chance: Chance, processes: number): Mishap[] {
   );
 }
 
-export function keyName(scenario: Scenario, key: number): string {
-  return `${'x'.repeat(scenario.prefixBytes)}k${String(key).padStart(2, '0')}`;
+export function keyName({ prefixBytes, groupBy }: Scenario, key: number): string {
+  const group = Math.floor(key / KEYS_OF_A_GROUP);
+  return `${'x'.repeat(prefixBytes)}k${group}${groupBy ?? ''}${key % KEYS_OF_A_GROUP}`;
 }
 
 export function hasDrops(scenario: Scenario): boolean {

@@ -76,6 +76,8 @@ function levelFaults(nodes: readonly Held[], level: number, incarnation: string)
     if (end === undefined || !low.equals(end)) faults.push(`${id} does not begin where its left neighbour ends`);
     if ((high === undefined) !== (right === undefined)) faults.push(`${id} has only one of high and right`);
     if (high !== undefined && low.compare(high) >= 0) faults.push(`${id} owns nothing`);
+    const at = level > 0 || node.groupBy === undefined ? -1 : low.indexOf(node.groupBy);
+    if (at >= 0 && at < low.length - 1) faults.push(`${id} begins within a group`);
     if (node.commitIds.length > 128) faults.push(`${id} keeps too many ids of commits`);
     end = high;
   }

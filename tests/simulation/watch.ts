@@ -12,6 +12,8 @@ import { partName } from '../support/ids.ts';
 const COMMIT_IDS_KEPT = 128;
 const PURGE_AFTER_MS = 300_000;
 const HOLD_MOST_MS = 1_000;
+/** The id of a batch's put: the batch, the put's place, and its number of puts. */
+const BATCH_PART = /(b\d+)\.\d+of(\d+)/;
 /** A process's clock is at most 290 s ahead, and jumps by some 4 s. */
 const CLOCKS_APART_MS = 300_000;
 
@@ -171,6 +173,7 @@ export class Watch {
     if (reshape.fault === undefined || !this.#isDoomed(now)) {
       this.#checkNumbers(before, now, reshape);
       this.#checkContent(before, now, reshape);
+      this.#checkBatches(before, now, reshape);
       this.#checkCourtesies(before, now, reshape);
     }
     if (isReshaped) return this.#reshapes(before, now, reshape);
@@ -295,6 +298,22 @@ export class Watch {
     if (wrong !== undefined) this.#complaints.complain(`${now.id}: ${wrong}`);
   }
 
+  /** Rule 34: all puts of a batch come into one leaf, by one commit. */
+  #checkBatches(before: Held, now: Held, { made, absorbed }: Reshape): void {
+    if (before.node.level > 0 || before.node.groupBy === undefined) return;
+    const sources = absorbed === undefined ? [before] : [before, absorbed];
+    const known = new Set(sources.flatMap((held) => this.#provider.records(held)).map(({ name }) => name));
+    for (const held of now.node.level > 0 ? made : [now, ...made]) {
+      const fresh = this.#provider.records(held).filter(({ name }) => !known.has(name));
+      const batches = fresh.flatMap(({ value }) => batchOf(value.toString('latin1')) ?? []);
+      for (const { name, puts } of batches) {
+        const { length } = batches.filter((other) => other.name === name);
+        this.#complaints.expect(length === puts, held.id, `has ${length} of ${puts} puts of the batch ${name}`);
+        this.#events.count('put of a batch');
+      }
+    }
+  }
+
   #isDoomed({ id, node }: Held): boolean {
     const root = this.#provider.root(tableOf(id))?.node;
     return root?.state !== 'live' || root.incarnation !== node.incarnation;
@@ -347,4 +366,9 @@ export class Watch {
 
 function namesOf({ parts }: Node): string {
   return parts.map(({ low, id }) => `${low.toString('hex')}/${id}`).join();
+}
+
+function batchOf(value: string): { readonly name: string; readonly puts: number } | undefined {
+  const [, name, puts] = BATCH_PART.exec(value) ?? [];
+  return name === undefined ? undefined : { name, puts: Number(puts) };
 }

@@ -41,6 +41,7 @@ const NO_CONTENT = {
 
 export interface CreateOptions {
   readonly order: Order | undefined;
+  readonly groupBy: string | undefined;
   readonly containers: number;
   readonly create: boolean;
 }
@@ -51,7 +52,7 @@ export interface OpenedRoot {
   readonly isNew: boolean;
 }
 
-/** Opens or creates the root. Throws `not_found`, or `conflict` for another order. */
+/** Opens or creates the root. Throws `not_found`, or `conflict` for another order or groups. */
 export async function openRoot(engine: Engine, options: CreateOptions): Promise<OpenedRoot> {
   const { table } = engine;
   const drawn = new Set<Id64>();
@@ -59,14 +60,14 @@ export async function openRoot(engine: Engine, options: CreateOptions): Promise<
     const root = await engine.reader.readWhole(rootId(table));
     if (root?.header.state === 'live') {
       // An incarnation is drawn once, so it also settles an insert whose outcome was unknown.
-      return { root: checkedOrder(root, options.order, table), isNew: drawn.has(root.header.incarnation) };
+      return { root: checkedOrder(root, options, table), isNew: drawn.has(root.header.incarnation) };
     }
     if (!options.create) throw tableNotFound(table);
     if (root?.header.state === 'removing') {
       if ((await removeNodes(engine, root)) === 'turned away') tries -= 1;
       continue;
     }
-    const unwritten = freshRoot(engine, options.order ?? 'hash', root?.header);
+    const unwritten = freshRoot(engine, options, root?.header);
     drawn.add(unwritten.incarnation);
     const attempt = drawAttempt(engine);
     const header = successor(unwritten, attempt);
@@ -78,15 +79,20 @@ export async function openRoot(engine: Engine, options: CreateOptions): Promise<
   throw new StoreError('unavailable', 'the table could not be created: its root keeps changing', { table });
 }
 
-function checkedOrder(root: Snapshot, order: Order | undefined, table: string): Snapshot {
-  if (order === undefined || root.header.order === order) return root;
-  throw new StoreError('conflict', `the table exists with order "${root.header.order}", not "${order}"`, { table });
+function checkedOrder(root: Snapshot, { order, groupBy }: CreateOptions, table: string): Snapshot {
+  const { header } = root;
+  if (order !== undefined && header.order !== order)
+    throw new StoreError('conflict', `the table exists with order "${header.order}", not "${order}"`, { table });
+  if (groupBy === undefined || header.groupBy === groupBy) return root;
+  const found = header.groupBy === undefined ? 'without groupBy' : `with groupBy "${header.groupBy}"`;
+  throw new StoreError('conflict', `the table exists ${found}, not with "${groupBy}"`, { table });
 }
 
 /** An unwritten empty root. It counts on from the tombstone `before`. */
-function freshRoot(engine: Engine, order: Order, before: Header | undefined): Header {
+function freshRoot(engine: Engine, { order = 'hash', groupBy }: CreateOptions, before: Header | undefined): Header {
   return {
     order,
+    groupBy,
     state: 'live',
     incarnation: drawId(engine.runtime),
     container: ROOT_CONTAINER,

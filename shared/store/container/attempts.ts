@@ -142,7 +142,7 @@ export function failAll(changes: readonly Change[], error: unknown, table: strin
 
 /** The error of a change that was sent and could not be settled. */
 export function unknownFate({ key, sentTo, whole }: Change, table: string, cause?: unknown): StoreError {
-  return unknownOutcome(table, sentTo, whole === undefined ? decodeKey(key) : undefined, cause);
+  return unknownOutcome(table, sentTo, whole?.kind === 'clear' ? undefined : decodeKey(key), cause);
 }
 
 function close(attempt: Attempt): void {

@@ -25,6 +25,14 @@ export interface Clearing {
   readonly incarnation: Id64 | undefined;
 }
 
+/** Changes of one group's records, in order of position, that take effect together or not at all. */
+export interface Batch {
+  readonly kind: 'batch';
+  readonly groupBy: string;
+  /** Nobody settles these: the batch has the verdict. */
+  readonly parts: readonly Change[];
+}
+
 /** How a change ended. `record` is the record as it then stands. */
 export type Verdict =
   | {
@@ -34,6 +42,8 @@ export type Verdict =
       readonly record: StoredRecord | undefined;
       /** A clearing's. */
       readonly cleared?: Cleared;
+      /** A batch's, one for each part. */
+      readonly parts?: readonly Verdict[];
     }
   | { readonly kind: 'unchanged'; readonly incarnation: Id64; readonly record: StoredRecord | undefined }
   | { readonly kind: 'failed'; readonly error: unknown };
@@ -58,7 +68,7 @@ export interface VerdictSink {
 /** The members that a change is made of. Without `dueMs` nobody waits for it, as for a hint. */
 type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
-  readonly whole?: Clearing;
+  readonly whole?: Clearing | Batch;
   readonly sink: VerdictSink;
   readonly index: number;
 };
@@ -72,7 +82,7 @@ export class Change {
   readonly level: number;
   readonly action: Action;
   /** Work on several records, in place of the action: it has a commit to itself. */
-  readonly whole: Clearing | undefined;
+  readonly whole: Clearing | Batch | undefined;
   /** Bytes it counts against the bound of the queues. */
   readonly bytes: number;
   /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
@@ -132,6 +142,12 @@ export class Change {
     this.#sink = undefined;
     sink?.settled(this.#index, verdict);
   }
+}
+
+/** The changes of single records: those given, or a batch's parts. */
+export function singles(changes: readonly Change[]): readonly Change[] {
+  const whole = changes[0]?.whole;
+  return whole?.kind === 'batch' ? whole.parts : changes;
 }
 
 export function entryChange({

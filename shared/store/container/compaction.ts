@@ -3,7 +3,7 @@ import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
 import { beforeBound, type Position, positionsOf } from '../format/position.ts';
-import type { Change } from './change.ts';
+import { type Change, singles } from './change.ts';
 import { rowsToCount } from './count.ts';
 import { layerBounds, layersOf, rowBefore, rowsFor } from './layers.ts';
 import { isDead } from './merge.ts';
@@ -122,6 +122,10 @@ function pagesUsed(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
   const { header } = snapshot;
   const whole = changes[0]?.whole;
   if (whole?.kind === 'clear') return rowsToCount(header, { from: changes[0]!.position, end: whole.end });
+  return pagesTouched(header, singles(changes));
+}
+
+function pagesTouched(header: Header, changes: readonly Change[]): PageRef[] {
   const { pages, layers } = header;
   const target = compactionTarget(header, changes);
   const bounds = layerBounds(header);

@@ -1,10 +1,11 @@
 // Deciding, pure: what each change makes of its record, and its verdict. It knows no pages.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
+import { orderChanged, StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { HEADER_FIXED_BYTES } from '../format/header.ts';
 import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
-import type { Change, Decision, Verdict } from './change.ts';
+import { within } from '../format/position.ts';
+import type { Batch, Change, Decision, Verdict } from './change.ts';
 import { findRecord } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
@@ -41,6 +42,25 @@ export function decide(
   firstNumber: number,
 ): Decisions {
   return new Decider(snapshot, changes, rules, firstNumber).run();
+}
+
+/** Decides on a batch: its first failure fails all of it, and leaves every record as it is. */
+export function decideTogether(snapshot: Snapshot, { parts, groupBy }: Batch, rules: DecisionRules): Decisions {
+  const { header } = snapshot;
+  const { nextNumber, incarnation } = header;
+  const refused = (error: unknown): Decisions => ({
+    records: [],
+    verdicts: [{ kind: 'failed', error }],
+    appliedCount: 0,
+    nextNumber,
+  });
+  const isHere = header.groupBy === groupBy && parts.every(({ position }) => within(position, header.low, header.high));
+  if (!isHere) return refused(orderChanged(rules.table));
+  const decisions = decide(snapshot, parts, rules, nextNumber);
+  const failed = decisions.verdicts.find((verdict) => verdict.kind === 'failed');
+  if (failed !== undefined) return refused(failed.error);
+  const whole = { kind: 'applied', incarnation, version: nextNumber, record: undefined } as const;
+  return { ...decisions, verdicts: [{ ...whole, parts: decisions.verdicts }] };
 }
 
 class Decider {

@@ -16,10 +16,10 @@ import {
 } from '../format/page.ts';
 import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
 import { mayBeDead, type StoredRecord } from '../format/record.ts';
-import type { Change, Clearing, Verdict } from './change.ts';
+import { type Change, type Clearing, singles, type Verdict } from './change.ts';
 import { compactionTarget, PURGE_AFTER_MS } from './compaction.ts';
 import { countRecords } from './count.ts';
-import { decide, type DecisionRules, type Decisions } from './decide.ts';
+import { decide, decideTogether, type DecisionRules, type Decisions } from './decide.ts';
 import {
   isNotAbove,
   layerBounds,
@@ -78,16 +78,19 @@ export interface Evaluation extends Omit<UnsealedEvaluation, 'kept'> {
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   const { header } = snapshot;
   const [first] = changes;
-  if (first?.whole !== undefined) return evaluateClearing(snapshot, first.position, first.whole, rules);
+  if (first?.whole?.kind === 'clear') return evaluateClearing(snapshot, first.position, first.whole, rules);
   const { mergesAll, purges } = rules;
-  const { records, verdicts, appliedCount, nextNumber } = decide(snapshot, changes, rules, header.nextNumber);
+  const { records, verdicts, appliedCount, nextNumber } =
+    first?.whole === undefined
+      ? decide(snapshot, changes, rules, header.nextNumber)
+      : decideTogether(snapshot, first.whole, rules);
   const layout = new Layout(snapshot, rules, nextNumber);
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
   const content = isUnchanged
     ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
     : purges
       ? layout.writeAnew(pageFrom(records))
-      : layout.write(records, mergesAll ? 0 : compactionTarget(header, changes));
+      : layout.write(records, mergesAll ? 0 : compactionTarget(header, singles(changes)));
   return { ...content, ...layout.finish(), verdicts, appliedCount };
 }
 

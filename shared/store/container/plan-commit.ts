@@ -10,7 +10,7 @@ import { type PageRules, withChunksBefore } from './seal-page.ts';
 import { fits, PATCH_SHARE, sizesOf } from './size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
 import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
-import { cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
+import { besideGroup, cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
 import { successor } from './successor.ts';
 import { isFull } from './when-to-split.ts';
 import { patchOf, replaceOf } from './writes.ts';
@@ -100,7 +100,8 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
   const budget = budgetOf(pages, parts, rules);
   // In a layer a large record's page may reach over others, each then a node of its own.
   if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
-  const lows = chooseSplitPoints(layers, snapshot.header.low, budget);
+  const chosen = chooseSplitPoints(layers, snapshot.header, budget);
+  const lows = chosen.length > 1 ? chosen : besideGroup(snapshot, layers, rules.table);
   if (lows.length < 2) return undefined;
   const { inserts, left } = planSplit(input, { layers, lows }, nextNumber, rules);
   const plan = { inserts, left: roomyOrBare(left, rules) };

@@ -1,7 +1,8 @@
 // Split points, pure: by the bytes of pages, or evenly if the container is empty (pre-split).
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
-import type { Position } from '../format/position.ts';
+import type { Header } from '../format/header.ts';
+import { groupOf, type Position } from '../format/position.ts';
 
 /** The pages that are split among nodes, and the lows of these nodes. */
 export interface SplitPoints {
@@ -26,13 +27,13 @@ interface Candidate {
   readonly bytesAcross: number;
 }
 
-/** Two lows at least if pages begin at two positions. A page over a point counts on both sides. */
+/** Two lows at least if pages begin in two groups. A page over a point counts on both sides. */
 export function chooseSplitPoints(
   layers: SplitPoints['layers'],
-  low: Position,
+  { low, level, groupBy }: Pick<Header, 'low' | 'level' | 'groupBy'>,
   { bytes, bytesMax }: NodeBudget,
 ): Position[] {
-  const candidates = candidatesOf(layers);
+  const candidates = candidatesOf(layers, (at) => (level > 0 || groupBy === undefined ? at : groupOf(at, groupBy)));
   // A page that no node has room for fills one, and must not spread its neighbours over others.
   const weightOf = (candidate: Candidate): number => (candidate.bytes > bytesMax ? bytes : candidate.bytes);
   const total = candidates.reduce((sum, candidate) => sum + weightOf(candidate), 0);
@@ -56,17 +57,18 @@ export function chooseSplitPoints(
   return lows;
 }
 
-function candidatesOf(layers: SplitPoints['layers']): Candidate[] {
-  const begins = layers.flatMap((rows, layer) => rows.map((ref) => ({ layer, ref })));
-  begins.sort((a, b) => compareBytes(a.ref.low, b.ref.low));
+/** `boundary`: where a node may begin for a page that begins there. */
+function candidatesOf(layers: SplitPoints['layers'], boundary: (low: Position) => Position): Candidate[] {
+  const begins = layers.flatMap((rows, layer) => rows.map((ref) => ({ layer, low: boundary(ref.low), ref })));
+  begins.sort((a, b) => compareBytes(a.low, b.low));
   /** For each layer the bytes of the page that began last. */
   const open = layers.map(() => 0);
   const candidates: Candidate[] = [];
   for (let first = 0; first < begins.length;) {
-    const { low } = begins[first]!.ref;
+    const { low } = begins[first]!;
     const across = open.slice();
     let bytes = 0;
-    for (; first < begins.length && compareBytes(begins[first]!.ref.low, low) === 0; first += 1) {
+    for (; first < begins.length && compareBytes(begins[first]!.low, low) === 0; first += 1) {
       const { layer, ref } = begins[first]!;
       bytes += ref.sealedBytes;
       open[layer] = ref.sealedBytes;

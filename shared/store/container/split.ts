@@ -5,7 +5,7 @@ import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/hea
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
-import { beforeBound, positionsOf } from '../format/position.ts';
+import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
 import { isNotAbove, type LayeredPages, startingAt, tableOfLayers } from './layers.ts';
 import { movePage } from './move-page.ts';
 import { type PageRules, sealPage } from './seal-page.ts';
@@ -61,6 +61,17 @@ export function cutPages(
     });
   });
   return { pages: cut, nextNumber: number };
+}
+
+/** The lows of two nodes, where pages begin in one group alone: behind it, if there is more. */
+export function besideGroup(snapshot: Snapshot, layers: SplitPoints['layers'], table: string): Position[] {
+  const { low, level, groupBy } = snapshot.header;
+  const last = layers.flat().reduce((most, ref) => (compareBytes(ref.low, most) > 0 ? ref.low : most), low);
+  const end = level > 0 || groupBy === undefined ? undefined : endOfPrefix(groupOf(last, groupBy));
+  if (end === undefined || compareBytes(last, low) === 0) return [low];
+  const lasts = layers.map((rows) => rows.at(-1)).filter((ref) => ref !== undefined);
+  const pages = lasts.map((ref) => peekPage(snapshot, ref, table));
+  return pages.some((page) => !beforeBound(keyAt(page, recordCount(page) - 1), end)) ? [low, end] : [low];
 }
 
 /** Plans a split at two points at least; `nextNumber`: the first that is free. */

@@ -1,6 +1,7 @@
 // The public interface: stores, tables, scans. tests/store/examples.test.ts runs each @example
 // behind that of `Store`, and compares the values behind `// =>`.
 import type {
+  BatchItem,
   CallOptions,
   DELETE,
   DeleteItem,
@@ -20,6 +21,7 @@ import type {
   VerifyOptions,
 } from './options.ts';
 import type {
+  BatchOutcome,
   DeleteOutcome,
   Entry,
   GetOutcome,
@@ -234,6 +236,23 @@ export interface Table<V, In = V> {
    * outcomes.map(({ status }) => status); // => ['deleted', 'absent']
    */
   deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]>;
+  /**
+   * Puts and deletes of one group (TableOptions.groupBy), together or not at all: if a condition
+   * fails or a record is too large, it rejects with that error and nothing was written; `unknown`
+   * means all or nothing. Each key once. A `getMany` of one group shows all of a batch or nothing
+   * of it. Resolves to a version for each item, in order. Cost: as `put`, but batches to one
+   * container go one by one.
+   *
+   * @example
+   * const orders = await store.table<{ total: number }>('orders', { order: 'key', groupBy: '/' });
+   * const [order] = await orders.batch([
+   *   { key: '7/order', value: { total: 2 }, ifAbsent: true },
+   *   { key: '7/line:1', value: { total: 2 } },
+   *   { key: '7/draft', delete: true },
+   * ]);
+   * await orders.batch([{ key: '7/order', delete: true, ifVersion: order!.version! }]);
+   */
+  batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]>;
   /**
    * Records in order of position. Cost: 1 request a leaf; without `limit` it reads leaves ahead.
    *

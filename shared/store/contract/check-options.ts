@@ -84,6 +84,7 @@ export const CHECK = {
   ),
   table: optionsOf<TableOptions>('store.table', {
     order: oneOf('hash', 'key'),
+    groupBy: STRING,
     containers: NUMBER,
     codec: oneOf('msgpack', 'json', 'bytes', 'encoded'),
     schema: SCHEMA,
@@ -120,6 +121,12 @@ export const CHECK = {
   delete: optionsOf<DeleteOptions>('table.delete', { ifVersion: STRING, ...CALL }),
   deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
   deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),
+  batch: optionsOf<CallOptions>('table.batch', CALL),
+  batchItem: optionsOf<PutItem<unknown> & { readonly delete?: boolean }>(
+    'table.batch',
+    { key: STRING, value: ANYTHING, delete: BOOLEAN, ...CONDITIONS, ...EXPIRY },
+    ['key'],
+  ),
   partitions: optionsOf<CallOptions>('table.partitions', CALL),
   scan: optionsOf<ScanOptions>('table.scan', SCAN),
   keys: optionsOf<ScanOptions>('table.keys', SCAN),

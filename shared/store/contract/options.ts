@@ -74,6 +74,13 @@ export type JsonOf<V> = unknown extends V
 export interface TableOptions extends CallOptions {
   /** Default `hash`, or the existing table's. `conflict` if an existing table has another. */
   readonly order?: Order;
+  /**
+   * One character of ASCII, `!` to `~`, for order `key`, at creation. Keys that begin alike up to and
+   * with its first occurrence form a group (`a/1` and `a/2` by `/`), which `table.batch` changes at
+   * once. A group stays in one container: a write that outgrows it fails with `too_large`, and one
+   * group takes no more writes a second than one container. `conflict` if a table has another.
+   */
+  readonly groupBy?: string;
   /** Leaves at creation, 1 to 256, order `hash` only. Default 1. Ignored if the table exists. */
   readonly containers?: number;
   /** Default `msgpack`. */
@@ -156,6 +163,9 @@ export interface PutItem<V> extends Omit<PutOptions, keyof CallOptions> {
 export interface DeleteItem extends Omit<DeleteOptions, keyof CallOptions> {
   readonly key: string;
 }
+
+/** A put, or with `delete: true` a deletion. */
+export type BatchItem<V> = (PutItem<V> & { readonly delete?: false }) | (DeleteItem & { readonly delete: true });
 
 /** Bounds of keys, order `key` only. `timeoutMs` bounds the reading of each leaf, not the whole. */
 export interface RangeOptions extends CallOptions {

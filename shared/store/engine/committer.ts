@@ -146,7 +146,7 @@ export class Committer {
         else
           this.sender.fail(
             changes,
-            new StoreError('too_large', 'the record does not fit into a container', { container: this.#id }),
+            new StoreError('too_large', tooLarge(base.header.groupBy), { container: this.#id }),
           );
         return;
       case 'split':
@@ -249,4 +249,9 @@ export class Committer {
       if (left.level === level) repair({ level: level + 1, incarnation, separator, child, instead: undefined });
     }
   }
+}
+
+function tooLarge(groupBy: string | undefined): string {
+  if (groupBy === undefined) return 'the record does not fit into a container';
+  return `the group (keys alike up to "${groupBy}") does not fit into a container: make groups smaller`;
 }

@@ -33,6 +33,8 @@ const OTHER_FIELDS_BYTES = 192;
 
 const MAGIC = 0x5357;
 const ORDERS: readonly Order[] = ['hash', 'key'];
+/** From here on the byte of the order is the character that ends the groups of a table in order of keys. */
+const FIRST_GROUP_END = 0x21;
 const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
 
 /**
@@ -63,6 +65,8 @@ export interface LastSplit {
 
 export interface Header {
   readonly order: Order;
+  /** The character that ends the group of a key; undefined if keys have none. */
+  readonly groupBy: string | undefined;
   readonly state: NodeState;
   readonly incarnation: Id64;
   readonly container: Id64;
@@ -113,7 +117,7 @@ export function encodeHeader(header: Header, before?: Header): Uint8Array {
   const writer = new ByteWriter(OTHER_FIELDS_BYTES + header.commitIds.length + tableBytesExpected(header, before));
   writer.u16(MAGIC);
   writer.u8(FORMAT_VERSION);
-  writer.u8(ORDERS.indexOf(header.order));
+  writer.u8(header.groupBy?.charCodeAt(0) ?? ORDERS.indexOf(header.order));
   writer.u8(STATES.indexOf(header.state));
   writer.u8(header.level);
   writer.id(header.incarnation);
@@ -150,7 +154,7 @@ export function decodeHeader(stored: Uint8Array): Header {
   const version = reader.u8();
   if (version !== FORMAT_VERSION) throw new RangeError(`header format ${version} is not known to this release`);
   checkCrc(bytes, 'header');
-  const order = oneOf(ORDERS, reader.u8());
+  const { order, groupBy } = orderOf(reader.u8());
   const state = oneOf(STATES, reader.u8());
   const level = reader.u8();
   const incarnation = reader.id();
@@ -158,6 +162,7 @@ export function decodeHeader(stored: Uint8Array): Header {
   const low = reader.bytes();
   const header: Header = {
     order,
+    groupBy,
     state,
     level,
     incarnation,
@@ -202,6 +207,11 @@ function readCourtesies(reader: ByteReader): Courtesies {
   if (reader.left === CRC_BYTES) return { holdForMs, lastSplit: undefined };
   const parts = readMany(reader, () => ({ low: reader.bytes(), container: reader.id() }));
   return { holdForMs, lastSplit: { parts, commit: reader.varint() } };
+}
+
+function orderOf(byte: number): Pick<Header, 'order' | 'groupBy'> {
+  if (byte < FIRST_GROUP_END) return { order: oneOf(ORDERS, byte), groupBy: undefined };
+  return { order: 'key', groupBy: String.fromCharCode(byte) };
 }
 
 function oneOf<T>(values: readonly T[], index: number): T {

@@ -124,3 +124,9 @@ export function endOfPrefix(prefix: Position): UpperBound {
   end[length - 1] = end[length - 1]! + 1;
   return end;
 }
+
+/** The group of a key: up to and with the first `groupBy`, or all of it. */
+export function groupOf(key: Uint8Array, groupBy: string): Uint8Array {
+  const at = key.indexOf(groupBy.charCodeAt(0));
+  return at < 0 ? key : key.subarray(0, at + 1);
+}

@@ -8,6 +8,7 @@ import type { Admission } from './admission.ts';
 export interface TableContext {
   readonly engine: Engine;
   readonly order: Order;
+  readonly groupBy: string | undefined;
   readonly isNew: boolean;
   readonly codec: CodecName;
   readonly schema: StandardSchema | undefined;

@@ -2,6 +2,7 @@
 import type { Verdict } from '../container/change.ts';
 import type { KeyScan, Scan, Table, UpdateItem } from '../contract/api.ts';
 import type {
+  BatchItem,
   CallOptions,
   DeleteItem,
   DeleteOptions,
@@ -14,7 +15,7 @@ import type {
   TouchOptions,
   UpdateOptions,
 } from '../contract/options.ts';
-import type { DeleteOutcome, Entry, GetOutcome, PutOutcome, UpdateOutcome } from '../contract/results.ts';
+import type { BatchOutcome, DeleteOutcome, Entry, GetOutcome, PutOutcome, UpdateOutcome } from '../contract/results.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
@@ -27,6 +28,7 @@ import {
   prepareUpdate,
   type Prepared,
 } from './actions.ts';
+import { batchOutcome, checkBatch, prepareItem } from './batch.ts';
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { countFirstLeaf } from './count-leaf.ts';
@@ -182,6 +184,17 @@ export class StoredTable<V, In = V> implements Table<V, In> {
       outcome: deleteOutcome,
       options,
     });
+  }
+
+  async batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]> {
+    checkItems('table.batch', items, CHECK.batchItem);
+    CHECK.batch(options);
+    checkBatch(items, this.#context.groupBy, this.name);
+    if (items.length === 0) return [];
+    const given = items.slice();
+    const prepare = (item: BatchItem<In>) => prepareItem(this.#actions, item);
+    const verdicts = await this.#writer.writeTogether({ items: given, prepare, options });
+    return given.map((item, index) => batchOutcome(item, verdicts[index]!));
   }
 
   scan(options: ScanOptions = {}): Scan<V> {

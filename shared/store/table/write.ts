@@ -1,6 +1,6 @@
 // Writes a call's items through their queues. Every item has its outcome when the deadline passes.
 import { unknownFate } from '../container/attempts.ts';
-import { Change, type Clearing, type Verdict, type VerdictSink } from '../container/change.ts';
+import { type Batch, byPosition, Change, type Clearing, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { Range } from '../container/layers.ts';
 import type { CallOptions } from '../contract/options.ts';
 import { asStoreError, type StoreError } from '../contract/errors.ts';
@@ -122,12 +122,36 @@ export class Writer {
     return { count: cleared?.count ?? 0, reached: cleared?.reached, incarnation: verdict.incarnation };
   }
 
-  async #writeWhole(position: Position, whole: Clearing, options: CallOptions | undefined): Promise<Verdict> {
+  /** Verdicts in order of items, or throws: then none of them took effect, or it is `unknown`. */
+  async writeTogether<T extends Keyed>({
+    items,
+    prepare,
+    options,
+  }: Pick<WriteBatch<T, never>, 'items' | 'prepare' | 'options'>): Promise<Verdict[]> {
+    const { order, groupBy = '' } = this.#context;
+    const parts = items.map((item, index) => {
+      const { key, position } = this.#locate(item.key);
+      const { action, bytes } = prepare(item);
+      const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
+      return new Change({ key, position, order, level: 0, action, bytes: cost, begunTick: 0, sink: UNHEARD, index });
+    });
+    const sorted = parts.toSorted(byPosition);
+    const batch = { kind: 'batch', groupBy, parts: sorted } as const;
+    const verdict = await this.#writeWhole(sorted[0]!.position, batch, options);
+    if (verdict.kind === 'failed') throw asStoreError(verdict.error);
+    const verdicts = verdict.kind === 'applied' ? verdict.parts : undefined;
+    const verdictOf = new Map(sorted.map((part, index) => [part, verdicts?.[index]]));
+    return parts.map((part) => verdictOf.get(part)!);
+  }
+
+  async #writeWhole(position: Position, whole: Clearing | Batch, options: CallOptions | undefined): Promise<Verdict> {
     const { deadlines, engine, order } = this.#context;
     const deadline = deadlines.begin(options);
     const sink = new LoneSink();
     const call = { begunTick: engine.clock.now().tick, dueMs: deadline.dueMs };
-    const place = { key: position, position, order, level: 0, bytes: CHANGE_OVERHEAD_BYTES };
+    const costs = whole.kind === 'clear' ? [] : whole.parts.map((part) => part.bytes);
+    const bytes = costs.reduce((sum, cost) => sum + cost, CHANGE_OVERHEAD_BYTES);
+    const place = { key: position, position, order, level: 0, bytes };
     const change = new Change({ ...place, ...call, action: { kind: 'none' }, whole, sink, index: 0 });
     await this.#send(sink, [change], deadline);
     return sink.done;
@@ -187,6 +211,8 @@ class LoneSink implements VerdictSink, Answers {
     this.#verdict.resolve(verdict);
   }
 }
+
+const UNHEARD: VerdictSink = { settled: () => undefined };
 
 /** A key's bytes and its position. */
 interface Location {

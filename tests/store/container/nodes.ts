@@ -16,6 +16,7 @@ export const RULES = { table: TABLE, limits: memoryDriver().limits, compression:
 /** An empty leaf that owns everything, of table `t` with order `key`. */
 export const EMPTY_LEAF: Header = {
   order: 'key',
+  groupBy: undefined,
   state: 'live',
   incarnation: hexId('aaaaaaaaaaaaaaaa'),
   container: hexId('bbbbbbbbbbbbbbbb'),

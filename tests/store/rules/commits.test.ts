@@ -278,7 +278,14 @@ test('rule 2: an insert of a fresh id that is refused because it exists is ours'
 
 function header(commitCount: number, ids: readonly Id64[]): Header {
   const commitIds = ids.reduce<Uint8Array>((list, id) => appendCommitId(list, id), Buffer.alloc(0));
-  const rest = { order: 'key', state: 'live', incarnation: hexId('aa'), container: ROOT_CONTAINER, level: 0 } as const;
+  const rest = {
+    order: 'key',
+    groupBy: undefined,
+    state: 'live',
+    incarnation: hexId('aa'),
+    container: ROOT_CONTAINER,
+    level: 0,
+  } as const;
   const empty = {
     low: Buffer.alloc(0),
     high: undefined,

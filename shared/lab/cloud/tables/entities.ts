@@ -140,6 +140,7 @@ function headerOf(tree: MadeUpTree, place: NodePlace): Header {
   const next = { level, index: index + 1 };
   const empty: Header = {
     order: ORDER,
+    groupBy: undefined,
     state: 'live',
     incarnation: MADE_UP_INCARNATION,
     container: tree.containerOf(place),

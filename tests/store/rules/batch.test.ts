@@ -1,0 +1,150 @@
+// Batches of one group: all of it or nothing, whatever the provider and other writers do.
+import { afterEach, describe, expect, test } from 'vitest';
+import type { BatchItem, Table } from '../../../shared/store/index.ts';
+import { leavesOf, storedKeys } from './structure.ts';
+import { isWriteOf, type Process, text, World } from './world.ts';
+
+let world: World;
+afterEach(() => world.close());
+
+const GROUPED = { order: 'key', groupBy: '/' } as const;
+
+async function grouped(): Promise<{ process: Process; table: Table<string> }> {
+  world = new World();
+  const process = world.process();
+  return { process, table: await world.run(process.store.table<string>('t', GROUPED)) };
+}
+
+function puts(group: string, count: number, bytes = 100): BatchItem<string>[] {
+  return Array.from({ length: count }, (_, at) => ({
+    key: `${group}/${String(at).padStart(3, '0')}`,
+    value: text(at, bytes),
+  }));
+}
+
+function lows(): string[] {
+  return leavesOf(world.state, 't').map(({ header }) => Buffer.from(header.low).toString());
+}
+
+describe('rule 34: a batch', () => {
+  test('is one commit, and tells each version', async () => {
+    const { process, table } = await grouped();
+    await world.run(table.put('a/2', 'old'));
+    process.takeCalls();
+    const items = [
+      { key: 'a/1', value: 'x' },
+      { key: 'a/2', delete: true },
+      { key: 'a/3', delete: true },
+    ] as const;
+    const outcomes = await world.run(table.batch(items));
+    expect(process.writes.length).toBe(1);
+    expect(outcomes.map(({ key }) => key)).toEqual(['a/1', 'a/2', 'a/3']);
+    expect(outcomes[0]!.version).toBe((await world.run(table.get('a/1')))?.version);
+    expect(outcomes.map(({ version }) => version !== undefined)).toEqual([true, true, false]);
+    expect(storedKeys(world.state, 't')).toEqual(['a/1']);
+  });
+
+  test('writes nothing if one condition fails, and says which', async () => {
+    const { process, table } = await grouped();
+    await world.run(table.put('a/5', 'there'));
+    const before = structuredClone(world.state.entities);
+    process.takeCalls();
+    const items = [...puts('a', 5), { key: 'a/5', value: 'new', ifAbsent: true }];
+    await expect(world.run(table.batch(items))).rejects.toMatchObject({ code: 'conflict', key: 'a/5' });
+    expect(process.writes).toEqual([]);
+    expect(world.state.entities).toEqual(before);
+  });
+
+  test('takes effect once though the reply is lost, and not at all though it comes late', async () => {
+    const { process, table } = await grouped();
+    process.once(isWriteOf('patch'), { replyLost: true });
+    await world.run(table.batch(puts('a', 5).map((item) => ({ ...item, ifAbsent: true }) as BatchItem<string>)));
+    expect(storedKeys(world.state, 't').length).toBe(5);
+    let deliver: (() => void) | undefined;
+    process.once(isWriteOf('patch'), { late: (effect) => (deliver = effect) });
+    await world.run(table.batch(puts('b', 3).map((item) => ({ ...item, ifAbsent: true }) as BatchItem<string>)));
+    const before = structuredClone(world.state.entities);
+    deliver!();
+    expect(world.state.entities).toEqual(before);
+  });
+
+  test('is refused before anything is sent if it is senseless', async () => {
+    const { process, table } = await grouped();
+    const plain = await world.run(process.store.table<string>('plain', { order: 'key' }));
+    process.takeCalls();
+    const invalid = (message: string): unknown =>
+      expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) as string });
+    const a = { key: 'a/1', value: 'x' };
+    await expect(table.batch([a, { key: 'b/1', value: 'x' }])).rejects.toEqual(invalid('"a/1" and "b/1" are of two'));
+    await expect(table.batch([a, { key: 'a', value: 'x' }])).rejects.toEqual(invalid('"a/1" and "a" are of two'));
+    await expect(table.batch([a, a])).rejects.toEqual(invalid('each key once'));
+    await expect(plain.batch([a])).rejects.toEqual(invalid('groupBy'));
+    const odd = { key: 'a/2', delete: true, value: 'x' } as unknown as BatchItem<string>;
+    await expect(table.batch([a, odd])).rejects.toEqual(invalid('ifVersion alone'));
+    await expect(world.run(table.batch([]))).resolves.toEqual([]);
+    expect(process.calls).toEqual([]);
+  });
+
+  test('shares its container with single writes, in commits of its own', async () => {
+    const { table } = await grouped();
+    const work = [
+      table.batch(puts('a', 4)),
+      table.put('a/9', 'y'),
+      table.batch([{ key: 'a/000', delete: true }, ...puts('a', 2).slice(1)]),
+      table.put('b/1', 'z'),
+    ];
+    await world.run(Promise.all(work));
+    expect(storedKeys(world.state, 't')).toEqual(['a/001', 'a/002', 'a/003', 'a/9', 'b/1']);
+  });
+});
+
+describe('rule 34: a group', () => {
+  test('is never split, however small its parts are and wherever pages begin', async () => {
+    const { table } = await grouped();
+    for (const group of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+      await world.run(table.batch(puts(group, 10 + (group.charCodeAt(0) % 4) * 8)));
+    expect(lows().length).toBeGreaterThan(3);
+    for (const low of lows()) expect(low.indexOf('/')).toBe(low.includes('/') ? low.length - 1 : -1);
+  });
+
+  test('that outgrows a container is refused at the write that would exceed it; its neighbours are not', async () => {
+    const { table } = await grouped();
+    await world.run(table.put('a/1', text(1)));
+    let written = 0;
+    const fill = async (): Promise<void> => {
+      for (; written < 200; written += 1) await table.put(`m/${1_000 + written}`, text(written));
+    };
+    await expect(world.run(fill())).rejects.toMatchObject({
+      code: 'too_large',
+      message: expect.stringContaining('group') as string,
+    });
+    expect(written).toBeGreaterThan(20);
+    await expect(world.run(table.batch(puts('m', 9)))).rejects.toMatchObject({ code: 'too_large' });
+    for (const key of ['a/2', 'm', 'm.', 'm0', 'n/1', 'l/1', 'm0/1']) await world.run(table.put(key, text(key)));
+    const kept = storedKeys(world.state, 't').filter((key) => key.startsWith('m/'));
+    expect(kept.length).toBe(written);
+    expect(await world.run(table.clear({ prefix: 'm/' }))).toBe(written);
+    await world.run(table.batch(puts('m', 9)));
+  });
+
+  test('stays whole where a neighbour lies in its first or last page', async () => {
+    const { table } = await grouped();
+    for (let at = 0; at < 12; at += 1) await world.run(table.put(`${at % 2 === 0 ? 'a' : 'z'}/${at}`, text(at)));
+    for (let at = 0; at < 22; at += 1) await world.run(table.put(`m/${100 + at}`, text(at)));
+    for (let at = 0; at < 22; at += 1) await world.run(table.put(`n${at}/1`, text(at)));
+    for (const low of lows()) expect(low.indexOf('/')).toBe(low.includes('/') ? low.length - 1 : -1);
+  });
+
+  test('is a property of the table, which another opening cannot change', async () => {
+    const { process } = await grouped();
+    const open = (options: object) => world.run(process.store.table('t', options));
+    await expect(open({ order: 'key', groupBy: ':' })).rejects.toMatchObject({ code: 'conflict' });
+    await world.run(process.store.table('u', { order: 'key' }));
+    await expect(world.run(process.store.table('u', GROUPED))).rejects.toMatchObject({ code: 'conflict' });
+    const again = await open({});
+    await world.run(again.batch([{ key: 'a/1', value: 'x' }]));
+    for (const groupBy of ['', '//', 'é', ' '])
+      await expect(open({ order: 'key', groupBy })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(open({ order: 'hash', groupBy: '/' })).rejects.toMatchObject({ code: 'invalid' });
+  });
+});
