@@ -26,7 +26,7 @@ const BAD_STORE_CALLS: [call: string, args: unknown[], told: string][] = [
   [
     'table',
     ['t', { ordr: 'key' }],
-    'store.table has no option "ordr": did you mean order? it takes order, containers,',
+    'store.table has no option "ordr": did you mean order? it takes order, groupBy, containers,',
   ],
   ['table', ['t', { order: 'Hash' }], 'store.table: order must be one of hash, key, not "Hash"'],
   ['table', ['t', { codec: 5 }], 'store.table: codec must be one of msgpack, json, bytes, encoded, not a number'],
@@ -35,7 +35,7 @@ const BAD_STORE_CALLS: [call: string, args: unknown[], told: string][] = [
   [
     'table',
     ['t', null],
-    'store.table takes an object of order, containers, codec, schema, ttlMs, containerBytesMax, create, timeoutMs, signal, not null',
+    'store.table takes an object of order, groupBy, containers, codec, schema, ttlMs, containerBytesMax, create, timeoutMs, signal, not null',
   ],
   ['table', [], 'a table name is a string, not undefined'],
   ['tables', [{ prefix: 'a' }], 'store.tables has no option "prefix": it takes timeoutMs, signal'],

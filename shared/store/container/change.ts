@@ -25,7 +25,7 @@ export interface Clearing {
   readonly incarnation: Id64 | undefined;
 }
 
-/** Changes of one group's records, in order of position, that take effect together or not at all. */
+/** Changes of one group, in order of position, that take effect together or not at all. */
 export interface Batch {
   readonly kind: 'batch';
   readonly groupBy: string;

@@ -237,11 +237,8 @@ export interface Table<V, In = V> {
    */
   deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]>;
   /**
-   * Puts and deletes of one group (TableOptions.groupBy), together or not at all: if a condition
-   * fails or a record is too large, it rejects with that error and nothing was written; `unknown`
-   * means all or nothing. Each key once. A `getMany` of one group shows all of a batch or nothing
-   * of it. Resolves to a version for each item, in order. Cost: as `put`, but batches to one
-   * container go one by one.
+   * Puts and deletes of one group (`TableOptions.groupBy`), each key once, all or none. A
+   * condition that fails fails all. A `getMany` of the group shows all or nothing. Cost: as `put`.
    *
    * @example
    * const orders = await store.table<{ total: number }>('orders', { order: 'key', groupBy: '/' });

@@ -38,7 +38,7 @@ export type DeleteOutcome = Deleted | Absent | Failed;
 /** The record as it then stands. An error that a function threw is the `cause` of an `invalid`. */
 export type UpdateOutcome<V> = ({ readonly status: 'written' | 'unchanged' } & Entry<V>) | Deleted | Absent | Failed;
 
-/** Of a batch that took effect. `version`: the record's, or the deletion's; undefined: was absent. */
+/** One item of a batch. `version`: undefined for the deletion of an absent record. */
 export interface BatchOutcome {
   readonly key: string;
   readonly version: string | undefined;

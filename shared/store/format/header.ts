@@ -33,7 +33,7 @@ const OTHER_FIELDS_BYTES = 192;
 
 const MAGIC = 0x5357;
 const ORDERS: readonly Order[] = ['hash', 'key'];
-/** From here on the byte of the order is the character that ends the groups of a table in order of keys. */
+/** From here on the order's byte means order `key`, and is the character that ends groups. */
 const FIRST_GROUP_END = 0x21;
 const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
 

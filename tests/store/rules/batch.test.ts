@@ -85,6 +85,25 @@ describe('rule 34: a batch', () => {
     expect(process.calls).toEqual([]);
   });
 
+  test('is seen whole or not at all by a getMany of its group', async () => {
+    const { process, table } = await grouped();
+    const reader = await world.run(world.process().store.table<string>('t'));
+    const seen = new Set<string>();
+    const keys = puts('a', 6).map(({ key }) => key);
+    for (let round = 0; round < 60; round += 1) {
+      const value = text(round, 300);
+      const latency = world.runtime.sleep(round % 7);
+      process.once(isWriteOf('patch'), async () => void (await latency));
+      const reading = world.runtime.sleep(round % 5).then(() => reader.getMany(keys));
+      const writing = table.batch(keys.map((key) => ({ key, value })));
+      const [outcomes] = await world.run(Promise.all([reading, writing, table.put(`b${round}/`, value)]));
+      const values = outcomes.map((outcome) => (outcome.status === 'found' ? outcome.value : outcome.status));
+      expect(new Set(values).size).toBe(1);
+      seen.add(values[0] === value ? 'after' : 'before');
+    }
+    expect([...seen].toSorted()).toEqual(['after', 'before']);
+  });
+
   test('shares its container with single writes, in commits of its own', async () => {
     const { table } = await grouped();
     const work = [
