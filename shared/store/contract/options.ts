@@ -76,9 +76,10 @@ export interface TableOptions extends CallOptions {
   readonly order?: Order;
   /**
    * One character of ASCII, `!` to `~`, for order `key`, at creation. Keys that begin alike up to
-   * and with its first occurrence form a group (`a/1` and `a/2` by `/`), for `table.batch`. It stays
-   * in one container: a write that outgrows it fails with `too_large`, and a group takes no more
-   * writes a second than one container. `conflict` if a table has another.
+   * and with its first occurrence form a group (`a/1`, `a/2` by `/`), for `table.batch`. It stays
+   * in one container: a write that outgrows it fails with `too_large`, puts slow down before (from
+   * 70 % on), and it takes no more writes a second than one container. `conflict` if a table has
+   * another.
    */
   readonly groupBy?: string;
   /** Leaves at creation, 1 to 256, order `hash` only. Default 1. Ignored if the table exists. */
