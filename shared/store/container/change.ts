@@ -81,7 +81,7 @@ export class Change {
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
   readonly action: Action;
-  /** Work on several records, in place of the action: it has a commit to itself. */
+  /** Work on several records, in place of the action. */
   readonly whole: Clearing | Batch | undefined;
   /** Bytes it counts against the bound of the queues. */
   readonly bytes: number;
@@ -144,10 +144,10 @@ export class Change {
   }
 }
 
-/** The changes of single records: those given, or a batch's parts. */
+/** The changes of single records, batches by their parts: in order if the changes are. */
 export function singles(changes: readonly Change[]): readonly Change[] {
-  const whole = changes[0]?.whole;
-  return whole?.kind === 'batch' ? whole.parts : changes;
+  if (changes.every(({ whole }) => whole === undefined)) return changes;
+  return changes.flatMap((change) => (change.whole?.kind === 'batch' ? change.whole.parts : [change]));
 }
 
 export function entryChange({

@@ -44,22 +44,54 @@ export function decide(
   return new Decider(snapshot, changes, rules, firstNumber).run();
 }
 
+/** As `decide`, with batches among the changes, each of a group of its own. */
+export function decideAll(snapshot: Snapshot, changes: readonly Change[], rules: DecisionRules): Decisions {
+  const first = snapshot.header.nextNumber;
+  if (changes.every(({ whole }) => whole === undefined)) return decide(snapshot, changes, rules, first);
+  const records: StoredRecord[] = [];
+  const verdicts: Verdict[] = [];
+  let nextNumber = first;
+  for (let index = 0; index < changes.length;) {
+    const { whole } = changes[index]!;
+    const end = whole === undefined ? endOfSingles(changes, index) : index + 1;
+    const some =
+      whole?.kind === 'batch'
+        ? decideTogether(snapshot, whole, rules, nextNumber)
+        : decide(snapshot, changes.slice(index, end), rules, nextNumber);
+    records.push(...some.records);
+    verdicts.push(...some.verdicts);
+    ({ nextNumber } = some);
+    index = end;
+  }
+  return { records, verdicts, appliedCount: nextNumber - first, nextNumber };
+}
+
+function endOfSingles(changes: readonly Change[], from: number): number {
+  const behind = changes.findIndex(({ whole }, index) => index > from && whole !== undefined);
+  return behind < 0 ? changes.length : behind;
+}
+
 /** Decides on a batch: its first failure fails all of it, and leaves every record as it is. */
-export function decideTogether(snapshot: Snapshot, { parts, groupBy }: Batch, rules: DecisionRules): Decisions {
+function decideTogether(
+  snapshot: Snapshot,
+  { parts, groupBy }: Batch,
+  rules: DecisionRules,
+  firstNumber: number,
+): Decisions {
   const { header } = snapshot;
-  const { nextNumber, incarnation } = header;
+  const { incarnation } = header;
   const refused = (error: unknown): Decisions => ({
     records: [],
     verdicts: [{ kind: 'failed', error }],
     appliedCount: 0,
-    nextNumber,
+    nextNumber: firstNumber,
   });
   const isHere = header.groupBy === groupBy && parts.every(({ position }) => within(position, header.low, header.high));
   if (!isHere) return refused(orderChanged(rules.table));
-  const decisions = decide(snapshot, parts, rules, nextNumber);
+  const decisions = decide(snapshot, parts, rules, firstNumber);
   const failed = decisions.verdicts.find((verdict) => verdict.kind === 'failed');
   if (failed !== undefined) return refused(failed.error);
-  const whole = { kind: 'applied', incarnation, version: nextNumber, record: undefined } as const;
+  const whole = { kind: 'applied', incarnation, version: firstNumber, record: undefined } as const;
   return { ...decisions, verdicts: [{ ...whole, parts: decisions.verdicts }] };
 }
 

@@ -19,7 +19,7 @@ import { mayBeDead, type StoredRecord } from '../format/record.ts';
 import { type Change, type Clearing, singles, type Verdict } from './change.ts';
 import { compactionTarget, PURGE_AFTER_MS } from './compaction.ts';
 import { countRecords } from './count.ts';
-import { decide, decideTogether, type DecisionRules, type Decisions } from './decide.ts';
+import { decideAll, type DecisionRules, type Decisions } from './decide.ts';
 import {
   isNotAbove,
   layerBounds,
@@ -80,10 +80,7 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const [first] = changes;
   if (first?.whole?.kind === 'clear') return evaluateClearing(snapshot, first.position, first.whole, rules);
   const { mergesAll, purges } = rules;
-  const { records, verdicts, appliedCount, nextNumber } =
-    first?.whole === undefined
-      ? decide(snapshot, changes, rules, header.nextNumber)
-      : decideTogether(snapshot, first.whole, rules);
+  const { records, verdicts, appliedCount, nextNumber } = decideAll(snapshot, changes, rules);
   const layout = new Layout(snapshot, rules, nextNumber);
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
   const content = isUnchanged

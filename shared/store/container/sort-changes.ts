@@ -1,6 +1,7 @@
 // Which waiting changes a container's next commit takes, and which belong elsewhere, by its header.
 import { orderChanged } from '../contract/errors.ts';
 import type { Header } from '../format/header.ts';
+import { groupOf } from '../format/position.ts';
 import { locate } from './branch.ts';
 import { byPosition, type Change } from './change.ts';
 
@@ -25,6 +26,7 @@ export function sortChanges(
   { countMax, table }: { readonly countMax: number; readonly table: string },
 ): SortedChanges {
   const sorted: SortedChanges = { here: [], later: [], right: [], gone: [], restart: [] };
+  const groups: Groups = new Map();
   let bytes = 0;
   for (const change of changes) {
     if (change.isSettled) continue;
@@ -33,7 +35,8 @@ export function sortChanges(
     if (isReached && change.order !== undefined && change.order !== header.order)
       change.settle({ kind: 'failed', error: orderChanged(table) });
     else if (found === 'here') {
-      const hasRoom = sorted.here.length < countMax && bytes < GROUP_BYTES_MAX && mayShare(change, sorted.here);
+      const hasRoom =
+        sorted.here.length < countMax && bytes < GROUP_BYTES_MAX && mayShare(change, sorted.here, groups, header);
       (hasRoom ? sorted.here : sorted.later).push(change);
       bytes += change.bytes;
     } else sorted[found].push(change);
@@ -42,7 +45,17 @@ export function sortChanges(
   return sorted;
 }
 
-/** A whole change has a commit to itself. */
-function mayShare(change: Change, [first]: readonly Change[]): boolean {
-  return first === undefined || (first.whole === undefined && change.whole === undefined);
+/** The groups of a commit's changes, by name, and whether a batch is there. */
+type Groups = Map<string, boolean>;
+
+/** A clear goes alone; a batch goes with changes of other groups, as it is decided apart. */
+function mayShare(change: Change, [first]: readonly Change[], groups: Groups, { groupBy }: Header): boolean {
+  const isWhole = change.whole !== undefined;
+  if (groupBy === undefined) return first === undefined || (!isWhole && first.whole === undefined);
+  if (first !== undefined && (first.whole?.kind === 'clear' || change.whole?.kind === 'clear')) return false;
+  const name = Buffer.from(groupOf(change.position, groupBy)).toString('latin1');
+  const hasBatch = groups.get(name);
+  if (hasBatch === true || (hasBatch === false && isWhole)) return false;
+  groups.set(name, isWhole);
+  return true;
 }

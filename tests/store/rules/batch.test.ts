@@ -22,6 +22,10 @@ function puts(group: string, count: number, bytes = 100): BatchItem<string>[] {
   }));
 }
 
+function invalid(message: string): unknown {
+  return expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) as string });
+}
+
 function lows(): string[] {
   return leavesOf(world.state, 't').map(({ header }) => Buffer.from(header.low).toString());
 }
@@ -72,8 +76,6 @@ describe('rule 34: a batch', () => {
     const { process, table } = await grouped();
     const plain = await world.run(process.store.table<string>('plain', { order: 'key' }));
     process.takeCalls();
-    const invalid = (message: string): unknown =>
-      expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) as string });
     const a = { key: 'a/1', value: 'x' };
     await expect(table.batch([a, { key: 'b/1', value: 'x' }])).rejects.toEqual(invalid('"a/1" and "b/1" are of two'));
     await expect(table.batch([a, { key: 'a', value: 'x' }])).rejects.toEqual(invalid('"a/1" and "a" are of two'));
@@ -93,7 +95,7 @@ describe('rule 34: a batch', () => {
     for (let round = 0; round < 60; round += 1) {
       const value = text(round, 300);
       const latency = world.runtime.sleep(round % 7);
-      process.once(isWriteOf('patch'), async () => void (await latency));
+      process.once(isWriteOf('patch'), () => latency.then(() => undefined));
       const reading = world.runtime.sleep(round % 5).then(() => reader.getMany(keys));
       const writing = table.batch(keys.map((key) => ({ key, value })));
       const [outcomes] = await world.run(Promise.all([reading, writing, table.put(`b${round}/`, value)]));
@@ -104,7 +106,21 @@ describe('rule 34: a batch', () => {
     expect([...seen].toSorted()).toEqual(['after', 'before']);
   });
 
-  test('shares its container with single writes, in commits of its own', async () => {
+  test('shares commits with batches of other groups, of which another may fail', async () => {
+    const { process, table } = await grouped();
+    await world.run(table.put('a/1', 'there'));
+    process.takeCalls();
+    const batches = ['a', 'b', 'c', 'd', 'e'].map((group) => [
+      { key: `${group}/1`, value: 'new', ifAbsent: true },
+      { key: `${group}/2`, value: 'new' },
+    ]);
+    const outcomes = await world.run(Promise.allSettled(batches.map((batch) => table.batch(batch))));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...Array.from({ length: 4 }, () => 'fulfilled')]);
+    expect(process.writes.length).toBeLessThan(4);
+    expect(storedKeys(world.state, 't')).toEqual(['a/1', 'b/1', 'b/2', 'c/1', 'c/2', 'd/1', 'd/2', 'e/1', 'e/2']);
+  });
+
+  test('shares its container with single writes', async () => {
     const { table } = await grouped();
     const work = [
       table.batch(puts('a', 4)),
