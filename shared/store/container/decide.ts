@@ -35,7 +35,7 @@ export interface Decisions {
  * Decides on changes in order of position, then of effect. `firstNumber`: the version of the first
  * effect. The pages of `rowsFor` must be known, but for blind changes.
  */
-export function decide(
+function decide(
   snapshot: Snapshot,
   changes: readonly Change[],
   rules: DecisionRules,
