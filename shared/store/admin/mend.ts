@@ -152,7 +152,21 @@ export class Mender {
     const counted = { nextNumber: most, commitCount: most, commitIds: EMPTY_BYTES };
     const made = { createdAtMs: this.#engine.runtime.wallMs(), origin: undefined };
     const none = { deadSlots: [], pages: [], layers: [], holdForMs: 0, lastSplit: undefined };
-    return { order, state: 'live', incarnation, container, level, low, high, right, ...counted, ...made, ...none };
+    const { groupBy } = sketch;
+    return {
+      order,
+      groupBy,
+      state: 'live',
+      incarnation,
+      container,
+      level,
+      low,
+      high,
+      right,
+      ...counted,
+      ...made,
+      ...none,
+    };
   }
 
   /** Saves the container as it is, then writes it with all that is left of it. */

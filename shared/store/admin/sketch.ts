@@ -61,7 +61,16 @@ export class Sketch implements Watch {
 
   /** The order of the table; undefined if no header can be read. */
   get order(): Header['order'] | undefined {
-    return [...this.linked.values(), ...this.unlinked.values()].find(({ header }) => header)?.header?.order;
+    return this.#anyHeader?.order;
+  }
+
+  /** As the order; undefined also without groups. */
+  get groupBy(): Header['groupBy'] {
+    return this.#anyHeader?.groupBy;
+  }
+
+  get #anyHeader(): Header | undefined {
+    return [...this.linked.values(), ...this.unlinked.values()].find(({ header }) => header)?.header;
   }
 
   /** Forgets nodes of other incarnations: tables that were dropped left them. */

@@ -5,7 +5,15 @@ import { addressIn, openPage } from '../format/envelope.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { pagePart, slotOfPart } from '../format/ids.ts';
 import { cutPage, lowBetween, type Page, pageFrom, recordAt, recordCount } from '../format/page.ts';
-import { beforeBound, decodeKey, type Position, positionsOf, type UpperBound, within } from '../format/position.ts';
+import {
+  beforeBound,
+  decodeKey,
+  groupOf,
+  type Position,
+  positionsOf,
+  type UpperBound,
+  within,
+} from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 import type { CheckValue } from './check.ts';
 import { layersOf } from './layers.ts';
@@ -203,7 +211,7 @@ export function nodesOf(
   for (const [index, piece] of pieces.entries()) {
     const low = index === 0 ? base.low : lowBetween(pieces[index - 1]!, piece, base.level, positionOf);
     const grown = withPage(node, piece, { low, number: nextNumber++ }, rules);
-    if (node.pages.length === 0 || isRoomy(grown, rules)) {
+    if (node.pages.length === 0 || isRoomy(grown, rules) || isWithinGroup(low, base)) {
       node = grown;
       continue;
     }
@@ -233,4 +241,9 @@ function isRoomy(node: Header, { limits }: CommitRules): boolean {
 /** The stored parts by name, as they are handed to whoever keeps them. */
 export function partsByName(parts: ReadonlyMap<Part['name'], Uint8Array>): Record<string, Uint8Array> {
   return Object.fromEntries(parts);
+}
+
+/** Rule 34: no leaf begins there. */
+function isWithinGroup(low: Position, { level, groupBy }: Header): boolean {
+  return level === 0 && groupBy !== undefined && groupOf(low, groupBy).length < low.length;
 }
