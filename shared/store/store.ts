@@ -99,7 +99,16 @@ class ContainerStore implements Store {
   async table<V = unknown, In = V>(name: string, options: TableOptions = {}): Promise<Table<V, In>> {
     checkTableName(name);
     CHECK.table(options);
-    const { order, groupBy, containers = 1, codec = 'msgpack', schema, ttlMs, create = true, containerBytesMax } = options;
+    const {
+      order,
+      groupBy,
+      containers = 1,
+      codec = 'msgpack',
+      schema,
+      ttlMs,
+      create = true,
+      containerBytesMax,
+    } = options;
     checkTtl(ttlMs, { table: name });
     if (!Number.isInteger(containers) || containers < 1 || containers > INITIAL_CONTAINERS_MAX) {
       throw new StoreError('invalid', `containers must be a whole number from 1 to ${INITIAL_CONTAINERS_MAX}`, {

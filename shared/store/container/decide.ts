@@ -35,12 +35,7 @@ export interface Decisions {
  * Decides on changes in order of position, then of effect. `firstNumber`: the version of the first
  * effect. The pages of `rowsFor` must be known, but for blind changes.
  */
-function decide(
-  snapshot: Snapshot,
-  changes: readonly Change[],
-  rules: DecisionRules,
-  firstNumber: number,
-): Decisions {
+function decide(snapshot: Snapshot, changes: readonly Change[], rules: DecisionRules, firstNumber: number): Decisions {
   return new Decider(snapshot, changes, rules, firstNumber).run();
 }
 
