@@ -98,6 +98,8 @@ function tableOf(send: Send, path: string): CalledTable {
         timeoutMs,
       ),
     update: () => Promise.reject(new TypeError('no update over HTTP')),
+    batch: () => Promise.reject(new TypeError('no batch of a group over HTTP')),
+    clear: () => Promise.reject(new TypeError('no clear over HTTP')),
     scan: ({ limit = 1_000, cursor, timeoutMs } = {}) =>
       scanOf(async () => {
         const query = cursor === undefined ? '' : `&cursor=${cursor}`;

@@ -20,7 +20,19 @@ export interface Asked {
   readonly id: number;
   readonly method:
     | (keyof Table<unknown> &
-        ('get' | 'put' | 'update' | 'delete' | 'getMany' | 'putMany' | 'deleteMany' | 'scan' | 'stats'))
+        (
+          | 'get'
+          | 'put'
+          | 'update'
+          | 'delete'
+          | 'getMany'
+          | 'putMany'
+          | 'deleteMany'
+          | 'batch'
+          | 'clear'
+          | 'scan'
+          | 'stats'
+        ))
     | (keyof Store & ('table' | 'tables' | 'drop' | 'vacuum' | 'verify'));
   readonly args: readonly unknown[];
 }

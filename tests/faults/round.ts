@@ -158,6 +158,7 @@ function scenarioOf(chance: Chance, seed: number, way: Way): Scenario {
   return {
     seed,
     order: chance.of(['hash', 'key'] as const),
+    groupBy: undefined,
     containers: 1,
     compression: 'none',
     cacheBytesMax: 0,
@@ -172,7 +173,7 @@ function scenarioOf(chance: Chance, seed: number, way: Way): Scenario {
     mishaps: [],
     clients: clients.map(({ process, actions }) => ({
       process,
-      actions: actions.filter((action) => way === 'library' || !action.kind.startsWith('update')).map(inTime),
+      actions: actions.filter((action) => way === 'library' || !/^(update|clear|batch)/.test(action.kind)).map(inTime),
     })),
   };
 }

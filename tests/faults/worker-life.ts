@@ -116,6 +116,8 @@ export class WorkerLife implements Caller {
       getMany: async (...args) => outcomesOf(await ask('getMany', args)),
       putMany: async (...args) => outcomesOf(await ask('putMany', args)),
       deleteMany: async (...args) => outcomesOf(await ask('deleteMany', args)),
+      batch: (...args) => ask('batch', args),
+      clear: (...args) => ask('clear', args),
       scan: (options) => scanOf(() => ask('scan', [options])) as ReturnType<CalledTable['scan']>,
     };
     return {

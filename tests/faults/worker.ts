@@ -83,6 +83,8 @@ async function run(id: number, method: Asked['method'], args: Asked['args']): Pr
     case 'getMany':
     case 'putMany':
     case 'deleteMany':
+    case 'batch':
+    case 'clear':
       return (table![method] as (...all: unknown[]) => Promise<unknown>).call(table, ...args);
     default:
       return method satisfies never;

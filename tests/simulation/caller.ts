@@ -10,7 +10,7 @@ export interface Value {
 /** The part of a table that clients call. */
 export type CalledTable = Pick<
   Table<Value>,
-  'get' | 'put' | 'update' | 'delete' | 'getMany' | 'putMany' | 'deleteMany' | 'scan'
+  'get' | 'put' | 'update' | 'delete' | 'getMany' | 'putMany' | 'deleteMany' | 'batch' | 'clear' | 'scan'
 >;
 
 /** One life of a process, from its start to its crash. */
