@@ -88,7 +88,9 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   [
     'shared/store/system',
     'xxhash-wasm',
+    'node:async_hooks',
     'node:crypto',
+    'node:diagnostics_channel',
     'node:os',
     'node:perf_hooks',
     'node:timers/promises',

@@ -36,6 +36,7 @@ export type { Finding, FindingKind, LevelReport, VerifyReport } from './contract
 export type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from './contract/inspect.ts';
 export type { RepairOptions, RepairReport, Taken } from './contract/repair.ts';
 export type { InputOf, OutputOf, StandardSchema } from './contract/standard-schema.ts';
+export type { OperationTrace, RequestTrace, StoreEvent, TraceOutcome } from './contract/trace.ts';
 export type { TableStats } from './contract/stats.ts';
 export type { Compression, Runtime } from './contract/runtime.ts';
 export { StoreError } from './contract/errors.ts';

@@ -28,6 +28,7 @@ import { Semaphore } from './io/semaphore.ts';
 import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { checkTtl } from './table/actions.ts';
+import { traceOperation } from './system/tracing.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
 import { decodeValue } from './table/values.ts';
@@ -119,11 +120,13 @@ class ContainerStore implements Store {
       throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
     checkGroupBy(groupBy, order, name);
     this.#checkSharedSize(name, containerBytesMax);
-    const { isNew, root } = await this.#administer(
-      name,
-      options,
-      (engine) => openRoot(engine, { order, groupBy, containers, create }),
-      containerBytesMax,
+    const { isNew, root } = await traceOperation(name, 'table', () =>
+      this.#administer(
+        name,
+        options,
+        (engine) => openRoot(engine, { order, groupBy, containers, create }),
+        containerBytesMax,
+      ),
     );
     // Another call may have opened the table meanwhile.
     this.#checkSharedSize(name, containerBytesMax);
@@ -139,15 +142,17 @@ class ContainerStore implements Store {
 
   async tables(options?: CallOptions): Promise<TableInfo[]> {
     CHECK.tables(options);
-    return this.#bounded(options, () =>
-      listTables(this.#driver, (table) => this.#newEngine({ table, driver: this.#driver })),
+    return traceOperation(undefined, 'tables', () =>
+      this.#bounded(options, () =>
+        listTables(this.#driver, (table) => this.#newEngine({ table, driver: this.#driver })),
+      ),
     );
   }
 
   async drop(name: string, options?: CallOptions): Promise<boolean> {
     checkTableName(name);
     CHECK.drop(options);
-    return this.#administer(name, options, dropTable);
+    return traceOperation(name, 'drop', () => this.#administer(name, options, dropTable));
   }
 
   async vacuum(name: string, options: VacuumOptions = {}): Promise<VacuumReport> {
@@ -159,11 +164,8 @@ class ContainerStore implements Store {
     if (!(quietMs >= 0 && quietMs <= QUIET_MS_MOST))
       throw new StoreError('invalid', `quietMs must be from 0 to ${QUIET_MS_MOST}`, { table: name });
     const bounds = { ...options, timeoutMs };
-    return this.#administer(
-      name,
-      bounds,
-      (engine, ended) => vacuumTable(engine, { quietMs, ended }),
-      containerBytesMax,
+    return traceOperation(name, 'vacuum', () =>
+      this.#administer(name, bounds, (engine, ended) => vacuumTable(engine, { quietMs, ended }), containerBytesMax),
     );
   }
 
@@ -171,23 +173,29 @@ class ContainerStore implements Store {
     checkTableName(name);
     CHECK.verify(options);
     const { onFinding, timeoutMs = VERIFY_MS_DEFAULT } = options;
-    return this.#administer(name, { ...options, timeoutMs }, (engine) =>
-      verifyTable({ engine, checkValue: checkValueOf(name), onFinding }),
+    return traceOperation(name, 'verify', () =>
+      this.#administer(name, { ...options, timeoutMs }, (engine) =>
+        verifyTable({ engine, checkValue: checkValueOf(name), onFinding }),
+      ),
     );
   }
 
   async inspect(name: string, options: InspectOptions = {}): Promise<ContainerInfo> {
     checkTableName(name);
     CHECK.inspect(options);
-    return this.#administer(name, options, (engine) => inspectContainer(engine, options));
+    return traceOperation(name, 'inspect', () =>
+      this.#administer(name, options, (engine) => inspectContainer(engine, options)),
+    );
   }
 
   async repair(name: string, options: RepairOptions): Promise<RepairReport> {
     checkTableName(name);
     CHECK.repair(options);
     const { save, dryRun: isDryRun = false, timeoutMs = VERIFY_MS_DEFAULT } = options;
-    return this.#administer(name, { ...options, timeoutMs }, (engine) =>
-      repairTable({ engine, checkValue: checkValueOf(name), save, isDryRun }),
+    return traceOperation(name, 'repair', () =>
+      this.#administer(name, { ...options, timeoutMs }, (engine) =>
+        repairTable({ engine, checkValue: checkValueOf(name), save, isDryRun }),
+      ),
     );
   }
 

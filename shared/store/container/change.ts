@@ -2,6 +2,7 @@
 import type { Order } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
+import type { OperationTrace } from '../contract/trace.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Position, UpperBound } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
@@ -69,6 +70,7 @@ export interface VerdictSink {
 type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
   readonly whole?: Clearing | Batch;
+  readonly operation?: OperationTrace | undefined;
   readonly sink: VerdictSink;
   readonly index: number;
 };
@@ -89,6 +91,8 @@ export class Change {
   readonly begunTick: number;
   /** When the call ends, by the monotonic clock. */
   readonly dueMs: number;
+  /** The call, if somebody traces. */
+  readonly operation: OperationTrace | undefined;
   /** Attempts under which it was sent and which are not settled. */
   openAttempts = 0;
   /** All of these but what a read cleared after it was throttled: they may have been applied. */
@@ -117,6 +121,7 @@ export class Change {
     this.bytes = asked.bytes;
     this.begunTick = asked.begunTick;
     this.dueMs = asked.dueMs ?? Infinity;
+    this.operation = asked.operation;
     this.#index = asked.index;
     this.#sink = asked.sink;
   }

@@ -8,6 +8,7 @@ import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } f
 import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import type { Header } from '../format/header.ts';
+import { count } from '../io/counters.ts';
 import { Trouble } from '../io/retry.ts';
 import type { EngineCore } from './core.ts';
 
@@ -114,10 +115,10 @@ export class AttemptSender {
   }
 
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
-    const { cache, counters, traffic } = this.#core;
+    const { cache, traffic } = this.#core;
     traffic.noteCommit(this.#id);
     this.seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
-    counters.commits += 1;
+    count(this.#core, 'commits');
     this.trouble.end();
     this.hasLooked = false;
     this.mustSplit = false;
@@ -152,18 +153,18 @@ export class AttemptSender {
   }
 
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
-    const { counters, reader, traffic } = this.#core;
+    const { reader, traffic } = this.#core;
     traffic.noteFailure(this.#id, outcome.kind === 'refused');
     this.trouble.throttling = undefined;
     if (outcome.kind === 'refused') {
       attempt.answer = 'refused';
-      counters.conflicts += 1;
+      count(this.#core, 'conflicts');
       dropRefusedHints(attempt.changes);
     } else {
       dropHints(attempt.changes);
       if (outcome.reason === 'throttled') this.trouble.noteThrottled();
       else this.trouble.failuresInARow += 1;
-      counters.unknownOutcomes += 1;
+      count(this.#core, 'unknownOutcomes');
     }
     const { base, changes } = attempt;
     this.#open.settle(await this.look(reader.readToCommit(base, slotsToCommit(base, changes))));

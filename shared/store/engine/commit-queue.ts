@@ -9,7 +9,9 @@ import { StoreError } from '../contract/errors.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { rootId } from '../format/ids.ts';
+import { count } from '../io/counters.ts';
 import type { Trouble } from '../io/retry.ts';
+import { inOperation } from '../system/tracing.ts';
 import { beforeBound } from '../format/position.ts';
 import { Absorbing } from './absorbing.ts';
 import type { AttemptSender } from './attempt-sender.ts';
@@ -116,7 +118,7 @@ export class CommitQueue {
     // Also where there is room: changes of the same moment gather.
     await commitsAtATime.acquire();
     try {
-      await this.#round();
+      await inOperation(this.#changes[0]?.operation, () => this.#round());
     } finally {
       commitsAtATime.release();
     }
@@ -124,7 +126,7 @@ export class CommitQueue {
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
-    const { counters, reader, traffic, turns } = this.#core;
+    const { reader, traffic, turns } = this.#core;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latest.known ?? (await this.#latest.read(reader.readUnknown(this.#id)));
     this.#committer.sender.settle(snapshot);
@@ -138,12 +140,12 @@ export class CommitQueue {
     if (this.#restMs > 0) return;
     const unread = pagesToCommit(snapshot, group);
     if (unread.length > 0) {
-      counters.cacheMisses += group.length;
+      count(this.#core, 'cacheMisses', group.length);
       return this.#latest.readPages(unread.map((ref) => ref.slot));
     }
     this.#latest.endPageReads();
     this.#pauses.endRests();
-    counters.cacheHits += group.length;
+    count(this.#core, 'cacheHits', group.length);
     const { sender } = this.#committer;
     this.#latest.noteCommit(await this.#committer.commit(snapshot, group), sender.hasLooked);
   }
@@ -182,7 +184,7 @@ export class CommitQueue {
   /** Afterwards the container is read again: there is more of it, or less. */
   async #rest(): Promise<void> {
     await this.#pauses.rest(this.#restMs);
-    this.#core.counters.rests += 1;
+    count(this.#core, 'rests');
     this.#restMs = 0;
     this.#latest.noteRest();
   }

@@ -11,6 +11,7 @@ import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { drawAttempt, drawId } from '../io/clock.ts';
+import { count } from '../io/counters.ts';
 import type { AbsorbBase } from './absorbing.ts';
 import { AttemptSender } from './attempt-sender.ts';
 import type { EngineCore } from './core.ts';
@@ -114,11 +115,11 @@ export class Committer {
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
-    const { counters, reader, rules, runtime, traffic } = this.#core;
+    const { reader, rules, runtime, traffic } = this.#core;
     const { snapshot, base, upkeep, changes, nowMs } = group;
     const id = drawAttempt(this.#core);
     const landed = (): void => {
-      if (base !== snapshot) counters.merges += 1;
+      if (base !== snapshot) count(this.#core, 'merges');
     };
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, answer: 'none', landed };
     const mustSplit = this.sender.mustSplit || failsTooOften(this.sender.trouble.failuresInARow);
@@ -173,7 +174,7 @@ export class Committer {
 
   /** Splits the container as it just left it. Nobody waits for it, and nobody is told. */
   async #splitHeld(hold: Id64, nodes: number): Promise<void> {
-    const { counters, traffic } = this.#core;
+    const { traffic } = this.#core;
     const held = this.sender.seen;
     // Another process may have been quicker already.
     if (held?.lastCommit !== hold) return;
@@ -187,12 +188,12 @@ export class Committer {
       if (!(error instanceof StoreError)) throw error;
     }
     if (isSplit) return;
-    counters.lostSplits += 1;
+    count(this.#core, 'lostSplits');
     traffic.noteLostSplit(this.#id);
   }
 
   async #planHeld(held: Snapshot, nodes: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
-    const { counters, reader, rules, runtime } = this.#core;
+    const { reader, rules, runtime } = this.#core;
     const snapshot = isWhole(held.header) ? held : await this.sender.look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
     const [id, nowMs] = [drawAttempt(this.#core), runtime.wallMs()];
@@ -202,7 +203,7 @@ export class Committer {
     const asked = { mustSplit: false, mustReplace: false, nodesForTraffic: nodes, holdForMs: 0 };
     const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
     const plan = planCommit(input, rules);
-    const landed = (): void => void (counters.splitsByTraffic += 1);
+    const landed = (): void => count(this.#core, 'splitsByTraffic');
     const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], answer: 'none', landed };
     return plan.kind === 'split' ? { draft, plan } : undefined;
   }
@@ -239,8 +240,8 @@ export class Committer {
 
   /** New nodes are cached, and their parent told. A root's children are in the root. */
   #announce(left: Header, inserted: readonly InsertedNode[]): void {
-    const { cache, counters, repair, table, traffic } = this.#core;
-    counters.splits += 1;
+    const { cache, repair, table, traffic } = this.#core;
+    count(this.#core, 'splits');
     const ids = inserted.map(({ header }) => nodeId(table, header.incarnation, header.container));
     traffic.noteSplit(this.#id, left.level === 0 ? [this.#id, ...ids] : ids);
     for (const { header, snapshot } of inserted) {

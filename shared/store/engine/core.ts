@@ -85,7 +85,7 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     traffic,
     reader,
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
-    writeBatcher: new WriteBatcher({ driver, counters }, writeLimit, {
+    writeBatcher: new WriteBatcher({ table, driver, counters }, writeLimit, {
       runtime,
       noteRoundTrip: (ms) => traffic.noteRoundTrip(ms),
     }),

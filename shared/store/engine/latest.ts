@@ -3,6 +3,7 @@ import { slotsToCommit } from '../container/compaction.ts';
 import type { Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
+import { count } from '../io/counters.ts';
 import { PAGE_READS_MAX } from '../io/reader.ts';
 import type { EngineCore } from './core.ts';
 
@@ -68,7 +69,7 @@ export class Latest {
 
   /** A read and a commit that is hardly refused, instead of a refusal and then both. */
   async readFirst(snapshot: Snapshot, group: readonly Change[]): Promise<void> {
-    this.#core.counters.readsFirst += 1;
+    count(this.#core, 'readsFirst');
     await this.read(this.#core.reader.readToCommit(snapshot, slotsToCommit(snapshot, group)));
   }
 

@@ -7,6 +7,7 @@ import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
 import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
+import { count } from '../io/counters.ts';
 import { isShownBy } from '../io/observation.ts';
 import { PAGE_READS_MAX } from '../io/reader.ts';
 import type { Engine } from './engine.ts';
@@ -30,10 +31,10 @@ export async function lookForRecords(
 ): Promise<Snapshot | undefined> {
   const known = await lookInMemory(engine, id, request, (leaf) => hasPages(leaf, request.positions));
   if (known !== undefined) {
-    engine.counters.cacheHits += request.positions.length;
+    count(engine, 'cacheHits', request.positions.length);
     return known;
   }
-  engine.counters.cacheMisses += request.positions.length;
+  count(engine, 'cacheMisses', request.positions.length);
   let latest = engine.cache.get(id) ?? engine.cache.recall(id);
   for (let reads = 1; reads <= PAGE_READS_MAX; reads += 1) {
     const read = await readFor(engine, id, latest, request);

@@ -1,6 +1,7 @@
 // Tells a parent branch of a child, in the background (rules 11 and 29). Nothing depends on it.
 import { type Change, entryChange } from '../container/change.ts';
 import { asBuffer, id64 } from '../format/bytes.ts';
+import { noteEvent } from '../system/tracing.ts';
 import type { Clock } from '../io/clock.ts';
 import type { EntryRepair } from './route.ts';
 
@@ -35,6 +36,7 @@ export class ParentRepair {
       sink: { settled: () => this.#underWay.delete(name) },
       index: 0,
     });
+    noteEvent('repairs', undefined);
     this.#send(change);
   }
 }

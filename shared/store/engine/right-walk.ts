@@ -7,7 +7,7 @@ import { nodeId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
-import type { Counters } from '../io/counters.ts';
+import { count, type Counters } from '../io/counters.ts';
 import type { BranchMemory } from './branch-memory.ts';
 import type { BranchReader } from './branch-reader.ts';
 import type { Repair, Route, Traveller } from './route.ts';
@@ -51,7 +51,7 @@ export class RightWalk {
   beyond(overtaken: Snapshot, traveller: Traveller): Promise<Route> {
     const { position, passed } = traveller;
     const { low } = overtaken.header;
-    this.#context.counters.rightWalks += 1;
+    count(this.#context, 'rightWalks');
     if (passed !== undefined && compareBytes(low, passed) <= 0) return Promise.resolve(this.#walkRight(overtaken));
     traveller.passed = low;
     return this.#byHints(overtaken, position);

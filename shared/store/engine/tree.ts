@@ -10,7 +10,7 @@ import { nodeId } from '../format/ids.ts';
 import { beforeBound, type Position, within } from '../format/position.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
-import type { Counters } from '../io/counters.ts';
+import { count, type Counters } from '../io/counters.ts';
 import type { Reader } from '../io/reader.ts';
 import type { Turns } from '../io/turns.ts';
 import { BranchMemory, type Reach } from './branch-memory.ts';
@@ -181,12 +181,12 @@ export class Tree {
     position: Position,
     isWriter: boolean,
   ): Promise<FoundLeft | undefined> {
-    const { counters, repair, table } = this.#context;
+    const { repair, table } = this.#context;
     const { id, incarnation, gone } = lost;
     const parent = this.hints.branch(position, 1);
     const entry = parent && this.hints.child(parent, position);
     const isAstray = entry !== undefined && nodeId(table, incarnation, entry.child) === id;
-    counters.leftSearches += 1;
+    count(this.#context, 'leftSearches');
     if (gone === undefined) await this.root.afterMiss(lost, false);
     const low = gone?.header.low ?? (isAstray ? entry.low : position);
     const found = await this.#leftSearch.find({ incarnation, low }, position, isWriter);

@@ -5,14 +5,16 @@ import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } f
 import { StoreError } from '../contract/errors.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
 import { compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
+import type { OperationTrace } from '../contract/trace.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
 import type { UpperBound } from '../format/position.ts';
+import { currentOperation } from '../system/tracing.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
-import type { Counters } from './counters.ts';
+import { count, type Counters } from './counters.ts';
 import { isSameVersion, isShownBy, type Observation } from './observation.ts';
 import { sendReads } from './requests.ts';
 
@@ -37,6 +39,8 @@ interface Pending {
   /** The next departure may take it. Others wait for the end of a check, for a while. */
   isDue: boolean;
   askers: number;
+  /** The call that asked first. */
+  readonly operation: OperationTrace | undefined;
   /** The container as one of them saw it last. */
   latest: Snapshot | undefined;
   readonly reply: PromiseWithResolvers<Observation | undefined>;
@@ -123,7 +127,16 @@ export class Reader {
     if (pending === undefined) {
       const reply = Promise.withResolvers<Observation | undefined>();
       const isWhole = parts === 'all';
-      pending = { id, parts: isWhole ? [] : parts, isWhole, isDue: false, askers: 0, latest, reply };
+      pending = {
+        id,
+        parts: isWhole ? [] : parts,
+        isWhole,
+        isDue: false,
+        askers: 0,
+        latest,
+        reply,
+        operation: currentOperation(),
+      };
       this.#pending.set(id, pending);
     } else if (parts === 'all') pending.isWhole = true;
     // Checks all ask for the same list: nothing is to be added then.
@@ -180,7 +193,7 @@ export class Reader {
     const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : parts }));
     const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
     try {
-      const entities = await sendReads(this.#context, requests);
+      const entities = await sendReads(this.#context, requests, batch[0]?.operation);
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
       return { operations, isThrottled: false };
     } catch (error) {
@@ -234,11 +247,11 @@ export class Reader {
 
   /** Tells how many commits of others a reply showed since the container was seen last. */
   #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
-    const { counters, landedBetween, traffic } = this.#context;
+    const { landedBetween, traffic } = this.#context;
     if (known?.header.incarnation !== now.incarnation) return;
     const more = now.commitCount - known.header.commitCount;
     const foreignCommits = more > 0 ? more - landedBetween(known, now) : 0;
-    counters.foreignCommits += foreignCommits;
+    if (foreignCommits > 0) count(this.#context, 'foreignCommits', foreignCommits);
     const ms = seen.monotonicMs - known.seen.monotonicMs;
     traffic.noteLook(known.id, { foreignCommits, ms, wasSplit: !isSameBound(known.header.high, now.high) });
   }

@@ -1,17 +1,20 @@
 // All requests to the provider: each has a deadline and counts in its table's stats.
-import type {
-  Driver,
-  Entity,
-  EntityId,
-  ListCursor,
-  ReadRequest,
-  Removal,
-  RemoveOutcome,
-  Write,
-  WriteOutcome,
+import {
+  type Driver,
+  type Entity,
+  type EntityId,
+  type ListCursor,
+  partBytes,
+  type ReadRequest,
+  type Removal,
+  type RemoveOutcome,
+  type Write,
+  type WriteOutcome,
 } from '../contract/driver.ts';
 import { refusedError } from '../contract/errors.ts';
-import type { Counters } from './counters.ts';
+import type { RequestTrace } from '../contract/trace.ts';
+import { currentOperation, noteEvent, traceRequest } from '../system/tracing.ts';
+import type { Counted, Counters } from './counters.ts';
 
 /** Deadline of one request to the provider. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -19,31 +22,47 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const READ_TIMEOUT_MS = 60_000;
 
 /** The way of requests, and their count. An engine is one. */
-export interface Provider {
+export interface Provider extends Counted {
   readonly driver: Driver;
-  readonly counters: Counters;
 }
 
 /** One request, `readsMax` reads at most; retried within its deadline. */
-export function sendReads(provider: Provider, reads: readonly ReadRequest[]): Promise<readonly (Entity | undefined)[]> {
-  provider.counters.requests += 1;
-  provider.counters.readRequests += 1;
-  return provider.driver.read(reads, { timeoutMs: READ_TIMEOUT_MS });
+export function sendReads(
+  provider: Provider,
+  reads: readonly ReadRequest[],
+  operation = currentOperation(),
+): Promise<readonly (Entity | undefined)[]> {
+  const { counters, driver, table } = provider;
+  counters.requests += 1;
+  counters.readRequests += 1;
+  const send = () => driver.read(reads, { timeoutMs: READ_TIMEOUT_MS });
+  return traceRequest({ kind: 'read', table, entities: reads.length, operation }, send, (entities, trace) => {
+    for (const entity of entities)
+      for (const bytes of entity?.parts.values() ?? []) trace.bytesRead += bytes.byteLength;
+  });
 }
 
 /** One request, `writesMax` writes of one lane at most; never sent again (rule 2). */
-export function sendWrites(provider: Provider, writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
-  countWrite(provider.counters);
-  return provider.driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
+export function sendWrites(
+  provider: Provider,
+  writes: readonly Write[],
+  operation = currentOperation(),
+): Promise<readonly WriteOutcome[]> {
+  const { counters, driver, table } = provider;
+  countWrite(counters);
+  const send = () => driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
+  return traceRequest({ kind: 'write', table, entities: writes.length, operation }, send, (outcomes, trace) => {
+    for (const { parts } of writes) trace.bytesWritten += partBytes(parts);
+    tellOutcome(outcomes, trace);
+  });
 }
 
 /** Removes an entity of this version; never sent again (rule 2). Throws if denied. */
-export async function sendRemoval(
-  provider: Provider & { readonly table: string },
-  removal: Removal,
-): Promise<RemoveOutcome | undefined> {
+export async function sendRemoval(provider: Provider, removal: Removal): Promise<RemoveOutcome | undefined> {
   countWrite(provider.counters);
-  const [outcome] = await provider.driver.remove([removal], { timeoutMs: REQUEST_TIMEOUT_MS });
+  const asked = { kind: 'remove', table: provider.table, entities: 1, operation: currentOperation() } as const;
+  const send = () => provider.driver.remove([removal], { timeoutMs: REQUEST_TIMEOUT_MS });
+  const [outcome] = await traceRequest(asked, send, tellOutcome);
   if (outcome?.kind === 'refused' && outcome.reason === 'denied')
     throw refusedError(outcome, provider.table, removal.id);
   return outcome;
@@ -53,10 +72,23 @@ export async function sendRemoval(
 export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<EntityId> {
   let cursor: ListCursor | undefined;
   do {
-    const page = await driver.list(prefix, cursor, driver.limits.listMax, { timeoutMs: REQUEST_TIMEOUT_MS });
+    const operation = currentOperation();
+    const asked = { kind: 'list', table: operation?.table, entities: 0, operation } as const;
+    const options = { timeoutMs: REQUEST_TIMEOUT_MS };
+    const page = await traceRequest(asked, () => driver.list(prefix, cursor, driver.limits.listMax, options));
     yield* page.ids;
     cursor = page.cursor;
   } while (cursor !== undefined);
+}
+
+/** The first outcome that is no success. */
+function tellOutcome(outcomes: readonly (WriteOutcome | RemoveOutcome)[], trace: RequestTrace): void {
+  for (const outcome of outcomes) {
+    if (outcome.kind === 'written' || outcome.kind === 'removed') continue;
+    trace.outcome = outcome.reason === 'other' ? 'unknown' : outcome.reason;
+    if (outcome.reason === 'throttled') noteEvent('throttled', trace.table);
+    return;
+  }
 }
 
 function countWrite(counters: Counters): void {

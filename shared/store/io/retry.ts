@@ -4,6 +4,7 @@ import type { Driver, DriverCallOptions } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
+import { noteEvent } from '../system/tracing.ts';
 
 const READ_TRIES_MAX = 4;
 const READ_PAUSE_FIRST_MS = 50;
@@ -46,6 +47,7 @@ export function withRetry(driver: Driver, runtime: Runtime): Driver {
         return answer;
       } catch (error) {
         if (!(error instanceof StoreError && error.retryable)) throw error;
+        if (error.code === 'throttled') noteEvent('throttled', undefined);
         const jitter = 0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256;
         const pauseMs = READ_PAUSE_FIRST_MS * 2 ** (tries - 1) * jitter + (error.retryAfterMs ?? 0);
         const isLast = tries === READ_TRIES_MAX || runtime.monotonicMs() + pauseMs >= lastMs;

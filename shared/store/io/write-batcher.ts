@@ -1,6 +1,8 @@
 // Commits that wait at the same moment share a request. Nothing waits for a batch to fill.
 import { type EntityId, partBytes, type Write, type WriteOutcome } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
+import type { OperationTrace } from '../contract/trace.ts';
+import { currentOperation } from '../system/tracing.ts';
 import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
 import { type Provider, sendWrites } from './requests.ts';
 
@@ -9,6 +11,7 @@ interface Waiting {
   readonly bytes: number;
   readonly isAlone: boolean;
   readonly changeCount: number;
+  readonly operation: OperationTrace | undefined;
   readonly outcome: PromiseWithResolvers<WriteOutcome>;
 }
 
@@ -36,7 +39,8 @@ export class WriteBatcher {
   /** `isAlone`: only there a refusal is certain (rule 1). `changeCount`: the changes waiting. */
   send(write: Write, isAlone: boolean, changeCount: number): Promise<WriteOutcome> {
     const outcome = Promise.withResolvers<WriteOutcome>();
-    const waiting = { write, bytes: partBytes(write.parts), isAlone, changeCount, outcome };
+    const operation = currentOperation();
+    const waiting = { write, bytes: partBytes(write.parts), isAlone, changeCount, operation, outcome };
     this.#waiting.set(write.id, waiting);
     void this.#limit.run(() => this.#depart());
     return waiting.outcome.promise;
@@ -50,7 +54,7 @@ export class WriteBatcher {
     let isFailed = true;
     const sentMs = this.#nowMs();
     try {
-      const outcomes = await sendWrites(this.#provider, writes);
+      const outcomes = await sendWrites(this.#provider, writes, batch[0]?.operation);
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
       isThrottled = outcomes.some((each) => each.kind !== 'written' && each.reason === 'throttled');
       isFailed = isThrottled || outcomes.some(({ kind }) => kind === 'unknown');

@@ -8,6 +8,7 @@ import { compareBytes } from '../format/bytes.ts';
 import { lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
 import { beforeBound, keyPosition, type Position, type UpperBound } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
+import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { encodeCursor, type ScanState } from './cursor.ts';
@@ -69,8 +70,10 @@ export class ReverseScan<T> implements AsyncIterable<T> {
   /** The leaf of the last position below `end`. */
   async #leafBelow(end: UpperBound): Promise<Snapshot> {
     const { engine, deadlines, order } = this.#context;
-    const leaf = await deadlines.bound(deadlines.begin(this.#options), () =>
-      engine.tree.find(lastBelow(end), 0, (id) => lookAtWhole(engine, id)),
+    const leaf = await traceOperation(engine.table, 'scan', () =>
+      deadlines.bound(deadlines.begin(this.#options), () =>
+        engine.tree.find(lastBelow(end), 0, (id) => lookAtWhole(engine, id)),
+      ),
     );
     if (leaf.header.order !== order) throw orderChanged(engine.table);
     checkIncarnation(this.#state?.incarnation ?? this.#bounds.incarnation, leaf.header.incarnation, engine.table);

@@ -17,6 +17,7 @@ import {
 } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import type { Deadline, Deadlines } from '../io/deadline.ts';
+import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { encodeCursor, type ScanState } from './cursor.ts';
@@ -134,7 +135,9 @@ export class TableScan<T> implements AsyncIterable<T> {
     const name = nameOf(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
-    const leaf = await this.#deadlines.bound(deadline, () => ahead?.reading ?? read(position));
+    const leaf = await traceOperation(this.#engine.table, 'scan', () =>
+      this.#deadlines.bound(deadline, () => ahead?.reading ?? read(position)),
+    );
     this.#readAhead(leaf, read);
     return leaf;
   }

@@ -20,6 +20,7 @@ import { asStoreError, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
 import { decodeKey } from '../format/position.ts';
+import { traceOperation } from '../system/tracing.ts';
 import {
   type ActionContext,
   prepareDelete,
@@ -72,38 +73,48 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     this.#writer = new Writer(context);
   }
 
-  async get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
-    CHECK.get(options);
-    const [outcome] = await this.#reader.read([key], options);
-    if (outcome?.status === 'failed') throw outcome.error;
-    return outcome?.status === 'found' ? withoutStatus(outcome) : undefined;
+  get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
+    return traceOperation(this.name, 'get', async () => {
+      CHECK.get(options);
+      const [outcome] = await this.#reader.read([key], options);
+      if (outcome?.status === 'failed') throw outcome.error;
+      return outcome?.status === 'found' ? withoutStatus(outcome) : undefined;
+    });
   }
 
-  async has(key: string, options?: GetOptions): Promise<boolean> {
-    CHECK.has(options);
-    const [outcome] = await this.#presence.read([key], options);
-    if (outcome?.status === 'failed') throw outcome.error;
-    return outcome?.status === 'found';
+  has(key: string, options?: GetOptions): Promise<boolean> {
+    return traceOperation(this.name, 'has', async () => {
+      CHECK.has(options);
+      const [outcome] = await this.#presence.read([key], options);
+      if (outcome?.status === 'failed') throw outcome.error;
+      return outcome?.status === 'found';
+    });
   }
 
-  async getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]> {
-    checkArgument('table.getMany', 'keys', ARRAY, keys);
-    CHECK.getMany(options);
-    return this.#reader.read(keys, options);
+  getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]> {
+    return traceOperation(this.name, 'getMany', async () => {
+      checkArgument('table.getMany', 'keys', ARRAY, keys);
+      CHECK.getMany(options);
+      return this.#reader.read(keys, options);
+    });
   }
 
-  async put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }> {
-    CHECK.put(options);
-    const [outcome] = await this.#putAll([{ ...options, key, value }], options);
-    if (outcome?.status !== 'written') throw outcome?.error ?? noVerdict();
-    return { version: outcome.version };
+  put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }> {
+    return traceOperation(this.name, 'put', async () => {
+      CHECK.put(options);
+      const [outcome] = await this.#putAll([{ ...options, key, value }], options);
+      if (outcome?.status !== 'written') throw outcome?.error ?? noVerdict();
+      return { version: outcome.version };
+    });
   }
 
-  async putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]> {
-    checkItems('table.putMany', items, CHECK.putItem);
-    CHECK.putMany(options);
-    // A copy: the caller may empty its array while a shared commit counts the items.
-    return this.#putAll(items.slice(), options);
+  putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]> {
+    return traceOperation(this.name, 'putMany', async () => {
+      checkItems('table.putMany', items, CHECK.putItem);
+      CHECK.putMany(options);
+      // A copy: the caller may empty its array while a shared commit counts the items.
+      return this.#putAll(items.slice(), options);
+    });
   }
 
   #putAll(items: readonly PutItem<In>[], options: CallOptions | undefined): Promise<PutOutcome[]> {
@@ -115,36 +126,38 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  async update(
-    key: string,
-    change: UpdateItem<V, In>['change'],
-    options?: UpdateOptions,
-  ): Promise<Entry<V> | undefined> {
-    checkArgument('table.update', 'change', FUNCTION, change);
-    CHECK.update(options);
-    const { record, incarnation } = await this.#decide(
-      key,
-      () => prepareUpdate(this.#actions, { ...options, key, change }),
-      options,
-    );
-    return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
-  }
-
-  async updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions): Promise<UpdateOutcome<V>[]> {
-    checkItems('table.updateMany', items, CHECK.updateItem);
-    CHECK.updateMany(options);
-    return this.#writer.write({
-      items: items.slice(),
-      prepare: (item) => prepareUpdate(this.#actions, item),
-      outcome: ({ key }, verdict) => updateOutcome<V>(this.#actions, key, verdict),
-      options,
+  update(key: string, change: UpdateItem<V, In>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined> {
+    return traceOperation(this.name, 'update', async () => {
+      checkArgument('table.update', 'change', FUNCTION, change);
+      CHECK.update(options);
+      const { record, incarnation } = await this.#decide(
+        key,
+        () => prepareUpdate(this.#actions, { ...options, key, change }),
+        options,
+      );
+      return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
     });
   }
 
-  async touch(key: string, options?: TouchOptions): Promise<boolean> {
-    CHECK.touch(options);
-    const { record } = await this.#decide(key, () => prepareTouch(this.#actions, key, options), options);
-    return record !== undefined;
+  updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions): Promise<UpdateOutcome<V>[]> {
+    return traceOperation(this.name, 'updateMany', async () => {
+      checkItems('table.updateMany', items, CHECK.updateItem);
+      CHECK.updateMany(options);
+      return this.#writer.write({
+        items: items.slice(),
+        prepare: (item) => prepareUpdate(this.#actions, item),
+        outcome: ({ key }, verdict) => updateOutcome<V>(this.#actions, key, verdict),
+        options,
+      });
+    });
+  }
+
+  touch(key: string, options?: TouchOptions): Promise<boolean> {
+    return traceOperation(this.name, 'touch', async () => {
+      CHECK.touch(options);
+      const { record } = await this.#decide(key, () => prepareTouch(this.#actions, key, options), options);
+      return record !== undefined;
+    });
   }
 
   /** Its verdict on one record. Rejects with what a user's function threw. */
@@ -158,23 +171,27 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     return verdict;
   }
 
-  async delete(
+  delete(
     key: string,
     options?: DeleteOptions,
   ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }> {
-    CHECK.delete(options);
-    const [outcome] = await this.#deleteAll([{ ...options, key }], options);
-    if (outcome?.status === 'failed') throw outcome.error;
-    return outcome?.status === 'deleted'
-      ? { deleted: true, version: outcome.version }
-      : { deleted: false, version: undefined };
+    return traceOperation(this.name, 'delete', async () => {
+      CHECK.delete(options);
+      const [outcome] = await this.#deleteAll([{ ...options, key }], options);
+      if (outcome?.status === 'failed') throw outcome.error;
+      return outcome?.status === 'deleted'
+        ? { deleted: true, version: outcome.version }
+        : { deleted: false, version: undefined };
+    });
   }
 
-  async deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]> {
-    checkItems('table.deleteMany', items, CHECK.deleteItem);
-    CHECK.deleteMany(options);
-    const wanted = items.map((item): DeleteItem => (typeof item === 'string' ? { key: item } : item));
-    return this.#deleteAll(wanted, options);
+  deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]> {
+    return traceOperation(this.name, 'deleteMany', async () => {
+      checkItems('table.deleteMany', items, CHECK.deleteItem);
+      CHECK.deleteMany(options);
+      const wanted = items.map((item): DeleteItem => (typeof item === 'string' ? { key: item } : item));
+      return this.#deleteAll(wanted, options);
+    });
   }
 
   #deleteAll(items: readonly DeleteItem[], options: CallOptions | undefined): Promise<DeleteOutcome[]> {
@@ -186,15 +203,17 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  async batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]> {
-    checkItems('table.batch', items, CHECK.batchItem);
-    CHECK.batch(options);
-    checkBatch(items, this.#context.groupBy, this.name);
-    if (items.length === 0) return [];
-    const given = items.slice();
-    const prepare = (item: BatchItem<In>) => prepareItem(this.#actions, item);
-    const verdicts = await this.#writer.writeTogether({ items: given, prepare, options });
-    return given.map((item, index) => batchOutcome(item, verdicts[index]!));
+  batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]> {
+    return traceOperation(this.name, 'batch', async () => {
+      checkItems('table.batch', items, CHECK.batchItem);
+      CHECK.batch(options);
+      checkBatch(items, this.#context.groupBy, this.name);
+      if (items.length === 0) return [];
+      const given = items.slice();
+      const prepare = (item: BatchItem<In>) => prepareItem(this.#actions, item);
+      const verdicts = await this.#writer.writeTogether({ items: given, prepare, options });
+      return given.map((item, index) => batchOutcome(item, verdicts[index]!));
+    });
   }
 
   scan(options: ScanOptions = {}): Scan<V> {
@@ -216,27 +235,33 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     return new Walk(this.#context, options, bounds, give);
   }
 
-  async count(options: RangeOptions = {}): Promise<number> {
-    CHECK.count(options);
-    const { deadlines, engine } = this.#context;
-    return sumOverLeaves(engine, boundsOf(options, this.order, this.name), (range) => {
-      const work = () => countFirstLeaf(this.#context, range);
-      return deadlines.bound(deadlines.begin(options), work);
+  count(options: RangeOptions = {}): Promise<number> {
+    return traceOperation(this.name, 'count', async () => {
+      CHECK.count(options);
+      const { deadlines, engine } = this.#context;
+      return sumOverLeaves(engine, boundsOf(options, this.order, this.name), (range) => {
+        const work = () => countFirstLeaf(this.#context, range);
+        return deadlines.bound(deadlines.begin(options), work);
+      });
     });
   }
 
-  async clear(options: RangeOptions = {}): Promise<number> {
-    CHECK.clear(options);
-    const bounds = boundsOf(options, this.order, this.name);
-    return sumOverLeaves(this.#context.engine, bounds, (range, incarnation) =>
-      this.#writer.clear(range, incarnation, options),
-    );
+  clear(options: RangeOptions = {}): Promise<number> {
+    return traceOperation(this.name, 'clear', async () => {
+      CHECK.clear(options);
+      const bounds = boundsOf(options, this.order, this.name);
+      return sumOverLeaves(this.#context.engine, bounds, (range, incarnation) =>
+        this.#writer.clear(range, incarnation, options),
+      );
+    });
   }
 
-  async partitions(count: number, options?: CallOptions): Promise<string[]> {
-    CHECK.partitions(options);
-    const { deadlines, engine } = this.#context;
-    return deadlines.bound(deadlines.begin(options), () => partition(engine, count));
+  partitions(count: number, options?: CallOptions): Promise<string[]> {
+    return traceOperation(this.name, 'partitions', async () => {
+      CHECK.partitions(options);
+      const { deadlines, engine } = this.#context;
+      return deadlines.bound(deadlines.begin(options), () => partition(engine, count));
+    });
   }
 
   stats(): TableStats {

@@ -7,6 +7,7 @@ import { asStoreError, type StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { abortedError, type Deadline } from '../io/deadline.ts';
+import { currentOperation } from '../system/tracing.ts';
 import type { Prepared } from './actions.ts';
 import type { Ticket } from './admission.ts';
 import type { TableContext } from './context.ts';
@@ -75,7 +76,7 @@ export class Writer {
     slice: Slice<T, O>,
     index: number,
     batch: WriteBatch<T, O>,
-    call: Pick<Change, 'begunTick' | 'dueMs'>,
+    call: Pick<Change, 'begunTick' | 'dueMs' | 'operation'>,
   ) {
     const { order } = this.#context;
     try {
@@ -97,7 +98,7 @@ export class Writer {
     deadline: Deadline,
   ): Promise<void> {
     const { engine, deadlines } = this.#context;
-    const call = { begunTick: engine.clock.now().tick, dueMs: deadline.dueMs };
+    const call = { begunTick: engine.clock.now().tick, dueMs: deadline.dueMs, operation: currentOperation() };
     const changes: Change[] = [];
     let bytes = 0;
     for (let count = 0; count < slice.indexes.length; count += 1) {

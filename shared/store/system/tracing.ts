@@ -1,0 +1,91 @@
+// Node's diagnostics channels, and the call that code runs for. Idle without a subscriber.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
+import { StoreError } from '../contract/errors.ts';
+import type { OperationTrace, RequestTrace, StoreEvent, TraceOutcome } from '../contract/trace.ts';
+
+const operations = tracingChannel<string, OperationTrace>('stowage:operation');
+const requests = tracingChannel<string, RequestTrace>('stowage:request');
+const events = channel('stowage:event');
+const current = new AsyncLocalStorage<OperationTrace | undefined>();
+
+/** The call that this code runs for; undefined in the background, and without a subscriber. */
+export function currentOperation(): OperationTrace | undefined {
+  return isTraced() ? current.getStore() : undefined;
+}
+
+/** Work for a call that is not the one that began it, as of a queue. */
+export function inOperation<T>(operation: OperationTrace | undefined, work: () => T): T {
+  return isTraced() ? current.run(operation, work) : work();
+}
+
+/** Work within another call is part of that. Begins `work` at once. */
+export function traceOperation<T>(table: string | undefined, operation: string, work: () => Promise<T>): Promise<T> {
+  if (!isTraced() || current.getStore() !== undefined) return work();
+  const figures = { requests: 0, conflicts: 0, cacheHits: 0, bytesRead: 0, bytesWritten: 0 };
+  const trace: OperationTrace = { operation, table, ...figures, outcome: 'ok' };
+  return current.run(trace, () => traced(operations, trace, work, (result) => (trace.outcome = outcomeOf(result))));
+}
+
+/** `told` writes into the trace what the answer shows. */
+export function traceRequest<T>(
+  asked: Pick<RequestTrace, 'kind' | 'table' | 'entities' | 'operation'>,
+  send: () => Promise<T>,
+  told: (answer: T, trace: RequestTrace) => void = () => {},
+): Promise<T> {
+  if (!isTraced()) return send();
+  const trace: RequestTrace = { ...asked, bytesRead: 0, bytesWritten: 0, outcome: 'ok' };
+  const { operation } = asked;
+  if (operation !== undefined) operation.requests += 1;
+  const tell = (answer: T): void => {
+    told(answer, trace);
+    if (operation === undefined) return;
+    operation.bytesRead += trace.bytesRead;
+    operation.bytesWritten += trace.bytesWritten;
+  };
+  return current.run(operation, () => traced(requests, trace, send, tell));
+}
+
+/** `table`: undefined for that of the call. */
+export function noteEvent(event: StoreEvent['event'], table: string | undefined, count = 1): void {
+  if (!isTraced()) return;
+  const operation = current.getStore();
+  if (operation !== undefined && (event === 'conflicts' || event === 'cacheHits')) operation[event] += count;
+  events.publish({ event, count, table: table ?? operation?.table, operation } satisfies StoreEvent);
+}
+
+function isTraced(): boolean {
+  return operations.hasSubscribers || requests.hasSubscribers || events.hasSubscribers;
+}
+
+function traced<T, Trace extends { outcome: string }>(
+  channel: TracingChannel<string, Trace>,
+  trace: Trace,
+  work: () => Promise<T>,
+  tell: (result: T) => void,
+): Promise<T> {
+  const told = async (): Promise<T> => {
+    try {
+      const result = await work();
+      tell(result);
+      return result;
+    } catch (error) {
+      trace.outcome = codeOf(error);
+      throw error;
+    }
+  };
+  return channel.tracePromise(told, trace);
+}
+
+/** A list of outcomes has failed if one of them has. */
+function outcomeOf(result: unknown): TraceOutcome {
+  if (!Array.isArray(result)) return 'ok';
+  const failed = (result as ({ status?: string; error?: unknown } | string)[]).find(
+    (item) => typeof item === 'object' && item.status === 'failed',
+  );
+  return failed === undefined ? 'ok' : codeOf((failed as { error?: unknown }).error);
+}
+
+function codeOf(error: unknown): TraceOutcome {
+  return error instanceof StoreError ? error.code : 'failed';
+}
