@@ -8,7 +8,8 @@ import { CACHING, refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
 import { causesOf, type Log, severityOf } from './log.ts';
 import { decoded, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
-import { type Names, namesOf } from './tracing.ts';
+import { traceparentOf, Tracer } from './spans.ts';
+import { type Names, namesOf, type TracingConfig } from './tracing.ts';
 
 /** A request on its way to a handler, with its bounds and the check of its caller's role. */
 export interface Call {
@@ -57,6 +58,8 @@ export interface FrameOptions {
   readonly timeoutMs: number;
   /** The longest deadline a request may name, in milliseconds. */
   readonly timeoutMaxMs: number;
+  /** Default: no spans, and nothing is spent on them. */
+  readonly tracing?: TracingConfig;
 }
 
 /** The platform's knowledge of one invocation. Each member replaces the app's own. */
@@ -78,6 +81,7 @@ export interface App {
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
   const visitorOf = createGate(options.auth);
   const room = new BodyRoom();
+  const tracer = options.tracing && new Tracer(options.tracing);
   const hono = new Hono<{ Bindings: Invocation }>({ getPath: (request) => rawPath(request.url) });
   const all = [...routes, HEALTH];
   for (const route of all) {
@@ -94,18 +98,29 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     const { log = options.log, target = request.url } = invocation;
     const startedMs = performance.now();
     const names = namesOf(request, invocation.requestId);
+    const span = tracer?.begin(`${request.method} ${route.path}`, names.traceparent);
     const visitor = visitorOf(request);
     const share = room.share();
     let ending: Promise<Problem | undefined> | undefined;
-    const outcome = await settle({ route, request, target, names, visitor, share }, (promise) => {
-      ending = promise;
-    });
+    const work = () =>
+      settle({ route, request, target, names, visitor, share }, (promise) => {
+        ending = promise;
+      });
+    const outcome = await (tracer === undefined ? work() : tracer.within(span, work));
     share.giveBack();
     const response = inGzip(outcome.response, request);
     const finish = (problem: Problem | undefined): void => {
       const durationMs = performance.now() - startedMs;
       const { caller } = visitor;
-      log(lineOf(route, request, { names, caller, status: response.status, problem, durationMs }));
+      const { status } = response;
+      const traced = span === undefined ? names : { ...names, traceparent: traceparentOf(span) };
+      log(lineOf(route, request, { names: traced, caller, status, problem, durationMs }));
+      const attributes = {
+        'http.request.method': request.method,
+        'http.route': route.path,
+        'http.response.status_code': status,
+      };
+      tracer?.end(span, attributes, (problem?.status ?? status) >= 500 ? (problem?.code ?? String(status)) : undefined);
     };
     if (ending === undefined) finish(outcome.problem);
     else void ending.then(finish);

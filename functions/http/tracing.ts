@@ -1,6 +1,16 @@
 // The names under which a request is found in its answer, in the log and at its caller.
 import { randomUUID } from 'node:crypto';
 
+/** The collector that takes the spans of requests, as OpenTelemetry's variables name it. */
+export interface TracingConfig {
+  /** The address before `/v1/traces`. */
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly service: string;
+  /** Also requests whose caller asks for none in `traceparent`. */
+  readonly tracesAll: boolean;
+}
+
 export interface Names {
   /** The caller's `X-Request-Id`, or else the platform's id, or else a new UUID. */
   readonly requestId: string;

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { type AuthConfig, ROLES } from '../http/auth.ts';
 import type { Origins } from '../http/cors.ts';
 import { keyText } from '../http/key-text.ts';
+import type { TracingConfig } from '../http/tracing.ts';
 import { reasonOf } from '../http/validate.ts';
 
 /** Variables by name, as in `process.env`. */
@@ -17,6 +18,8 @@ export interface FunctionConfig {
   readonly containerBytesMax?: number;
   /** Pages of these origins may call `records`. */
   readonly origins: Origins;
+  /** Spans go to a collector, if one is named. */
+  readonly tracing?: TracingConfig;
 }
 
 /** A variable is missing or wrong; the message names it. */
@@ -70,6 +73,13 @@ const FUNCTION = z.object({
   STOWAGE_TIMEOUT_MS: z.prefault(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(60_000)), 25_000),
   // An entity of either cloud takes the most.
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.optional(z.url({ protocol: /^https?$/, error: 'expected an address, https://...' })),
+  OTEL_EXPORTER_OTLP_HEADERS: z.prefault(
+    z.string().check(z.regex(/^(?:[\w-]+=[^,=]+=*(?:,|$))*$/, 'expected name=value, others after a comma')),
+    '',
+  ),
+  OTEL_SERVICE_NAME: z.prefault(z.string(), 'stowage'),
+  OTEL_TRACES_SAMPLER: z.prefault(z.enum(['parentbased_always_on', 'always_on']), 'parentbased_always_on'),
 });
 
 /** Throws a ConfigError. */
@@ -93,7 +103,19 @@ export function functionConfig(env: Environment): FunctionConfig {
     ...(given.STOWAGE_CONTAINER_BYTES_MAX === undefined
       ? {}
       : { containerBytesMax: given.STOWAGE_CONTAINER_BYTES_MAX }),
+    ...tracingOf(given),
   };
+}
+
+function tracingOf(given: z.output<typeof FUNCTION>): Pick<FunctionConfig, 'tracing'> {
+  const endpoint = given.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return {};
+  const pairs = given.OTEL_EXPORTER_OTLP_HEADERS.split(',').filter((pair) => pair !== '');
+  const headers = Object.fromEntries(
+    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), decodeURIComponent(pair.slice(pair.indexOf('=') + 1))]),
+  );
+  const tracesAll = given.OTEL_TRACES_SAMPLER === 'always_on';
+  return { tracing: { endpoint, headers, service: given.OTEL_SERVICE_NAME, tracesAll } };
 }
 
 /** The schema's names are variables; an empty variable counts as absent. Throws a ConfigError. */

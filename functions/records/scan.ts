@@ -1,5 +1,6 @@
 // A JSON page or an NDJSON stream. A stream without a last line `end` or `error` was cut off.
 import * as z from 'zod/mini';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/index.ts';
 import { type Call, reply, replyJson, type Route } from '../http/app.ts';
 import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
@@ -106,6 +107,8 @@ function linkOf(request: Request, cursor: string | undefined): Record<string, st
 class Reading {
   readonly #scan: Scan<EncodedValue>;
   readonly #iterator: AsyncIterator<Entry<EncodedValue>>;
+  /** A stream is pulled by the connection: it reads for the request all the same. */
+  readonly #forRequest = AsyncLocalStorage.snapshot();
   #ahead: Promise<IteratorResult<Entry<EncodedValue>, unknown>> | undefined;
 
   private constructor(scan: Scan<EncodedValue>) {
@@ -121,7 +124,7 @@ class Reading {
 
   /** The next record as JSON text, undefined at the end. */
   async next(): Promise<string | undefined> {
-    const result = await (this.#ahead ?? this.#iterator.next());
+    const result = await (this.#ahead ?? this.#forRequest(() => this.#iterator.next()));
     this.#ahead = undefined;
     return result.done === true ? undefined : recordText(result.value);
   }

@@ -63,6 +63,9 @@ describe('the environment of a function', () => {
     ['STOWAGE_TIMEOUT_MS', { STOWAGE_TIMEOUT_MS: 'secret' }],
     ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '16383' }],
     ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '720001' }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', { OTEL_EXPORTER_OTLP_ENDPOINT: 'secret' }],
+    ['OTEL_EXPORTER_OTLP_HEADERS', { OTEL_EXPORTER_OTLP_HEADERS: 'secret' }],
+    ['OTEL_TRACES_SAMPLER', { OTEL_TRACES_SAMPLER: 'secret' }],
   ])('names %s when it is wrong, never its value', (name, env) => {
     expect(() => functionConfig(env)).toThrow(ConfigError);
     expect(() => functionConfig(env)).toThrow(name);

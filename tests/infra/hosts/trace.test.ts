@@ -1,0 +1,76 @@
+// One put through each cloud's packaged function, as its collector sees it.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, inject, test } from 'vitest';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { startAzureHost } from '../../../infra/hosts/azure.ts';
+import { startGcpHost } from '../../../infra/hosts/gcp.ts';
+import { FUNCTIONS, folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
+import { KEYS, KEYS_ENV } from '../../functions/keys.ts';
+import { clientOf, JSON_TYPE } from '../../functions/suite/client.ts';
+import { attributesOf, type CollectedSpan, startCollector } from '../../support/collector.ts';
+
+const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-traced-'));
+const records = FUNCTIONS.filter(({ name }) => name === 'records');
+const packages = await packageAndUnpack(outDir, records);
+const collector = await startCollector();
+const azurite = await startAzurite({ inProcess: true });
+const tracing = { ...KEYS_ENV, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+const gcp = await startGcpHost({
+  bundleDir: folderOf(packages, 'gcp', 'records'),
+  target: 'records',
+  env: {
+    ...tracing,
+    GOOGLE_CLOUD_PROJECT: 'stowage-test',
+    STOWAGE_NAMESPACE: 'traced',
+    DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
+  },
+});
+const azure = await startAzureHost({
+  bundleDir: folderOf(packages, 'azure', 'records'),
+  env: {
+    ...tracing,
+    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+  },
+});
+
+afterAll(async () => {
+  await Promise.all([gcp.close(), azure.close()]);
+  await azurite.close();
+  collector.close();
+  await rm(outDir, { recursive: true });
+});
+
+test.each([
+  ['Google', gcp, {}, '11111111111111111111111111111111'],
+  ['Azure', azure, { 'x-functions-key': azure.hostKey }, '22222222222222222222222222222222'],
+] as const)(
+  'on %s a put is a request, its call of the store and the requests of that',
+  async (_cloud, host, gate, id) => {
+    const client = clientOf('it', (target, init) => fetch(host.url + target, gated(init, gate)), KEYS);
+    const caller = 'aaaaaaaaaaaaaaaa';
+    await client.put('/v1/tables/traced', JSON_TYPE, '{}');
+    const put = await client.put('/v1/tables/traced/records/ada', JSON_TYPE, '1', {
+      traceparent: `00-${id}-${caller}-01`,
+    });
+    expect(put.status).toBe(204);
+    const spans = (): CollectedSpan[] => collector.spans.filter(({ traceId }) => traceId === id);
+    await expect.poll(() => spans().map(({ parentSpanId }) => parentSpanId)).toContain(caller);
+    const below = (parent: string) => spans().filter(({ parentSpanId }) => parentSpanId === parent);
+    const [http] = below(caller);
+    expect(http?.name).toBe('PUT /v1/tables/:table/records/:key');
+    const call = below(http!.spanId).find(({ name }) => name === 'put');
+    expect(attributesOf(call!)).toMatchObject({ 'db.collection.name': 'traced', 'stowage.requests': '1' });
+    expect(below(call!.spanId)).toMatchObject([{ name: 'provider write', kind: 3, status: {} }]);
+    expect(host.output()).toContain(`"traceparent":"00-${id}-${http?.spanId}-01"`);
+  },
+);
+
+function gated(init: RequestInit = {}, gate: Record<string, string>): RequestInit {
+  const headers = new Headers(init.headers);
+  for (const [name, value] of Object.entries(gate)) headers.set(name, value);
+  return { ...init, headers };
+}
