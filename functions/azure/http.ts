@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler, HttpMethod, HttpResponseBodyInit } from '@azure/functions';
 import type { App } from '../http/app.ts';
-import { logToStdout } from '../http/log.ts';
+import { type LogLine, logToStdout } from '../http/log.ts';
 import { lazyBody } from '../http/node.ts';
 
 /** All that the platform can route: which of them a path takes is the app's to say. */
@@ -35,6 +35,14 @@ subscribe('http.server.request.start', (message) => {
   });
 });
 
+const LEVELS = { INFO: 'log', WARNING: 'warn', ERROR: 'error' } as const;
+
+/** The host takes a line of standard error for what its text says: a warning or an error. */
+function logLate(line: LogLine): void {
+  if (line.severity === 'INFO') logToStdout(line);
+  else process.stderr.write(`${JSON.stringify(line)}\n`);
+}
+
 /** Logs through the invocation's context, which takes none once the handler has returned. */
 export function handlerOf(app: App): HttpHandler {
   return async (request, context) => {
@@ -48,10 +56,8 @@ export function handlerOf(app: App): HttpHandler {
       requestId: context.invocationId,
       ...(caller === undefined ? {} : { target: caller.target }),
       log: (line) => {
-        const text = JSON.stringify(line);
-        if (returned) logToStdout(line);
-        else if (line.severity === 'ERROR') context.error(text);
-        else context.log(text);
+        if (returned) logLate(line);
+        else context[LEVELS[line.severity]](JSON.stringify(line));
       },
     });
     returned = true;

@@ -7,6 +7,7 @@ import { openStore } from '../../shared/store/index.ts';
 import type { ContainerStore } from '../../shared/lab/load/targets.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { type Log, logToStdout } from '../http/log.ts';
+import { cloudLogging } from './cloud-logging.ts';
 import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeOnSigterm, once } from '../instance/lifetime.ts';
 
@@ -59,9 +60,4 @@ async function credentials(): Promise<GoogleAuth> {
   return new library.GoogleAuth({ scopes: ['https://www.googleapis.com/auth/datastore'] });
 }
 
-/** The app's line, tied to the trace that Cloud Logging shows it under. */
-export const log: Log = (line) => {
-  const trace = line.traceparent?.split('-', 2)[1];
-  const extra = { 'logging.googleapis.com/trace': `projects/${databaseOptions.projectId}/traces/${trace}` };
-  logToStdout(line, trace === undefined ? {} : extra);
-};
+export const log: Log = (line) => logToStdout(cloudLogging(line, databaseOptions.projectId));

@@ -249,7 +249,7 @@ function lineOf(
     status,
     ...(problem === undefined ? {} : { code: problem.code, instance }),
     durationMs: Math.round(durationMs * 100) / 100,
-    ...(problem !== undefined && severity === 'ERROR' ? { causes: causesOf(problem) } : {}),
+    ...(problem !== undefined && severity === 'ERROR' ? causesOf(problem) : {}),
   };
 }
 

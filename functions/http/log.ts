@@ -24,14 +24,16 @@ export interface LogLine {
   readonly durationMs: number;
   /** Name and code of each cause of a 5xx, outermost first. Messages may quote data. */
   readonly causes?: readonly string[];
+  /** The innermost's name, code and stack, without its message. */
+  readonly stack?: string;
 }
 
 /** Takes the line of a request when its answer has ended. Must not throw. */
 export type Log = (line: LogLine) => void;
 
-/** Platforms collect standard output; `extra` holds members that only one platform knows. */
-export function logToStdout(line: LogLine, extra: Readonly<Record<string, string>> = {}): void {
-  process.stdout.write(`${JSON.stringify({ ...line, ...extra })}\n`);
+/** Platforms collect standard output. */
+export function logToStdout(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 /** `ERROR` for 5xx, `WARNING` for 429, otherwise `INFO`: callers' own mistakes wake nobody. */
@@ -43,12 +45,14 @@ export function severityOf(status: number): LogLine['severity'] {
 const CAUSES_MAX = 8;
 
 /** The chain of causes under a problem, for the log of a 5xx. */
-export function causesOf(problem: Problem): string[] {
+export function causesOf(problem: Problem): Pick<LogLine, 'causes' | 'stack'> {
   const causes: string[] = [];
+  let stack: string | undefined;
   for (let at: unknown = problem.cause; at instanceof Error && causes.length < CAUSES_MAX; at = at.cause) {
     const code = 'code' in at ? ` ${String(at.code)}` : '';
-    const frame = /\n\s+at ([^\n]+)/.exec(at.stack ?? '')?.[1] ?? '';
-    causes.push(`${at.name}${code}${frame === '' ? '' : ` at ${frame}`}`);
+    const frames = at.stack?.match(/\n\s+at [^\n]+/g) ?? [];
+    causes.push(`${at.name}${code}${frames[0]?.replace(/^\s+/, ' ') ?? ''}`);
+    if (frames.length > 0) stack = `${at.name}:${code}${frames.join('')}`;
   }
-  return causes;
+  return stack === undefined ? { causes } : { causes, stack };
 }

@@ -2,8 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type RequestListener, type ServerResponse } from 'node:http';
 import type { HttpRequest, InvocationContext } from '@azure/functions';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Invocation } from '../../../functions/http/app.ts';
+import type { LogLine } from '../../../functions/http/log.ts';
 import { handlerOf } from '../../../functions/azure/http.ts';
 import { listening } from '../../support/listening.ts';
 
@@ -63,4 +64,33 @@ test('hands over the target of the request as it arrived', async () => {
   const { over } = await invoked('three', serve, '/v1/a\\b/../c?d');
   await over;
   expect(seen).toBe('/v1/a\\b/../c?d');
+});
+
+test('logs by the level of the line, and late lines where the host reads warnings and errors', async () => {
+  const told: string[] = [];
+  const take = (level: string) => (text: string) => void told.push(`${level} ${(JSON.parse(text) as LogLine).status}`);
+  let log: Invocation['log'];
+  const app = {
+    fetch: async (_request: Request, invocation: Invocation = {}) => {
+      log = invocation.log;
+      for (const [severity, status] of [
+        ['INFO', 200],
+        ['WARNING', 429],
+        ['ERROR', 503],
+      ] as const)
+        log?.({ severity, status } as LogLine);
+      return new Response('');
+    },
+  };
+  const sent = { method: 'GET', url: 'http://localhost/', headers: new Headers(), body: null };
+  const context = { invocationId: 'five', log: take('log'), warn: take('warn'), error: take('error') };
+  await handlerOf(app)(sent as unknown as HttpRequest, context as unknown as InvocationContext);
+  expect(told.splice(0)).toEqual(['log 200', 'warn 429', 'error 503']);
+  const late = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    take('stderr')(String(text));
+    return true;
+  });
+  log?.({ severity: 'ERROR', status: 200 } as LogLine);
+  late.mockRestore();
+  expect(told).toEqual(['stderr 200']);
 });
