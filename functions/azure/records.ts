@@ -1,4 +1,4 @@
-// The app `records`: the platform asks a function key (`x-functions-key`) for all but health.
+// The app `records`: all but health and readiness asks a function key (`x-functions-key`).
 import { app as host } from '@azure/functions';
 import { logToStdout } from '../http/log.ts';
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
@@ -24,3 +24,4 @@ host.http('records', { methods, authLevel: 'function', route: '{*path}', handler
 // A browser's question beforehand carries no key.
 host.http('preflight', { methods: ['OPTIONS'], authLevel: 'anonymous', route: '{*path}', handler });
 host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });
+host.http('ready', { methods: METHODS, authLevel: 'anonymous', route: 'v1/ready', handler });

@@ -5,6 +5,7 @@ import { openToPages, type Origins } from '../http/cors.ts';
 import { lookRoutes } from './look.ts';
 import { documentRoute } from './operations.ts';
 import { patchRecord } from './patch.ts';
+import { readyRoute } from './ready.ts';
 import { deleteRecord, getRecord, putRecord } from './record.ts';
 import { countRoute, scanRoute } from './scan.ts';
 import { type StoreSource, tableRoutes, Tables } from './tables.ts';
@@ -45,6 +46,7 @@ export function createRecordsApp(options: RecordsAppOptions): App {
       ...tableRoutes(tables),
       ...lookRoutes(options.store),
       documentRoute,
+      readyRoute(options.store),
     ] satisfies Route[],
     options,
   );

@@ -63,6 +63,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     role: undefined,
     answers: { 200: json('It does.', z.object({ status: z.literal('ok') })) },
   },
+  'GET /v1/ready': {
+    id: 'ready',
+    summary: 'Whether the store can be read; an instance looks once in five seconds.',
+    role: undefined,
+    answers: { 200: json('It can.', z.object({ status: z.literal('ready') })) },
+    problems: ['unavailable'],
+  },
   'GET /v1/openapi.json': {
     id: 'openApi',
     summary: 'This document.',

@@ -24,6 +24,7 @@ const packr = new Packr({ useRecords: false });
 
 const TARGETS: readonly (readonly [app: FuzzRequest['app'], method: string, path: string])[] = [
   ['records', 'GET', '/v1/health'],
+  ['records', 'GET', '/v1/ready'],
   ['records', 'GET', '/v1/tables'],
   ['records', 'PUT', '/v1/tables/T'],
   ['records', 'GET', '/v1/tables/T'],

@@ -36,6 +36,11 @@ export function describeRoles({ name, keys, send, as, admin, put, freshTable }: 
       expect(await response.json()).toEqual({ status: 'ok' });
     });
 
+    test('readiness needs no key either, and says that the store can be read', async () => {
+      const response = await send('/v1/ready');
+      expect([response.status, await response.json()]).toEqual([200, { status: 'ready' }]);
+    });
+
     test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer wrong-key-wrong-key', `Bearer ${'x'.repeat(5000)}`])(
       'without a valid key nobody gets in: %s',
       async (authorization) => {

@@ -1,0 +1,53 @@
+// The route that a cloud's monitor asks: whether the store can be read.
+import { afterEach, expect, test, vi } from 'vitest';
+import { functionConfig } from '../../../functions/instance/config.ts';
+import { createRecordsApp } from '../../../functions/records/app.ts';
+import { memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
+import { openStore } from '../../../shared/store/index.ts';
+import { KEYS_ENV } from '../keys.ts';
+import { expectProblem } from '../suite/client.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+function asked(fault: () => MemoryFault | undefined) {
+  let reads = 0;
+  const faults = (): MemoryFault | undefined => {
+    reads += 1;
+    return fault();
+  };
+  const store = openStore({ driver: memoryDriver({ faults }) });
+  const options = { ...functionConfig(KEYS_ENV), timeoutMaxMs: 60_000, log: () => {} };
+  const app = createRecordsApp({ ...options, store: async () => store });
+  return {
+    ask: () => app.fetch(new Request('http://localhost/v1/ready')),
+    reads: () => reads,
+  };
+}
+
+test('it is one read for all who ask within five seconds, without a key', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const { ask, reads } = asked(() => undefined);
+  const answers = await Promise.all([ask(), ask(), ask()]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await answers[0]!.text()).toBe('{"status":"ready"}');
+  vi.advanceTimersByTime(4_999);
+  expect((await ask()).status).toBe(200);
+  expect(reads()).toBe(1);
+  vi.advanceTimersByTime(1);
+  expect((await ask()).status).toBe(200);
+  expect(reads()).toBe(2);
+});
+
+test('a store that denies access is 503, looked at once as well, and again later', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  let fault: MemoryFault | undefined = { refuse: 'denied' };
+  const { ask, reads } = asked(() => fault);
+  const problem = await expectProblem(await ask(), 503, 'unavailable');
+  expect(problem.detail).toBe('the store cannot be read now');
+  const again = await ask();
+  expect([again.status, again.headers.get('Retry-After')]).toEqual([503, '5']);
+  expect(reads()).toBe(1);
+  fault = undefined;
+  vi.advanceTimersByTime(5_000);
+  expect((await ask()).status).toBe(200);
+});
