@@ -157,7 +157,7 @@ variable "allow_data_deletion" {
 }
 
 variable "alerts" {
-  description = "E-mail alerts: more than error_percent of the requests fail, or 1 % take longer than latency_ms, for 5 minutes; answers break off; no health is answered; what runs on a schedule fails, or does not run. null: none."
+  description = "E-mail alerts: more than error_percent of the requests fail, are throttled or denied, or 1 % take longer than latency_ms, for 5 minutes; all instances are in use; answers break off; nothing is ready; what runs on a schedule fails, or does not run. null: none."
   type        = object({ email = string, error_percent = number, latency_ms = number })
   default     = null
 }

@@ -1,4 +1,4 @@
-# Logs, alerts and a budget. Logs always exist; alerts and a budget only if their variables are set.
+# Logs and a workbook; alerts and a budget if their variables are set.
 
 resource "azurerm_log_analytics_workspace" "this" {
   name                = var.name
@@ -21,6 +21,34 @@ resource "azurerm_application_insights" "this" {
   application_type             = "web"
   workspace_id                 = azurerm_log_analytics_workspace.this.id
   local_authentication_enabled = false
+}
+
+resource "azurerm_application_insights_workbook" "this" {
+  # The same stage always has the same one.
+  name                = uuidv5("url", "https://${var.name}-${var.suffix}")
+  display_name        = var.name
+  resource_group_name = azurerm_resource_group.functions.name
+  location            = azurerm_resource_group.functions.location
+  source_id           = lower(azurerm_application_insights.this.id)
+  tags                = var.tags
+
+  data_json = jsonencode({
+    version             = "Notebook/1.0"
+    fallbackResourceIds = [azurerm_application_insights.this.id]
+    items = [for title, chart in local.charts : {
+      type = 3
+      name = title
+      content = {
+        version       = "KqlItem/1.0"
+        title         = title
+        query         = chart.query
+        queryType     = 0
+        resourceType  = "microsoft.insights/components"
+        visualization = chart.as
+        timeContext   = { durationMs = 86400000 }
+      }
+    }]
+  })
 }
 
 resource "azurerm_monitor_action_group" "mail" {
@@ -48,23 +76,70 @@ locals {
   is_daily = anytrue([for function in values(var.functions) : endswith(function.schedule, " * * *")])
   lines    = "traces | where message startswith \"{\" | extend line = parse_json(message)"
 
-  alerts = var.alerts == null ? {} : merge(
+  # The mails say what to do; ../../README.md has the same.
+  runbook = {
+    errors    = "Search the log for ERROR: code and causes say why. After a deployment, deploy the version before."
+    throttled = "The log says which table: slow its callers down."
+    denied    = "The log says whose key. After keys --retire a caller still has the old one."
+    latency   = "The log says which route. If an instance's first requests are slow, raise instancesMin."
+    capped    = "Find who calls, or raise instancesMax, on Google with processorsMax."
+    late      = "Its caller got half an answer: causes say why."
+    down      = "Ask /v1/ready and /v1/health. If only the first fails, causes say what the store lacks."
+    fails     = "Its line names the tables: verify one that is corrupt. The next run does the others."
+    absent    = "See whether the schedule is there and enabled. Only space is lost meanwhile."
+  }
+
+  shares = {
+    errors    = { text = "fail", codes = "toint(resultCode) >= 500" }
+    throttled = { text = "are throttled", codes = "resultCode == \"429\"" }
+    denied    = { text = "are denied", codes = "resultCode in (\"401\", \"403\")" }
+  }
+
+  figures = merge(
+    { requests = "count()", "slowest 1 %, in ms" = "percentile(duration, 99)", instances = "dcount(cloud_RoleInstance)" },
+    { for share in values(local.shares) : "requests that ${share.text}" => "countif(${share.codes})" },
+  )
+  charts = merge(
+    { for title, figure in local.figures : title => {
+      query = "requests | summarize ${figure} by bin(timestamp, 5m), cloud_RoleName"
+      as    = "timechart"
+    } },
     {
-      errors = {
-        text   = "More than ${var.alerts.error_percent} % of the requests fail."
-        query  = "requests | summarize failed = countif(toint(resultCode) >= 500), total = count() | where 100.0 * failed > ${var.alerts.error_percent} * total"
-        every  = "PT5M"
-        window = "PT5M"
+      "slow routes" = {
+        query = "${local.lines} | summarize requests = count(), p99_ms = percentile(todouble(line.durationMs), 99) by route = tostring(line.route) | order by p99_ms desc"
+        as    = "table"
       }
+      # Also after its status was sent.
+      failures = {
+        query = "${local.lines} | where line.severity == \"ERROR\" and isnotempty(line.code) | project timestamp, line.route, line.code, line.causes, line.requestId"
+        as    = "table"
+      }
+    },
+  )
+
+  alerts = var.alerts == null ? {} : merge(
+    { for name, share in local.shares : name => {
+      text   = "More than ${var.alerts.error_percent} % of the requests ${share.text}. ${local.runbook[name]}"
+      query  = "requests | summarize found = countif(${share.codes}), total = count() | where 100.0 * found > ${var.alerts.error_percent} * total"
+      every  = "PT5M"
+      window = "PT5M"
+    } },
+    { for name, app in local.timed : "capped-${name}" => {
+      text   = "${name} has all its instances. ${local.runbook.capped}"
+      query  = "requests | where cloud_RoleName =~ \"${app.name}\" | summarize instances = dcount(cloud_RoleInstance) | where instances >= ${var.functions[name].instances_max}"
+      every  = "PT5M"
+      window = "PT5M"
+    } },
+    {
       latency = {
-        text   = "1 % of the requests take more than ${var.alerts.latency_ms} ms."
+        text   = "1 % of the requests take more than ${var.alerts.latency_ms} ms. ${local.runbook.latency}"
         query  = "requests | where cloud_RoleName in~ (${join(", ", [for app in local.timed : "\"${app.name}\""])}) | summarize p99 = percentile(duration, 99) | where p99 > ${var.alerts.latency_ms}"
         every  = "PT5M"
         window = "PT5M"
       }
       # Its status was sent before it failed, so no count of 5xx has it.
       late = {
-        text   = "An answer broke off after its status was sent."
+        text   = "An answer broke off after its status was sent. ${local.runbook.late}"
         query  = "${local.lines} | where line.severity == \"ERROR\" and toint(line.status) < 500"
         every  = "PT5M"
         window = "PT5M"
@@ -73,13 +148,13 @@ locals {
     # A timer's invocation has no status of HTTP: its line says how it went, and the platform
     # whether it ended.
     local.scheduled == "" ? {} : { vacuum = {
-      text   = "What runs on a schedule fails."
+      text   = "What runs on a schedule fails. ${local.runbook.fails}"
       query  = "union (${local.lines} | where line.severity == \"ERROR\"), (requests | where success == false) | where cloud_RoleName in~ (${local.scheduled})"
       every  = "PT15M"
       window = "PT15M"
     } },
     !local.is_daily ? {} : { absent = {
-      text   = "What runs on a schedule has not run for 26 hours."
+      text   = "What runs on a schedule has not run for 26 hours. ${local.runbook.absent}"
       query  = "union traces, requests | summarize runs = countif(timestamp > ago(26h) and cloud_RoleName in~ (${local.scheduled}) and message contains \"vacuum: \"), since = min(timestamp) | where runs == 0 and since < ago(26h)"
       every  = "PT6H"
       window = "P2D"
@@ -87,7 +162,7 @@ locals {
   )
 }
 
-# Asks for the health, which needs no key: also while nobody else calls.
+# Asks for readiness, which needs no key: also while nobody else calls.
 resource "azurerm_application_insights_standard_web_test" "health" {
   for_each = var.alerts == null ? {} : local.timed
 
@@ -105,7 +180,7 @@ resource "azurerm_application_insights_standard_web_test" "health" {
   geo_locations = ["us-va-ash-azr", "emea-nl-ams-azr", "apac-sg-sin-azr"]
 
   request {
-    url                              = "https://${each.value.default_hostname}/v1/health"
+    url                              = "https://${each.value.default_hostname}/v1/ready"
     follow_redirects_enabled         = false
     parse_dependent_requests_enabled = false
   }
@@ -118,7 +193,7 @@ resource "azurerm_monitor_metric_alert" "down" {
   for_each = azurerm_application_insights_standard_web_test.health
 
   name                = "${var.name}-${each.key}-down"
-  description         = "${each.key} is down: no health in two places of the world."
+  description         = "${each.key} is down: not ready in two places of the world. ${local.runbook.down}"
   resource_group_name = azurerm_resource_group.functions.name
   tags                = var.tags
 

@@ -1,4 +1,4 @@
-# Alerts and a budget. None of it exists unless the variables alerts or budget are set.
+# A dashboard, which costs nothing; alerts and a budget if their variables are set.
 
 locals {
   service_filters = { for name, function in google_cloudfunctions2_function.this : name => "resource.labels.service_name=\"${function.name}\"" }
@@ -9,42 +9,101 @@ locals {
   requests = "${local.services} AND metric.type=\"run.googleapis.com/request_count\""
   latency  = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.timed))}) AND metric.type=\"run.googleapis.com/request_latencies\""
 
-  thresholds = var.alerts == null ? {} : {
-    errors = {
-      text        = "requests fail"
-      condition   = "5xx above ${var.alerts.error_percent} %"
-      filter      = "${local.requests} AND metric.labels.response_code_class=\"5xx\""
+  # The mails say what to do; ../../README.md has the same.
+  runbook = {
+    errors    = "Search the log for ERROR: code and causes say why. After a deployment, deploy the version before."
+    throttled = "The log says which table: slow its callers down."
+    denied    = "The log says whose key. After keys --retire a caller still has the old one."
+    latency   = "The log says which route. If an instance's first requests are slow, raise instancesMin."
+    capped    = "Find who calls, or raise instancesMax, on Google with processorsMax."
+    late      = "Its caller got half an answer: causes say why."
+    down      = "Ask /v1/ready and /v1/health. If only the first fails, causes say what the store lacks."
+    fails     = "Its line names the tables: verify one that is corrupt. The next run does the others."
+    absent    = "See whether the schedule is there and enabled. Only space is lost meanwhile."
+  }
+
+  shares = {
+    errors    = { text = "requests fail", condition = "5xx", codes = "metric.labels.response_code_class=\"5xx\"" }
+    throttled = { text = "requests are throttled", condition = "429", codes = "metric.labels.response_code=\"429\"" }
+    denied    = { text = "requests are denied", condition = "401 and 403", codes = "metric.labels.response_code=monitoring.regex.full_match(\"401|403\")" }
+  }
+  # Each is a chart of the dashboard, and an alert above `most`.
+  charts = merge(
+    { for name, share in local.shares : name => {
+      text        = share.text
+      condition   = "${share.condition} above ${try(var.alerts.error_percent, 0)} %"
+      filter      = "${local.requests} AND ${share.codes}"
       denominator = local.requests
-      threshold   = var.alerts.error_percent / 100
+      most        = try(var.alerts.error_percent / 100, 0)
       aligner     = "ALIGN_RATE"
       reducer     = "REDUCE_SUM"
-    }
-    latency = {
+      todo        = local.runbook[name]
+    } },
+    { latency = {
       text        = "requests are slow"
-      condition   = "1 % above ${var.alerts.latency_ms} ms"
+      condition   = "1 % above ${try(var.alerts.latency_ms, 0)} ms"
       filter      = local.latency
       denominator = null
-      threshold   = var.alerts.latency_ms
+      most        = try(var.alerts.latency_ms, 0)
       aligner     = "ALIGN_PERCENTILE_99"
       reducer     = "REDUCE_MAX"
-    }
-  }
+      todo        = local.runbook.latency
+    } },
+    { for name, service in local.timed : "capped-${name}" => {
+      text        = "${name} has all its instances"
+      condition   = "${var.functions[name].instances_max} instances"
+      filter      = "resource.type=\"cloud_run_revision\" AND ${service} AND metric.type=\"run.googleapis.com/container/instance_count\" AND metric.labels.state=\"active\""
+      denominator = null
+      # Above is more than one below.
+      most    = var.functions[name].instances_max - 0.5
+      aligner = "ALIGN_MAX"
+      reducer = "REDUCE_SUM"
+      todo    = local.runbook.capped
+    } },
+  )
 
   # A line of a log that is an alert by itself.
   lines = var.alerts == null ? {} : merge(
     {
       # Its status was sent before it failed, so no count of 5xx has it.
-      late = { text = "answers break off", filter = "${local.services} AND severity=ERROR AND jsonPayload.status<500" }
+      late = { text = "answers break off", filter = "${local.services} AND severity=ERROR AND jsonPayload.status<500", todo = local.runbook.late }
     },
     # The line of a run that did not finish all tables, what ended without a line, and the
     # scheduler's own attempts that reached nobody.
     { for name in keys(local.scheduled) : name => {
       text   = "${name} fails"
+      todo   = local.runbook.fails
       filter = "severity>=ERROR AND ((resource.type=\"cloud_run_revision\" AND ${local.service_filters[name]}) OR (resource.type=\"cloud_scheduler_job\" AND resource.labels.job_id=\"${var.name}-${name}\"))"
     } },
   )
   # Rules look back for 25 hours: that a run did not come is seen of what runs every day.
   daily = { for name, function in local.scheduled : name => function if var.alerts != null && endswith(function.schedule, " * * *") }
+}
+
+resource "google_monitoring_dashboard" "this" {
+  dashboard_json = jsonencode({
+    displayName = var.name
+    gridLayout = {
+      columns = "2"
+      widgets = [
+        for chart in concat([{ text = "requests a second", filter = local.requests, aligner = "ALIGN_RATE", reducer = "REDUCE_SUM" }], values(local.charts)) : {
+          title = chart.text
+          xyChart = { dataSets = [{
+            plotType = "LINE"
+            timeSeriesQuery = { timeSeriesFilter = {
+              filter = chart.filter
+              aggregation = {
+                alignmentPeriod    = "60s"
+                perSeriesAligner   = chart.aligner
+                crossSeriesReducer = chart.reducer
+                groupByFields      = ["resource.label.service_name"]
+              }
+            } }
+          }] }
+        }
+      ]
+    }
+  })
 }
 
 resource "google_monitoring_notification_channel" "mail" {
@@ -56,19 +115,22 @@ resource "google_monitoring_notification_channel" "mail" {
 }
 
 resource "google_monitoring_alert_policy" "requests" {
-  for_each = local.thresholds
+  for_each = var.alerts == null ? {} : local.charts
 
   display_name          = "${var.name}: ${each.value.text}"
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
+  documentation {
+    content = each.value.todo
+  }
   conditions {
     display_name = each.value.condition
     condition_threshold {
       filter             = each.value.filter
       denominator_filter = each.value.denominator
       comparison         = "COMPARISON_GT"
-      threshold_value    = each.value.threshold
+      threshold_value    = each.value.most
       duration           = "300s"
 
       aggregations {
@@ -88,7 +150,7 @@ resource "google_monitoring_alert_policy" "requests" {
   }
 }
 
-# Asks for the health as Monitoring's own account, which the functions' gate lets in: also while
+# Asks for readiness as Monitoring's own account, which the functions' gate lets in: also while
 # nobody else calls.
 resource "google_monitoring_uptime_check_config" "health" {
   for_each = var.alerts == null ? {} : local.timed
@@ -98,7 +160,7 @@ resource "google_monitoring_uptime_check_config" "health" {
   timeout      = "30s"
 
   http_check {
-    path         = "/v1/health"
+    path         = "/v1/ready"
     port         = 443
     use_ssl      = true
     validate_ssl = true
@@ -132,8 +194,11 @@ resource "google_monitoring_alert_policy" "down" {
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
+  documentation {
+    content = local.runbook.down
+  }
   conditions {
-    display_name = "no health in two places of the world"
+    display_name = "not ready in two places of the world"
     condition_threshold {
       filter          = "resource.type=\"uptime_url\" AND metric.type=\"monitoring.googleapis.com/uptime_check/check_passed\" AND metric.labels.check_id=\"${each.value.uptime_check_id}\""
       comparison      = "COMPARISON_GT"
@@ -162,6 +227,9 @@ resource "google_monitoring_alert_policy" "line" {
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
+  documentation {
+    content = each.value.todo
+  }
   conditions {
     display_name = "a line in the log"
     condition_matched_log {
@@ -183,6 +251,9 @@ resource "google_monitoring_alert_policy" "absent" {
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
+  documentation {
+    content = local.runbook.absent
+  }
   conditions {
     display_name = "no run that finished all tables for 25 hours"
     condition_absent {

@@ -84,13 +84,13 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     expect(records!['service_config']).toMatchObject([{ min_instance_count: 1 }]);
   });
 
-  test('health is asked for as Monitoring’s own account, which is let in', async () => {
+  test('readiness is asked for as Monitoring’s own account, which is let in', async () => {
     const changes = await watchedPlan('gcp');
     const checks = afterOf(changes, 'google_monitoring_uptime_check_config');
     expect(checks).toMatchObject([
       {
         display_name: 'stowage-dev-records',
-        http_check: [{ path: '/v1/health', use_ssl: true, service_agent_authentication: [{ type: 'OIDC_TOKEN' }] }],
+        http_check: [{ path: '/v1/ready', use_ssl: true, service_agent_authentication: [{ type: 'OIDC_TOKEN' }] }],
       },
     ]);
     const monitoring = changes.filter(({ address }) => address.includes('iam_member.monitoring'));
@@ -99,15 +99,27 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     ]);
   });
 
-  test('what is down, breaks off, fails on a schedule or does not run is told', async () => {
+  test('what is down, throttled, denied, full, breaks off, fails or does not run is told, with what to do', async () => {
     const policies = afterOf(await watchedPlan('gcp'), 'google_monitoring_alert_policy');
     const lines = policies.flatMap(({ display_name: name, conditions }) => {
       const [{ condition_matched_log: matched }] = conditions as [{ condition_matched_log: { filter: string }[] }];
       return matched.map(({ filter }) => [name, filter]);
     });
     expect(policies.map(({ display_name: name }) => name)).toEqual(
-      expect.arrayContaining(['stowage-dev: records is down', 'stowage-dev: vacuum does not run']),
+      expect.arrayContaining([
+        'stowage-dev: records is down',
+        'stowage-dev: records has all its instances',
+        'stowage-dev: requests are denied',
+        'stowage-dev: requests are slow',
+        'stowage-dev: requests are throttled',
+        'stowage-dev: requests fail',
+        'stowage-dev: vacuum does not run',
+      ]),
     );
+    const read = await runbook();
+    expect(policies).toHaveLength(9);
+    for (const { documentation } of policies)
+      expect(read).toContain((documentation as [{ content: string }])[0].content);
     expect(Object.fromEntries(lines)).toEqual({
       'stowage-dev: answers break off': expect.stringMatching(/severity=ERROR AND jsonPayload\.status<500$/),
       'stowage-dev: vacuum fails': expect.stringMatching(/^severity>=ERROR .*cloud_scheduler_job.*stowage-dev-vacuum/),
@@ -121,6 +133,21 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     expect(absent).toHaveLength(1);
     const [{ duration, aggregations }] = absent as [Absent];
     expect(parseInt(duration) + parseInt(aggregations[0].alignment_period)).toBe(25 * 3_600);
+  });
+
+  test('a dashboard has a chart of all that is told by a figure, alerts or not', async () => {
+    const [dashboard] = afterOf(await planOf('gcp', functionsOf('gcp')), 'google_monitoring_dashboard');
+    const { gridLayout } = JSON.parse(String(dashboard!['dashboard_json'])) as {
+      gridLayout: { widgets: { title: string }[] };
+    };
+    expect(gridLayout.widgets.map(({ title }) => title)).toEqual([
+      'requests a second',
+      'records has all its instances',
+      'requests are denied',
+      'requests fail',
+      'requests are slow',
+      'requests are throttled',
+    ]);
   });
 
   test('backups are made, and every version of a week is kept', async () => {
@@ -181,18 +208,35 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     expect(records!['always_ready']).toEqual([{ name: 'http', instance_count: 1 }]);
   });
 
-  test('health is asked for, and what is down, breaks off, fails on a schedule or does not run is told', async () => {
+  test('what is down, throttled, denied, full, breaks off, fails or does not run is told, with what to do', async () => {
     const changes = await watchedPlan('azure');
     expect(afterOf(changes, 'azurerm_application_insights_standard_web_test')).toMatchObject([{ enabled: true }]);
+    const read = await runbook();
     expect(afterOf(changes, 'azurerm_monitor_metric_alert')).toMatchObject([{ name: 'stowage-dev-records-down' }]);
     const rules = changes.filter(({ type }) => type === 'azurerm_monitor_scheduled_query_rules_alert_v2');
-    expect(rules.map(({ address }) => /\["(\w+)"\]$/.exec(address)![1])).toEqual([
+    expect(rules.map(({ address }) => /\["([\w-]+)"\]$/.exec(address)![1])).toEqual([
       'absent',
+      'capped-records',
+      'denied',
       'errors',
       'late',
       'latency',
+      'throttled',
       'vacuum',
     ]);
+    const told = [...afterOf(changes, 'azurerm_monitor_metric_alert'), ...rules.map(({ change }) => change.after!)];
+    for (const { description } of told)
+      expect(read.some((todo) => String(description).endsWith(`. ${todo}`))).toBe(true);
+  });
+
+  test('a workbook has the figures of all that is told by one, alerts or not', async () => {
+    const text = await readFile(path.join(INFRA, 'azure/functions/alerts.tf'), 'utf8');
+    const changes = await planOf('azure', functionsOf('azure'));
+    expect(afterOf(changes, 'azurerm_application_insights_workbook')).toMatchObject([
+      { name: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-/) as string, display_name: 'stowage-dev' },
+    ]);
+    // Its charts are known after the apply.
+    expect(text).toMatch(/for title, chart in local\.charts/);
   });
 
   test('a budget begins in this month, and stays as it began', async () => {
@@ -222,6 +266,16 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     expect(granting.condition.match(/ForAnyOfAnyValues:GuidEquals \{([^}]+)\}/g)).toHaveLength(2);
   });
 });
+
+/** The last column of the alerts in infra/README.md. */
+async function runbook(): Promise<string[]> {
+  const text = await readFile(path.join(INFRA, 'README.md'), 'utf8');
+  const table = /\n\| alert .*\n\|[-| ]+\n((?:\|.*\n)+)/.exec(text)![1]!;
+  return table
+    .trim()
+    .split('\n')
+    .map((row) => row.split('|').at(-2)!.replaceAll('`', '').trim());
+}
 
 /** The accounts that infra/gcp makes for a stage. */
 async function accountsOf(name: string): Promise<string[]> {
