@@ -108,6 +108,7 @@ module "functions" {
   container_bytes_max = var.container_bytes_max
   transport           = var.transport
   cors_origins        = var.cors_origins
+  otlp_endpoint       = var.otlp_endpoint
   deployers           = var.deployers
   keys                = var.keys
   keys_version        = var.keys_version

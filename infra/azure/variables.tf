@@ -113,6 +113,12 @@ variable "transport" {
   default     = "own"
 }
 
+variable "otlp_endpoint" {
+  description = "Address of a collector that takes traces by OTLP/HTTP; none by default."
+  type        = string
+  default     = ""
+}
+
 variable "cors_origins" {
   description = "Origins whose pages may call records from a browser; none by default."
   type        = list(string)

@@ -92,6 +92,7 @@ module "functions" {
   container_bytes_max = var.container_bytes_max
   transport           = var.transport
   cors_origins        = var.cors_origins
+  otlp_endpoint       = var.otlp_endpoint
   invokers            = var.invokers
   deployers           = var.deployers
   keys                = var.keys

@@ -218,6 +218,7 @@ resource "google_cloudfunctions2_function" "this" {
         LOG_EXECUTION_ID     = "true"
       },
       var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = var.container_bytes_max },
+      var.otlp_endpoint == "" ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT = var.otlp_endpoint, OTEL_SERVICE_NAME = "${var.name}-${each.key}" },
       length(var.cors_origins) == 0 ? {} : { STOWAGE_CORS_ORIGINS = join(",", var.cors_origins) },
       var.transport == "own" ? {} : { STOWAGE_TRANSPORT = var.transport },
       each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = google_service_account.scheduler.email },

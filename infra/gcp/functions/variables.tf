@@ -23,6 +23,7 @@ variable "timeout_ms" { type = number }
 variable "container_bytes_max" { type = number }
 variable "transport" { type = string }
 variable "cors_origins" { type = list(string) }
+variable "otlp_endpoint" { type = string }
 variable "deployers" { type = list(string) }
 variable "invokers" { type = list(string) }
 

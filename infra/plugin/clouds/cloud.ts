@@ -97,6 +97,7 @@ export function commonVariables(
     container_bytes_max: store.containerBytesMax,
     transport: store.transport,
     cors_origins: store.corsOrigins,
+    otlp_endpoint: store.otlpEndpoint,
     functions: Object.fromEntries(
       functions.map((one) => [
         one.name,

@@ -100,6 +100,11 @@ export const PROVIDER_SCHEMA = {
         timeoutMs: { type: 'integer', minimum: 1, maximum: 60_000 },
         containerBytesMax: { anyOf: [{ const: 0 }, { type: 'integer', minimum: 16_384, maximum: 720_000 }] },
         transport: { enum: ['own', 'sdk'] },
+        otlpEndpoint: {
+          type: 'string',
+          pattern: String.raw`^(https?://[^\s]+)?$`,
+          description: 'an address such as https://collector:4318, or empty',
+        },
         corsOrigins: {
           type: 'array',
           items: {

@@ -50,6 +50,8 @@ export interface ProviderSettings {
     readonly containerBytesMax: number;
     /** The drivers' own requests, or the clouds' SDKs. */
     readonly transport: 'own' | 'sdk';
+    /** The collector of traces; empty: none. */
+    readonly otlpEndpoint: string;
     /** Pages of these origins may call `records`. */
     readonly corsOrigins: readonly string[];
   };

@@ -76,6 +76,7 @@ describe('deploy', () => {
       container_bytes_max: 0,
       transport: 'own',
       cors_origins: [],
+      otlp_endpoint: '',
       invokers: ['user:somebody@example.com', 'group:all@example.com'],
       keys_version: 1,
       alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 },

@@ -43,19 +43,21 @@ const environmentOf = {
 };
 
 test.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)(
-  'on %s a container size, a transport and origins are handed on; without them nothing is',
+  'on %s a container size, a transport, origins and a collector are handed on; without them nothing is',
   async (cloud) => {
     for (const [size, transport, origins] of [
       [65_536, 'sdk', ['https://a.example', 'https://b.example']],
       [0, 'own', []],
     ] as const) {
-      const given = { container_bytes_max: size, transport, cors_origins: origins };
+      const collector = size === 0 ? '' : 'https://collector.example';
+      const given = { container_bytes_max: size, transport, cors_origins: origins, otlp_endpoint: collector };
       const changes = await planOf(cloud, { ...functionsOf(cloud), ...given });
       const environment = new Map(Object.entries(environmentOf[cloud](changes)));
       expect(environment.get('STOWAGE_CONTAINER_BYTES_MAX')).toBe(size === 0 ? undefined : '65536');
       expect(environment.get('STOWAGE_TRANSPORT')).toBe(size === 0 ? undefined : 'sdk');
       const listed = size === 0 ? undefined : 'https://a.example,https://b.example';
       expect(environment.get('STOWAGE_CORS_ORIGINS')).toBe(listed);
+      expect(environment.get('OTEL_EXPORTER_OTLP_ENDPOINT')).toBe(collector === '' ? undefined : collector);
     }
   },
 );

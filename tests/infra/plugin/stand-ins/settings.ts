@@ -30,6 +30,6 @@ export const PROVIDER_SETTINGS: ProviderSettings = {
     invokers: ['deployer'],
   },
   azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS', deployers: [] },
-  store: { timeoutMs: 25_000, containerBytesMax: 0, transport: 'own', corsOrigins: [] },
+  store: { timeoutMs: 25_000, containerBytesMax: 0, transport: 'own', corsOrigins: [], otlpEndpoint: '' },
   peers: ['gcp', 'azure'],
 };
