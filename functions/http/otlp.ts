@@ -53,7 +53,7 @@ export class SpanExporter {
         await this.#send(spans);
       } catch (error) {
         this.#dropped += spans.length;
-        why = error instanceof Error ? `${error.message} ${String(error.cause ?? '')}`.trim() : String(error);
+        why = reasonsOf(error);
       }
     }
     this.#isSending = false;
@@ -77,6 +77,12 @@ export class SpanExporter {
     process.stderr.write(`${JSON.stringify({ severity: 'WARNING', message, dropped: this.#dropped })}\n`);
     this.#dropped = 0;
   }
+}
+
+/** `fetch` says why in its error's cause. */
+function reasonsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
 function payloadOf(service: string, spans: readonly EndedSpan[]) {

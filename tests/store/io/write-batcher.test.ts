@@ -34,7 +34,11 @@ function sending() {
   };
   const runtime = new VirtualRuntime();
   const roundTrips = { runtime, noteRoundTrip: () => {} };
-  const batcher = new WriteBatcher({ table: 'users', driver, counters: newCounters() }, new AdaptiveLimit(runtime, 64), roundTrips);
+  const batcher = new WriteBatcher(
+    { table: 'users', driver, counters: newCounters() },
+    new AdaptiveLimit(runtime, 64),
+    roundTrips,
+  );
   return { batcher, requests };
 }
 

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type OperationTrace, type RequestTrace, type StoreEvent, type Table } from '../../../shared/store/index.ts';
 import { type Process, World } from '../rules/world.ts';
 
-const endings: (() => void)[] = [];
+const endings: (() => unknown)[] = [];
 afterEach(() => {
   for (const end of endings.splice(0)) end();
 });
@@ -12,17 +12,17 @@ afterEach(() => {
 /** Listens until the test ends. Traces are as they ended. */
 function listen() {
   const heard = { operations: [] as OperationTrace[], requests: [] as RequestTrace[], events: [] as StoreEvent[] };
-  const hear = <T extends object>(name: string, into: T[]): void => {
-    const ended = { asyncEnd: (trace: unknown) => void into.push(trace as T) };
+  const hear = (name: string, into: unknown[]): void => {
+    const ended = { asyncEnd: (trace: unknown) => void into.push(trace) };
     const traces = tracingChannel(name);
     traces.subscribe(ended as never);
-    endings.push(() => void traces.unsubscribe(ended as never));
+    endings.push(() => traces.unsubscribe(ended as never));
   };
   hear('stowage:operation', heard.operations);
   hear('stowage:request', heard.requests);
   const event = (message: unknown): void => void heard.events.push(message as StoreEvent);
   channel('stowage:event').subscribe(event);
-  endings.push(() => void channel('stowage:event').unsubscribe(event));
+  endings.push(() => channel('stowage:event').unsubscribe(event));
   return heard;
 }
 
@@ -79,7 +79,7 @@ test('calls that share a request: it counts for the first of them', async () => 
   const heard = listen();
   await world.run(Promise.all([table.put('one', 1), table.put('two', 2)]));
   expect(heard.requests).toHaveLength(1);
-  expect(heard.operations.map(({ requests }) => requests).toSorted()).toEqual([0, 1]);
+  expect(heard.operations.map(({ requests }) => requests).toSorted((a, b) => a - b)).toEqual([0, 1]);
 });
 
 test('a conflict, an unknown outcome and throttling are events of the call that met them', async () => {
