@@ -42,6 +42,7 @@ type Least = Role | 'nobody asks';
 /** The least role of each route. */
 const LEAST: Readonly<Record<string, Least>> = {
   'GET /v1/health': 'nobody asks',
+  'GET /v1/ready': 'nobody asks',
   'GET /v1/openapi.json': 'nobody asks',
   'GET /v1/tables': 'read',
   'GET /v1/tables/{table}': 'read',
@@ -54,6 +55,9 @@ const LEAST: Readonly<Record<string, Least>> = {
   'GET /v1/tables/{table}/count': 'read',
   'GET /v1/tables/{table}/records': 'read',
   'POST /v1/tables/{table}/batch': 'read',
+  'POST /v1/tables/{table}/verify': 'admin',
+  'GET /v1/tables/{table}/stats': 'admin',
+  'GET /v1/tables/{table}/inspect': 'admin',
   'GET /v1/compare': 'nobody asks',
   'GET /v1/compare/place': 'compare',
   'POST /v1/compare/cells': 'compare',
