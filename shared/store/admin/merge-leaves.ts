@@ -1,7 +1,7 @@
 // Merges quiet leaves (rule 32), from left to right: two neighbours that nobody wrote between two
 // looks become one if both fit into MERGE_SHARE of a container. Dead records are dropped first.
 import { fitsTogether } from '../container/absorb.ts';
-import { DEAD_SHARE_MAX, deadShare, PURGE_AFTER_MS } from '../container/compaction.ts';
+import { isPurgeDue } from '../container/when-to-purge.ts';
 import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
 import { MERGE_SHARE } from '../engine/absorbing.ts';
 import { Committer } from '../engine/committer.ts';
@@ -114,7 +114,7 @@ export class LeafMerger {
 
   #holdsDead(leaf: Snapshot): boolean {
     const { rules, runtime } = this.#engine;
-    return deadShare(leaf, leaf.header, runtime.wallMs() - PURGE_AFTER_MS, rules.table) > DEAD_SHARE_MAX;
+    return isPurgeDue(leaf, leaf.header, runtime.wallMs(), rules.table);
   }
 
   #hasSmallPages(leaf: Snapshot): boolean {

@@ -1,69 +1,17 @@
 // Which layers a commit merges: page table and positions decide, before any page is read.
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
-import { beforeBound, type Position, positionsOf } from '../format/position.ts';
+import { beforeBound } from '../format/position.ts';
 import { type Change, singles } from './change.ts';
 import { rowsToCount } from './count.ts';
-import { layerBounds, layersOf, rowBefore, rowsFor } from './layers.ts';
-import { isDead } from './merge.ts';
-import { peekPage, type Snapshot } from './snapshot.ts';
+import { layerBounds, recordsIn, rowBefore, rowsFor } from './layers.ts';
+import { type Snapshot } from './snapshot.ts';
 
 /** Layers above a base at most: a lookup may open a page of each. */
 const LAYERS_MAX = 8;
 
 /** Records above a base, at most, for each of its own; above a base of one page, 1. */
 const BASE_GROWTH = 3;
-
-/** Pages of a layer in an estimate, at most: expanding one takes 30 µs. */
-const SAMPLED_MAX = 32;
-
-/** Expired records stay this long: clocks a little apart must agree about a purge. */
-export const PURGE_AFTER_MS = 5 * 60_000;
-
-/** A leaf with a larger share of dead records is written anew without them. */
-export const DEAD_SHARE_MAX = 0.25;
-
-/** The share of records, 0 to 1, that a merge drops, by samples. All pages must be known. */
-export function deadShare(
-  snapshot: Snapshot,
-  { pages, layers }: Pick<Header, 'pages' | 'layers'>,
-  expiredMs: number,
-  table: string,
-): number {
-  const { order, level } = snapshot.header;
-  const positionOf = positionsOf(order, level);
-  const opened = new Map<PageRef, Page>();
-  const open = (ref: PageRef): Page => {
-    const page = opened.get(ref) ?? peekPage(snapshot, ref, table);
-    opened.set(ref, page);
-    return page;
-  };
-  const holds = (rows: readonly PageRef[], key: Uint8Array, position: Position): boolean => {
-    const ref = rows[rowBefore(rows, 0, rows.length, position)];
-    return ref !== undefined && indexOfKey(open(ref), key) >= 0;
-  };
-  const sorted = layersOf({ pages, layers });
-  let dead = 0;
-  for (const [layer, rows] of sorted.entries()) {
-    const above = sorted.slice(layer + 1);
-    const sampled = spreadEvenly(rows, SAMPLED_MAX);
-    const deadOnes = sampled.filter((ref) => {
-      const page = open(ref);
-      const record = recordAt(page, recordCount(page) >>> 1);
-      const position = positionOf(record.key);
-      return isDead(record, expiredMs) || above.some((newer) => holds(newer, record.key, position));
-    });
-    if (sampled.length > 0) dead += (recordsIn(rows) * recordsIn(deadOnes)) / recordsIn(sampled);
-  }
-  return dead / recordsIn(pages);
-}
-
-/** Rows at equal distances, `count` at most. */
-function spreadEvenly(rows: readonly PageRef[], count: number): readonly PageRef[] {
-  if (rows.length <= count) return rows;
-  return Array.from({ length: count }, (_, index) => rows[Math.floor(((index + 0.5) * rows.length) / count)]!);
-}
 
 /** The lowest layer that is rewritten: 0 the base, their number a new one. `changes`: in order. */
 export function compactionTarget(header: Header, changes: readonly Change[]): number {
@@ -85,13 +33,6 @@ export function compactionTarget(header: Header, changes: readonly Change[]): nu
   let merged = changes.length + above[target - 1]!;
   for (; target > 1 && above[target - 2]! <= merged; target -= 1) merged += above[target - 2]!;
   return target;
-}
-
-/** The records of the rows from `first` to `end` (exclusive). */
-function recordsIn(rows: readonly PageRef[], first = 0, end = rows.length): number {
-  let records = 0;
-  for (let row = first; row < end; row += 1) records += rows[row]!.records;
-  return records;
 }
 
 /** The rows from `first` to `end` (exclusive) that own a position of the changes. */

@@ -17,7 +17,7 @@ import {
 import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
 import { mayBeDead, type StoredRecord } from '../format/record.ts';
 import { type Change, type Clearing, singles, type Verdict } from './change.ts';
-import { compactionTarget, PURGE_AFTER_MS } from './compaction.ts';
+import { compactionTarget } from './compaction.ts';
 import { countRecords } from './count.ts';
 import { decideAll, type DecisionRules, type Decisions } from './decide.ts';
 import {
@@ -258,7 +258,7 @@ class Layout {
   }
 
   #purged(page: Page): Page {
-    return withoutDead(page, this.#rules.nowMs - PURGE_AFTER_MS);
+    return withoutDead(page, this.#rules.nowMs);
   }
 
   #replacePage(ref: PageRef | undefined, page: Page): UnsealedPage[] {

@@ -120,3 +120,10 @@ export function findRecord(
   });
   return found === undefined || isTombstone(found) ? undefined : found;
 }
+
+/** The records of the rows from `first` to `end` (exclusive). */
+export function recordsIn(rows: readonly PageRef[], first = 0, end = rows.length): number {
+  let records = 0;
+  for (let row = first; row < end; row += 1) records += rows[row]!.records;
+  return records;
+}

@@ -11,7 +11,7 @@ import {
   slicePage,
 } from '../format/page.ts';
 import type { PositionOf } from '../format/position.ts';
-import { isTombstone, type StoredRecord } from '../format/record.ts';
+import { isPurgeable } from './when-to-purge.ts';
 
 /** A commit merges several times for one page that it keeps: the others share memory. */
 export const PASSING = {
@@ -80,20 +80,15 @@ export function mergeLayers(
   }, EMPTY_PAGE);
 }
 
-/** Without tombstones and records that expired before `expiredMs`, as in a base. */
-export function withoutDead(page: Page, expiredMs: number): Page {
+/** Without what is purgeable, as in a base. */
+export function withoutDead(page: Page, nowMs: number): Page {
   if (!page.mayHoldDead) return page;
   const builder = new PageBuilder(page.body.length, page.mayHoldDead);
   for (let index = 0; index < recordCount(page); index += 1) {
-    if (!isDead(recordAt(page, index), expiredMs)) builder.copy(page, index, index + 1);
+    if (!isPurgeable(recordAt(page, index), nowMs)) builder.copy(page, index, index + 1);
   }
   const living = builder.finish();
   return { ...living, mayHoldDead: mayHoldDead(living) };
-}
-
-/** Whether a base drops the record: a tombstone, or one that expired before `expiredMs`. */
-export function isDead(record: StoredRecord, expiredMs: number): boolean {
-  return isTombstone(record) || (record.expiresAtMs !== undefined && record.expiresAtMs < expiredMs);
 }
 
 class PageBuilder {

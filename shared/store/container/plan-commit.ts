@@ -3,7 +3,7 @@ import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { asDeadSlot, type PageRef } from '../format/page-table.ts';
-import { DEAD_SHARE_MAX, deadShare, PURGE_AFTER_MS } from './compaction.ts';
+import { isPurgeDue } from './when-to-purge.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
@@ -76,7 +76,7 @@ function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Head
 }
 
 function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }: PageRules): boolean {
-  return header.layers.length > 0 && deadShare(snapshot, header, nowMs - PURGE_AFTER_MS, table) > DEAD_SHARE_MAX;
+  return header.layers.length > 0 && isPurgeDue(snapshot, header, nowMs, table);
 }
 
 /** Half, a quarter and so on of the nodes, if a root would not hold their names. */

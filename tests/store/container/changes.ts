@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { type Random, randomInt } from '../../../shared/lab/kit/random.ts';
 import { type Action, byPosition, Change } from '../../../shared/store/container/change.ts';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord } from '../../../shared/store/container/layers.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';

@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
-import { PURGE_AFTER_MS, deadShare, pagesToCommit } from '../../../shared/store/container/compaction.ts';
+import { pagesToCommit } from '../../../shared/store/container/compaction.ts';
+import { deadShare, PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';

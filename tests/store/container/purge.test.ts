@@ -1,7 +1,7 @@
 // A purge leaves no dead record: deleted, hidden, or long expired; nobody notices but by the size.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { mergeLayers, withoutDead } from '../../../shared/store/container/merge.ts';
 import { peekPage, type Snapshot } from '../../../shared/store/container/snapshot.ts';
@@ -26,7 +26,7 @@ function deadRecords(snapshot: Snapshot, nowMs: number): number {
   const { header } = snapshot;
   const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(snapshot, ref, TABLE)));
   const newest = mergeLayers(layers, positionsOf(header.order, header.level));
-  return recordsIn(header) - recordCount(withoutDead(newest, nowMs - PURGE_AFTER_MS));
+  return recordsIn(header) - recordCount(withoutDead(newest, nowMs));
 }
 
 test('one commit without changes drops just the records that were counted as dead, and leaves none', () => {

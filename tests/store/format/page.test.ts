@@ -2,6 +2,7 @@
 // built from scratch.
 import { expect, test } from 'vitest';
 import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import {
   cutPage,
@@ -78,7 +79,7 @@ test('a base drops what expired before the time given, and only that', () => {
     pageFrom([record('a', 1, 5, 1_000)]),
     pageFrom([record('b', 2, 5, 2_000), record('c', 3, 5)]),
   ]);
-  const kept = withoutDead(page, 2_000);
+  const kept = withoutDead(page, 2_000 + PURGE_AFTER_MS);
   expect(Array.from({ length: recordCount(kept) }, (_, index) => recordAt(kept, index).version)).toEqual([2, 3]);
 });
 

@@ -1,7 +1,7 @@
 // Rules 19 to 22: reads, scans, time, and what identifies a page.
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/compaction.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
 import type { Entry, Scan } from '../../../shared/store/index.ts';
