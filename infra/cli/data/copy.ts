@@ -1,6 +1,6 @@
 // Copies a table into another store, ranges side by side, each resumable. It is no snapshot: a
 // record that is changed meanwhile arrives as it was at some moment.
-import type { EncodedValue, Store, Table } from '../../../shared/store/index.ts';
+import type { EncodedValue, Store, Table, TableOptions } from '../../../shared/store/index.ts';
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
@@ -29,7 +29,7 @@ export interface CopyOptions {
 /** Rejects with a StoreError; what `onState` heard last can be gone on from. */
 export async function copyTable(options: CopyOptions): Promise<CopyState> {
   const source = await encodedTable(options.from, options.table, { create: false });
-  const target = await encodedTable(options.to, options.target, { order: source.order });
+  const target = await encodedTable(options.to, options.target, layoutOf(source));
   const ranges: (string | null)[] =
     options.state?.ranges.slice() ?? (await source.partitions(options.ranges, { signal: options.signal }));
   let records = options.state?.records ?? 0;
@@ -61,10 +61,15 @@ export async function checksumOf(table: Table<EncodedValue>, ranges: number, sig
   return checksum;
 }
 
+/** The options by which a table is made like another. */
+export function layoutOf({ order, groupBy }: Pick<Table<unknown>, 'order' | 'groupBy'>) {
+  return { order, ...(groupBy !== undefined && { groupBy }) };
+}
+
 export function encodedTable(
   store: Store,
   name: string,
-  options: { readonly order?: 'hash' | 'key'; readonly create?: boolean },
+  options: Pick<TableOptions, 'order' | 'groupBy' | 'create'>,
 ): Promise<Table<EncodedValue>> {
   return store.table(name, { ...options, codec: 'encoded' });
 }

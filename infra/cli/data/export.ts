@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Store } from '../../../shared/store/index.ts';
 import { batchesOf, sideBySide } from './batches.ts';
-import { encodedTable } from './copy.ts';
+import { encodedTable, layoutOf } from './copy.ts';
 import { type Manifest, readManifest, StateFile } from './files.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
@@ -27,7 +27,7 @@ export async function exportTable(options: ExportOptions): Promise<Manifest> {
     throw new Error(`${folder} holds an export of the table ${begun.table}: name another folder`);
   const manifest =
     begun ??
-    newManifest(options.table, table.order, await table.partitions(options.ranges, { signal: options.signal }));
+    newManifest(options.table, layoutOf(table), await table.partitions(options.ranges, { signal: options.signal }));
   const saved = new StateFile(path.join(folder, 'table.json'));
   await saved.save(manifest);
   await sideBySide(manifest.ranges, options.signal, async (range, _, signal) => {
@@ -51,7 +51,7 @@ export async function exportTable(options: ExportOptions): Promise<Manifest> {
   return manifest;
 }
 
-function newManifest(table: string, order: Manifest['order'], cursors: readonly string[]): Manifest {
+function newManifest(table: string, layout: Pick<Manifest, 'order' | 'groupBy'>, cursors: readonly string[]): Manifest {
   const ranges = cursors.map((cursor, index) => ({
     file: `records-${String(index).padStart(4, '0')}.ndjson`,
     cursor,
@@ -59,5 +59,5 @@ function newManifest(table: string, order: Manifest['order'], cursors: readonly 
     records: 0,
     sum: new Checksum().sum,
   }));
-  return { stowageExport: 1, table, order, ranges };
+  return { stowageExport: 1, table, ...layout, ranges };
 }

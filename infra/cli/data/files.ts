@@ -18,6 +18,7 @@ const manifest = z.strictObject({
   stowageExport: z.literal(1),
   table: z.string(),
   order: z.enum(['hash', 'key']),
+  groupBy: z.string().optional(),
   ranges: z.array(range),
 });
 

@@ -6,7 +6,7 @@ import type { EncodedValue, PutItem, Store } from '../../../shared/store/index.t
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { encodedTable } from './copy.ts';
 import { linesOf, type Manifest, readManifest } from './files.ts';
-import { itemOf } from './record-line.ts';
+import { Checksum, itemOf } from './record-line.ts';
 
 export interface ImportOptions {
   readonly store: Store;
@@ -29,8 +29,11 @@ export async function importTable(options: ImportOptions): Promise<number> {
     throw new Error(`${source} holds no table.json: name the folder of an export`);
   if (manifest?.ranges.some(({ cursor }) => cursor !== null) === true)
     throw new Error(`the export in ${source} is not finished: run it again first`);
+  if (manifest !== undefined) await checkSums(source, manifest);
   const order = options.order ?? manifest?.order;
-  const table = await encodedTable(options.store, options.table, order === undefined ? {} : { order });
+  const groupBy = order === 'key' ? manifest?.groupBy : undefined;
+  const layout = { ...(order !== undefined && { order }), ...(groupBy !== undefined && { groupBy }) };
+  const table = await encodedTable(options.store, options.table, layout);
   const files = manifest?.ranges.map(({ file }) => path.join(source, file)) ?? [source];
   let records = 0;
   await sideBySide(files, options.signal, async (file, _, signal) => {
@@ -41,6 +44,16 @@ export async function importTable(options: ImportOptions): Promise<number> {
     }
   });
   return records;
+}
+
+/** Before anything is put: a file may have been cut or edited. */
+async function checkSums(folder: string, { ranges }: Manifest): Promise<void> {
+  for (const { file, sum, records } of ranges) {
+    const found = new Checksum();
+    for await (const { text } of linesOf(path.join(folder, file))) found.add(text);
+    if (found.sum !== sum || found.records !== records)
+      throw new Error(`${path.join(folder, file)} does not hold what was exported: import it as a single file`);
+  }
 }
 
 async function* itemsIn(file: string): AsyncGenerator<PutItem<EncodedValue>> {

@@ -196,7 +196,8 @@ export async function listTables(driver: Driver, engineOf: (table: string) => En
   for (const name of names.toSorted()) {
     const root = await engineOf(name).reader.readPages(rootId(name), []);
     if (root?.header.state !== 'live') continue;
-    tables.push({ name, order: root.header.order, createdAtMs: root.header.createdAtMs });
+    const { order, groupBy, createdAtMs } = root.header;
+    tables.push({ name, order, ...(groupBy !== undefined && { groupBy }), createdAtMs });
   }
   return tables;
 }

@@ -140,6 +140,8 @@ export interface Store extends AsyncDisposable {
 export interface Table<V, In = V> {
   readonly name: string;
   readonly order: Order;
+  /** As `TableOptions.groupBy`; undefined without groups. */
+  readonly groupBy: string | undefined;
   /** Whether the call that opened this handle created the table. */
   readonly isNew: boolean;
   /**

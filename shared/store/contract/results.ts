@@ -47,6 +47,8 @@ export interface BatchOutcome {
 export interface TableInfo {
   readonly name: string;
   readonly order: Order;
+  /** As `TableOptions.groupBy`; absent without groups. */
+  readonly groupBy?: string;
   /** Milliseconds since 1970. */
   readonly createdAtMs: number;
 }

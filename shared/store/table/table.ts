@@ -46,6 +46,7 @@ const keyOf: Give<string> = ({ key }) => decodeKey(key);
 export class StoredTable<V, In = V> implements Table<V, In> {
   readonly name: string;
   readonly order: Order;
+  readonly groupBy: string | undefined;
   readonly isNew: boolean;
   readonly #context: TableContext;
   readonly #actions: ActionContext;
@@ -55,10 +56,11 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   readonly #writer: Writer;
 
   constructor(context: TableContext) {
-    const { engine, order, isNew, codec, schema, ttlMs } = context;
+    const { engine, order, groupBy, isNew, codec, schema, ttlMs } = context;
     this.#context = context;
     this.name = engine.table;
     this.order = order;
+    this.groupBy = groupBy;
     this.isNew = isNew;
     this.#actions = { table: engine.table, codec, schema, ttlMs, wallMs: () => engine.runtime.wallMs() };
     this.#reader = new RecordReader(context, (key, record, incarnation) =>

@@ -218,3 +218,32 @@ test('a command without its address says what is missing', async () => {
   const { code, stderr } = await runCommand([STOWAGE, 'verify', 't'], { cwd: await testFolder() });
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--from is missing') as string });
 });
+
+test('groups go with the table, by a copy and by an export', async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  const table = await from.table('t', { order: 'key', groupBy: '/', codec: 'encoded' });
+  await table.put('a/1', encode('json', 1));
+  const options = { from, to, table: 't', ranges: 1, state: undefined, signal: NEVER, onState: async () => {} };
+  await copyTable({ ...options, target: 'copied' });
+  const folder = await testFolder();
+  await exportTable({ store: from, table: 't', folder, ranges: 1, onProgress: () => {}, signal: NEVER });
+  const importing = { store: to, order: undefined, source: folder, onProgress: () => {}, signal: NEVER };
+  await importTable({ ...importing, table: 'imported' });
+  expect(await to.tables()).toMatchObject([
+    { name: 'copied', order: 'key', groupBy: '/' },
+    { name: 'imported', order: 'key', groupBy: '/' },
+  ]);
+});
+
+test('an export whose file was cut is not imported, not even in part', async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  await filled(from);
+  const folder = await testFolder();
+  await exportTable({ store: from, table: 't', folder, ranges: 1, onProgress: () => {}, signal: NEVER });
+  const file = path.join(folder, 'records-0000.ndjson');
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  await writeFile(file, lines.slice(0, -2).join('\n'));
+  const importing = { store: to, table: 't', order: undefined, source: folder, onProgress: () => {}, signal: NEVER };
+  await expect(importTable(importing)).rejects.toThrow('records-0000.ndjson does not hold what was exported');
+  expect(await to.tables()).toEqual([]);
+});
