@@ -24,7 +24,11 @@ const MODEL = command({
   about: `A MODEL of the clouds, no measurement: this store's engine and the plain layouts on modelled providers, in virtual time. The same seed
 gives the same figures on any machine.`,
   options: {
-    plan: { value: 'NAME|FILE', default: 'default', help: 'default, goals, guard, or a JSON file' },
+    plan: {
+      value: 'NAME|FILE',
+      default: 'default',
+      help: 'default, goals, guard, rows (the worst ones), drawn (200 rows by the seed), or a JSON file',
+    },
     seed: { value: 'N', default: '1', help: 'everything random follows from it' },
     set: {
       value: 'NAME=VALUE,...',
@@ -66,7 +70,7 @@ async function model({ values }: CommandLine<typeof MODEL.options>, signal: Abor
     return;
   }
   const seed = wholeNumber('--seed', values.seed, 0, SEED_MAX);
-  const plan = await readPlan(values.plan);
+  const plan = await readPlan(values.plan, seed);
   const settings = settingsOf(values.set);
   const rows = rowsOf({ plan, seed, settings, processor: !values['no-processor'] });
   const wanted = rows.filter((row) => isWanted(row, values.only));
@@ -82,7 +86,7 @@ async function model({ values }: CommandLine<typeof MODEL.options>, signal: Abor
 }
 
 async function rowsAsTheyAre(plan: 'guard' | 'bands'): Promise<PlannedRow[]> {
-  return rowsOf({ plan: await readPlan(plan), seed: 1, settings: settingsOf(undefined), processor: true });
+  return rowsOf({ plan: await readPlan(plan, 1), seed: 1, settings: settingsOf(undefined), processor: true });
 }
 
 async function play(rows: readonly PlannedRow[], workers: number, signal: AbortSignal): Promise<PlayedRow[]> {

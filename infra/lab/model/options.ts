@@ -7,21 +7,23 @@ import { BANDS_PLAN } from '../../../shared/lab/plan/modelled/plan-bands.ts';
 import { DEFAULT_PLAN } from '../../../shared/lab/plan/modelled/plan-default.ts';
 import { GUARD_PLAN } from '../../../shared/lab/plan/modelled/plan-guard.ts';
 import { GOALS_PLAN } from '../../../shared/lab/plan/modelled/plan-goals.ts';
+import { drawnPlan, ROWS_PLAN } from '../../../shared/lab/plan/modelled/plan-rows.ts';
 import { type ModelPlan, planOf, planSchema } from '../../../shared/lab/plan/modelled/plan.ts';
 import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
 import { UsageError } from '../../cli/options.ts';
 
-const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, guard: GUARD_PLAN, bands: BANDS_PLAN };
+const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, guard: GUARD_PLAN, bands: BANDS_PLAN, rows: ROWS_PLAN };
 
-/** The built-in plan of this name, or the plan in this file. Throws a UsageError. */
-export async function readPlan(name: string): Promise<ModelPlan> {
+/** The built-in plan of this name, or the plan in this file. `seed` draws `drawn`. Throws a UsageError. */
+export async function readPlan(name: string, seed: number): Promise<ModelPlan> {
+  if (name === 'drawn') return planSchema.parse(drawnPlan(seed));
   const builtIn = Object.entries(BUILT_IN).find(([known]) => known === name);
   if (builtIn !== undefined) return planSchema.parse(builtIn[1]);
   let text: string;
   try {
     text = await readFile(name, 'utf8');
   } catch (error) {
-    const known = Object.keys(BUILT_IN).join(', ');
+    const known = [...Object.keys(BUILT_IN), 'drawn'].join(', ');
     throw new UsageError(`--plan is one of ${known}, or a file that can be read: ${(error as Error).message}`);
   }
   try {

@@ -1,7 +1,7 @@
 // The report of a model's plan: a chapter for each group, and the parameters that the figures hang
 // on. The same results make the same bytes on any machine.
 import { decimal, dollars } from '../../kit/format.ts';
-import { type Provider, PROVIDERS } from '../../kit/dimensions.ts';
+import { type ModelLayout, type Provider, PROVIDERS } from '../../kit/dimensions.ts';
 import { namesOf, ProviderParameters } from '../../cloud/data/parameters.ts';
 import type { ModelCell, ModelResult } from '../../cloud/run/cell.ts';
 import { PROCESSOR_DATA, PROVIDER_DATA } from '../../cloud/run/providers.ts';
@@ -23,6 +23,10 @@ const NOTES: readonly string[] = [
   "Each instance has one processor, first come, first served; what operations and requests cost it was measured on one machine beside emulators. What the engine's own work costs in real time is not counted otherwise.",
   'Not modelled: deployments, garbage collection, TLS handshakes, platforms that slow down or stop instances, several regions, other tenants.',
 ];
+
+/** From so many rows on the worst stand apart. */
+const MANY_ROWS = 100;
+const WORST_ROWS = 10;
 
 /** `row`: the results of the cell's own row, itself among them. */
 type Column = (result: ModelResult, row: readonly ModelResult[]) => string;
@@ -84,6 +88,9 @@ export function modelReport(
           findings: goalsOf(rows, played),
         }),
       ),
+      ...(played.length < MANY_ROWS
+        ? []
+        : [chapterOf('worst', 'The worst ten of all', '', { wordTables: tablesOf(worstOf(played)), findings: [] })]),
       chapterOf('parameters', 'The parameters that these figures hang on', 'A range is our doubt.', {
         wordTables: PROVIDERS.flatMap((provider) => parametersOf(provider, results)),
         findings: [],
@@ -91,6 +98,19 @@ export function modelReport(
     ],
     notes: NOTES,
   });
+}
+
+/** The rows that fare worst: alone against plain entities, in company against conditional ones. */
+function worstOf(played: readonly PlayedRow[]): PlayedRow[] {
+  return played.toSorted((one, other) => shareOf(one) - shareOf(other)).slice(0, WORST_ROWS);
+}
+
+function shareOf({ results }: PlayedRow): number {
+  const rateOf = (layout: ModelLayout): number | undefined =>
+    results.find(({ cell }) => cell.layout === layout)?.operationsPerSecond;
+  const plain = results.some(({ instances }) => instances > 1) ? rateOf('conditional') : rateOf('record');
+  const against = plain ?? rateOf('record') ?? rateOf('conditional');
+  return (rateOf('container') ?? Infinity) / (against ?? 1);
 }
 
 function chapterOf(

@@ -43,7 +43,7 @@ test.each([
 
 test('a plan file that is none is refused, by its name and what is wrong', async () => {
   const file = await fileOf('{"name":"x","groups":[{"title":"t","rows":[{"workload":"write"}]}]}');
-  await expect(readPlan(file)).rejects.toThrow(/plan\.json is no plan[^]*workload/);
+  await expect(readPlan(file, 1)).rejects.toThrow(/plan\.json is no plan[^]*workload/);
 });
 
 test('--set is for both providers, or for the one that is named', () => {
@@ -70,7 +70,7 @@ test('the results are the same bytes, however many workers there are', async () 
 }, 120_000);
 
 test('a run that is ended ends its workers and says why', async () => {
-  const plan = await readPlan('goals');
+  const plan = await readPlan('goals', 1);
   const cells = rowsOf({ plan, seed: 3, settings: settingsOf(undefined), processor: true }).flatMap((row) => row.cells);
   const ending = new AbortController();
   const running = runCells(cells, { workers: 2, signal: ending.signal, onResult: () => undefined });
