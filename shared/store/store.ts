@@ -42,6 +42,8 @@ const TIMEOUT_MS_DEFAULT = 30_000;
 const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_CHANGES_MAX = 100_000;
 const COMMITS_AT_A_TIME = 256;
+/** Reads in flight at first: few share requests, which a busy processor needs at once. */
+const READS_FIRST = 8;
 /** Leaves at creation. A growing table splits by itself. */
 const INITIAL_CONTAINERS_MAX = 256;
 /** `close` waits as long for work under way. */
@@ -88,7 +90,7 @@ class ContainerStore implements Store {
       clock: new Clock(runtime),
       cache: new ContainerCache(cacheBytesMax),
       deadlines: this.#deadlines,
-      readLimit: new AdaptiveLimit(runtime, inFlightMax),
+      readLimit: new AdaptiveLimit(runtime, inFlightMax, READS_FIRST),
       writeLimit: new AdaptiveLimit(runtime, inFlightMax),
       commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
       compression,

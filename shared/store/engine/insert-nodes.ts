@@ -1,16 +1,15 @@
 // Inserting the new nodes of a split (rules 2, 8 and 9): under fresh ids, each acknowledged or read
 // back before a link. A failed split leaves garbage that vacuum removes.
-import pLimit from 'p-limit';
 import type { Snapshot } from '../container/snapshot.ts';
 import { insertOf } from '../container/writes.ts';
+import type { Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, type StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { sendWrites } from '../io/requests.ts';
 import type { EngineCore } from './core.ts';
-
-const INSERTS_IN_FLIGHT = 8;
 
 export interface InsertedNode {
   readonly header: Header;
@@ -19,8 +18,7 @@ export interface InsertedNode {
 }
 
 /**
- * Rule 9: inserts up to 8 at a time, one write each, and one tiny read where the outcome is
- * unknown. Undefined if a node is not certainly there; `onThrottled` hears why. The same may be
+ * Rule 9: inserts each by a write of its own, and one tiny read where the outcome is unknown. Undefined if a node is not certainly there; `onThrottled` hears why. The same may be
  * tried again. Throws if one was refused for its size, its form or access.
  */
 export async function insertNodes(
@@ -29,10 +27,7 @@ export async function insertNodes(
   attempt: Id64,
   onThrottled?: (refusal: StoreError) => void,
 ): Promise<InsertedNode[] | undefined> {
-  const limit = pLimit(INSERTS_IN_FLIGHT);
-  const inserted = await Promise.all(
-    headers.map((header) => limit(() => insertNode(core, header, attempt, onThrottled))),
-  );
+  const inserted = await Promise.all(headers.map((header) => insertNode(core, header, attempt, onThrottled)));
   return inserted.every((node) => node !== undefined) ? inserted : undefined;
 }
 
@@ -43,8 +38,7 @@ async function insertNode(
   onThrottled?: (refusal: StoreError) => void,
 ): Promise<InsertedNode | undefined> {
   const id = nodeId(core.table, header.incarnation, header.container);
-  const seen = core.clock.now();
-  const [outcome] = await sendWrites(core, [insertOf(id, header, attempt)]);
+  const { seen, outcome } = await sendInsert(core, insertOf(id, header, attempt));
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
@@ -59,4 +53,22 @@ async function insertNode(
   }
   const lastCommit = (await core.reader.commitOf(id))?.lastCommit;
   return lastCommit === attempt ? { header, snapshot: undefined } : undefined;
+}
+
+interface Sent {
+  readonly seen: Moment;
+  readonly outcome: WriteOutcome | undefined;
+}
+
+/** Sends it when there is room for one more write. */
+async function sendInsert(core: EngineCore, write: Write): Promise<Sent> {
+  const sent = Promise.withResolvers<Sent>();
+  await core.writeLimit.run(async () => {
+    const seen = core.clock.now();
+    const [outcome] = await sendWrites(core, [write]);
+    sent.resolve({ seen, outcome });
+    const isFailed = outcome?.kind !== 'written';
+    return { operations: 1, isThrottled: isFailed && outcome?.reason === 'throttled', isFailed };
+  });
+  return sent.promise;
 }

@@ -1,10 +1,9 @@
-// The limit of requests in flight climbs while some wait and it helps, and halves when throttled.
+// The limit of requests in flight: twice or half as high where that helps, half when throttled.
 import type { Runtime } from '../contract/runtime.ts';
 import { RoundTrip } from '../traffic/round-trip.ts';
 import { Semaphore } from './semaphore.ts';
 
 const IN_FLIGHT_LEAST = 2;
-const IN_FLIGHT_FIRST = 8;
 /** A limit is judged after so many round trips, and replies enough to even a tail out. */
 const JUDGED_ROUND_TRIPS = 4;
 const JUDGED_REPLIES_LEAST = 32;
@@ -39,17 +38,20 @@ export class AdaptiveLimit {
   readonly #semaphore: Semaphore;
   /** Round trips of requests that had the way to themselves: others may have stood in line. */
   readonly #lone = new RoundTrip();
-  #replies = new Replies(0);
+  #replies: Replies;
   /** The limit before the present one, while that is on trial. */
   #before: Judgement | undefined;
-  #isUpNext = true;
+  #isUpNext: boolean;
   #rests = 0;
 
   /** `inFlightMost`: however well it goes; the driver's. */
-  constructor(runtime: Runtime, inFlightMost: number) {
+  constructor(runtime: Runtime, inFlightMost: number, inFlightFirst = inFlightMost) {
     this.#runtime = runtime;
     this.#inFlightMost = inFlightMost;
-    this.#semaphore = new Semaphore(Math.min(IN_FLIGHT_FIRST, inFlightMost));
+    const first = Math.min(inFlightFirst, inFlightMost);
+    this.#semaphore = new Semaphore(first);
+    this.#replies = new Replies(first);
+    this.#isUpNext = first < inFlightMost;
   }
 
   /** Requests that may be in flight now. */

@@ -42,17 +42,17 @@ async function answer({ limit, runtime }: Limited, count: number, answered: Answ
   return { most, tookMs: runtime.monotonicMs() - begunMs };
 }
 
-function newLimit(): Limited {
+function newLimit(inFlightMost = IN_FLIGHT_MOST): Limited {
   const runtime = new VirtualRuntime();
-  return { runtime, limit: new AdaptiveLimit(runtime, IN_FLIGHT_MOST) };
+  return { runtime, limit: new AdaptiveLimit(runtime, inFlightMost) };
 }
 
-test('while requests wait and more in flight bring more, more may be in flight, up to a bound', async () => {
+test('it begins at the most; once it is lower, it rises while requests wait and more in flight bring more', async () => {
   const limited = newLimit();
-  const before = limited.limit.inFlightMax;
-  await answer(limited, 100, () => ({ tookMs: 10 }));
-  expect(limited.limit.inFlightMax).toBeGreaterThan(before);
-  await answer(limited, 3_000, () => ({ tookMs: 10 }));
+  expect(limited.limit.inFlightMax).toBe(IN_FLIGHT_MOST);
+  await answer(limited, 8, () => ({ tookMs: 10, reply: THROTTLED }), 1);
+  expect(limited.limit.inFlightMax).toBeLessThan(4);
+  await answer(limited, 8_000, () => ({ tookMs: 10 }));
   expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(IN_FLIGHT_MOST / 2);
 });
 
@@ -76,8 +76,8 @@ test('where more in flight bring less, few are sent at a time', async () => {
 });
 
 test('where fewer in flight answer more operations each, few are sent at a time', async () => {
-  const limited = newLimit();
-  await answer(limited, 4_000, (inFlight) => ({
+  const limited = newLimit(64);
+  await answer(limited, 12_000, (inFlight) => ({
     tookMs: 5 * inFlight,
     reply: { operations: Math.ceil(100 / inFlight), isThrottled: false },
   }));
@@ -109,7 +109,7 @@ test('throttled replies to requests that were sent together halve the limit once
   const before = limited.limit.inFlightMax;
   await answer(limited, before, () => ({ tookMs: 1, reply: THROTTLED }));
   expect(limited.limit.inFlightMax).toBe(before / 2);
-  await answer(limited, 100, () => ({ tookMs: 1, reply: THROTTLED }));
+  await answer(limited, 1_000, () => ({ tookMs: 1, reply: THROTTLED }));
   expect(limited.limit.inFlightMax).toBe(2);
 });
 
