@@ -30,19 +30,16 @@ export interface SplitEvidence {
   /** Commits of others, and own calls, that come while one commit is under way. */
   readonly foreignCrowd: number;
   readonly ownCrowd: number;
-  /** Nodes for own calls that this process has time to write to. */
-  readonly nodesAffordable: number;
   readonly refusalsInARow: number;
 }
 
 /** Nodes that a leaf should be split among for its traffic; 0: it may stay as it is. */
 export function nodesForTraffic(
-  { foreignCrowd, ownCrowd, nodesAffordable, refusalsInARow }: SplitEvidence,
+  { foreignCrowd, ownCrowd, refusalsInARow }: SplitEvidence,
   { records, sealedBytes }: { readonly records: number; readonly sealedBytes: number },
 ): number {
-  const own = Math.min(nodesForCrowd(ownCrowd, sealedBytes), nodesAffordable);
   const least = refusalsInARow >= REFUSALS_BEFORE_SPLIT ? NODES_MAX : 0;
-  const nodes = Math.max(least, nodesForCrowd(foreignCrowd, sealedBytes), own);
+  const nodes = Math.max(least, nodesForCrowd(Math.max(foreignCrowd, ownCrowd), sealedBytes));
   return nodes < 2 ? 0 : Math.min(records, nodes);
 }
 

@@ -7,7 +7,7 @@ export const HORIZON_MS = 5_000;
 /** A look is due after so many commits in a row: others that read first have no chance. */
 const COMMITS_BEFORE_LOOK = 32;
 /** Own calls are watched so long before they split a container, and again after each split. */
-const CALLS_WATCHED_MS = 2_000;
+const CALLS_WATCHED_MS = 250;
 /** The pause after a split that failed; it doubles up to a quarter of an hour. */
 const LOST_SPLIT_FIRST_MS = 1_000;
 const LOST_SPLIT_DOUBLINGS_MOST = 10;

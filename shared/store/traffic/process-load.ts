@@ -3,7 +3,7 @@ import type { Runtime } from '../contract/runtime.ts';
 
 /** Above this share sharing requests gains more than sending more of them. */
 const BUSY_SHARE = 0.7;
-/** Twice the containers may mean twice the commits: they must leave this much of the time used. */
+/** More containers mean more commits: their work may take this much of the time. */
 const WORK_MAX = 0.9;
 
 type Worker = Pick<Runtime, 'busyShare'>;
@@ -12,7 +12,7 @@ export function isBusy(runtime: Worker): boolean {
   return runtime.busyShare() > BUSY_SHARE;
 }
 
-/** How many times its work the process has time for. */
-export function timesAffordable(runtime: Worker): number {
-  return Math.floor(WORK_MAX / runtime.busyShare());
+/** Whether the process has time for so many times its work. */
+export function hasTimeFor(times: number, runtime: Worker): boolean {
+  return runtime.busyShare() * times < WORK_MAX;
 }

@@ -6,7 +6,7 @@ import { nodesForTraffic } from '../container/when-to-split.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { isBusy, timesAffordable } from './process-load.ts';
+import { hasTimeFor, isBusy } from './process-load.ts';
 import { ContainerTraffic, HORIZON_MS } from './container-traffic.ts';
 import { Rate } from './rate.ts';
 import { RoundTrip } from './round-trip.ts';
@@ -20,6 +20,8 @@ const TABLE_HORIZON_MS = 4 * HORIZON_MS;
 const STALE_MAX = 0.16;
 /** With more a check is probably in vain: header and pages are asked for at once. */
 const STALE_MAX_TO_CHECK = 0.36;
+/** Calls a commit are averaged over so many commits. */
+const OWN_COMMITS_MOST = 256;
 /** Commits follow in a row with no more round trips between them. */
 const IN_A_ROW_ROUND_TRIPS = 2;
 /** A shorter round trip costs a caller less than requests for more containers cost the process. */
@@ -43,6 +45,9 @@ export class Traffic {
   /** Commits of other processes in all containers. */
   readonly #foreign = new Rate();
   readonly #commits = new RoundTrip();
+  /** Of this process in all containers; both fade. */
+  #ownCalls = 0;
+  #ownCommits = 0;
 
   /** `tag`: this process's, see `writersAhead`. */
   constructor(
@@ -57,6 +62,7 @@ export class Traffic {
 
   /** A caller wants to write one record. Batches would not be faster in smaller containers. */
   noteCall(id: EntityId): void {
+    this.#ownCalls += 1;
     this.#of(id).noteCall(this.#nowMs);
   }
 
@@ -68,6 +74,11 @@ export class Traffic {
 
   /** A commit of this process was acknowledged. */
   noteCommit(id: EntityId): void {
+    this.#ownCommits += 1;
+    if (this.#ownCommits > OWN_COMMITS_MOST) {
+      this.#ownCalls /= 2;
+      this.#ownCommits /= 2;
+    }
     this.#of(id).noteCommit(this.#nowMs);
   }
 
@@ -138,9 +149,9 @@ export class Traffic {
 
   #crowdsOf(container: ContainerTraffic): typeof NO_CROWD {
     const foreignCrowd = container.foreign.leastPerMs() * this.#commits.ms;
-    if (!container.areCallsWatched || isNear(this.#ways.writes)) return { ...NO_CROWD, foreignCrowd };
-    const ownCrowd = container.callsPerMs(this.#nowMs) * this.#commits.ms;
-    return { foreignCrowd, ownCrowd, nodesAffordable: timesAffordable(this.#runtime) };
+    const mayHaveMore = container.areCallsWatched && !isNear(this.#ways.writes) && this.#mayCommitEachCall;
+    const ownCrowd = mayHaveMore ? container.callsPerMs(this.#nowMs) * this.#commits.ms : 0;
+    return { foreignCrowd, ownCrowd };
   }
 
   /** How long others are asked to hold while this process splits the container. */
@@ -160,6 +171,11 @@ export class Traffic {
     });
   }
 
+  /** Whether there is time for a commit a call: more never come of more containers. */
+  get #mayCommitEachCall(): boolean {
+    return hasTimeFor(Math.max(1, this.#ownCalls / Math.max(1, this.#ownCommits)), this.#runtime);
+  }
+
   get #nowMs(): number {
     return this.#runtime.monotonicMs();
   }
@@ -174,7 +190,7 @@ export class Traffic {
   }
 }
 
-const NO_CROWD = { foreignCrowd: 0, ownCrowd: 0, nodesAffordable: 0 };
+const NO_CROWD = { foreignCrowd: 0, ownCrowd: 0 };
 
 function isNear({ loneRoundTripMs }: Way): boolean {
   return loneRoundTripMs < NEAR_MS;

@@ -204,6 +204,24 @@ test('calls of its own split a container too, but not while the process is busy'
   expect(watched.nodes()).toBeGreaterThan(0);
 });
 
+test('calls of its own split a container within half a second, and not at once', async () => {
+  const watched = new Watched();
+  await watched.call(ID, 20, 200);
+  expect(watched.nodes()).toBe(0);
+  await watched.call(ID, 20, 300);
+  expect(watched.nodes()).toBeGreaterThan(0);
+});
+
+test('where several calls share a commit, own calls split if the process has time for a commit each', async () => {
+  const watched = new Watched();
+  await watched.call(ID, 2, 20_000);
+  for (let commits = 0; commits < 100; commits += 1) watched.traffic.noteCommit(ID);
+  watched.busyShare = 0.3;
+  expect(watched.nodes()).toBe(0);
+  watched.busyShare = 0.2;
+  expect(watched.nodes()).toBeGreaterThan(0);
+});
+
 test('where the provider is near own calls split nothing, and others’ commits do', async () => {
   const watched = new Watched();
   watched.ways.writes.loneRoundTripMs = 2;
