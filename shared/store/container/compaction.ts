@@ -10,6 +10,9 @@ import { type Snapshot } from './snapshot.ts';
 /** Layers above a base at most: a lookup may open a page of each. */
 const LAYERS_MAX = 8;
 
+/** New pages of others that a read before a commit asks for. */
+const NEXT_SLOTS = 8;
+
 /** Records above a base, at most, for each of its own; above a base of one page, 1. */
 const BASE_GROWTH = 3;
 
@@ -56,7 +59,14 @@ export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): P
 
 /** The slots that a read before these changes should ask for. */
 export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): number[] {
-  return pagesUsed(snapshot, changes).map(({ slot }) => slot);
+  return [...pagesUsed(snapshot, changes).map(({ slot }) => slot), ...nextSlots(snapshot.header, NEXT_SLOTS)];
+}
+
+/** The slots that the next new pages take, in order (`evaluate.ts`): others may have written them. */
+function nextSlots({ pages, deadSlots }: Header, count: number): number[] {
+  const dead = deadSlots.slice(-count).map(({ slot }) => slot);
+  const first = 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
+  return [...dead, ...Array.from({ length: count - dead.length }, (_, at) => first + at)];
 }
 
 function pagesUsed(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {

@@ -167,7 +167,7 @@ export class AttemptSender {
       count(this.#core, 'unknownOutcomes');
     }
     const { base, changes } = attempt;
-    this.#open.settle(await this.look(reader.readToCommit(base, slotsToCommit(base, changes))));
+    this.#open.settle(await this.look(reader.readPages(base.id, slotsToCommit(base, changes), base)));
     // Nobody got ahead of it: another attempt at once would be refused as this one was.
     if (outcome.kind === 'refused' && this.#open.has(attempt)) this.trouble.failuresInARow += 1;
   }

@@ -169,7 +169,7 @@ export class Committer {
     const { reader } = this.#core;
     const { base, changes } = draft;
     if (await reader.isCurrent(base)) await this.#split(draft, plan);
-    else await this.sender.look(reader.readToCommit(base, slotsToCommit(base, changes)));
+    else await this.sender.look(reader.readPages(base.id, slotsToCommit(base, changes), base));
   }
 
   /** Splits the container as it just left it. Nobody waits for it, and nobody is told. */

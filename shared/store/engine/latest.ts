@@ -70,7 +70,7 @@ export class Latest {
   /** A read and a commit that is hardly refused, instead of a refusal and then both. */
   async readFirst(snapshot: Snapshot, group: readonly Change[]): Promise<void> {
     count(this.#core, 'readsFirst');
-    await this.read(this.#core.reader.readToCommit(snapshot, slotsToCommit(snapshot, group)));
+    await this.read(this.#core.reader.readPages(snapshot.id, slotsToCommit(snapshot, group), snapshot));
   }
 
   async readPages(slots: readonly number[]): Promise<void> {

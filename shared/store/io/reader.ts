@@ -104,11 +104,6 @@ export class Reader {
     return observed?.snapshot;
   }
 
-  /** For a commit: header and pages in these slots, or all of a small container. One request. */
-  readToCommit(known: Snapshot, slots: readonly number[]): Promise<Snapshot | undefined> {
-    return pageBytesOf(known.header) <= SMALL_BYTES ? this.readWhole(known.id) : this.readPages(known.id, slots);
-  }
-
   /** An unknown container: all of it if the table's have been small, else its header. */
   readUnknown(id: EntityId): Promise<Snapshot | undefined> {
     return this.#usualBytes <= SMALL_BYTES ? this.readWhole(id) : this.readPages(id, []);

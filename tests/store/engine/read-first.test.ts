@@ -147,3 +147,19 @@ test('a refusal though nobody got ahead is no conflict to hurry after', async ()
   expect(runtime.monotonicMs()).toBeGreaterThan(before);
   expect((await runtime.run(table.get('k')))?.value).toBe(1);
 });
+
+test('that read brings the pages that others added too: their layers are merged without another', async () => {
+  const { world, a, tableA, tableB } = await twoThatAlternate();
+  await world.run(tableB.putMany(Array.from({ length: 4_000 }, (_, each) => ({ key: `c${each}`, value: each }))));
+  await world.run(tableA.put('k', 0));
+  const reads: number[] = [];
+  for (let round = 0; round < 40; round += 1) {
+    await world.run(tableB.put(`c${round * 90}`, 1));
+    await world.runtime.advance(100);
+    a.takeCalls();
+    await world.run(tableA.put(`c${round * 90 + 45}`, 2));
+    await world.runtime.advance(100);
+    reads.push(a.takeCalls().filter(({ kind }) => kind === 'read').length);
+  }
+  expect(reads).toEqual(reads.map(() => 1));
+});
