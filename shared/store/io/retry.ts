@@ -10,9 +10,6 @@ const READ_TRIES_MAX = 4;
 const READ_PAUSE_FIRST_MS = 50;
 /** No try begins later: a caller hears soon of a provider that is silent. */
 const READ_LAST_TRY_MS = 10_000;
-/** Throttled reads to retry, as each is in the way of others. A success earns a tenth. */
-const READ_BUDGET_MAX = 32;
-const READ_BUDGET_EARNED = 0.1;
 
 const COMMIT_PAUSE_FIRST_MS = 5;
 const COMMIT_PAUSE_MOST_MS = 500;
@@ -25,14 +22,11 @@ const HINT_PAUSE_MOST_MS = 10_000;
 /** 2 to this power is beyond every pause. */
 const DOUBLINGS_MOST = 20;
 
-/** Up to 4 tries on retryable errors, with doubling, jittered pauses, within the call's time. */
+/**
+ * Up to 4 tries on retryable errors, more where throttled, with doubling, jittered pauses, within
+ * 10 s and the call's time.
+ */
 export function withRetry(driver: Driver, runtime: Runtime): Driver {
-  let budget = READ_BUDGET_MAX;
-  const isAffordable = (): boolean => {
-    if (budget < 1) return false;
-    budget -= 1;
-    return true;
-  };
   const retried = async <T>(
     options: DriverCallOptions,
     call: (options: DriverCallOptions) => Promise<T>,
@@ -42,16 +36,14 @@ export function withRetry(driver: Driver, runtime: Runtime): Driver {
     const lastMs = Math.min(dueMs, begunMs + READ_LAST_TRY_MS);
     for (let tries = 1; ; tries += 1) {
       try {
-        const answer = await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
-        budget = Math.min(READ_BUDGET_MAX, budget + READ_BUDGET_EARNED);
-        return answer;
+        return await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
       } catch (error) {
         if (!(error instanceof StoreError && error.retryable)) throw error;
         if (error.code === 'throttled') noteEvent('throttled', undefined);
         const jitter = 0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256;
         const pauseMs = READ_PAUSE_FIRST_MS * 2 ** (tries - 1) * jitter + (error.retryAfterMs ?? 0);
-        const isLast = tries === READ_TRIES_MAX || runtime.monotonicMs() + pauseMs >= lastMs;
-        if (isLast || (error.code === 'throttled' && !isAffordable())) throw error;
+        const isLast = tries === READ_TRIES_MAX && error.code !== 'throttled';
+        if (isLast || runtime.monotonicMs() + pauseMs >= lastMs) throw error;
         await runtime.sleep(pauseMs);
       }
     }
