@@ -14,6 +14,14 @@ const ROWS: readonly RowInput[] = [
   { workload: 'read', callers: 200, following: { concurrency: 40, startMs: 1_000, instancesMax: 8 } },
   { workload: 'put', arrivals: { perSecond: 200, spacing: 'poisson' } },
   { workload: 'read', records: 1_000_000_000, containerKib: 64, operationsMax: 100, warmupOperationsMax: 50 },
+  // Callers enough for an account's limit, which 64 instances of 4 meet in an account of 20,000.
+  {
+    workload: 'put',
+    instances: 8,
+    callers: 4,
+    providers: ['azure-tables'],
+    settings: { 'account.unitsPerSecond': 1_000 },
+  },
   { workload: 'put', callers: 8, settings: { 'tail.share': 0.01, 'tail.factor': 10 } },
 ];
 
