@@ -98,7 +98,6 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ],
   ['shared/store/traffic', 'lru-cache'],
   ['shared/store/io', 'lru-cache'],
-  ['shared/store/engine', 'p-limit'],
   ['shared/store/table', 'msgpackr', 'node:zlib'],
   ['shared/store'],
   ['shared/drivers/datastore/messages'],

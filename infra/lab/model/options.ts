@@ -14,7 +14,7 @@ import { UsageError } from '../../cli/options.ts';
 
 const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, guard: GUARD_PLAN, bands: BANDS_PLAN, rows: ROWS_PLAN };
 
-/** The built-in plan of this name, or the plan in this file. `seed` draws `drawn`. Throws a UsageError. */
+/** The built-in plan of this name, or that in this file. `seed` draws one. Throws a UsageError. */
 export async function readPlan(name: string, seed: number): Promise<ModelPlan> {
   if (name === 'drawn') return planSchema.parse(drawnPlan(seed));
   const builtIn = Object.entries(BUILT_IN).find(([known]) => known === name);

@@ -62,7 +62,7 @@ export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): n
   return [...pagesUsed(snapshot, changes).map(({ slot }) => slot), ...nextSlots(snapshot.header, NEXT_SLOTS)];
 }
 
-/** The slots that the next new pages take, in order (`evaluate.ts`): others may have written them. */
+/** The slots that the next new pages take (`evaluate.ts`): others may have written them. */
 function nextSlots({ pages, deadSlots }: Header, count: number): number[] {
   const dead = deadSlots.slice(-count).map(({ slot }) => slot);
   const first = 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);

@@ -18,8 +18,9 @@ export interface InsertedNode {
 }
 
 /**
- * Rule 9: inserts each by a write of its own, and one tiny read where the outcome is unknown. Undefined if a node is not certainly there; `onThrottled` hears why. The same may be
- * tried again. Throws if one was refused for its size, its form or access.
+ * Rule 9: a write for each, and one tiny read where the outcome is unknown. Undefined if a node is
+ * not certainly there; `onThrottled` hears why. The same may be tried again. Throws if one was
+ * refused for its size, its form or access.
  */
 export async function insertNodes(
   core: EngineCore,

@@ -45,7 +45,7 @@ export class Traffic {
   /** Commits of other processes in all containers. */
   readonly #foreign = new Rate();
   readonly #commits = new RoundTrip();
-  /** Of this process in all containers; both fade. */
+  /** Calls and commits of this process in all containers; both fade. */
   #ownCalls = 0;
   #ownCommits = 0;
 

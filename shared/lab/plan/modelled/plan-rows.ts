@@ -70,7 +70,7 @@ export const ROWS_PLAN: PlanInput = {
 
 const DRAWN_ROWS = 200;
 
-/** So many rows of puts, gets and changes, drawn by this seed, each at one provider. */
+/** Draws `count` rows of puts, gets and changes by this seed, each at one provider. */
 export function drawnPlan(seed: number, count = DRAWN_ROWS): PlanInput {
   const random = seededRandom(seed);
   const rows = Array.from({ length: count }, () => drawnRow(random));
