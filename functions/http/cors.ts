@@ -11,7 +11,7 @@ const REQUEST_HEADERS = [
   'Stowage-Timeout-Ms, Stowage-Ttl-Ms, traceparent, x-functions-key, X-Request-Id, X-Serverless-Authorization',
 ].join(', ');
 
-const ANSWER_HEADERS = 'ETag, Link, Retry-After, Stowage-Expires-At, X-Request-Id';
+const ANSWER_HEADERS = 'Age, ETag, Link, Location, Retry-After, Stowage-Expires-At, X-Request-Id';
 
 const PREFLIGHT = {
   'Access-Control-Allow-Methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',

@@ -22,6 +22,7 @@ const VALUE = { [JSON_TYPE]: ANY, [MEDIA_TYPE_OF.msgpack]: 'binary', [MEDIA_TYPE
 const CONDITIONS = { 'If-Match': z.string(), 'If-None-Match': z.string() };
 const TTL = { 'Stowage-Ttl-Ms': z.int().check(z.minimum(1), z.maximum(TTL_MS_MAX)) };
 const EXPIRY = { 'Stowage-Expires-At': 'When the record expires, ISO 8601.' };
+const AGE = { Age: 'With `Cache-Control: max-age`: seconds since this was known to hold.' };
 const ETAG = { ETag: 'The version, quoted.' };
 const WRITE_PROBLEMS = ['table_not_found', 'precondition_failed', 'conflict', 'unknown', 'corrupt'] as const;
 const READ_PROBLEMS = ['table_not_found', 'corrupt'] as const;
@@ -119,7 +120,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     path: PATH,
     headers: CONDITIONS,
     answers: {
-      200: { description: 'The value.', headers: { ...ETAG, ...EXPIRY }, content: VALUE },
+      200: { description: 'The value.', headers: { ...ETAG, ...EXPIRY, ...AGE }, content: VALUE },
       304: { description: 'The caller has it.', headers: ETAG },
     },
     problems: [...READ_PROBLEMS, 'record_not_found', 'precondition_failed'],
@@ -132,7 +133,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     headers: { ...CONDITIONS, ...TTL },
     body: { content: VALUE },
     answers: {
-      201: { description: 'With `If-None-Match`: the record is new.', headers: ETAG },
+      201: { description: 'With `If-None-Match`: the record is new.', headers: { ...ETAG, Location: 'Its path.' } },
       204: { description: 'It is put.', headers: ETAG },
     },
     problems: [...WRITE_PROBLEMS, 'unsupported_media_type', 'body_timeout'],

@@ -14,6 +14,7 @@ import {
 } from '../http/conditions.ts';
 import { codecOf, encodedValue, MEDIA_TYPE_OF, present, VALUE_BYTES_MAX } from '../http/content.ts';
 import { CACHING, maxAgeMsOf, ttlMsOf } from '../http/headers.ts';
+import { rawPath } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { isoTime, type RecordTable, type Tables } from './tables.ts';
 
@@ -50,10 +51,9 @@ export async function putRecord(tables: Tables, call: Call): Promise<Response> {
   const { written, guard } = await tables.use(call.param('table'), bounds, (table) =>
     writeUnder({ table, key, conditions, bounds }, (guard) => table.put(key, value, { ...options, ...guard })),
   );
-  return new Response(null, {
-    status: 'ifAbsent' in guard ? 201 : 204,
-    headers: { ETag: entityTag(written.version), ...CACHING },
-  });
+  const headers = { ETag: entityTag(written.version), ...CACHING };
+  if (!('ifAbsent' in guard)) return new Response(null, { status: 204, headers });
+  return new Response(null, { status: 201, headers: { ...headers, Location: rawPath(request.url) } });
 }
 
 /** DELETE: 204, also where there is no record. */
@@ -107,10 +107,11 @@ export function preconditionFailed(): Problem {
   );
 }
 
-function headersOf({ expiresAtMs }: Entry<EncodedValue>, tag: string): Record<string, string> {
+function headersOf({ expiresAtMs, ageMs }: Entry<EncodedValue>, tag: string): Record<string, string> {
   return {
     ...CACHING,
     ETag: tag,
+    ...(ageMs === undefined ? {} : { Age: String(Math.floor(ageMs / 1_000)) }),
     ...(expiresAtMs === undefined ? {} : { 'Stowage-Expires-At': isoTime(expiresAtMs) }),
   };
 }

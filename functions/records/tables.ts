@@ -9,8 +9,9 @@ import {
   type Table,
   type TableOptions,
 } from '../../shared/store/index.ts';
-import { type Call, replyJson, type Route } from '../http/app.ts';
+import { type Call, reply, replyJson, type Route } from '../http/app.ts';
 import { codecOf, parseJson } from '../http/content.ts';
+import { rawPath } from '../http/paths.ts';
 import { Problem, tableNotFound } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 
@@ -133,7 +134,9 @@ async function putTable(tables: Tables, call: Call): Promise<Response> {
   const options = bytes.length === 0 ? {} : parsed(TABLE_OPTIONS, parseJson(bytes));
   const { name, order, isNew } = await tables.create(call.param('table'), options, bounds);
   const isIgnored = !isNew && options.containers !== undefined;
-  return replyJson({ name, order, ...(isIgnored ? { warnings: [CONTAINERS_IGNORED] } : {}) }, isNew ? 201 : 200);
+  const body = JSON.stringify({ name, order, ...(isIgnored ? { warnings: [CONTAINERS_IGNORED] } : {}) });
+  if (!isNew) return reply('application/json', body);
+  return reply('application/json', body, { Location: rawPath(request.url) }, 201);
 }
 
 /** True also for a create that is sent again: whether the table began with as many is not known. */

@@ -9,6 +9,8 @@ export interface Entry<V> {
   readonly version: string;
   /** Milliseconds since 1970; undefined if it never expires. */
   readonly expiresAtMs: number | undefined;
+  /** Milliseconds since this was known to hold. Given by reads with `maxAgeMs` alone. */
+  readonly ageMs?: number;
 }
 
 interface Failed {

@@ -92,7 +92,7 @@ export class RecordReader<V> {
         if (owner === undefined || !owns(owner, wanted.position))
           owner = await this.#findOwner(wanted.position, requestFor(group.slice(count), since));
         if (owner.header.order !== order) throw orderChanged(engine.table);
-        outcomes[wanted.index] = this.#outcomeIn(owner, wanted);
+        outcomes[wanted.index] = this.#outcomeIn(owner, wanted, since.maxAgeMs > 0);
       }
     } catch (error) {
       failRest(group, outcomes, error);
@@ -106,13 +106,14 @@ export class RecordReader<V> {
   }
 
   /** A value that cannot be decoded fails its own key, a damaged page its keys. */
-  #outcomeIn(leaf: Snapshot, { key, bytes, position }: Wanted): GetOutcome<V> {
+  #outcomeIn(leaf: Snapshot, { key, bytes, position }: Wanted, mayBeOld: boolean): GetOutcome<V> {
     const { engine } = this.#context;
     try {
       const record = recordIn(engine, leaf, position, bytes);
       if (record === undefined) return { status: 'absent', key };
       const { value, version, expiresAtMs } = this.#decode(key, record, leaf.header.incarnation);
-      return { status: 'found', key, value, version, expiresAtMs };
+      if (!mayBeOld) return { status: 'found', key, value, version, expiresAtMs };
+      return { status: 'found', key, value, version, expiresAtMs, ageMs: engine.clock.ageMs(leaf.seen) };
     } catch (error) {
       return { status: 'failed', key, error: asStoreError(error) };
     }

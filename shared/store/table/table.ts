@@ -308,8 +308,8 @@ function updateError({ table }: ActionContext, key: string, error: unknown): Sto
   return new StoreError('invalid', 'the function given to update threw: see the cause', { table, key, cause: error });
 }
 
-function withoutStatus<V>({ key, value, version, expiresAtMs }: Entry<V>): Entry<V> {
-  return { key, value, version, expiresAtMs };
+function withoutStatus<V>({ key, value, version, expiresAtMs, ageMs }: Entry<V>): Entry<V> {
+  return ageMs === undefined ? { key, value, version, expiresAtMs } : { key, value, version, expiresAtMs, ageMs };
 }
 
 function noVerdict(): StoreError {

@@ -19,7 +19,8 @@ export function describeConditions(client: Client): void {
 
     test('If-None-Match: * creates once', async () => {
       const record = `${await freshTable()}/records/k`;
-      expect((await put(record, JSON_TYPE, '1', { 'If-None-Match': '*' })).status).toBe(201);
+      const created = await put(record, JSON_TYPE, '1', { 'If-None-Match': '*' });
+      expect([created.status, created.headers.get('Location')]).toEqual([201, record]);
       await expectProblem(await put(record, JSON_TYPE, '2', { 'If-None-Match': '*' }), 412, 'precondition_failed');
       expect(await (await admin(record)).text()).toBe('1');
     });
@@ -126,7 +127,9 @@ export function describeConditions(client: Client): void {
 
     test('a read may be as old as max-age says, and a wrong deadline is invalid', async () => {
       const { record } = await recordAt(client);
-      expect((await admin(record, { headers: { 'Cache-Control': 'max-age=60' } })).status).toBe(200);
+      const read = await admin(record, { headers: { 'Cache-Control': 'max-age=60' } });
+      expect([read.status, read.headers.get('Age')]).toEqual([200, expect.stringMatching(/^\d+$/)]);
+      expect((await admin(record)).headers.get('Age')).toBe(null);
       await expectProblem(await admin(record, { headers: { 'Stowage-Timeout-Ms': '0' } }), 400, 'invalid');
       expect((await admin(record, { headers: { 'Stowage-Timeout-Ms': '10000' } })).status).toBe(200);
     });
