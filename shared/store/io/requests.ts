@@ -16,8 +16,10 @@ import type { RequestTrace } from '../contract/trace.ts';
 import { currentOperation, noteEvent, traceRequest } from '../system/tracing.ts';
 import type { Counted, Counters } from './counters.ts';
 
-/** Deadline of one request to the provider. */
+/** Deadline of one request to the provider; a write has more time for its bytes. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** What is written leaves at this pace at least, though eight requests share a slow link. */
+const SENT_BYTES_PER_MS = 16;
 /** A read's reply may be large: while it comes, however slowly, it is not asked for again. */
 const READ_TIMEOUT_MS = 60_000;
 
@@ -50,9 +52,11 @@ export function sendWrites(
 ): Promise<readonly WriteOutcome[]> {
   const { counters, driver, table } = provider;
   countWrite(counters);
-  const send = () => driver.write(writes, { timeoutMs: REQUEST_TIMEOUT_MS });
+  const bytes = writes.reduce((sum, { parts }) => sum + partBytes(parts), 0);
+  const timeoutMs = REQUEST_TIMEOUT_MS + Math.ceil(bytes / SENT_BYTES_PER_MS);
+  const send = () => driver.write(writes, { timeoutMs });
   return traceRequest({ kind: 'write', table, entities: writes.length, operation }, send, (outcomes, trace) => {
-    for (const { parts } of writes) trace.bytesWritten += partBytes(parts);
+    trace.bytesWritten += bytes;
     tellOutcome(outcomes, trace);
   });
 }

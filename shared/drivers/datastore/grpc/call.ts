@@ -14,10 +14,16 @@ export interface Request {
   readonly written?: () => void;
 }
 
+/** The connection of a stream. */
 export interface StreamListener {
-  readonly heard: () => void;
-  readonly closed: () => void;
+  /** Bytes of the replies that came on it, of all its streams. */
+  readonly replyBytes: number;
+  heard(bytes: number): void;
+  closed(call: Call, http2Code: number): void;
 }
+
+/** A connection that brings so much for others is slow: their replies are in the way. */
+const SLOW_BYTES_LEAST = 32 * 1024;
 
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
 
@@ -32,6 +38,9 @@ export class Call {
   #isAnswered = false;
   /** When something of its reply came last, or it began. */
   #heardMs: number;
+  #connection: StreamListener | undefined;
+  /** What its connection had brought by then. */
+  #heardBytes = 0;
   #settle: ((result: Buffer | Error) => void) | undefined;
 
   constructor(request: Request, nowMs: number, settle: (result: Buffer | Error) => void) {
@@ -51,26 +60,39 @@ export class Call {
     return Math.min(this.untilMs, this.#heardMs + (this.request.silenceMs ?? Infinity));
   }
 
+  /** Whether it is due. It has more time if much came for others on its connection meanwhile. */
+  isDue(nowMs: number): boolean {
+    const bytes = this.#connection?.replyBytes ?? 0;
+    if (this.dueMs <= nowMs && bytes - this.#heardBytes >= SLOW_BYTES_LEAST) {
+      this.#heardMs = nowMs;
+      this.#heardBytes = bytes;
+    }
+    return this.dueMs <= nowMs;
+  }
+
   get isEnded(): boolean {
     return this.#settle === undefined;
   }
 
-  /** `heard` is told of everything that comes, `closed` of the stream's end. */
-  send(stream: ClientHttp2Stream, nowMs: number, { heard, closed }: StreamListener): void {
+  /** `connection` is told of everything that comes, and of the stream's end. */
+  send(stream: ClientHttp2Stream, nowMs: number, connection: StreamListener): void {
     this.sentMs = nowMs;
+    this.#connection = connection;
+    this.#heardBytes = connection.replyBytes;
     this.#stream = stream;
     const reply = new Reply();
     let cause: unknown;
-    const take = (verdict: Verdict) => {
+    const take = (verdict: Verdict, bytes = 0) => {
       this.#heardMs = performance.now();
-      heard();
+      connection.heard(bytes);
+      this.#heardBytes = connection.replyBytes;
       if (verdict !== undefined) this.end(verdict);
     };
     stream.on('response', (headers, flags) => {
       this.#isAnswered = (flags & END_STREAM) !== 0;
       take(reply.headers(headers, this.#isAnswered));
     });
-    stream.on('data', (piece: Buffer) => take(reply.data(piece)));
+    stream.on('data', (piece: Buffer) => take(reply.data(piece), piece.byteLength));
     stream.on('trailers', (trailers) => {
       this.#isAnswered = true;
       take(reply.trailers(trailers));
@@ -79,7 +101,7 @@ export class Call {
     stream.on('close', () => {
       if (!this.isEnded) this.end(reply.end(stream.rstCode, cause));
       if (stream.writableFinished) this.request.written?.();
-      closed();
+      connection.closed(this, stream.rstCode);
     });
     // In the same turn as the headers, so that both leave in one write.
     stream.end(this.request.message);

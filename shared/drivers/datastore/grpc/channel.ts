@@ -173,7 +173,7 @@ export class Channel {
     const nowMs = performance.now();
     let nextMs = Infinity;
     for (const call of this.#calls) {
-      if (call.dueMs <= nowMs) this.#expire(call);
+      if (call.isDue(nowMs)) this.#expire(call);
       else nextMs = Math.min(nextMs, call.dueMs);
     }
     for (const session of this.#sessions) nextMs = Math.min(nextMs, session.check(nowMs));

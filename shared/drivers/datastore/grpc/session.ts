@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
-import type { Call } from './call.ts';
+import type { Call, StreamListener } from './call.ts';
 import { CODE, StatusError } from './status.ts';
 
 /** Streams at a time, unless the service allows fewer. */
@@ -32,7 +32,7 @@ const WITH_MESSAGE = { endStream: false };
 export type SessionState = 'opening' | 'open' | 'leaving' | 'ended';
 
 /** Plain HTTP/2 to an `http:` address, else TLS. */
-export class Session {
+export class Session implements StreamListener {
   readonly #changed: (session: Session) => void;
   readonly #origin: string;
   readonly #socket: Socket;
@@ -40,6 +40,7 @@ export class Session {
   readonly #openedMs: number;
   readonly #calls = new Set<Call>();
   #state: SessionState = 'opening';
+  #replyBytes = 0;
   #streamsMax = 0;
   #hasCarried = false;
   #failure: StatusError | undefined;
@@ -92,8 +93,25 @@ export class Session {
     this.#hasCarried = true;
     if (this.#calls.size === 0) this.#socket.ref();
     this.#calls.add(call);
-    const heard = () => (this.#heardMs = performance.now());
-    call.send(stream, nowMs, { heard, closed: () => this.#closed(call, stream.rstCode) });
+    call.send(stream, nowMs, this);
+  }
+
+  get replyBytes(): number {
+    return this.#replyBytes;
+  }
+
+  heard(bytes: number): void {
+    this.#heardMs = performance.now();
+    this.#replyBytes += bytes;
+  }
+
+  closed(call: Call, http2Code: number): void {
+    this.#calls.delete(call);
+    // Streams that a GOAWAY does not count are refused before it is told of.
+    if (this.#state === 'leaving' || http2Code === constants.NGHTTP2_REFUSED_STREAM) return this.#leave();
+    if (this.#calls.size === 0) this.#heardMs = performance.now();
+    this.#changed(this);
+    this.#letGo();
   }
 
   /** After a deadline. If nothing else came since the call was sent, there may be no path. */
@@ -179,15 +197,6 @@ export class Session {
     this.#state = 'leaving';
     if ([...this.#calls].every(({ isEnded }) => isEnded)) this.destroy(this.#lost('it was left'));
     else this.#changed(this);
-  }
-
-  #closed(call: Call, http2Code: number): void {
-    this.#calls.delete(call);
-    // Streams that a GOAWAY does not count are refused before it is told of.
-    if (this.#state === 'leaving' || http2Code === constants.NGHTTP2_REFUSED_STREAM) return this.#leave();
-    if (this.#calls.size === 0) this.#heardMs = performance.now();
-    this.#changed(this);
-    this.#letGo();
   }
 
   #lost(why: string, cause?: unknown): StatusError {
