@@ -112,7 +112,6 @@ export class FaultyProxy {
       this.#links.delete(link);
       far.destroy();
     });
-    far.on('close', () => near.destroy());
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -137,6 +136,7 @@ export class FaultyProxy {
       for (let at = 0; at < chunk.length; at += PIECE_BYTES)
         await this.#passPiece(link, chunk.subarray(at, at + PIECE_BYTES), to);
     }
+    // Not before all has passed, though the other side may have closed long ago.
     to.end();
   }
 

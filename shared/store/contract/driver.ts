@@ -28,7 +28,7 @@ export interface DriverCallOptions {
 
 /**
  * A read or list also ends, with `unavailable`, after a silence this long: its connection may be
- * dead, and another would answer. A slow reply goes on.
+ * dead, and another would answer. A slow reply goes on, and one behind others on its connection.
  */
 export const SILENCE_MS = 4_000;
 

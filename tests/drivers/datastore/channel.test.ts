@@ -282,6 +282,22 @@ describe('a call that bounds silence', () => {
     });
   });
 
+  test('has more time when much came for others on its connection, and ends when nothing does', async () => {
+    stopTime();
+    const { server, all } = await serveUntil(1, (asked) => (asked.stream > 1 ? echo(asked) : undefined));
+    const channel = channelTo(server.address);
+    let failure: unknown;
+    call(channel, 'a', LONG_MS, 4_000).catch((error: unknown) => (failure = error));
+    await all;
+    for (const text of ['b'.repeat(40_000), 'little', 'little', 'little']) {
+      await call(channel, text);
+      await vi.advanceTimersByTimeAsync(1_999);
+    }
+    expect(failure).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(4);
+    expect(failure).toMatchObject({ name: 'DeadlineError' });
+  });
+
   test('goes on as long as its reply comes, be it slowly, and ends when that stops', async () => {
     stopTime();
     const slow: Asked[] = [];
