@@ -3,8 +3,10 @@
 import { asBuffer } from '../format/bytes.ts';
 import { packr } from './msgpack.ts';
 import {
+  dateAt,
   endOfLeaf,
   isArray,
+  isBinary,
   isExtension,
   isMap,
   isText,
@@ -63,7 +65,14 @@ class ValueReader {
     if (isText(token)) return this.#text(token);
     if (isMap(token)) return this.#mayBeMixed ? this.#pairs() : this.#object();
     if (isArray(token)) return this.#items();
-    return this.#leaf(token);
+    return isBinary(token) ? this.#binary() : this.#leaf(token);
+  }
+
+  /** A copy: the caller may change it. */
+  #binary(): Uint8Array {
+    const start = startOf(this.#bytes, this.#at);
+    this.#at = endOfLeaf(this.#bytes, this.#at);
+    return Uint8Array.prototype.slice.call(this.#bytes, start, this.#at);
   }
 
   #text(token: number): string {
@@ -79,7 +88,8 @@ class ValueReader {
       throw new RangeError('an extension reaches over what follows');
     this.#at = endOfLeaf(this.#bytes, from);
     const plain = plainAt(this.#bytes, from);
-    return plain === undefined ? packr.unpack(this.#bytes, { start: from, end: this.#at }) : plain;
+    if (plain !== undefined) return plain;
+    return dateAt(this.#bytes, from) ?? packr.unpack(this.#bytes, { start: from, end: this.#at });
   }
 
   /** Moves to the first item of an array or a map, and gives their count. */
@@ -147,15 +157,32 @@ class ValueReader {
 
   /** Reads a map with keys of any kind. */
   #pairs(): unknown {
+    let left = this.#enter();
     const pairs = new Map<unknown, unknown>();
-    for (let left = this.#enter(); left > 0; left -= 1) pairs.set(this.read(), this.read());
-    const [first] = pairs.keys();
-    const kind = first instanceof Uint8Array && first.length === 0 ? pairs.get(first) : undefined;
-    if (kind === 'Map' || kind === 'Set') {
-      pairs.delete(first);
-      return kind === 'Map' ? pairs : new Set(pairs.keys());
+    let isObject = true;
+    if (left > 0 && isBinary(this.#bytes[this.#at]!) && lengthAt(this.#bytes, this.#at) === 0) {
+      this.#at = startOf(this.#bytes, this.#at);
+      const kind = this.read();
+      left -= 1;
+      if (kind === 'Set') return this.#members(left);
+      if (kind !== 'Map') pairs.set(Buffer.alloc(0), kind);
+      isObject = false;
     }
-    const isObject = [...pairs.keys()].every((key) => typeof key === 'string');
+    for (; left > 0; left -= 1) {
+      const key = this.read();
+      isObject &&= typeof key === 'string';
+      pairs.set(key, this.read());
+    }
     return isObject ? Object.fromEntries(pairs) : pairs;
+  }
+
+  /** Reads the keys of so many pairs. */
+  #members(count: number): Set<unknown> {
+    const members = new Set<unknown>();
+    for (let left = count; left > 0; left -= 1) {
+      members.add(this.read());
+      this.read();
+    }
+    return members;
   }
 }

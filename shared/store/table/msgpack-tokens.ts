@@ -1,5 +1,6 @@
 // The tokens of MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md). Bytes beyond
 // the end count as zero: the caller compares the end with the length.
+import { SHORT_TEXT_BYTES, shortText } from './short-text.ts';
 
 /** The bytes of the length that follows a token. */
 const LENGTH_BYTES = new Uint8Array(256);
@@ -10,8 +11,8 @@ LENGTH_BYTES.set([1, 2, 4, 2, 4, 2, 4], 0xd9);
 BODY_BYTES.set([1, 1, 1, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 3, 5, 9, 17], 0xc7);
 for (let bytes = 0; bytes < 0x20; bytes += 1) BODY_BYTES[0xa0 + bytes] = bytes;
 
-/** Longer texts are faster by Buffer's own decoder, which takes 60 ns to call. */
-const SHORT_TEXT_BYTES = 12;
+/** The type of the extension for a time. */
+const TIMESTAMP = 0xff;
 
 export function isText(token: number): boolean {
   return token >= 0xa0 && token <= 0xdb && (token <= 0xbf || token >= 0xd9);
@@ -80,19 +81,19 @@ export function plainAt(bytes: Buffer, at: number): number | bigint | boolean | 
   return token === 0xc0 ? null : undefined;
 }
 
-/** The UTF-8 text from `start` to `end`. Short ASCII takes a third of Buffer's time. */
+/** The Date at `at`, if stored by Timestamp 32 or 64: from 1970 to 2514. */
+export function dateAt(bytes: Buffer, at: number): Date | undefined {
+  const token = bytes[at]!;
+  if (bytes[at + 1] !== TIMESTAMP || (token !== 0xd6 && token !== 0xd7)) return undefined;
+  const first = bytes.readUInt32BE(at + 2);
+  const isShort = token === 0xd6;
+  const seconds = isShort ? first : (first & 3) * 2 ** 32 + bytes.readUInt32BE(at + 6);
+  // oxlint-disable-next-line no-restricted-globals -- takes no time from it
+  return new Date(seconds * 1_000 + (isShort ? 0 : (first >>> 2) / 1_000_000));
+}
+
+/** The UTF-8 text from `start` to `end`. */
 export function textOf(bytes: Buffer, start: number, end: number): string {
   if (end - start > SHORT_TEXT_BYTES) return bytes.toString(undefined, start, end);
-  let text = '';
-  let at = start;
-  for (; at + 4 <= end; at += 4) {
-    const [a, b, c, d] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!];
-    if ((a | b | c | d) > 0x7f) return bytes.toString(undefined, start, end);
-    text += String.fromCharCode(a, b, c, d);
-  }
-  for (; at < end; at += 1) {
-    if (bytes[at]! > 0x7f) return bytes.toString(undefined, start, end);
-    text += String.fromCharCode(bytes[at]!);
-  }
-  return text;
+  return shortText(bytes, start, end) ?? bytes.toString(undefined, start, end);
 }

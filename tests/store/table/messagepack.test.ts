@@ -1,5 +1,6 @@
 // The bytes of FORMAT.md, "Values in MessagePack": what msgpackr writes for JavaScript's own types
 // is not what its next release must write.
+import { unpack } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
 
@@ -51,4 +52,42 @@ test.each(GOLDEN)('%o is stored as %s, and read back', (value, hex) => {
   const { tag, bytes } = encodeValue('msgpack', value, RECORD);
   expect([tag, Buffer.from(bytes).toString('hex')]).toEqual([1, hex]);
   expect(decodeValue('msgpack', { tag, bytes: Buffer.from(hex, 'hex') }, RECORD)).toStrictEqual(value);
+});
+
+function decoded(hex: string): unknown {
+  return decodeValue('msgpack', { tag: 1, bytes: Buffer.from(hex, 'hex') }, RECORD);
+}
+
+// Decoders have ways of their own for short texts, by length.
+test.each(Array.from({ length: 16 }, (_, length) => length))('a text of %i bytes is read', (length) => {
+  const ascii = 'abcdefghijklmnop'.slice(0, length);
+  const texts = [ascii, ...Array.from(ascii, (letter) => ascii.replace(letter, 'é')), '\x7f'.repeat(length)];
+  const { bytes } = encodeValue('msgpack', texts, RECORD);
+  expect(decodeValue('msgpack', { tag: 1, bytes }, RECORD)).toEqual(texts);
+});
+
+// Fields of nanoseconds and seconds at their ends; the last ones are not what a writer makes.
+test.each([
+  'd6ffffffffff',
+  'd7ff00000000ffffffff',
+  'd7ffee6b2803ffffffff',
+  'd7ff003d0900ffffffff',
+  'd7ff0003d09000000001',
+  'd7ffffffffffffffffff',
+])('the time %s is what msgpackr reads', (hex) => {
+  expect(decoded(hex)).toEqual(unpack(Buffer.from(hex, 'hex')));
+});
+
+test('a time that is cut short is refused', () => {
+  for (const hex of ['d6ff000000', 'd7ff00000000000000', 'd7ff', 'd6'])
+    expect(() => decoded(hex)).toThrow(expect.objectContaining({ code: 'corrupt' }));
+});
+
+test('a Map whose first key is empty bytes is read, without such a kind', () => {
+  expect(decoded('82c400a1780102')).toStrictEqual(
+    new Map<unknown, unknown>([
+      [Buffer.alloc(0), 'x'],
+      [1, 2],
+    ]),
+  );
 });
