@@ -92,7 +92,7 @@ export class Tree {
   ): Promise<Map<EntityId, T[]>> {
     const { turns } = this.#context;
     const groups = new Map<EntityId, T[]>();
-    const sorted = await turns.sort(items, byPosition);
+    const sorted = items.length > 1 ? await turns.sort(items, byPosition) : items;
     for (let first = 0; first < sorted.length;) {
       if (first > 0 && turns.isLong) await turns.pause();
       const { position, level } = sorted[first]!;

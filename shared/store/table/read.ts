@@ -40,7 +40,8 @@ export class RecordReader<V> {
     const deadline = deadlines.begin(options);
     const begunTick = engine.clock.now().tick;
     const outcomes: GetOutcome<V>[] = [];
-    const wanted = await this.#locate(keys, outcomes);
+    const isLone = keys.length === 1;
+    const wanted = isLone ? this.#locate(keys[0]!, 0, outcomes) : await this.#locateAll(keys, outcomes);
     try {
       await deadlines.bound(deadline, () => this.#readAll(wanted, { begunTick, maxAgeMs }, outcomes));
       return outcomes;
@@ -52,22 +53,28 @@ export class RecordReader<V> {
     }
   }
 
-  /** A key without a position fails here. */
-  async #locate(keys: readonly string[], outcomes: GetOutcome<V>[]): Promise<Wanted[]> {
-    const { engine } = this.#context;
+  async #locateAll(keys: readonly string[], outcomes: GetOutcome<V>[]): Promise<Wanted[]> {
+    const { turns } = this.#context.engine;
     const wanted: Wanted[] = [];
     // No iterators here and in readLeaf: they are a tenth of a large call's allocations.
     for (let index = 0; index < keys.length; index += 1) {
-      const key = keys[index]!;
-      if (index > 0 && engine.turns.isLong) await engine.turns.pause();
-      try {
-        const bytes = encodeKey(key, engine.table);
-        wanted.push({ index, key, bytes, position: this.#positionOf(bytes), level: 0 });
-      } catch (error) {
-        outcomes[index] = { status: 'failed', key, error: asStoreError(error) };
-      }
+      if (index > 0 && turns.isLong) await turns.pause();
+      const [located] = this.#locate(keys[index]!, index, outcomes);
+      if (located !== undefined) wanted.push(located);
     }
     return wanted;
+  }
+
+  /** Empty for a key without a position, which fails here. */
+  #locate(key: string, index: number, outcomes: GetOutcome<V>[]): [Wanted] | [] {
+    const { table } = this.#context.engine;
+    try {
+      const bytes = encodeKey(key, table);
+      return [{ index, key, bytes, position: this.#positionOf(bytes), level: 0 }];
+    } catch (error) {
+      outcomes[index] = { status: 'failed', key, error: asStoreError(error) };
+      return [];
+    }
   }
 
   async #readAll(wanted: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
