@@ -55,12 +55,16 @@ test('a backup of one moment is a table of that moment, which goes on', async ()
 test('one of many moments is told by a verification, made whole by a repair, and has no wrong value', async () => {
   const driver = memoryDriver();
   const table = await storeOn(driver).table<string>('t', SMALL);
-  const early = KEYS.slice(0, 300);
+  // Every leaf has room for twice as much, and so splits while the others are copied.
+  const early = KEYS.filter((_, at) => at % 2 === 0);
   await put(table, early, 0);
-  const copy = await backup(driver, async (at) => {
-    const first = (at * 40) % KEYS.length;
-    await put(table, KEYS.slice(first, first + 40), at);
-  });
+  const copy = await backup(driver, (entity) =>
+    put(
+      table,
+      KEYS.filter((_, at) => at % 4 === entity % 4),
+      entity,
+    ),
+  );
   const restored = storeOn(copy);
   expect((await restored.verify('t')).findingCount).toBeGreaterThan(0);
   const { verified } = await restored.repair('t', { save: async () => {} });

@@ -18,7 +18,7 @@ import type { Counted, Counters } from './counters.ts';
 
 /** Deadline of one request to the provider; a write has more time for its bytes. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** What is written leaves at this pace at least, though eight requests share a slow link. */
+/** The least pace of written bytes, though eight requests share a slow link. */
 const SENT_BYTES_PER_MS = 16;
 /** A read's reply may be large: while it comes, however slowly, it is not asked for again. */
 const READ_TIMEOUT_MS = 60_000;

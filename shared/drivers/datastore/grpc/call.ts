@@ -39,7 +39,7 @@ export class Call {
   /** When something of its reply came last, or it began. */
   #heardMs: number;
   #connection: StreamListener | undefined;
-  /** What its connection had brought by then. */
+  /** Bytes that its connection had brought by then. */
   #heardBytes = 0;
   #settle: ((result: Buffer | Error) => void) | undefined;
 
