@@ -30,12 +30,12 @@ export const CONTAINERS = {
   known: 1_759,
   /**
    * Reads before a put where other instances write, too. Source: the model, 40,000 puts after the
-   * load, 2 to 16 instances: 1.10 to 1.45 on Datastore.
+   * load, 1 to 16 instances: 0.9 to 1.2 on both clouds.
    */
-  looksAPut: 1.3,
+  looksAPut: 1.1,
   /**
    * Puts in flight in one container, above which the store splits it. Source: CROWD_MAX of
-   * shared/store/io/contention.ts.
+   * shared/store/container/when-to-split.ts.
    */
   crowdMax: 0.07,
 } as const;

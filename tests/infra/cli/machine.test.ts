@@ -9,7 +9,10 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 test('a command from a checkout says versions and commit', async () => {
   const { versions, commit } = await sourceFacts(new URL('infra/cli/main.ts', `file://${ROOT}`).href);
-  expect(versions).toMatchObject({ stowage: expect.any(String), '@google-cloud/datastore': expect.any(String) });
+  expect(versions).toMatchObject({
+    '@stowage/store': expect.any(String),
+    '@google-cloud/datastore': expect.any(String),
+  });
   expect(commit).toBe(await commitOf(ROOT));
   expect(commit ?? '0'.repeat(40)).toMatch(/^[\da-f]{40}\+?$/);
 });

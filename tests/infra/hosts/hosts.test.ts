@@ -291,7 +291,7 @@ describe.each([
       isEmulator: true,
       region: null,
       runtime: `Node.js ${process.versions.node}`,
-      versions: { stowage: expect.any(String), msgpackr: expect.any(String) },
+      versions: { '@stowage/store': expect.any(String), msgpackr: expect.any(String) },
     });
     expect(second.place).toEqual(first.place);
     expect([first.isCold, second.isCold]).toEqual([false, false]);

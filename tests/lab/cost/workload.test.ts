@@ -78,16 +78,16 @@ describe('billed operations of a day', () => {
 
   test('of containers that four instances write: they look first, and are refused where they meet', () => {
     // 11,000 puts of 20 ms a day are 0.002546 in flight: 3/4 x 0.002546 / 773 = 0.0000025 are
-    // refused. Each put has 1.3 reads.
+    // refused. Each put has 1.1 reads.
     const { reads, writes } = operationsOf('container', caseOf('datastore', { instances: 4 }));
-    expect(reads).toBeCloseTo(101_546 + 11_000 * 1.3, 0);
+    expect(reads).toBeCloseTo(101_546 + 11_000 * 1.1, 0);
     expect(writes).toBeCloseTo(11_000, 0);
     // 1e8 puts a day of 20 ms: 23.15 in flight are too few to split 773 containers; 0.75 x 23.15 /
     // 773 = 0.0225 are refused.
     const busy = { writesPerDay: 100_000_000, deletesPerDay: 0, readsPerDay: 0, scansPerDay: 0 };
     const many = operationsOf('container', caseOf('datastore', { instances: 4 }, busy));
     expect(many.writes / 100_000_000).toBeCloseTo(1.0225, 3);
-    expect(many.reads / 100_000_000).toBeCloseTo(1.3225, 3);
+    expect(many.reads / 100_000_000).toBeCloseTo(1.1225, 3);
   });
 
   test('of a table larger than what an instance knows: a second read for what it does not', () => {
@@ -200,24 +200,25 @@ describe('the figures that estimates rest on', async () => {
       };
     });
 
-  test('puts of several instances cost the model within a third of the formula', () => {
+  test('puts of several instances cost the model little more than the formula, though their containers still split', () => {
     const several = played.filter(({ isPut, instances }) => isPut && instances > 1);
     expect(several.length).toBeGreaterThanOrEqual(4);
     for (const { instances, callers, containers, billed } of several) {
       const { reads, writes } = operationsAPut({ instances, inFlight: instances * callers, containers });
       expect(billed / (reads + writes)).toBeGreaterThan(2 / 3);
-      expect(billed / (reads + writes)).toBeLessThan(4 / 3);
+      expect(billed / (reads + writes)).toBeLessThan(1.6);
     }
   });
 
-  test('puts of one instance, and gets, cost the model no more than the formula: those in flight share requests', () => {
+  test('gets, and puts of one instance, cost the model no more than the formula, unless containers still split for them', () => {
     const alone = played.filter(({ isPut, instances }) => !isPut || instances === 1);
     expect(alone.length).toBeGreaterThanOrEqual(6);
     for (const { isPut, callers, containers, billed } of alone) {
       const { reads, writes } = isPut
         ? operationsAPut({ instances: 1, inFlight: callers, containers })
         : { ...operationsAGet(containers || Infinity), writes: 0 };
-      expect(billed).toBeLessThanOrEqual(1.02 * (reads + writes));
+      const most = isPut && callers > 1 ? 1.6 : 1.02;
+      expect(billed).toBeLessThanOrEqual(most * (reads + writes));
       expect(billed / (reads + writes)).toBeGreaterThan(callers === 1 ? 0.9 : 0.2);
     }
   });
