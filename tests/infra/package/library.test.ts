@@ -17,7 +17,7 @@ const OLDEST_NODE = '22.18.0';
 
 /** The most by which a user's bundle grows, in KiB. */
 const SIZES = [
-  ['store/index.js', 240],
+  ['store/index.js', 256],
   ['drivers/datastore.js', 48],
   ['drivers/azure-tables.js', 40],
   ['adapters/level.js', 8],
@@ -215,7 +215,7 @@ describe('the packed library', () => {
     expect(await run(path.join(bin, 'publint'), ['--strict', tarball], ROOT)).toContain('All good!');
     // It fails with what it finds.
     const types = await run(path.join(bin, 'attw'), [tarball, '--profile', 'esm-only', '--no-emoji'], ROOT);
-    expect(types).toContain('node16 (from ESM): OK (ESM)');
+    expect(types).toContain('OK (ESM)');
   });
 
   test('would be published as it is', { timeout: SLOW_MS }, async () => {
