@@ -26,15 +26,20 @@ export function isExpected({ ifMatch }: Conditions, tag: string): boolean {
   return ifMatch === undefined || ifMatch === '*' || ifMatch.some(({ weak, text }) => !weak && `"${text}"` === tag);
 }
 
-/** For writes; an undefined version means no record. Weak tags never match. */
-export function passesIfMatch({ ifMatch }: Conditions, version: string | undefined): boolean {
+/** For writes, which the store cannot judge; an undefined version means no record. */
+export function passes(conditions: Conditions, version: string | undefined): boolean {
+  return passesIfMatch(conditions, version) && passesIfNoneMatch(conditions, version);
+}
+
+/** Weak tags never match. */
+function passesIfMatch({ ifMatch }: Conditions, version: string | undefined): boolean {
   if (ifMatch === undefined) return true;
   if (version === undefined) return false;
   return ifMatch === '*' || ifMatch.some((tag) => !tag.weak && versionOf(tag) === version);
 }
 
 /** Whether If-None-Match lets a write pass at this version. Weak tags match like strong ones. */
-export function passesIfNoneMatch({ ifNoneMatch }: Conditions, version: string | undefined): boolean {
+function passesIfNoneMatch({ ifNoneMatch }: Conditions, version: string | undefined): boolean {
   if (ifNoneMatch === undefined || version === undefined) return true;
   return ifNoneMatch !== '*' && !ifNoneMatch.some((tag) => versionOf(tag) === version);
 }

@@ -1,5 +1,6 @@
 // JSON merge patch (RFC 7396) on the text: members that nobody names keep their bytes.
 import { ByteWriter } from './byte-writer.ts';
+import { encodedValue } from './content.ts';
 import { CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_OBJECT } from './json-reader.ts';
 import { Problem } from './problem.ts';
 
@@ -13,22 +14,18 @@ export type MergePatch = (target: Uint8Array) => Uint8Array;
 
 /** Throws the Problem `malformed` for no JSON, `invalid` for a name that stands twice. */
 export function mergePatch(bytes: Uint8Array): MergePatch {
-  checkJson(bytes);
-  const reader = new JsonReader(bytes);
+  const reader = readerOf(bytes);
   const patch = patchAt(reader);
   return (target) => {
-    checkJson(target);
     const out = new ByteWriter();
-    write(patch, new JsonReader(target), out);
+    write(patch, readerOf(target), out);
     return out.bytes;
   };
 }
 
-/** Bounds the levels, which `members` does not. */
-function checkJson(bytes: Uint8Array): void {
-  const reader = new JsonReader(bytes);
-  reader.value();
-  reader.end();
+/** At its beginning. The levels are bounded first, which `members` does not do. */
+function readerOf(bytes: Uint8Array): JsonReader {
+  return new JsonReader(encodedValue('json', bytes).bytes);
 }
 
 function patchAt(reader: JsonReader): Patch {

@@ -1,7 +1,7 @@
 // PATCH of one record by a JSON merge patch, in one step with the reading.
 import type { EncodedValue } from '../../shared/store/index.ts';
 import type { Call } from '../http/app.ts';
-import { conditionsOf, entityTag, passesIfMatch, passesIfNoneMatch } from '../http/conditions.ts';
+import { conditionsOf, entityTag, passes } from '../http/conditions.ts';
 import { converted, isObstacle, VALUE_BYTES_MAX } from '../http/content.ts';
 import { CACHING, ttlMsOf } from '../http/headers.ts';
 import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
@@ -22,7 +22,7 @@ export async function patchRecord(tables: Tables, call: Call): Promise<Response>
       call.param('key'),
       (current) => {
         const version = current?.version;
-        if (!passesIfMatch(conditions, version) || !passesIfNoneMatch(conditions, version)) throw preconditionFailed();
+        if (!passes(conditions, version)) throw preconditionFailed();
         if (current === undefined) throw recordNotFound();
         return merged(current.value, merge);
       },

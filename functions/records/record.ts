@@ -9,8 +9,7 @@ import {
   guardOf,
   isExpected,
   isKnown,
-  passesIfMatch,
-  passesIfNoneMatch,
+  passes,
 } from '../http/conditions.ts';
 import { codecOf, encodedValue, MEDIA_TYPE_OF, present, VALUE_BYTES_MAX } from '../http/content.ts';
 import { CACHING, maxAgeMsOf, ttlMsOf } from '../http/headers.ts';
@@ -86,7 +85,7 @@ async function writeUnder<T>(
   if (direct !== undefined) return { written: await write(direct), guard: direct };
   for (let round = 1; ; round += 1) {
     const version = (await table.get(key, bounds))?.version;
-    if (!passesIfMatch(conditions, version) || !passesIfNoneMatch(conditions, version)) throw preconditionFailed();
+    if (!passes(conditions, version)) throw preconditionFailed();
     const guard: Guard = version === undefined ? { ifAbsent: true } : { ifVersion: version };
     try {
       return { written: await write(guard), guard };
