@@ -3,17 +3,16 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { storeAt } from '../../../infra/cli/data/address.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
 import { exportTable } from '../../../infra/cli/data/export.ts';
 import { importTable } from '../../../infra/cli/data/import.ts';
 import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
-import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CodecName, encode, openStore, type Store } from '../../../shared/store/index.ts';
 import { testFolder } from '../../support/folder.ts';
-import { runCommand, STOWAGE } from './run-command.ts';
+import { onBothClouds, runCommand, STOWAGE } from './run-command.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -173,13 +172,7 @@ test('a line that is no record is named, and lines before it may have been put',
 });
 
 test('a table goes from one emulator to the other and back by the commands, and is verified there', async () => {
-  const azurite = await startAzurite({ inProcess: true });
-  onTestFinished(() => azurite.close());
-  const env = {
-    DATASTORE_EMULATOR_HOST: new URL(inject('embeddedEndpoint')).host,
-    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
-    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-  };
+  const env = await onBothClouds();
   const [gcp, azure] = ['gcp://stowage-data-test', 'azure://devstoreaccount1/stowage'];
   const cwd = await testFolder();
   await writeFile(

@@ -1,10 +1,10 @@
 // `stowage explain` against what operations then take.
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { explained } from '../../../infra/cli/explain.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { runCommand, STOWAGE } from './run-command.ts';
+import { onDatastore, runCommand, STOWAGE } from './run-command.ts';
 
 test('tells the requests and some of the bytes that operations then take', async () => {
   const state = memoryState();
@@ -45,7 +45,7 @@ test('tells the requests and some of the bytes that operations then take', async
 });
 
 test('prints a table with prices', async () => {
-  const env = { DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', '') };
+  const env = onDatastore();
   const store = 'gcp://commands?namespace=explain';
   const put = await runCommand([STOWAGE, 'put', 't', 'a', '1', '--create', 'key', '--to', store], { env });
   expect(put.code).toBe(0);

@@ -1,9 +1,9 @@
 // Records on the command line, against the embedded emulator.
 import { execFileSync } from 'node:child_process';
-import { expect, inject, test } from 'vitest';
-import { type Ended, runCommand, STOWAGE } from './run-command.ts';
+import { expect, test } from 'vitest';
+import { type Ended, onDatastore, runCommand, STOWAGE } from './run-command.ts';
 
-const env = { DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', '') };
+const env = onDatastore();
 
 /** In a namespace of its own. */
 function shell(namespace: string): (...args: string[]) => Promise<Ended> {

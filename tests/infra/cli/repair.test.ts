@@ -4,14 +4,14 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { startAzurite } from '../../../infra/emulators/azurite.ts';
 import type { Driver, Entity } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import { azureAt, datastoreAt } from '../../drivers/emulated.ts';
 import { damage, type Damage, type Edit, EDITS, picker, placesOf, storedEntities } from '../../store/damage.ts';
 import { testFolder } from '../../support/folder.ts';
 import { partName } from '../../support/ids.ts';
-import { runCommand, STOWAGE } from './run-command.ts';
+import { onBothClouds, runCommand, STOWAGE } from './run-command.ts';
 
 const KEYS = Array.from({ length: 500 }, (_, number) => `key ${String(number).padStart(4, '0')}`);
 const [HEADER, COMMIT] = [partName('h'), partName('c')];
@@ -136,13 +136,7 @@ test('a table damaged in ten ways is verified, repaired, and copied to the other
   const store = storeOn(driver);
   const values = await filled(store, 'ten');
   const mayBeLost = await damageInTenWays(driver, 'ten');
-  const azurite = await startAzurite({ inProcess: true });
-  onTestFinished(() => azurite.close());
-  const env = {
-    DATASTORE_EMULATOR_HOST: new URL(inject('embeddedEndpoint')).host,
-    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
-    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-  };
+  const env = await onBothClouds();
   const [from, to] = ['gcp://stowage-repair-test', 'azure://devstoreaccount1/stowage'];
   const cwd = await testFolder();
   const run = (...args: string[]) => runCommand([STOWAGE, ...args, '--from', from], { cwd, env });
@@ -174,7 +168,12 @@ test('a table damaged in ten ways is verified, repaired, and copied to the other
     code: 0,
     stdout: expect.stringContaining('Both hold the same') as string,
   });
-  const lost = await checked(storeOn(azureAt('own', azurite.endpoint, 'stowage')), 'ten', values, mayBeLost);
+  const lost = await checked(
+    storeOn(azureAt('own', env['STOWAGE_TABLES_ENDPOINT']!, 'stowage')),
+    'ten',
+    values,
+    mayBeLost,
+  );
   expect(lost).toBeGreaterThan(0);
   expect(lost).toBeLessThan(KEYS.filter((key) => mayBeLost(key)).length + 1);
 });
