@@ -13,6 +13,9 @@ const LAYERS_MAX = 8;
 /** New pages of others that a read before a commit asks for. */
 const NEXT_SLOTS = 8;
 
+/** Bytes of known pages that it asks for again, for others may have used their slots. */
+const LAST_BYTES = 4_096;
+
 /** Records above a base, at most, for each of its own; above a base of one page, 1. */
 const BASE_GROWTH = 3;
 
@@ -59,7 +62,22 @@ export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): P
 
 /** The slots that a read before these changes should ask for. */
 export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): number[] {
-  return [...pagesUsed(snapshot, changes).map(({ slot }) => slot), ...nextSlots(snapshot.header, NEXT_SLOTS)];
+  const { header } = snapshot;
+  const used = pagesUsed(snapshot, changes).map(({ slot }) => slot);
+  return [...new Set([...used, ...lastSlots(header), ...nextSlots(header, NEXT_SLOTS)])];
+}
+
+/** The slots of the last few pages: others may have merged these, and written there again. */
+function lastSlots({ pages }: Header): number[] {
+  const slots: number[] = [];
+  let bytes = 0;
+  for (let row = pages.length - 1; row >= 0; row -= 1) {
+    const { slot, sealedBytes } = pages[row]!;
+    bytes += sealedBytes;
+    if (bytes > LAST_BYTES) break;
+    slots.push(slot);
+  }
+  return slots;
 }
 
 /** The slots that the next new pages take (`evaluate.ts`): others may have written them. */

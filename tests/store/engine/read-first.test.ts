@@ -163,3 +163,21 @@ test('that read brings the pages that others added too: their layers are merged 
   }
   expect(reads).toEqual(reads.map(() => 1));
 });
+
+test('it brings what others wrote where pages had been: ten commits of theirs cost no second read', async () => {
+  const { world, a, tableA, tableB } = await twoThatAlternate();
+  await world.run(tableB.putMany(Array.from({ length: 10 }, (_, each) => ({ key: `c${each}`, value: each }))));
+  await world.run(tableA.put('k', 0));
+  const reads: number[] = [];
+  for (let round = 0; round < 40; round += 1) {
+    for (let other = 0; other < 10; other += 1) {
+      await world.run(tableB.put(`c${(round * 7 + other * 3) % 10}`, 1));
+      await world.runtime.advance(30);
+    }
+    a.takeCalls();
+    await world.run(tableA.put(`c${round % 10}`, 2));
+    await world.runtime.advance(30);
+    reads.push(a.takeCalls().filter(({ kind }) => kind === 'read').length);
+  }
+  expect(reads).toEqual(reads.map(() => 1));
+});
