@@ -83,14 +83,15 @@ class ContainerStore implements Store {
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
     const { inFlightMax } = options.driver.limits;
     this.#timeoutMs = timeoutMs;
-    this.#driver = withRetry(options.driver, runtime);
+    const readLimit = new AdaptiveLimit(runtime, inFlightMax, READS_FIRST);
+    this.#driver = withRetry(options.driver, runtime, () => readLimit.noteThrottledTry());
     this.#deadlines = new Deadlines(runtime, timeoutMs);
     this.#shared = {
       runtime,
       clock: new Clock(runtime),
       cache: new ContainerCache(cacheBytesMax),
       deadlines: this.#deadlines,
-      readLimit: new AdaptiveLimit(runtime, inFlightMax, READS_FIRST),
+      readLimit,
       writeLimit: new AdaptiveLimit(runtime, inFlightMax),
       commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
       compression,

@@ -1,6 +1,7 @@
-// The limit of requests in flight: twice or half as high where that helps, half when throttled.
+// The limit of requests in flight: twice or half as high where that helps.
 import type { Runtime } from '../contract/runtime.ts';
 import { RoundTrip } from '../traffic/round-trip.ts';
+import { Pace } from './pace.ts';
 import { Semaphore } from './semaphore.ts';
 
 const IN_FLIGHT_LEAST = 2;
@@ -21,7 +22,8 @@ const LONE_LEAST = 8;
 export interface Reply {
   /** Operations that waited for it. */
   readonly operations: number;
-  readonly isThrottled: boolean;
+  /** Whether the provider turned it away as too much. */
+  readonly isThrottled?: boolean;
   /** Whether it failed: how soon says nothing of the way. */
   readonly isFailed?: boolean;
 }
@@ -34,6 +36,7 @@ interface Judgement {
 
 export class AdaptiveLimit {
   readonly #runtime: Runtime;
+  readonly #pace: Pace;
   readonly #inFlightMost: number;
   readonly #semaphore: Semaphore;
   /** Round trips of requests that had the way to themselves: others may have stood in line. */
@@ -47,6 +50,7 @@ export class AdaptiveLimit {
   /** `inFlightMost`: however well it goes; the driver's. */
   constructor(runtime: Runtime, inFlightMost: number, inFlightFirst = inFlightMost) {
     this.#runtime = runtime;
+    this.#pace = new Pace(runtime);
     this.#inFlightMost = inFlightMost;
     const first = Math.min(inFlightFirst, inFlightMost);
     this.#semaphore = new Semaphore(first);
@@ -64,17 +68,25 @@ export class AdaptiveLimit {
     return this.#lone.count < LONE_LEAST ? Infinity : this.#lone.ms;
   }
 
+  /** A try was turned away as too much, and is sent again without another turn. */
+  noteThrottledTry(): void {
+    this.#pace.note(true);
+  }
+
   /** Calls `send` when a request may go out. It never rejects; undefined: nothing to send. */
   async run(send: () => Promise<Reply | undefined>): Promise<void> {
     // Also where there is room: what comes in the same moment shares the request.
     await this.#semaphore.acquire();
     try {
+      const turn = this.#pace.turn();
+      if (turn !== undefined) await turn;
       const replies = this.#replies;
       const inFlight = this.#semaphore.active;
       const sentMs = this.#runtime.monotonicMs();
       const reply = await send();
       if (reply === undefined) return;
       const tookMs = this.#runtime.monotonicMs() - sentMs;
+      this.#pace.note(reply.isThrottled === true);
       if (inFlight === 1 && reply.isFailed !== true) this.#lone.note(tookMs);
       // A request that was sent under another limit says nothing of this one.
       if (replies === this.#replies) this.#note(reply, inFlight, tookMs);
@@ -83,18 +95,10 @@ export class AdaptiveLimit {
     }
   }
 
-  #note({ operations, isThrottled }: Reply, inFlight: number, tookMs: number): void {
-    if (isThrottled) return this.#giveWay();
+  #note({ operations }: Reply, inFlight: number, tookMs: number): void {
     const replies = this.#replies;
     replies.add(operations, inFlight, tookMs);
     if (replies.areEnough) this.#judge({ limit: this.inFlightMax, operationsPerMs: replies.operationsPerMs });
-  }
-
-  #giveWay(): void {
-    this.#before = undefined;
-    this.#rests = RESTS;
-    this.#isUpNext = true;
-    this.#moveTo(this.inFlightMax / 2);
   }
 
   #judge(now: Judgement): void {

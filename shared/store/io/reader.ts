@@ -190,10 +190,10 @@ export class Reader {
     try {
       const entities = await sendReads(this.#context, requests, batch[0]?.operation);
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
-      return { operations, isThrottled: false };
+      return { operations };
     } catch (error) {
       for (const pending of batch) pending.reply.reject(error);
-      return { operations, isThrottled: error instanceof StoreError && error.code === 'throttled', isFailed: true };
+      return { operations, isFailed: true };
     } finally {
       for (const id of checked) {
         this.#checking.delete(id);

@@ -14,7 +14,7 @@ const READ_LAST_TRY_MS = 10_000;
 const COMMIT_PAUSE_FIRST_MS = 5;
 const COMMIT_PAUSE_MOST_MS = 500;
 /** Throttled commits pause longer: all who use the account are in the way. */
-const THROTTLED_DOUBLINGS = 5;
+const THROTTLED_DOUBLINGS = 3;
 const THROTTLED_PAUSE_MOST_MS = 5_000;
 /** Refused hints pause longer too: many may repair one branch, and nobody waits for it. */
 const HINT_DOUBLINGS = 3;
@@ -24,9 +24,9 @@ const DOUBLINGS_MOST = 20;
 
 /**
  * Up to 4 tries on retryable errors, more where throttled, with doubling, jittered pauses, within
- * 10 s and the call's time.
+ * 10 s and the call's time. `onThrottled` hears of each such try.
  */
-export function withRetry(driver: Driver, runtime: Runtime): Driver {
+export function withRetry(driver: Driver, runtime: Runtime, onThrottled: () => void): Driver {
   const retried = async <T>(
     options: DriverCallOptions,
     call: (options: DriverCallOptions) => Promise<T>,
@@ -39,7 +39,10 @@ export function withRetry(driver: Driver, runtime: Runtime): Driver {
         return await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
       } catch (error) {
         if (!(error instanceof StoreError && error.retryable)) throw error;
-        if (error.code === 'throttled') noteEvent('throttled', undefined);
+        if (error.code === 'throttled') {
+          noteEvent('throttled', undefined);
+          onThrottled();
+        }
         const jitter = 0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256;
         const pauseMs = READ_PAUSE_FIRST_MS * 2 ** (tries - 1) * jitter + (error.retryAfterMs ?? 0);
         const isLast = tries === READ_TRIES_MAX && error.code !== 'throttled';

@@ -8,6 +8,7 @@ import { withRetry } from '../../../shared/store/io/retry.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
+const THROTTLED = new StoreError('throttled', 'said by a test');
 const UNAVAILABLE = new StoreError('unavailable', 'said by a test');
 const DENIED = new StoreError('unavailable', 'said by a test', { retryable: false });
 
@@ -35,7 +36,9 @@ function failing(errors: readonly (Error | undefined)[], tookMs = 0) {
     write: async (_, { timeoutMs }) => (await fail(timeoutMs), [{ kind: 'unknown', reason: 'other' }]),
     remove: async (_, { timeoutMs }) => (await fail(timeoutMs), [{ kind: 'unknown', reason: 'other' }]),
   };
-  return { retrying: withRetry(driver, runtime), timeoutsMs, runtime };
+  const throttled: true[] = [];
+  const retrying = withRetry(driver, runtime, () => throttled.push(true));
+  return { retrying, timeoutsMs, runtime, throttled };
 }
 
 const CALLS: readonly [name: string, call: (driver: Driver, timeoutMs: number) => Promise<unknown>][] = [
@@ -110,4 +113,10 @@ test.each(CALLS)('a throttled %s is tried for ten seconds, ever later', async (_
   expect(timeoutsMs.length).toBeGreaterThan(5);
   expect(timeoutsMs.length).toBeLessThan(10);
   expect(runtime.monotonicMs() - begunMs).toBeGreaterThan(3_000);
+});
+
+test.each(CALLS)('each try of a %s that is throttled is told, others are not', async (_, call) => {
+  const { retrying, runtime, throttled } = failing([THROTTLED, UNAVAILABLE, THROTTLED]);
+  await runtime.run(call(retrying, 60_000));
+  expect(throttled).toHaveLength(2);
 });
