@@ -1,0 +1,49 @@
+import { createHook } from 'node:async_hooks';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { zstdCompressed, zstdExpanded } from '../../../shared/store/format/zstd.ts';
+
+const TEXT = Buffer.from('all work and no play '.repeat(400));
+const FRAME = zstdCompressSync(TEXT);
+
+/** Repeats nothing: it does not become smaller. */
+const NOISE = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (Math.imul(at, 2_654_435_761) >>> 13) & 0xff));
+
+test.each([
+  ['a text', TEXT],
+  ['noise', NOISE],
+  ['nothing', Buffer.alloc(0)],
+  ['more than is kept', Buffer.alloc(200_000, 'abc')],
+])('%s comes back, and any reader of zstd reads it', (_, raw) => {
+  const frame = Buffer.from(zstdCompressed(raw));
+  expect(zstdDecompressSync(frame)).toEqual(raw);
+  expect(Buffer.from(zstdExpanded(frame, raw.length))).toEqual(raw);
+});
+
+test('a frame does not depend on those before it', () => {
+  const first = Buffer.from(zstdCompressed(TEXT));
+  zstdCompressed(NOISE);
+  expect(Buffer.from(zstdCompressed(TEXT))).toEqual(first);
+});
+
+test.each([
+  ['cut short', FRAME.subarray(0, -1), TEXT.length, 'unexpected end of file'],
+  ['no frame', Buffer.from('no frame of zstd'), TEXT.length, 'Unknown frame'],
+  ['more than was said', FRAME, TEXT.length - 1, 'larger than 8399 bytes'],
+])('%s throws, and the next frame is read', async (_, frame, rawBytes, message) => {
+  expect(() => zstdExpanded(frame, rawBytes)).toThrow(message);
+  expect(Buffer.from(zstdExpanded(FRAME, TEXT.length))).toEqual(TEXT);
+  // Node.js tells of a failure by an event, a turn later: unheard, it would end the process.
+  await new Promise(setImmediate);
+});
+
+test('many pages share one native context', () => {
+  let made = 0;
+  const hook = createHook({ init: (_id, type) => void (type === 'ZLIB' && (made += 1)) }).enable();
+  zstdDecompressSync(FRAME);
+  const seen = made;
+  for (let page = 0; page < 20; page += 1) zstdExpanded(Buffer.from(zstdCompressed(TEXT)), TEXT.length);
+  hook.disable();
+  expect(seen).toBe(1);
+  expect(made - seen).toBeLessThanOrEqual(2);
+});
