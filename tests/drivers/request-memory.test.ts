@@ -32,15 +32,28 @@ test('what was given back is taken again, by requests that it has room for', () 
   expect(larger.length).toBeGreaterThan(first.length);
 });
 
-test('at most 2 MiB are kept, and nothing that takes more than 256 KiB', () => {
+test('at most 2 MiB are kept, in requests of any size', () => {
   const memory = new RequestMemory();
-  const large = memory.take(256 * KIB + 1);
+  for (const [bytes, count] of [
+    [256 * KIB, 8],
+    [400 * KIB, 4],
+    [2 * MIB, 1],
+    [2 * MIB + 1, 0],
+  ] as const) {
+    const many = Array.from({ length: 20 }, () => memory.take(bytes));
+    for (const one of many) memory.giveBack(one);
+    const again = new Set(many.map(() => memory.take(bytes)));
+    expect(many.filter((one) => again.has(one))).toHaveLength(count);
+  }
+});
+
+test('a request takes what it fits into, although something smaller came back later', () => {
+  const memory = new RequestMemory();
+  const [large, small] = [memory.take(300 * KIB), memory.take(KIB)];
   memory.giveBack(large);
-  expect(memory.take(KIB)).not.toBe(large);
-  const many = Array.from({ length: 20 }, () => memory.take(256 * KIB));
-  for (const one of many) memory.giveBack(one);
-  const again = new Set(many.map(() => memory.take(256 * KIB)));
-  expect(many.filter((one) => again.has(one))).toHaveLength(8);
+  memory.giveBack(small);
+  expect(memory.take(480 * KIB)).toBe(large);
+  expect(memory.take(KIB)).toBe(small);
 });
 
 describe('azure tables: the reply tells whether the request was written', () => {

@@ -3,25 +3,31 @@
 
 /** Kept memory is a multiple of this: most requests of writes fit. */
 const STEP_BYTES = 16 * 1024;
-/** Larger requests are rare, and would keep their memory for nothing. */
-const KEPT_BYTES_MAX = 256 * 1024;
+/** So is larger memory of this: new nodes, which a bulk load sends, differ a little in size. */
+const LARGE_STEP_BYTES = 256 * 1024;
 /** The most that is kept for the next requests. */
-const KEPT_MAX = 8;
+const KEPT_BYTES_MAX = 2 * 1024 * 1024;
 
 /** Give memory back once the operating system has taken it all. A failed request's stays out. */
 export class RequestMemory {
   readonly #kept: Buffer[] = [];
+  #keptBytes = 0;
 
   /** Memory of this size or more, with any content. */
   take(bytes: number): Buffer {
-    const kept = this.#kept.pop();
-    // One that is too small makes room for a larger one.
-    if (kept !== undefined && kept.length >= bytes) return kept;
-    return Buffer.allocUnsafeSlow(bytes > KEPT_BYTES_MAX ? bytes : Math.ceil(bytes / STEP_BYTES) * STEP_BYTES);
+    const at = this.#kept.findLastIndex(({ length }) => length >= bytes);
+    // The oldest of those that are too small makes room for a larger one.
+    const [kept] = this.#kept.splice(Math.max(0, at), 1);
+    this.#keptBytes -= kept?.length ?? 0;
+    if (kept !== undefined && at >= 0) return kept;
+    const step = bytes > LARGE_STEP_BYTES ? LARGE_STEP_BYTES : STEP_BYTES;
+    return Buffer.allocUnsafeSlow(Math.ceil(bytes / step) * step);
   }
 
   /** Keeps memory from `take` for the next request. */
   giveBack(memory: Buffer): void {
-    if (memory.length <= KEPT_BYTES_MAX && this.#kept.length < KEPT_MAX) this.#kept.push(memory);
+    if (this.#keptBytes + memory.length > KEPT_BYTES_MAX) return;
+    this.#kept.push(memory);
+    this.#keptBytes += memory.length;
   }
 }
