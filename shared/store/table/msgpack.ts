@@ -4,6 +4,9 @@ import { Packr } from 'msgpackr';
 /** Each value is readable alone, without shared structures. No Buffer aliases a cached page. */
 export const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true, useToJSON: false });
 
+// The packer leaves 2 KiB of each block of its memory unused: a quarter of one of its own size.
+packr.useBuffer(Buffer.allocUnsafeSlow(32 * 1024));
+
 const MAP_32 = 0xdf;
 const ARRAY_32 = 0xdd;
 const NIL = Uint8Array.of(0xc0);
