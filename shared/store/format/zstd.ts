@@ -37,10 +37,14 @@ class Context {
     handle.writeSync(constants.ZSTD_e_end, input, 0, input.length, output, 0, output.length);
     const { _handle: kept } = this.#stream;
     if (kept === handle && left[0]! > 0 && left[1] === 0) return output.length - left[0]!;
-    // It stands within a frame: the next one would go on there.
-    this.#stream.destroy();
-    this.#stream = undefined;
+    this.renew();
     return undefined;
+  }
+
+  /** It may stand within a frame: the next one would go on there. */
+  renew(): void {
+    this.#stream?.destroy();
+    this.#stream = undefined;
   }
 
   #opened(): Stream {
@@ -68,7 +72,8 @@ export function zstdCompressed(raw: Uint8Array): Uint8Array {
 export function zstdExpanded(frame: Uint8Array, rawBytes: number): Uint8Array {
   const output = memoryFor(rawBytes + SPARE_BYTES).subarray(0, rawBytes + SPARE_BYTES);
   const bytes = expansion.run(frame, output);
-  if (bytes !== undefined) return output.subarray(0, bytes);
+  if (bytes === rawBytes) return output.subarray(0, bytes);
+  expansion.renew();
   return zstdDecompressSync(frame, { maxOutputLength: Math.max(1, rawBytes) });
 }
 

@@ -28,6 +28,7 @@ test('a frame does not depend on those before it', () => {
 
 test.each([
   ['cut short', FRAME.subarray(0, -1), TEXT.length, 'unexpected end of file'],
+  ['cut within its block', FRAME.subarray(0, FRAME.length >> 1), TEXT.length, 'unexpected end of file'],
   ['no frame', Buffer.from('no frame of zstd'), TEXT.length, 'Unknown frame'],
   ['more than was said', FRAME, TEXT.length - 1, 'larger than 8399 bytes'],
 ])('%s throws, and the next frame is read', async (_, frame, rawBytes, message) => {

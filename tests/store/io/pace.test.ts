@@ -4,6 +4,7 @@ import { Pace } from '../../../shared/store/io/pace.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const REPLY_MS = 10;
+const CALLERS = 32;
 
 /** It takes `perMs` requests a millisecond, and as many at once as half a second brings. */
 class Account {
@@ -25,8 +26,8 @@ class Account {
   }
 }
 
-/** Each of `callers` of each pace sends one request after another; counts of the last half. */
-async function sendFor(ms: number, account: Account, runtime: VirtualRuntime, paces: readonly Pace[], callers = 32) {
+/** Each of 32 callers of each pace sends one request after another; counts of the last half. */
+async function sendFor(ms: number, account: Account, runtime: VirtualRuntime, paces: readonly Pace[]) {
   const endMs = runtime.monotonicMs() + ms;
   const taken = paces.map(() => 0);
   let refused = 0;
@@ -41,7 +42,7 @@ async function sendFor(ms: number, account: Account, runtime: VirtualRuntime, pa
       else refused += 1;
     }
   };
-  const calls = paces.flatMap((pace, at) => Array.from({ length: callers }, () => call(pace, at)));
+  const calls = paces.flatMap((pace, at) => Array.from({ length: CALLERS }, () => call(pace, at)));
   await runtime.run(Promise.all(calls));
   return { taken, sum: taken.reduce((sum, each) => sum + each, 0), refused };
 }
@@ -78,7 +79,7 @@ test('when the account takes more again, the pace rises, and ends where nobody n
 test('a provider that refuses all is asked no more than fifty times a second', async () => {
   const runtime = new VirtualRuntime();
   const { refused } = await sendFor(20_000, new Account(0), runtime, [new Pace(runtime)]);
-  expect(refused).toBeLessThanOrEqual(10 * 50 + 32);
+  expect(refused).toBeLessThanOrEqual(10 * 50 + CALLERS);
   expect(refused).toBeGreaterThan(0);
 });
 
