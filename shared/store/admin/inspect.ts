@@ -13,7 +13,7 @@ import { encodeKey, positionsOf } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import { sendReads } from '../io/requests.ts';
 import { STRIPPED_KEPT_MS } from './orphans.ts';
-import { shown } from './verify.ts';
+import { shown } from './verify-tally.ts';
 
 const COMPRESSIONS = ['none', 'deflate', 'zstd'] as const;
 

@@ -29,7 +29,7 @@ import { sendReads, sendWrites } from '../io/requests.ts';
 import { fence } from './orphans.ts';
 import { incarnationsNamed, ownHeader, remainsOf } from './remains.ts';
 import type { Met, Sketch } from './sketch.ts';
-import { shown } from './verify.ts';
+import { shown } from './verify-tally.ts';
 
 /**
  * A lost header's numbers go on so far above all others. A thousand changes a second use as many in

@@ -1,49 +1,39 @@
 // Verifies a table past every cache. Neighbours always fit (invariant 2), so writers may go on.
-import { childrenIn, type RoutingEntry } from '../container/branch.ts';
-import { type CheckValue, type Fault, faultsIn, recordsIn } from '../container/check.ts';
-import { pageBytesOf, pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
+import { childrenIn } from '../container/branch.ts';
+import { type CheckValue, faultsIn, recordsIn } from '../container/check.ts';
+import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { VerifyOptions } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { Finding, FindingKind, LevelReport, VerifyReport } from '../contract/verify.ts';
+import type { VerifyReport } from '../contract/verify.ts';
 import type { Engine } from '../engine/engine.ts';
-import { asBuffer, compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import { encodeHeader, type Header } from '../format/header.ts';
+import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
 import { incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
-import type { Position, UpperBound } from '../format/position.ts';
+import type { Position } from '../format/position.ts';
 import { listIds, sendReads } from '../io/requests.ts';
 import { wasDropped } from './dropped.ts';
+import { type Stretch, VerifyTally } from './verify-tally.ts';
 
-/** Findings that a report keeps. */
-const FINDINGS_KEPT = 1_000;
 /** Nodes read ahead of the walk, where the branches above name them. */
 const READ_AHEAD = 16;
-const HASH_BYTES = 8;
 
 /** A node as one read showed it, or why it cannot be had; `visited`: a link leads back to it. */
 type Seen = Snapshot | 'absent' | 'visited' | StoreError;
 
-/** One level: its nodes as the branches above name them, some perhaps missing. */
-interface Level {
-  readonly level: number;
-  readonly incarnation: Id64;
-  readonly nodes: readonly RoutingEntry[];
+/** A node as the branches above name it; it may be missing. */
+interface Named {
+  readonly id: EntityId;
+  readonly low: Position;
 }
 
 /** The next node of a walk: the right neighbour of `left`, or one that a branch names. */
 interface Step {
-  readonly child: Id64;
+  readonly id: EntityId;
   readonly left: Snapshot | undefined;
   /** The walk has come to here. */
   readonly at: Position;
 }
-
-interface Stretch {
-  readonly from: Position;
-  readonly to: UpperBound;
-}
-
-type Reported = Stretch & Pick<Finding, 'message'> & Partial<Pick<Fault, 'slot' | 'key'>>;
 
 const EVERYTHING: Stretch = { from: EMPTY_BYTES, to: undefined };
 const SKIPPED = 'a branch names the container, but no link leads to it';
@@ -76,16 +66,12 @@ class Verification {
   /** Named by a branch, but met by no link: merged since, or a link skips them. */
   readonly #named = new Set<EntityId>();
   readonly #ahead = new Map<EntityId, Promise<Seen>>();
-  readonly #counts = { containers: 0, branches: 0, pages: 0, records: 0, bytes: 0, unlinked: 0, findingCount: 0 };
-  readonly #levels = new Map<number, { -readonly [Name in keyof LevelReport]: number }>();
-  readonly #created: number[] = [];
-  readonly #findings: Finding[] = [];
-  readonly #reported = new Set<string>();
-  #isHashed = false;
+  readonly #tally: VerifyTally;
 
   constructor(context: VerifyContext) {
     this.#context = context;
     this.#engine = context.engine;
+    this.#tally = new VerifyTally(context.onFinding);
   }
 
   async run(): Promise<VerifyReport> {
@@ -95,12 +81,9 @@ class Verification {
     if (header !== undefined && header.state !== 'live') throw tableNotFound(table);
     if (isNode(root)) await this.#walk(root);
     else if (root === 'absent' && !(await this.#hasNodes())) throw tableNotFound(table);
-    else {
-      this.#lost(root, rootId(table), EVERYTHING);
-      this.#context.watch?.lost(rootId(table), EMPTY_BYTES, undefined);
-    }
+    else this.#lost(root, rootId(table), EVERYTHING, undefined);
     await this.#judgeUnlinked(header);
-    return { ...this.#counts, ...this.#shape(), findings: this.#findings };
+    return this.#tally.result(this.#engine.driver.limits.entityBytesMax);
   }
 
   async #hasNodes(): Promise<boolean> {
@@ -109,53 +92,63 @@ class Verification {
   }
 
   async #walk(root: Snapshot): Promise<void> {
-    const { incarnation, level, order } = root.header;
-    this.#isHashed = order === 'hash';
+    const { level, order } = root.header;
+    this.#tally.isHashed = order === 'hash';
     this.#visited.add(root.id);
     this.#count(root, 1);
-    let children = childrenKnown(root, this.#engine.table);
-    for (let below = level - 1; below >= 0; below -= 1)
-      children = await this.#walkLevel({ level: below, incarnation, nodes: children });
+    let children = this.#childrenKnown(root);
+    for (let below = level - 1; below >= 0; below -= 1) children = await this.#walkLevel(below, children);
   }
 
   /** Walks one level along its links; where they break off it goes on at the next child. */
-  async #walkLevel(level: Level): Promise<RoutingEntry[]> {
-    const children: RoutingEntry[] = [];
-    let step = stepTo(level.nodes[0], undefined);
+  async #walkLevel(level: number, nodes: readonly Named[]): Promise<Named[]> {
+    const children: Named[] = [];
+    let step = stepTo(nodes[0], undefined);
     while (step !== undefined) {
-      const { left, at } = step;
-      this.#readAhead(level, at);
-      const id = nodeId(this.#engine.table, level.incarnation, step.child);
+      const { id, left, at } = step;
+      this.#readAhead(nodes, at);
       const seen = this.#visited.has(id) ? 'visited' : await this.#take(id);
       const merged = left && isGone(seen) ? await this.#nowLinking(left) : undefined;
       if (merged !== undefined) {
-        step = stepAfter(merged);
+        step = this.#stepAfter(merged);
         continue;
       }
       this.#visited.add(id);
       if (isNode(seen) && seen.header.state !== 'merged') {
         this.#checkPlace(seen, level, left && at);
         this.#count(seen, 1);
-        children.push(...childrenKnown(seen, this.#engine.table));
-        step = stepAfter(seen);
+        children.push(...this.#childrenKnown(seen));
+        step = this.#stepAfter(seen);
       } else {
-        const next = this.#nextIn(level, at);
-        this.#lost(seen, id, { from: at, to: next?.low });
-        if (seen !== 'visited') this.#context.watch?.lost(id, at, level.level);
+        // A stale entry may name a node to the left of the break.
+        const next = nodes.find((node) => compareBytes(node.low, at) > 0 && !this.#visited.has(node.id));
+        this.#lost(seen, id, { from: at, to: next?.low }, level);
         step = stepTo(next, next?.low);
       }
     }
-    for (const { child } of level.nodes) {
-      const id = nodeId(this.#engine.table, level.incarnation, child);
-      if (!this.#visited.has(id)) this.#named.add(id);
-    }
+    for (const { id } of nodes) if (!this.#visited.has(id)) this.#named.add(id);
     return children;
   }
 
-  /** The node after a break of links. A stale entry may name one to its left. */
-  #nextIn({ nodes, incarnation }: Level, at: Position): RoutingEntry | undefined {
-    const isNew = (child: Id64): boolean => !this.#visited.has(nodeId(this.#engine.table, incarnation, child));
-    return nodes.find(({ low, child }) => compareBytes(low, at) > 0 && isNew(child));
+  #stepAfter(left: Snapshot): Step | undefined {
+    const { incarnation, right, high } = left.header;
+    if (right === undefined || high === undefined) return undefined;
+    return { id: nodeId(this.#engine.table, incarnation, right), left, at: high };
+  }
+
+  /** The children that the readable pages of a branch name; none of a leaf. */
+  #childrenKnown(branch: Snapshot): Named[] {
+    const { table } = this.#engine;
+    const { level, incarnation, pages } = branch.header;
+    if (level === 0) return [];
+    return pages.flatMap((ref) => {
+      try {
+        const children = childrenIn(pageOf(branch, ref, table));
+        return children.map(({ low, child }) => ({ low, id: nodeId(table, incarnation, child) }));
+      } catch {
+        return [];
+      }
+    });
   }
 
   /** The left neighbour, if it links another node by now: it took in the one that is gone. */
@@ -175,14 +168,12 @@ class Verification {
     return ahead !== undefined && isGone(seen) ? this.#read(id) : seen;
   }
 
-  #readAhead({ nodes, incarnation }: Level, at: Position): void {
+  #readAhead(nodes: readonly Named[], at: Position): void {
     if (this.#ahead.size > 0) return;
     const first = nodes.findIndex(({ low }) => compareBytes(low, at) > 0);
     if (first < 0) return;
-    for (const { child } of nodes.slice(first, first + READ_AHEAD)) {
-      const id = nodeId(this.#engine.table, incarnation, child);
+    for (const { id } of nodes.slice(first, first + READ_AHEAD))
       if (!this.#visited.has(id)) this.#ahead.set(id, this.#read(id));
-    }
   }
 
   /** As stored: nothing comes from memory. Rejects only if the provider is out of reach. */
@@ -198,11 +189,10 @@ class Verification {
     }
   }
 
-  #checkPlace({ id, header }: Snapshot, { level, incarnation }: Level, low: Position | undefined): void {
+  #checkPlace({ id, header }: Snapshot, level: number, low: Position | undefined): void {
     const { low: from, high: to } = header;
-    const wrong = (message: string): void => this.#report('misplaced', id, { from, to, message });
+    const wrong = (message: string): void => this.#tally.report('misplaced', id, { from, to, message });
     if (header.level !== level) wrong(`the container is of level ${header.level}, not ${level}`);
-    if (header.incarnation !== incarnation) wrong('the container is of another incarnation');
     if (low !== undefined && compareBytes(from, low) !== 0)
       wrong('the container does not begin where its left neighbour ends');
     if (to !== undefined && compareBytes(from, to) >= 0) wrong('the container ends before it begins');
@@ -211,37 +201,16 @@ class Verification {
   /** Counts a container and reports its faults; with `sign` -1 takes its count back. */
   #count(snapshot: Snapshot, sign: 1 | -1): void {
     const { table, runtime } = this.#engine;
-    const { header } = snapshot;
     if (sign === 1) this.#reportFaults(snapshot, true);
-    this.#counts.containers += sign;
-    if (header.level > 0) this.#counts.branches += sign;
-    else this.#counts.records += sign * recordsIn(snapshot, table, runtime.wallMs());
-    const { level, pages, createdAtMs } = header;
-    const bytes = pageBytesOf(header) + encodeHeader(header).length;
-    this.#counts.pages += sign * pages.length;
-    this.#counts.bytes += sign * bytes;
-    const own = this.#levels.get(level) ?? { level, containers: 0, pages: 0, bytes: 0 };
-    own.containers += sign;
-    own.pages += sign * pages.length;
-    own.bytes += sign * bytes;
-    this.#levels.set(level, own);
-    const [oldestMs = createdAtMs, newestMs = createdAtMs] = this.#created;
-    this.#created.splice(0, 2, Math.min(oldestMs, createdAtMs), Math.max(newestMs, createdAtMs));
-  }
-
-  #shape(): Pick<VerifyReport, 'levels' | 'fill' | 'oldestMs' | 'newestMs'> {
-    const levels = [...this.#levels.values()].toSorted((a, b) => b.level - a.level);
-    const leaves = this.#levels.get(0);
-    const most = (leaves?.containers ?? 0) * this.#engine.driver.limits.entityBytesMax;
-    const [oldestMs, newestMs] = this.#created;
-    return { levels, fill: most === 0 ? 0 : leaves!.bytes / most, oldestMs, newestMs };
+    const records = snapshot.header.level > 0 ? 0 : recordsIn(snapshot, table, runtime.wallMs());
+    this.#tally.count(snapshot, records, sign);
   }
 
   #reportFaults(snapshot: Snapshot, isLinked: boolean): void {
     let faults = 0;
     for (const { kind, ...fault } of faultsIn(snapshot, this.#engine.table, this.#context.checkValue)) {
       faults += 1;
-      this.#report(kind, snapshot.id, fault);
+      this.#tally.report(kind, snapshot.id, fault);
     }
     this.#context.watch?.node(snapshot, isLinked, faults);
   }
@@ -252,71 +221,33 @@ class Verification {
       if (this.#visited.has(id)) continue;
       const incarnation = incarnationOf(id);
       if (root === undefined || incarnation === root.incarnation) await this.#checkUnlinked(id);
-      else if (wasDropped(root, incarnation)) this.#counts.unlinked += 1;
-      else this.#report('foreign', id, { ...EVERYTHING, message: FOREIGN });
+      else if (wasDropped(root, incarnation)) this.#tally.unlinked += 1;
+      else this.#tally.report('foreign', id, { ...EVERYTHING, message: FOREIGN });
     }
   }
 
   async #checkUnlinked(id: EntityId): Promise<void> {
     const seen = await this.#read(id);
     if (seen === 'absent') return;
-    this.#counts.unlinked += 1;
-    if (!isNode(seen)) {
-      this.#lost(seen, id, EVERYTHING);
-      this.#context.watch?.lost(id, EMPTY_BYTES, undefined);
-      return;
-    }
+    this.#tally.unlinked += 1;
+    if (!isNode(seen)) return this.#lost(seen, id, EVERYTHING, undefined);
     this.#reportFaults(seen, false);
     const { low: from, high: to, state } = seen.header;
-    if (this.#named.has(id) && state === 'live') this.#report('misplaced', id, { from, to, message: SKIPPED });
+    if (this.#named.has(id) && state === 'live') this.#tally.report('misplaced', id, { from, to, message: SKIPPED });
   }
 
-  #lost(seen: Seen, id: EntityId, stretch: Stretch): void {
-    if (seen instanceof StoreError) return this.#report('damaged', id, { ...stretch, message: seen.message });
-    if (seen === 'visited') return this.#report('misplaced', id, { ...stretch, message: 'a link leads back' });
+  /** `level`: undefined if no link led to it. */
+  #lost(seen: Seen, id: EntityId, stretch: Stretch, level: number | undefined): void {
+    if (seen === 'visited') return this.#tally.report('misplaced', id, { ...stretch, message: 'a link leads back' });
+    this.#context.watch?.lost(id, stretch.from, level);
+    if (seen instanceof StoreError) return this.#tally.report('damaged', id, { ...stretch, message: seen.message });
     const state = seen === 'absent' ? 'is not there' : 'was emptied';
-    this.#report('missing', id, { ...stretch, message: `the container ${state}` });
-  }
-
-  /** A container that was read twice tells its faults once. */
-  #report(kind: FindingKind, container: EntityId, { from, to, message, slot, key }: Reported): void {
-    const name = JSON.stringify([container, slot, key, message]);
-    if (this.#reported.has(name)) return;
-    if (this.#reported.size < FINDINGS_KEPT) this.#reported.add(name);
-    const bounds = { from: shown(from, this.#isHashed), to: to && shown(to, this.#isHashed) };
-    const finding: Finding = { kind, container, page: slot, key, ...bounds, message };
-    this.#counts.findingCount += 1;
-    if (this.#findings.length < FINDINGS_KEPT) this.#findings.push(finding);
-    this.#context.onFinding?.(finding);
+    this.#tally.report('missing', id, { ...stretch, message: `the container ${state}` });
   }
 }
 
-/** A position as reports show it. */
-export function shown(position: Position, isHashed: boolean): string {
-  const bytes = asBuffer(position);
-  if (!isHashed) return bytes.toString('utf8');
-  return `${bytes.toString('hex', 0, HASH_BYTES)} ${bytes.toString('utf8', HASH_BYTES)}`.trim();
-}
-
-function stepTo(node: RoutingEntry | undefined, at: Position = EMPTY_BYTES): Step | undefined {
-  return node && { child: node.child, left: undefined, at };
-}
-
-function stepAfter(left: Snapshot): Step | undefined {
-  const { right, high } = left.header;
-  return right === undefined || high === undefined ? undefined : { child: right, left, at: high };
-}
-
-/** The children that the readable pages of a branch name; none of a leaf. */
-function childrenKnown(branch: Snapshot, table: string): RoutingEntry[] {
-  if (branch.header.level === 0) return [];
-  return branch.header.pages.flatMap((ref) => {
-    try {
-      return childrenIn(pageOf(branch, ref, table));
-    } catch {
-      return [];
-    }
-  });
+function stepTo(node: Named | undefined, at: Position = EMPTY_BYTES): Step | undefined {
+  return node && { id: node.id, left: undefined, at };
 }
 
 function isNode(seen: Seen): seen is Snapshot {

@@ -1,0 +1,91 @@
+// Sums up one verification: what it counted and what it found. It reads nothing.
+import type { Fault } from '../container/check.ts';
+import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import type { EntityId } from '../contract/driver.ts';
+import type { VerifyOptions } from '../contract/options.ts';
+import type { Finding, FindingKind, LevelReport, VerifyReport } from '../contract/verify.ts';
+import { asBuffer } from '../format/bytes.ts';
+import { encodeHeader } from '../format/header.ts';
+import type { Position, UpperBound } from '../format/position.ts';
+
+/** Findings that a report keeps. */
+const FINDINGS_KEPT = 1_000;
+const HASH_BYTES = 8;
+
+export interface Stretch {
+  readonly from: Position;
+  readonly to: UpperBound;
+}
+
+type Reported = Stretch & Pick<Finding, 'message'> & Partial<Pick<Fault, 'slot' | 'key'>>;
+
+export class VerifyTally {
+  readonly #onFinding: VerifyOptions['onFinding'];
+  readonly #levels = new Map<number, { -readonly [Name in keyof LevelReport]: number }>();
+  readonly #created: number[] = [];
+  readonly #findings: Finding[] = [];
+  readonly #reported = new Set<string>();
+  #records = 0;
+  #findingCount = 0;
+  /** Containers that no link leads to. */
+  unlinked = 0;
+  /** Whether positions are shown as hashes. */
+  isHashed = false;
+
+  constructor(onFinding: VerifyOptions['onFinding']) {
+    this.#onFinding = onFinding;
+  }
+
+  /** Counts a container and its records; with `sign` -1 takes its count back. */
+  count({ header }: Snapshot, records: number, sign: 1 | -1): void {
+    const { level, pages, createdAtMs } = header;
+    const own = this.#levels.get(level) ?? { level, containers: 0, pages: 0, bytes: 0 };
+    own.containers += sign;
+    own.pages += sign * pages.length;
+    own.bytes += sign * (pageBytesOf(header) + encodeHeader(header).length);
+    this.#levels.set(level, own);
+    this.#records += sign * records;
+    const [oldestMs = createdAtMs, newestMs = createdAtMs] = this.#created;
+    this.#created.splice(0, 2, Math.min(oldestMs, createdAtMs), Math.max(newestMs, createdAtMs));
+  }
+
+  /** A container that was read twice tells its faults once. */
+  report(kind: FindingKind, container: EntityId, { from, to, message, slot, key }: Reported): void {
+    const name = JSON.stringify([container, slot, key, message]);
+    if (this.#reported.has(name)) return;
+    if (this.#reported.size < FINDINGS_KEPT) this.#reported.add(name);
+    const bounds = { from: shown(from, this.isHashed), to: to && shown(to, this.isHashed) };
+    const finding: Finding = { kind, container, page: slot, key, ...bounds, message };
+    this.#findingCount += 1;
+    if (this.#findings.length < FINDINGS_KEPT) this.#findings.push(finding);
+    this.#onFinding?.(finding);
+  }
+
+  result(entityBytesMax: number): VerifyReport {
+    const levels = [...this.#levels.values()].toSorted((a, b) => b.level - a.level);
+    const leaves = this.#levels.get(0) ?? { containers: 0, bytes: 0 };
+    const sum = (name: keyof LevelReport): number => levels.reduce((total, level) => total + level[name], 0);
+    const [oldestMs, newestMs] = this.#created;
+    return {
+      containers: sum('containers'),
+      branches: sum('containers') - leaves.containers,
+      pages: sum('pages'),
+      records: this.#records,
+      bytes: sum('bytes'),
+      levels,
+      fill: leaves.containers === 0 ? 0 : leaves.bytes / (leaves.containers * entityBytesMax),
+      oldestMs,
+      newestMs,
+      unlinked: this.unlinked,
+      findingCount: this.#findingCount,
+      findings: this.#findings,
+    };
+  }
+}
+
+/** A position as reports show it. */
+export function shown(position: Position, isHashed: boolean): string {
+  const bytes = asBuffer(position);
+  if (!isHashed) return bytes.toString('utf8');
+  return `${bytes.toString('hex', 0, HASH_BYTES)} ${bytes.toString('utf8', HASH_BYTES)}`.trim();
+}
