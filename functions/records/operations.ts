@@ -37,6 +37,7 @@ const RECORD = z.object({
 });
 const PAGE = z.strictObject({ records: z.array(RECORD), cursor: z.exactOptional(z.string()) });
 const TABLE = z.object({ name: z.string(), order, createdAt: time });
+const DAMAGED_TABLE = z.object({ name: z.string(), damage: z.string() });
 const OUTCOMES = z.strictObject({
   outcomes: z.array(
     z.object({
@@ -79,10 +80,9 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'GET /v1/tables': {
     id: 'listTables',
-    summary: 'All tables.',
+    summary: 'All tables; `damage` tells why one cannot be read.',
     role: 'read',
-    answers: { 200: json('By name.', z.strictObject({ tables: z.array(TABLE) })) },
-    problems: ['corrupt'],
+    answers: { 200: json('By name.', z.strictObject({ tables: z.array(z.union([TABLE, DAMAGED_TABLE])) })) },
   },
   'GET /v1/tables/{table}': {
     id: 'getTable',

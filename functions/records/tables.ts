@@ -66,9 +66,14 @@ export class Tables {
     return await (await this.#store()).drop(name, bounds);
   }
 
-  async list(bounds: CallOptions): Promise<{ name: string; order: string; createdAt: string }[]> {
+  async list(bounds: CallOptions) {
     const tables = await (await this.#store()).tables(bounds);
-    return tables.map(({ name, order, createdAtMs }) => ({ name, order, createdAt: isoTime(createdAtMs) }));
+    return tables.map(({ name, order, createdAtMs, damage }) => ({
+      name,
+      order,
+      createdAt: createdAtMs === undefined ? undefined : isoTime(createdAtMs),
+      damage,
+    }));
   }
 }
 
@@ -124,6 +129,7 @@ async function getTable(tables: Tables, { bounds, param }: Call): Promise<Respon
   // The time of creation stands in the root alone, which only the listing shows.
   const info = (await tables.list(bounds)).find((candidate) => candidate.name === name);
   if (info === undefined) throw tableNotFound(name);
+  if (info.damage !== undefined) throw new StoreError('corrupt', info.damage, { table: name });
   return replyJson({ ...info, stats });
 }
 

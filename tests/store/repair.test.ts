@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import type { Store, Taken } from '../../shared/store/index.ts';
+import { openStore, type Store, type Taken } from '../../shared/store/index.ts';
 import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities } from './damage.ts';
 import { faultsOf, storedIds, storedNode } from './rules/structure.ts';
 import { entityId, partName } from '../support/ids.ts';
@@ -258,4 +258,18 @@ test.each([1, 2, 3, 4, 5, 6])('seed %i: nothing that is acknowledged beside a re
   const mayDiffer = (key: string): boolean => doubtful.has(key) || (mayBeLost(key) && !acknowledged.has(key));
   expect(acknowledged.size).toBeGreaterThan(doubtful.size);
   await world.run(expectValues(world.process().store, history, mayDiffer));
+});
+
+test('a table with a damaged root is listed beside the others, and a repair by its name mends it', async () => {
+  const driver = memoryDriver();
+  await using store = openStore({ driver });
+  await store.table('whole');
+  const torn = await store.table('torn', { order: 'key' });
+  await torn.putMany(KEYS.map((name) => ({ key: name, value: 1 })));
+  const before = await storedEntities(driver, 'torn');
+  await damage(driver, before, { id: before[0]!.id, part: partName('h'), edit: 'zeroed' });
+  const damaged = { name: 'torn', damage: expect.stringContaining('damaged or newer header') as string };
+  expect(await store.tables()).toEqual([damaged, expect.objectContaining({ name: 'whole', order: 'hash' })]);
+  await store.repair('torn', { save: async () => {} });
+  expect(await store.tables()).toMatchObject([{ name: 'torn', order: 'key' }, { name: 'whole' }]);
 });

@@ -188,8 +188,10 @@ async function tables({ values }: CommandLine<typeof TABLES.options>): Promise<n
     await using store = opened('--from', values.from);
     const found = await store.tables({ signal });
     if (values.json) return console.log(JSON.stringify(found, null, 2));
-    for (const { name, order, createdAtMs } of found)
-      console.log(`${name}\t${order}\t${new Date(createdAtMs).toISOString()}`);
+    for (const { name, order, createdAtMs, damage } of found) {
+      const facts = createdAtMs === undefined ? ['damaged', damage] : [order, new Date(createdAtMs).toISOString()];
+      console.log([name, ...facts].join('\t'));
+    }
     if (found.length === 0) console.error('There are no tables.');
   });
 }

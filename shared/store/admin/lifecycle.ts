@@ -188,16 +188,27 @@ async function removeNode(engine: Engine, id: EntityId): Promise<RemoveOutcome |
   return version === undefined ? undefined : sendRemoval(engine, { id, version });
 }
 
-/** The live tables, in order of their names. */
+/** The tables that are live or damaged, in order of their names. */
 export async function listTables(driver: Driver, engineOf: (table: string) => Engine): Promise<TableInfo[]> {
   const names: string[] = [];
   for await (const id of listIds(driver, ROOT_PREFIX)) names.push(tableOfRoot(id));
   const tables: TableInfo[] = [];
   for (const name of names.toSorted()) {
-    const root = await engineOf(name).reader.readPages(rootId(name), []);
-    if (root?.header.state !== 'live') continue;
-    const { order, groupBy, createdAtMs } = root.header;
-    tables.push({ name, order, ...(groupBy !== undefined && { groupBy }), createdAtMs });
+    const info = await tableInfo(engineOf(name));
+    if (info !== undefined) tables.push(info);
   }
   return tables;
+}
+
+/** Undefined for a dropped table. */
+async function tableInfo({ table: name, reader }: Engine): Promise<TableInfo | undefined> {
+  try {
+    const root = await reader.readPages(rootId(name), []);
+    if (root?.header.state !== 'live') return undefined;
+    const { order, groupBy, createdAtMs } = root.header;
+    return { name, order, ...(groupBy !== undefined && { groupBy }), createdAtMs };
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'corrupt') return { name, damage: error.message };
+    throw error;
+  }
 }

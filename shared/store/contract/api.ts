@@ -64,7 +64,8 @@ export interface Store extends AsyncDisposable {
   table<V = unknown>(name: string, options?: TableOptions & { readonly codec?: 'msgpack' | 'json' }): Promise<Table<V>>;
   table(name: string, options?: TableOptions): Promise<Table<unknown>>;
   /**
-   * All tables, by name. Cost: 1 request for each page of the list, and a read of each root.
+   * All tables, by name, also damaged ones. Cost: 1 request for each page of the list, and a read
+   * of each root.
    *
    * @example
    * const [first] = await store.tables();

@@ -46,13 +46,16 @@ export interface BatchOutcome {
   readonly version: string | undefined;
 }
 
+/** A table. If it has `damage`, only its name is known. */
 export interface TableInfo {
   readonly name: string;
-  readonly order: Order;
+  readonly order?: Order;
   /** As `TableOptions.groupBy`; absent without groups. */
   readonly groupBy?: string;
   /** Milliseconds since 1970. */
-  readonly createdAtMs: number;
+  readonly createdAtMs?: number;
+  /** Says why the root cannot be read: calls on the table fail. `store.repair` may mend it. */
+  readonly damage?: string;
 }
 
 /** Counts of one vacuum. */

@@ -47,6 +47,19 @@ test('what is damaged is told; what is not there, or asked for wrongly, is a pro
   expect(verified).toMatchObject({ findingCount: 1, findings: [{ kind: 'damaged', container: 't!t!', page: 0 }] });
 });
 
+test('a table with a damaged root is listed beside the others, by its name and what is wrong', async () => {
+  const { admin, driver } = await opened();
+  await admin('/v1/tables/other', { method: 'PUT' });
+  const before = await storedEntities(driver, 't');
+  await damage(driver, before, { id: before[0]!.id, part: partName('h'), edit: 'cut' });
+  const { tables } = (await (await admin('/v1/tables')).json()) as { tables: object[] };
+  expect(tables).toEqual([
+    { name: 'other', order: 'hash', createdAt: expect.any(String) },
+    { name: 't', damage: expect.stringContaining('damaged or newer header') },
+  ]);
+  await expectProblem(await admin('/v1/tables/t'), 500, 'corrupt');
+});
+
 test('a table that takes longer than the deadline allows is left to the command line', async () => {
   const silent = memoryDriver({ state: memoryState(), faults: () => new Promise(() => {}) });
   const store = openStore({ driver: silent });
