@@ -74,8 +74,13 @@ export class Deadlines {
     atEnd: (cause: unknown) => StoreError = abortedError,
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const unwatch = this.watch(deadline, (cause) => reject(atEnd(cause)));
-      if (this.isOver(deadline)) return;
+      let isEnded = false;
+      const unwatch = this.watch(deadline, (cause) => {
+        isEnded = true;
+        reject(atEnd(cause));
+      });
+      // A second look at the clock may differ from the watch's, whose timer keeps no process alive.
+      if (isEnded) return;
       settle(work(), unwatch, resolve, reject);
     });
   }

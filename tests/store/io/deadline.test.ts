@@ -27,3 +27,14 @@ test('work that takes longer goes on unheard, and may fail', async () => {
   await runtime.advance(1);
   expect(all.count).toBe(0);
 });
+
+test('a deadline that passes while the call begins ends the call, although no timer fires any more', async () => {
+  // Each look at the clock takes longer than the call has.
+  let looks = 0;
+  const clock = { monotonicMs: () => (looks += 1), watch: () => new Promise<void>(() => {}) };
+  const all = new Deadlines(Object.assign(new VirtualRuntime(), clock), 30_000);
+  for (const timeoutMs of [0.5, 1.5, 2.5]) {
+    const ended = all.bound(all.begin({ timeoutMs }), async () => 'done').catch((error: Error) => error.name);
+    expect(['done', 'TimeoutError']).toContain(await ended);
+  }
+});
