@@ -35,6 +35,8 @@ export class CommitQueue {
   #restMs = 0;
   /** A right neighbour that retired, and goes in with the next commit. */
   #absorbing: Absorbing | undefined;
+  /** The changes that this round is about, and the container it met. */
+  #tried: { readonly snapshot: Snapshot; readonly group: readonly Change[] } | undefined;
 
   constructor(id: EntityId, core: EngineCore, routes: Routes) {
     this.#id = id;
@@ -127,6 +129,7 @@ export class CommitQueue {
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
     const { reader, traffic, turns } = this.#core;
+    this.#tried = undefined;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latest.known ?? (await this.#latest.read(reader.readUnknown(this.#id)));
     this.#committer.sender.settle(snapshot);
@@ -135,6 +138,7 @@ export class CommitQueue {
     if (this.#absorbing !== undefined) return this.#absorb(snapshot, this.#absorbing);
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
+    this.#tried = { snapshot, group };
     if (this.#latest.isReadDue(snapshot)) return this.#latest.readFirst(snapshot, group);
     this.#restMs = this.#pauses.mayRest ? traffic.restMs(snapshot) : 0;
     if (this.#restMs > 0) return;
@@ -210,6 +214,8 @@ export class CommitQueue {
   async #afterError(error: unknown): Promise<void> {
     this.#latest.forget();
     if (this.#absorbing !== undefined && isDamage(error)) return this.#giveUpAbsorbing(this.#absorbing.retired, error);
+    const damaged = isDamage(error) ? this.#needingDamaged() : [];
+    if (damaged.length > 0) return failAll(damaged, error, this.#core.table);
     const canRecover = error instanceof StoreError && error.retryable;
     const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
     const failed = this.#changes.filter((change) => !isSent(change));
@@ -219,6 +225,14 @@ export class CommitQueue {
     if (error instanceof StoreError && error.code === 'throttled') this.#trouble.noteThrottled();
     else this.#trouble.failuresInARow += 1;
     await this.#pauses.whileAwaited(this.#pauses.backoffMs(this.#doublings, this.#areHints));
+  }
+
+  /** The changes that would need a damaged page also alone: others can do without it. */
+  #needingDamaged(): Change[] {
+    const { snapshot, group = [] } = this.#tried ?? {};
+    return group.filter((change) =>
+      pagesToCommit(snapshot!, [change]).some(({ content }) => content.damage !== undefined),
+    );
   }
 
   /** Its keys fail; changes beyond go on along its link, once; the leaf's own remain. */

@@ -46,6 +46,7 @@ export class Latest {
 
   forget(): void {
     this.#snapshot = undefined;
+    this.#pageReads = 0;
   }
 
   /** All is read that the next commit needs. */

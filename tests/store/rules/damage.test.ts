@@ -110,6 +110,19 @@ test('a write that needs a page that is missing fails, and other records of its 
   expect((await world.run(table.update(other!, () => 'new')))?.value).toBe('new');
 });
 
+test.each(['damaged', 'missing'] as const)('one call’s changes of a page that is %s fail, no others', async (harm) => {
+  const world = await oneLeaf();
+  const root = storedRoot(world.state, 't');
+  const lost = [1, 3].flatMap((row) => keysIn(root, row));
+  for (const row of [1, 3]) HARMS[harm](world, ROOT, partName(`p${root.header.pages[row]!.slot}`));
+  const table = await opened(world);
+  const outcomes = await world.run(table.updateMany(KEYS.map((name) => ({ key: name, change: () => 'new' }))));
+  const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
+  expect(failed.map((outcome) => outcome.key)).toEqual(lost);
+  for (const { error } of failed) expect(error).toMatchObject({ code: 'corrupt', container: ROOT });
+  expect(outcomes.filter(({ status }) => status === 'written')).toHaveLength(KEYS.length - lost.length);
+});
+
 test('a page that was damaged and is mended is read again', async () => {
   const world = await oneLeaf();
   const whole = world.state.entities.get(ROOT)!;
