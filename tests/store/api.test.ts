@@ -269,6 +269,18 @@ test('a handle says whether the call that gave it created the table, of two at o
   expect((await store.table('t')).isNew).toBe(true);
 });
 
+test('getMany gives 64 MiB of values in one call, and says of which keys it has no more', async () => {
+  const table = await newStore().table('things', { codec: 'bytes' });
+  await table.put('large', new Uint8Array(500_000));
+  const asked = Array.from({ length: 140 }, () => 'large');
+  const outcomes = await table.getMany(['none', ...asked]);
+  const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
+  expect(failed).toHaveLength(asked.length - Math.floor((64 * 1024 * 1024) / 500_000));
+  for (const { error } of failed) expect(error).toMatchObject({ code: 'too_large', key: 'large' });
+  const rest = await table.getMany(failed.map(({ key }) => key));
+  expect(rest.every(({ status }) => status === 'found')).toBe(true);
+});
+
 test('a table that exists with another order is a conflict; one that must not be created is not found', async () => {
   const store = newStore();
   await store.table('t', { order: 'key' });

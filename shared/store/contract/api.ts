@@ -163,7 +163,7 @@ export interface Table<V, In = V> {
   has(key: string, options?: GetOptions): Promise<boolean>;
   /**
    * An outcome for each key, in order. Keys may repeat. A damaged page fails its own keys only.
-   * Cost: requests by containers, not by keys.
+   * Records beyond 64 MiB of values fail as `too_large`. Cost: requests by containers, not by keys.
    *
    * @example
    * const outcomes = await users.getMany(['user:1', 'user:2']);

@@ -19,6 +19,14 @@ interface Wanted {
   readonly level: number;
 }
 
+/** One call, and how many bytes of values it may still decode. */
+interface Reading extends Since {
+  bytesLeft: number;
+}
+
+/** Values that one call gives, in stored bytes: bounds a call's memory as that of writes is. */
+const VALUES_BYTES_MAX = 64 * 1024 * 1024;
+
 /** Makes an entry of a stored record. */
 type Decode<V> = (key: string, record: StoredRecord, incarnation: Id64) => Entry<V>;
 
@@ -39,11 +47,12 @@ export class RecordReader<V> {
     const maxAgeMs = checkMaxAge(options?.maxAgeMs, engine.table);
     const deadline = deadlines.begin(options);
     const begunTick = engine.clock.now().tick;
+    const reading = { begunTick, maxAgeMs, bytesLeft: VALUES_BYTES_MAX };
     const outcomes: GetOutcome<V>[] = [];
     const isLone = keys.length === 1;
     const wanted = isLone ? this.#locate(keys[0]!, 0, outcomes) : await this.#locateAll(keys, outcomes);
     try {
-      await deadlines.bound(deadline, () => this.#readAll(wanted, { begunTick, maxAgeMs }, outcomes));
+      await deadlines.bound(deadline, () => this.#readAll(wanted, reading, outcomes));
       return outcomes;
     } catch (error) {
       // A copy: reads under way must not change the answer.
@@ -77,29 +86,29 @@ export class RecordReader<V> {
     }
   }
 
-  async #readAll(wanted: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
+  async #readAll(wanted: readonly Wanted[], call: Reading, outcomes: GetOutcome<V>[]): Promise<void> {
     const groups = await this.#context.engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error));
     const reading: Promise<void>[] = [];
-    for (const [id, group] of groups) reading.push(this.#readLeaf(id, group, since, outcomes));
+    for (const [id, group] of groups) reading.push(this.#readLeaf(id, group, call, outcomes));
     // None of them rejects.
     for (const each of reading) await each;
   }
 
   /** Looks at one leaf for all keys that the branches send there. An error fails those left. */
-  async #readLeaf(id: EntityId, group: readonly Wanted[], since: Since, outcomes: GetOutcome<V>[]): Promise<void> {
+  async #readLeaf(id: EntityId, group: readonly Wanted[], call: Reading, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine, order } = this.#context;
     try {
       if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
-      const leaf = await lookForRecords(engine, id, requestFor(group, since));
+      const leaf = await lookForRecords(engine, id, requestFor(group, call));
       let owner = leaf !== undefined && leaf.header.state === 'live' ? leaf : undefined;
       for (let count = 0; count < group.length; count += 1) {
         const wanted = group[count]!;
         if (count > 0 && engine.turns.isLong) await engine.turns.pause();
         // Groups are in order of position: if one key went astray, the next ones mostly did too.
         if (owner === undefined || !owns(owner, wanted.position))
-          owner = await this.#findOwner(wanted.position, requestFor(group.slice(count), since));
+          owner = await this.#findOwner(wanted.position, requestFor(group.slice(count), call));
         if (owner.header.order !== order) throw orderChanged(engine.table);
-        outcomes[wanted.index] = this.#outcomeIn(owner, wanted, since.maxAgeMs > 0);
+        outcomes[wanted.index] = this.#outcomeIn(owner, wanted, call);
       }
     } catch (error) {
       failRest(group, outcomes, error);
@@ -113,13 +122,15 @@ export class RecordReader<V> {
   }
 
   /** A value that cannot be decoded fails its own key, a damaged page its keys. */
-  #outcomeIn(leaf: Snapshot, { key, bytes, position }: Wanted, mayBeOld: boolean): GetOutcome<V> {
+  #outcomeIn(leaf: Snapshot, { key, bytes, position }: Wanted, call: Reading): GetOutcome<V> {
     const { engine } = this.#context;
     try {
       const record = recordIn(engine, leaf, position, bytes);
       if (record === undefined) return { status: 'absent', key };
+      if (record.value.length > call.bytesLeft) throw tooMuch(engine.table, key);
+      call.bytesLeft -= record.value.length;
       const { value, version, expiresAtMs } = this.#decode(key, record, leaf.header.incarnation);
-      if (!mayBeOld) return { status: 'found', key, value, version, expiresAtMs };
+      if (call.maxAgeMs === 0) return { status: 'found', key, value, version, expiresAtMs };
       return { status: 'found', key, value, version, expiresAtMs, ageMs: engine.clock.ageMs(leaf.seen) };
     } catch (error) {
       return { status: 'failed', key, error: asStoreError(error) };
@@ -138,6 +149,11 @@ function owns({ header: { level, low, high } }: Snapshot, position: Position): b
 
 function failRest<V>(wanted: readonly Wanted[], outcomes: GetOutcome<V>[], error: unknown): void {
   for (const { index, key } of wanted) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
+}
+
+function tooMuch(table: string, key: string): StoreError {
+  const message = `the records of one call exceed ${VALUES_BYTES_MAX} bytes: get this one in another call`;
+  return new StoreError('too_large', message, { table, key });
 }
 
 function checkMaxAge(maxAgeMs: number | undefined, table: string): number {
