@@ -8,7 +8,7 @@ import { openStore } from '../../shared/store/index.ts';
 import type { ContainerStore } from '../../shared/lab/load/targets.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
-import { once } from '../instance/lifetime.ts';
+import { closeWithSpans, once } from '../instance/lifetime.ts';
 import { managedIdentity } from './managed-identity.ts';
 
 /** App keys and default deadlines. */
@@ -52,7 +52,7 @@ export const storeIn = (tableName: string = env.STOWAGE_TABLES_TABLE) =>
     const options = env.STOWAGE_TRANSPORT === 'sdk' ? { client: await client(tableName) } : { ...tables, tableName };
     const { driver, counters } = measured(azureTablesDriver(options));
     const store = openStore({ driver });
-    host.hook.appTerminate(() => store.close());
+    host.hook.appTerminate(() => closeWithSpans(() => store.close()));
     return { store, driver, usage: () => storeUsage('azure-tables', counters) };
   });
 

@@ -1,4 +1,5 @@
 // Things made at their first use, and closed when the platform ends the instance.
+import { spansSent } from '../http/otlp.ts';
 
 /** Makes the thing at the first call. A failure is forgotten: the next call tries again. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -12,7 +13,16 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Platforms wait ten seconds from SIGTERM to SIGKILL; the store's close takes at most five. */
+/** Closes, which ends the last spans, and waits until these are sent. */
+export async function closeWithSpans(close: () => Promise<void>): Promise<void> {
+  try {
+    await close();
+  } finally {
+    await spansSent();
+  }
+}
+
+/** Platforms wait ten seconds from SIGTERM to SIGKILL; the close takes five at most, spans two. */
 const CLOSE_TIMEOUT_MS = 8_000;
 
 /**
@@ -23,7 +33,7 @@ export function closeOnSigterm(close: () => Promise<void>): void {
   process.removeAllListeners('SIGTERM');
   process.once('SIGTERM', () => {
     setTimeout(() => process.exit(1), CLOSE_TIMEOUT_MS).unref();
-    close().then(
+    closeWithSpans(close).then(
       () => process.exit(0),
       () => process.exit(1),
     );
