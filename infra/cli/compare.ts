@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import type { Endpoint } from '../../shared/lab/plan/coordinator.ts';
+import { checkEndpoint, RefusedError, type Sending } from '../../shared/lab/plan/endpoint.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
 import { type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
@@ -27,25 +28,38 @@ export interface CompareDeployedOptions extends Pick<
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
 
 /**
- * Resolves to the exit code (comparison.ts). Rejects if there is nothing to compare, or the report
- * cannot be written.
+ * Resolves to the exit code (comparison.ts). Rejects if there is nothing to compare, a function
+ * refuses the key, or the report cannot be written.
  */
 export async function compareDeployed(options: CompareDeployedOptions): Promise<number> {
-  const { log, ask, versions, commit, command } = options;
-  const { stage, endpoints } = await endpointsIn(options.endpointsFile);
-  const clouds = endpoints.filter(({ cloud }) => options.clouds.includes(cloud));
+  const { log, ask, signal, versions, commit, command } = options;
+  const { stage, endpoints: deployed } = await endpointsIn(options.endpointsFile);
+  const clouds = deployed.filter(({ cloud }) => options.clouds.includes(cloud));
   if (clouds.length === 0)
     throw new EndpointError(`${options.endpointsFile} names no function of ${options.clouds.join(' or ')}`);
   const keys = new FreshHeaders(clouds, ask);
   // Keys that cannot be had are told before anything runs.
   await Promise.all(clouds.map((cloud) => keys.of(urlOf(cloud, 'compare'))));
+  const endpoints = clouds.map(endpointOf);
+  await Promise.all(endpoints.map((endpoint) => refuseWrongKey({ endpoint, instance: 0, signal, fetch: keys.fetch })));
   log(`Comparing ${clouds.map(({ cloud }) => cloud).join(' and ')}, stage ${stage} ...`);
   return await runComparison({
     ...options,
-    endpoints: clouds.map(endpointOf),
+    endpoints,
     circumstances: { versions, commit, command, providers: providersOf(clouds) },
     fetch: keys.fetch,
   });
+}
+
+/** Only a refusal ends the comparison: other failures may pass, or stand in the report. */
+async function refuseWrongKey(sending: Sending): Promise<void> {
+  try {
+    await checkEndpoint(sending);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) return;
+    const { provider, urls } = sending.endpoint;
+    throw new EndpointError(`nothing was begun: ${provider} at ${urls[0]} answers ${error.message}`, { cause: error });
+  }
 }
 
 function endpointOf(cloud: CloudEndpoint): Endpoint {

@@ -1,6 +1,6 @@
 // The comparison of deployed functions: servers of this process stand for them, and a function for
 // gcloud and az.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -99,12 +99,17 @@ test('of one cloud alone says that the other was left out', async () => {
   });
 });
 
-test('with a wrong key fails, and the report says how', async () => {
-  expect(await compare([gcp(await startFunction('datastore'))], fakeTools('another-key-than-theirs'))).toBe(
-    EXIT.failed,
-  );
+test('with a wrong key ends before anything is begun, and says whose it is', async () => {
+  const url = await startFunction('datastore');
+  const comparing = compare([gcp(url)], fakeTools('another-key-than-theirs'));
+  await expect(comparing).rejects.toThrow(`nothing was begun: datastore at ${url} answers HTTP 401`);
+  expect(await readdir(folder)).toEqual(['endpoints.json']);
+});
+
+test('a function that does not answer at first is tried all the same, and its failures are reported', async () => {
+  expect(await compare([gcp(await serverOf((_, outgoing) => outgoing.writeHead(503).end()))])).toBe(EXIT.failed);
   const { failures } = await readReport(path.join(folder, 'report', 'compare.json'));
-  expect(failures[0]!.error).toMatch(/^HTTP 401/);
+  expect(failures[0]!.error).toMatch(/^HTTP 503/);
 });
 
 test('refuses a file that names none of the clouds', async () => {
