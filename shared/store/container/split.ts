@@ -6,7 +6,7 @@ import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
-import { isNotAbove, type LayeredPages, startingAt, tableOfLayers } from './layers.ts';
+import { isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
 import { movePage } from './move-page.ts';
 import { type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
@@ -72,6 +72,29 @@ export function besideGroup(snapshot: Snapshot, layers: SplitPoints['layers'], t
   const lasts = layers.map((rows) => rows.at(-1)).filter((ref) => ref !== undefined);
   const pages = lasts.map((ref) => peekPage(snapshot, ref, table));
   return pages.some((page) => !beforeBound(keyAt(page, recordCount(page) - 1), end)) ? [low, end] : [low];
+}
+
+/** Whether it can be split between groups, as far as its rows and the pages in memory show. */
+export function isDivisible(snapshot: Snapshot, table: string): boolean {
+  const { groupBy, level } = snapshot.header;
+  if (groupBy === undefined || level > 0) return true;
+  const keys = layersOf(snapshot.header).flatMap((rows) => [
+    ...rows.slice(1).map(({ low }) => low),
+    ...[rows[0], rows.at(-1)].flatMap((ref) => endsOf(snapshot, ref, table)),
+  ]);
+  const groups = keys.map((key) => groupOf(key, groupBy));
+  return groups.some((group) => compareBytes(group, groups[0]!) !== 0);
+}
+
+/** The first and the last key of a page; none if it is not known, or damaged. */
+function endsOf(snapshot: Snapshot, ref: PageRef | undefined, table: string): Position[] {
+  if (ref === undefined || !ref.content.isKnown) return [];
+  try {
+    const page = peekPage(snapshot, ref, table);
+    return [keyAt(page, 0), keyAt(page, recordCount(page) - 1)];
+  } catch {
+    return [];
+  }
 }
 
 /** Plans a split at two points at least; `nextNumber`: the first that is free. */

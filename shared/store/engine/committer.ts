@@ -5,6 +5,7 @@ import { slotsToCommit } from '../container/compaction.ts';
 import { evaluate, type Evaluation } from '../container/evaluate.ts';
 import { type Plan, planCommit } from '../container/plan-commit.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
+import { isDivisible } from '../container/split.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
@@ -123,7 +124,7 @@ export class Committer {
     };
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, answer: 'none', landed };
     const mustSplit = this.sender.mustSplit || failsTooOften(this.sender.trouble.failuresInARow);
-    const nodes = mustSplit || upkeep !== undefined ? 0 : traffic.nodesFor(snapshot);
+    const nodes = mustSplit || upkeep !== undefined ? 0 : this.#nodesForTraffic(snapshot);
     const asked = {
       mustSplit,
       mustReplace: typeof upkeep === 'object' && upkeep.mustReplace,
@@ -162,6 +163,12 @@ export class Committer {
       default:
         plan satisfies never;
     }
+  }
+
+  /** None for a group that has its container to itself: others would hold in vain (rule 34). */
+  #nodesForTraffic(snapshot: Snapshot): number {
+    const nodes = this.#core.traffic.nodesFor(snapshot);
+    return nodes > 0 && isDivisible(snapshot, this.#core.table) ? nodes : 0;
   }
 
   /** Rule 10: looks again before it inserts anything. */

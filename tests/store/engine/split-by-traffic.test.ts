@@ -14,20 +14,21 @@ const KEYS = Array.from({ length: RECORDS }, (_, number) => key(number));
 interface Shared {
   readonly processes: number;
   readonly keys?: readonly string[];
+  readonly groupBy?: string;
   readonly limits?: Partial<DriverLimits>;
   /** Faults beside the time that each request takes. */
   readonly rule?: Rule;
 }
 
 /** A table of `keys` records in one leaf, opened by `processes`. Every request takes time. */
-async function shared({ processes, keys = KEYS, limits = {}, rule }: Shared) {
+async function shared({ processes, keys = KEYS, groupBy, limits = {}, rule }: Shared) {
   const world = new World({ limits });
   const runtime = new VirtualRuntime();
   const draw = seededRandom(7);
   // One way, lognormal as in networks. With equal times the same process would always be too late.
   const wayMs = (): number => 3 * Math.exp(0.6 * Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw()));
   const near = world.process();
-  const table = await world.run(near.store.table<string>('t', { order: 'key' }));
+  const table = await world.run(near.store.table<string>('t', { order: 'key', ...(groupBy && { groupBy }) }));
   await world.run(table.putMany(keys.map((each) => ({ key: each, value: text(each) }))));
   const tables: Table<string>[] = [];
   for (let index = 0; index < processes; index += 1) {
@@ -43,16 +44,22 @@ async function shared({ processes, keys = KEYS, limits = {}, rule }: Shared) {
   return { world, runtime, tables, leaves };
 }
 
+interface Putting {
+  readonly runtime: VirtualRuntime;
+  readonly tables: readonly Table<string>[];
+  readonly keys?: readonly string[];
+}
+
 /**
  * Callers put one record after the other for `ms`. Gives each key's last acknowledged value; each
  * caller has keys of its own.
  */
-async function putFor(runtime: VirtualRuntime, tables: readonly Table<string>[], callers: number, ms: number) {
+async function putFor({ runtime, tables, keys = KEYS }: Putting, callers: number, ms: number) {
   const endMs = runtime.monotonicMs() + ms;
   const last = new Map<string, string>();
   const calling = tables.flatMap((table, index) =>
     Array.from({ length: callers }, async (_, caller) => {
-      const own = KEYS.filter((_each, number) => number % (tables.length * callers) === index * callers + caller);
+      const own = keys.filter((_each, number) => number % (tables.length * callers) === index * callers + caller);
       for (let count = 0; runtime.monotonicMs() < endMs; count += 1) {
         const each = own[count % own.length]!;
         const value = text(`${each} ${count}`);
@@ -67,7 +74,7 @@ async function putFor(runtime: VirtualRuntime, tables: readonly Table<string>[],
 
 test('a container that several processes write to is split, and every write is kept', async () => {
   const { world, runtime, tables, leaves } = await shared({ processes: 4 });
-  const last = await putFor(runtime, tables, 1, 8_000);
+  const last = await putFor({ runtime, tables }, 1, 8_000);
   expect(leaves()).toBeGreaterThan(4);
   expect(tables.reduce((sum, table) => sum + table.stats().splitsByTraffic, 0)).toBeGreaterThan(0);
   expect(faultsOf(world.state, 't')).toEqual([]);
@@ -77,11 +84,11 @@ test('a container that several processes write to is split, and every write is k
 
 test('a container that many callers of one process write to is split, unless the process is busy', async () => {
   const idle = await shared({ processes: 1 });
-  await putFor(idle.runtime, idle.tables, 8, 3_000);
+  await putFor(idle, 8, 3_000);
   expect(idle.leaves()).toBeGreaterThan(4);
   const busy = await shared({ processes: 1 });
   busy.runtime.share = 0.9;
-  await putFor(busy.runtime, busy.tables, 8, 3_000);
+  await putFor(busy, 8, 3_000);
   expect(busy.leaves()).toBe(1);
 });
 
@@ -91,7 +98,7 @@ function eachInsert(fault: MemoryFault): Rule {
 
 test('a process whose split failed does not wait for the hold that it asked of others', async () => {
   const { runtime, tables, leaves } = await shared({ processes: 1, rule: eachInsert({ fail: 'unavailable' }) });
-  await putFor(runtime, tables, 8, 5_000);
+  await putFor({ runtime, tables }, 8, 5_000);
   const { lostSplits, rests } = tables[0]!.stats();
   expect(lostSplits).toBeGreaterThan(0);
   expect([rests, leaves()]).toEqual([0, 1]);
@@ -100,14 +107,14 @@ test('a process whose split failed does not wait for the hold that it asked of o
 test('a split whose nodes are not answered in time is given up, and nobody waits for it', async () => {
   const rule = eachInsert({ reply: new Promise(() => undefined) });
   const { runtime, tables } = await shared({ processes: 1, rule });
-  await putFor(runtime, tables, 8, 5_000);
+  await putFor({ runtime, tables }, 8, 5_000);
   expect(tables[0]!.stats().lostSplits).toBeGreaterThan(0);
   expect(runtime.monotonicMs()).toBeLessThan(6_500);
 });
 
 test('a lone caller splits nothing, nor do batches', async () => {
   const { runtime, tables, leaves } = await shared({ processes: 1 });
-  await putFor(runtime, tables, 1, 5_000);
+  await putFor({ runtime, tables }, 1, 5_000);
   for (let round = 0; round < 100; round += 1) {
     const putting = Array.from({ length: 4 }, (_, caller) =>
       tables[0]!.putMany(KEYS.slice(caller, caller + 8).map((each) => ({ key: each, value: text(round) }))),
@@ -115,6 +122,24 @@ test('a lone caller splits nothing, nor do batches', async () => {
     await runtime.run(Promise.all(putting));
   }
   expect(leaves()).toBe(1);
+});
+
+test.each([1, 4])(
+  '%i processes ask for no hold of a container of one group, which no split divides',
+  async (processes) => {
+    const keys = KEYS.map((each) => `a/${each}`);
+    const { runtime, tables, leaves } = await shared({ processes, keys, groupBy: '/' });
+    await putFor({ runtime, tables, keys }, 8 / processes, 8_000);
+    expect(tables.map((table) => table.stats().lostSplits)).toEqual(tables.map(() => 0));
+    expect(leaves()).toBe(1);
+  },
+);
+
+test('of a container of several groups each group gets one of its own', async () => {
+  const keys = KEYS.map((each, number) => `${'abcd'[number % 4]}/${each}`);
+  const { runtime, tables, leaves } = await shared({ processes: 4, keys, groupBy: '/' });
+  await putFor({ runtime, tables, keys }, 2, 8_000);
+  expect(leaves()).toBeGreaterThanOrEqual(4);
 });
 
 test('a lone record stays one container, however many write it', async () => {
