@@ -32,6 +32,8 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
 /** Any subset of a larger commit may have been applied, unless the whole was not let in. */
 export function outcomeOfMany(error: unknown): Refused | Unknown {
   if (isDenial(error)) return refused('denied', readError(error));
+  // Nothing documented says that such a commit, or one that is UNAVAILABLE, was not applied: gRPC
+  // gives this code also for a reply that is too large.
   return unknown(codeOf(error) === CODE.RESOURCE_EXHAUSTED ? 'throttled' : 'other', error);
 }
 
