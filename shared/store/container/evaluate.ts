@@ -287,7 +287,7 @@ class Layout {
   }
 
   #separator(left: Page, right: Page): Position {
-    return lowBetween(left, right, this.#snapshot.header.level, this.#positionOf);
+    return lowBetween(left, right, this.#snapshot.header, this.#positionOf);
   }
 
   /** The pages of these rows go. */

@@ -209,7 +209,7 @@ export function nodesOf(
   let { nextNumber } = base;
   let node: Header = { ...base, pages: [] };
   for (const [index, piece] of pieces.entries()) {
-    const low = index === 0 ? base.low : lowBetween(pieces[index - 1]!, piece, base.level, positionOf);
+    const low = index === 0 ? base.low : lowBetween(pieces[index - 1]!, piece, base, positionOf);
     const grown = withPage(node, piece, { low, number: nextNumber++ }, rules);
     if (node.pages.length === 0 || isRoomy(grown, rules) || isWithinGroup(low, base)) {
       node = grown;

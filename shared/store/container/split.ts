@@ -56,7 +56,7 @@ export function cutPages(
     const cuts = cutPage(page, page.body.length / pieces);
     return cuts.map((piece, index) => {
       const before = cuts[index - 1];
-      const low = before === undefined ? ref.low : lowBetween(before, piece, header.level, positionOf);
+      const low = before === undefined ? ref.low : lowBetween(before, piece, header, positionOf);
       return sealPage(piece, header, { low, slot: index === 0 ? ref.slot : ++slot, number: number++ }, rules);
     });
   });

@@ -1,6 +1,13 @@
 // The body of a page (FORMAT.md, "Page"). Pages are cut and joined by bytes, never decoded.
-import { ByteReader, ByteWriter, compareRange } from './bytes.ts';
-import { compareWithPosition, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
+import { ByteReader, ByteWriter, compareBytes, compareRange } from './bytes.ts';
+import {
+  compareWithPosition,
+  groupOf,
+  keyPosition,
+  type PositionOf,
+  type Position,
+  separatorBetween,
+} from './position.ts';
 import {
   CODEC_MASK,
   FLAG_EXPIRES,
@@ -238,8 +245,19 @@ export function mayHoldDead(page: Page, first = 0, end = recordCount(page)): boo
   return false;
 }
 
-/** The right page's low. In a branch its first entry: a split must know the child that owns it. */
-export function lowBetween(left: Page, right: Page, level: number, positionOf: PositionOf): Position {
+/**
+ * The right page's low. In a branch its first entry, as a split must know that child. If a group
+ * begins, the group: no record lies between both.
+ */
+export function lowBetween(
+  left: Page,
+  right: Page,
+  { level, groupBy }: { readonly level: number; readonly groupBy: string | undefined },
+  positionOf: PositionOf,
+): Position {
   const first = positionOf(keyAt(right, 0));
-  return level > 0 ? Buffer.from(first) : separatorBetween(positionOf(keyAt(left, recordCount(left) - 1)), first);
+  if (level > 0) return Buffer.from(first);
+  const last = positionOf(keyAt(left, recordCount(left) - 1));
+  const group = groupBy === undefined ? last : groupOf(first, groupBy);
+  return compareBytes(last, group) < 0 ? Buffer.from(group) : separatorBetween(last, first);
 }

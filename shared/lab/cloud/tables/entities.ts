@@ -168,6 +168,6 @@ function headerOf(tree: MadeUpTree, place: NodePlace): Header {
   return { ...empty, pages: rows, nextNumber: records + 1 + rows.length };
 }
 
-function pageLow({ low, level }: Header, pages: readonly Page[], slot: number): Position {
-  return slot === 0 ? low : lowBetween(pages[slot - 1]!, pages[slot]!, level, positionsOf(ORDER, level));
+function pageLow(header: Header, pages: readonly Page[], slot: number): Position {
+  return slot === 0 ? header.low : lowBetween(pages[slot - 1]!, pages[slot]!, header, positionsOf(ORDER, header.level));
 }
