@@ -1,6 +1,6 @@
 // Evaluating changes, pure: from one snapshot to the page table of the next. It knows no writes.
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
-import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
+import type { PageRef } from '../format/page-table.ts';
 import {
   cutPage,
   EMPTY_PAGE,
@@ -32,6 +32,7 @@ import {
 } from './layers.ts';
 import { concatenate, mergeLayers, mergePages, PASSING, withoutDead } from './merge.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
+import { Slots, type SlotsLeft } from './slots.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
@@ -54,15 +55,11 @@ export interface UnsealedPage extends NewPageRow {
 }
 
 /** The container after the changes, its new pages not sealed yet. */
-export interface UnsealedEvaluation extends Pick<Decisions, 'verdicts' | 'appliedCount'> {
+export interface UnsealedEvaluation extends Pick<Decisions, 'verdicts' | 'appliedCount'>, SlotsLeft {
   readonly pages: readonly (PageRef | UnsealedPage)[];
   readonly layers: readonly number[];
   /** How many of the rows, from the first on, are the snapshot's. */
   readonly kept: number;
-  /** Slots of the snapshot whose page is gone and that nothing else took. */
-  readonly dropped: readonly DeadSlot[];
-  readonly deadSlots: readonly DeadSlot[];
-  readonly nextNumber: number;
 }
 
 export interface Evaluation extends Omit<UnsealedEvaluation, 'kept'> {
@@ -81,14 +78,15 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   if (first?.whole?.kind === 'clear') return evaluateClearing(snapshot, first.position, first.whole, rules);
   const { mergesAll, purges } = rules;
   const { records, verdicts, appliedCount, nextNumber } = decideAll(snapshot, changes, rules);
-  const layout = new Layout(snapshot, rules, nextNumber);
+  const slots = new Slots(header, nextNumber);
+  const layout = new Layout(snapshot, rules, slots);
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
   const content = isUnchanged
     ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
     : purges
       ? layout.writeAnew(pageFrom(records))
       : layout.write(records, mergesAll ? 0 : compactionTarget(header, singles(changes)));
-  return { ...content, ...layout.finish(), verdicts, appliedCount };
+  return { ...content, ...slots.left, verdicts, appliedCount };
 }
 
 /** Removes records page by page: no tombstone is needed, as all layers lose them at once. */
@@ -105,44 +103,33 @@ function evaluateClearing(
   const { stored, expired } = isOther ? NOTHING : countRecords(snapshot, range, rules.nowMs, rules.table);
   const [version, record] = [header.nextNumber, undefined];
   // Each removal takes a number, as a delete does.
-  const layout = new Layout(snapshot, rules, version + stored);
+  const slots = new Slots(header, version + stored);
+  const layout = new Layout(snapshot, rules, slots);
   const isUnchanged = stored === 0 && !(rules.mergesAll && header.layers.length > 0);
   const content = isUnchanged ? { pages: header.pages, layers: header.layers } : layout.without(range);
   const verdict: Verdict = isOther
     ? { kind: 'unchanged', incarnation, record }
     : { kind: 'applied', incarnation, version, record, cleared: { count: stored - expired, reached } };
-  return { ...content, kept: 0, ...layout.finish(), verdicts: [verdict], appliedCount: stored };
+  return { ...content, kept: 0, ...slots.left, verdicts: [verdict], appliedCount: stored };
 }
 
 const NOTHING = { stored: 0, expired: 0 };
 
 type Row = PageRef | UnsealedPage;
 
-/** The pages of the next snapshot, with their slots and numbers. */
+/** The pages of the next snapshot. */
 class Layout {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
   readonly #positionOf: PositionOf;
-  /** Free slots: first those without a page, then those of pages that go, taken first. */
-  readonly #freeSlots: DeadSlot[];
-  #emptyCount: number;
-  #nextSlot: number | undefined;
-  #nextNumber: number;
+  readonly #slots: Slots;
 
-  constructor(snapshot: Snapshot, rules: EvaluationRules, nextNumber: number) {
-    const { header } = snapshot;
+  constructor(snapshot: Snapshot, rules: EvaluationRules, slots: Slots) {
+    const { order, level } = snapshot.header;
     this.#snapshot = snapshot;
     this.#rules = rules;
-    this.#positionOf = positionsOf(header.order, header.level);
-    this.#freeSlots = header.deadSlots.slice();
-    this.#emptyCount = header.deadSlots.length;
-    this.#nextNumber = nextNumber;
-  }
-
-  /** Slots and numbers, as they are when all pages have theirs. */
-  finish(): Pick<UnsealedEvaluation, 'dropped' | 'deadSlots' | 'nextNumber'> {
-    const deadSlots = this.#freeSlots;
-    return { dropped: deadSlots.slice(this.#emptyCount), deadSlots, nextNumber: this.#nextNumber };
+    this.#positionOf = positionsOf(order, level);
+    this.#slots = slots;
   }
 
   /** Writes the records into the layer `target`, merged with the layers above it. */
@@ -154,7 +141,7 @@ class Layout {
     const merged: PageRef[][] = [];
     for (let layer = target + 1; layer <= header.layers.length; layer += 1)
       merged.push(header.pages.slice(bounds[layer], bounds[layer + 1]));
-    for (const rows of merged) this.#free(rows);
+    for (const rows of merged) this.#slots.free(rows);
     const appended = merged.length === 0 ? this.#appended(before, records, target === 0) : undefined;
     const rows = appended ?? this.#rewrite(before, this.#laidOver(merged, records), target === 0);
     return {
@@ -168,7 +155,7 @@ class Layout {
   writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
-    this.#free(header.pages);
+    this.#slots.free(header.pages);
     const living = this.#purged(mergeLayers([...layers, [delta]], this.#positionOf));
     return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
   }
@@ -179,7 +166,7 @@ class Layout {
     const layers = layersOf(header);
     if (this.#rules.mergesAll) {
       const rest = layers.map((rows) => this.#ownedRows(rows).map((row) => this.#restOf(row, range)));
-      this.#free(header.pages);
+      this.#slots.free(header.pages);
       return { pages: this.#replacePage(undefined, this.#purged(mergeLayers(rest, this.#positionOf))), layers: [] };
     }
     const [base = [], ...above] = layers.map((rows, layer) => {
@@ -263,7 +250,7 @@ class Layout {
 
   #replacePage(ref: PageRef | undefined, page: Page): UnsealedPage[] {
     if (recordCount(page) === 0) {
-      if (ref !== undefined) this.#free([ref]);
+      if (ref !== undefined) this.#slots.free([ref]);
       return [];
     }
     return this.#newPages(cutPage(page, this.#rules.pageBytes), ref, undefined);
@@ -274,9 +261,9 @@ class Layout {
     let before = left;
     return pages.map((page, index) => {
       const low = before === undefined ? this.#lowOfFirst(ref, page) : this.#separator(before, page);
-      const slot = index === 0 && ref !== undefined ? ref : this.#takeSlot();
+      const slot = index === 0 && ref !== undefined ? ref : this.#slots.take();
       before = page;
-      return { low, slot: slot.slot, number: this.#nextNumber++, page, chunksBefore: slot.chunksMost };
+      return { low, slot: slot.slot, number: this.#slots.takeNumber(), page, chunksBefore: slot.chunksMost };
     });
   }
 
@@ -288,20 +275,6 @@ class Layout {
 
   #separator(left: Page, right: Page): Position {
     return lowBetween(left, right, this.#snapshot.header, this.#positionOf);
-  }
-
-  /** The pages of these rows go. */
-  #free(rows: readonly PageRef[]): void {
-    for (const ref of rows) this.#freeSlots.push(asDeadSlot(ref));
-  }
-
-  #takeSlot(): DeadSlot {
-    const free = this.#freeSlots.pop();
-    this.#emptyCount = Math.min(this.#emptyCount, this.#freeSlots.length);
-    if (free !== undefined) return free;
-    const { pages, deadSlots } = this.#snapshot.header;
-    this.#nextSlot ??= 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
-    return { slot: this.#nextSlot++, chunksMost: 0 };
   }
 
   #pageOf(ref: PageRef): Page {
