@@ -110,7 +110,8 @@ export class JsonReader implements ValueReader {
   #name(): string {
     const start = this.#at;
     const end = this.#skipName();
-    return JSON.parse(this.#bytes.toString('utf8', start, end)) as string;
+    const text = this.#bytes.toString('utf8', start + 1, end - 1);
+    return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
   }
 
   /** Passes the colon too; gives where the name ends. */

@@ -37,6 +37,17 @@ test('the value of a reader ends before the blanks behind it', () => {
   reader.end();
 });
 
+test('names are read as JSON.parse reads them, with escapes and without', () => {
+  const text = String.raw`{"plain é😀": 0, "\"\\\u0041\n\ud83d": 1, "": 2}`;
+  const reader = new JsonReader(Buffer.from(text));
+  const names: string[] = [];
+  reader.members((name) => {
+    names.push(name);
+    reader.value();
+  });
+  expect(names).toEqual(Object.keys(JSON.parse(text) as object));
+});
+
 // Bytes behind the refused place are neither JSON nor MessagePack: a reader that looked at them
 // would say so.
 test.each([
