@@ -26,6 +26,8 @@ export class ContainerTraffic {
   #lostSplits = 0;
   #noSplitBeforeMs = 0;
   #commitsAlone = 0;
+  /** How long the last commits were on their way, the newest first. */
+  #answersMs: readonly [number, number] = [0, 0];
 
   constructor(nowMs: number) {
     this.#lastCallMs = nowMs;
@@ -58,6 +60,11 @@ export class ContainerTraffic {
     this.order.noteCommit();
   }
 
+  /** As `Traffic.noteAnswer`. */
+  noteAnswer(ms: number): void {
+    this.#answersMs = [ms, this.#answersMs[0]];
+  }
+
   noteFailure(isRefused: boolean): void {
     this.#commitsAlone = WARY_COMMITS;
     if (isRefused) this.order.noteRefusal();
@@ -80,6 +87,7 @@ export class ContainerTraffic {
     this.#lastCommitMs = nowMs;
     this.#commitsSinceLook = 0;
     this.#looksDue = 0;
+    this.#answersMs = [0, 0];
     this.#lostSplits = 0;
     this.#noSplitBeforeMs = 0;
   }
@@ -91,6 +99,11 @@ export class ContainerTraffic {
 
   get sendsAlone(): boolean {
     return this.#commitsAlone > 0;
+  }
+
+  /** The shorter of the last two: one alone may have been slow by chance. 0 before them. */
+  get answerMs(): number {
+    return Math.min(...this.#answersMs);
   }
 
   /** Commits of all processes. */

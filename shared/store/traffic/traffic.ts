@@ -24,6 +24,8 @@ const STALE_MAX_TO_CHECK = 0.36;
 const OWN_COMMITS_MOST = 256;
 /** Commits follow in a row with no more round trips between them. */
 const IN_A_ROW_ROUND_TRIPS = 2;
+/** A commit that takes so many stood in line with others of its container. */
+const IN_LINE_ROUND_TRIPS = 3;
 /** A shorter round trip costs a caller less than requests for more containers cost the process. */
 const NEAR_MS = 4;
 /** A near reply that takes longer may be lost: no check waits for it any more. */
@@ -87,6 +89,11 @@ export class Traffic {
     this.#of(id).noteFailure(isRefused);
   }
 
+  /** A commit of this process was acknowledged, or refused, so long after it left. */
+  noteAnswer(id: EntityId, ms: number): void {
+    this.#of(id).noteAnswer(ms);
+  }
+
   /** A request with commits was answered so long after it left. */
   noteRoundTrip(ms: number): void {
     this.#commits.note(ms);
@@ -148,7 +155,7 @@ export class Traffic {
   }
 
   #crowdsOf(container: ContainerTraffic): typeof NO_CROWD {
-    const foreignCrowd = container.foreign.leastPerMs() * this.#commits.ms;
+    const foreignCrowd = container.foreign.leastPerMs() * this.#underWayMs(container);
     const mayHaveMore = container.areCallsWatched && !isNear(this.#ways.writes) && this.#mayCommitEachCall;
     const ownCrowd = mayHaveMore ? container.callsPerMs(this.#nowMs) * this.#commits.ms : 0;
     return { foreignCrowd, ownCrowd };
@@ -174,6 +181,11 @@ export class Traffic {
   /** Whether there is time for a commit a call: more never come of more containers. */
   get #mayCommitEachCall(): boolean {
     return hasTimeFor(Math.max(1, this.#ownCalls / Math.max(1, this.#ownCommits)), this.#runtime);
+  }
+
+  /** How long a commit is under way: some providers let those of one entity stand in line. */
+  #underWayMs({ answerMs }: ContainerTraffic): number {
+    return answerMs > IN_LINE_ROUND_TRIPS * this.#commits.ms ? answerMs : this.#commits.ms;
   }
 
   get #nowMs(): number {

@@ -186,6 +186,19 @@ test('what meets in a container grows with the round trip', async () => {
   expect(watched.nodes()).toBeGreaterThan(0);
 });
 
+test('where commits stand in line few are made, and many meet: two long ones in a row show it, one does not', async () => {
+  const watched = new Watched();
+  await watched.look(ID, 1, 1_000);
+  expect(watched.nodes(100_000)).toBe(0);
+  watched.traffic.noteAnswer(ID, 300);
+  expect(watched.nodes(100_000)).toBe(0);
+  watched.traffic.noteAnswer(ID, 300);
+  expect(watched.nodes(100_000)).toBeGreaterThan(4);
+  watched.split();
+  await watched.look(ID, 1, 1_000);
+  expect(watched.nodes(100_000)).toBe(0);
+});
+
 test('a commit that hung, or slept over, is no round trip', async () => {
   const watched = new Watched();
   await watched.look(ID, 0.1, 20_000);
