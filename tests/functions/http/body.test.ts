@@ -8,7 +8,8 @@ import { readBody } from '../../../functions/http/body.ts';
 import { expectProblem } from '../suite/client.ts';
 
 const MIB = 1024 * 1024;
-const signal = new AbortController().signal;
+const { signal } = new AbortController();
+const BOUNDS = { bytesMax: MIB, signal, take: () => {} };
 
 function requestOf(body: Uint8Array, headers: Record<string, string> = {}): Request {
   return new Request('http://localhost/', { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> });
@@ -33,11 +34,10 @@ test('of a gzip bomb no more is inflated than may be kept', async () => {
 });
 
 test('a body in several pieces, and gzip in several members, are read whole', async () => {
-  const bounds = { bytesMax: MIB, signal, take: () => {} };
   const members = Buffer.concat([gzipSync('one '), gzipSync('two')]);
-  expect(Buffer.from(await readBody(requestOf(members, GZIP), bounds)).toString()).toBe('one two');
+  expect(Buffer.from(await readBody(requestOf(members, GZIP), BOUNDS)).toString()).toBe('one two');
   const pieces = streamed([members.subarray(0, 5), members.subarray(5)], GZIP);
-  expect(Buffer.from(await readBody(pieces, bounds)).toString()).toBe('one two');
+  expect(Buffer.from(await readBody(pieces, BOUNDS)).toString()).toBe('one two');
 });
 
 test('a body in many pieces takes no more memory than in few', async () => {
@@ -67,9 +67,8 @@ test('a body in more pieces than any network makes of it is refused', async () =
   function* pieces(): Generator<Uint8Array> {
     while (sent++ < 70_000) yield Buffer.alloc(1);
   }
-  const bounds = { bytesMax: MIB, signal, take: () => {} };
   const refused = { code: 'too_large', message: expect.stringContaining('65536 pieces: send larger ones') };
-  await expect(readBody(streamed(pieces()), bounds)).rejects.toMatchObject(refused);
+  await expect(readBody(streamed(pieces()), BOUNDS)).rejects.toMatchObject(refused);
   expect(sent).toBeLessThan(66_000);
 });
 
@@ -79,8 +78,7 @@ test('of gzip that inflates to nothing no more is read than a body may have', as
   function* pieces(): Generator<Uint8Array> {
     while (sent++ < 160) yield piece;
   }
-  const bounds = { bytesMax: MIB, signal, take: () => {} };
-  await expect(readBody(streamed(pieces(), GZIP), bounds)).rejects.toMatchObject({ code: 'too_large' });
+  await expect(readBody(streamed(pieces(), GZIP), BOUNDS)).rejects.toMatchObject({ code: 'too_large' });
   expect(sent).toBeLessThan(40);
 });
 
@@ -97,9 +95,8 @@ test('a body that stops is given up when its deadline passes', async () => {
 });
 
 test('gzip that is cut off is malformed', async () => {
-  const bounds = { bytesMax: MIB, signal, take: () => {} };
   const cut = requestOf(gzipSync('x'.repeat(1_000)).subarray(0, -4), GZIP);
-  await expect(readBody(cut, bounds)).rejects.toMatchObject({ code: 'malformed' });
+  await expect(readBody(cut, BOUNDS)).rejects.toMatchObject({ code: 'malformed' });
 });
 
 test('an instance holds 48 MiB of large bodies and 16 MiB of small ones, and takes more when those are answered', async () => {

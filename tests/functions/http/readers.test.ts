@@ -6,6 +6,7 @@ import { MsgpackReader } from '../../../functions/http/msgpack.ts';
 import { VALUES_MAX } from '../../../functions/http/reader.ts';
 import { operationsOf } from '../../../functions/records/batch-body.ts';
 import { chanceOf, jsonOf, mutated } from '../fuzz/chance.ts';
+import { JSON_TYPE, MSGPACK, nested } from '../suite/client.ts';
 
 test('takes what JSON.parse takes, to the byte, and nothing else', () => {
   const chance = chanceOf(1);
@@ -74,6 +75,19 @@ test('of an operation no more members are looked at than one has', () => {
   const refusal = { code: 'invalid', message: 'operations.0: a map of a batch has at most 16 members' };
   const body = Buffer.from(`{"operations":[{${members.join(',')}?`);
   expect(() => operationsOf(body, 'json')).toThrow(expect.objectContaining(refusal));
+});
+
+test.each([
+  ['json', Buffer.from(`{"operations":[{"op":"put","key":"k","value":${nested(JSON_TYPE, 100).toString()}}]}`)],
+  [
+    'msgpack',
+    Buffer.from(
+      `\x81\xaaoperations\x91\x83\xa2op\xa3put\xa3key\xa1k\xa5value${nested(MSGPACK, 100).toString('latin1')}`,
+      'latin1',
+    ),
+  ],
+] as const)('of a value in a batch in %s 100 levels are its own', (codec, body) => {
+  expect(operationsOf(body, codec)).toHaveLength(1);
 });
 
 test.each([

@@ -3,14 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { LogLine } from '../../../functions/http/log.ts';
 import { SpanExporter } from '../../../functions/http/otlp.ts';
-import { functionConfig } from '../../../functions/instance/config.ts';
-import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { attributesOf, type CollectedSpan, type Collector, startCollector } from '../../support/collector.ts';
 import { closedAfterEach } from '../../support/opened.ts';
-import { KEYS, KEYS_ENV } from '../keys.ts';
-import { clientOf, JSON_TYPE } from '../suite/client.ts';
+import { served } from '../records/served.ts';
+import { BYTES, JSON_TYPE } from '../suite/client.ts';
 
 const opened = closedAfterEach();
 afterEach(() => void vi.restoreAllMocks());
@@ -22,14 +20,8 @@ async function traced(env: Record<string, string> = {}, fault?: () => MemoryFaul
   const collector = opened(await startCollector());
   const lines: LogLine[] = [];
   const store = opened(openStore({ driver: memoryDriver(fault === undefined ? {} : { faults: fault }) }));
-  const app = createRecordsApp({
-    ...functionConfig({ ...KEYS_ENV, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...env }),
-    timeoutMaxMs: 60_000,
-    store: async () => store,
-    log: (line) => void lines.push(line),
-  });
-  const send = (path: string, init?: RequestInit) => app.fetch(new Request(`http://localhost${path}`, init));
-  return { collector, lines, client: clientOf('it', send, KEYS) };
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...env };
+  return { collector, lines, client: served(store, environment, (line) => void lines.push(line)) };
 }
 
 /** The spans below one, by name; waits until that has come. */
@@ -42,8 +34,8 @@ async function collected({ spans }: Collector, name: string): Promise<{ span: Co
 test('a request’s span goes on in its caller’s trace; calls of the store and their requests are below', async () => {
   const { collector, lines, client } = await traced();
   await client.put('/v1/tables/users', JSON_TYPE, '{}');
-  await client.admin('/v1/tables/users/records/ada');
-  await client.put('/v1/tables/users/records/ada', JSON_TYPE, '1', { traceparent: `00-${TRACE}-${PARENT}-01` });
+  await client.admin('/v1/tables/users/records/lovelace');
+  await client.put('/v1/tables/users/records/lovelace', JSON_TYPE, '1', { traceparent: `00-${TRACE}-${PARENT}-01` });
   const put = await collected(collector, 'PUT /v1/tables/:table/records/:key');
   expect(put.span).toMatchObject({ traceId: TRACE, parentSpanId: PARENT, kind: 2, status: {} });
   expect(attributesOf(put.span)).toMatchObject({ 'http.response.status_code': '204' });
@@ -56,7 +48,7 @@ test('a request’s span goes on in its caller’s trace; calls of the store and
     expect(BigInt(inner.startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(put.span.startTimeUnixNano));
     expect(BigInt(inner.endTimeUnixNano)).toBeLessThanOrEqual(BigInt(put.span.endTimeUnixNano));
   }
-  expect(JSON.stringify(collector.spans)).not.toContain('ada');
+  expect(JSON.stringify(collector.spans)).not.toContain('lovelace');
   expect(lines.at(-1)?.traceparent).toBe(`00-${TRACE}-${put.span.spanId}-01`);
 });
 
@@ -64,11 +56,7 @@ test('the leaves of a stream belong to its request, though the connection pulls 
   const { collector, client } = await traced();
   await client.put('/v1/tables/users', JSON_TYPE, '{"order":"key"}');
   for (const key of ['a', 'b', 'c', 'd'])
-    await client.put(
-      `/v1/tables/users/records/${key}`,
-      JSON_TYPE,
-      JSON.stringify(randomBytes(300_000).toString('base64')),
-    );
+    await client.put(`/v1/tables/users/records/${key}`, BYTES, randomBytes(400_000));
   await (await client.admin('/v1/tables/users/records', { headers: { Accept: 'application/x-ndjson' } })).text();
   const { below } = await collected(collector, 'GET /v1/tables/:table/records');
   expect(below.filter(({ name }) => name === 'scan').length).toBeGreaterThan(1);
@@ -91,9 +79,9 @@ test('a failure names its code, and a call what it met', async () => {
   let faults: MemoryFault[] = [];
   const { collector, client } = await traced({}, () => faults.shift());
   await client.put('/v1/tables/users', JSON_TYPE, '{}');
-  await client.admin('/v1/tables/users/records/ada');
+  await client.admin('/v1/tables/users/records/lovelace');
   faults = [{ refuse: 'denied' }];
-  await client.put('/v1/tables/users/records/ada', JSON_TYPE, '1');
+  await client.put('/v1/tables/users/records/lovelace', JSON_TYPE, '1');
   const { span, below } = await collected(collector, 'PUT /v1/tables/:table/records/:key');
   expect(span.status).toEqual({ code: 2, message: 'unavailable' });
   expect(below).toMatchObject([{ name: 'put', status: { code: 2, message: 'unavailable' } }]);

@@ -1,29 +1,16 @@
 // The HTTP suite on the app itself, in this process; and two instances of it beside each other.
 import { expect, test } from 'vitest';
-import type { App } from '../../../functions/http/app.ts';
-import { functionConfig } from '../../../functions/instance/config.ts';
-import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
-import { KEYS, KEYS_ENV } from '../keys.ts';
-import { bytesOf, type Client, clientOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
+import { KEYS } from '../keys.ts';
+import { bytesOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
 import { describeRecords } from '../suite/index.ts';
+import { served } from './served.ts';
 
 const state = memoryState();
 
-function createApp(): App {
-  const store = openStore({ driver: memoryDriver({ state }) });
-  return createRecordsApp({
-    ...functionConfig(KEYS_ENV),
-    timeoutMaxMs: 60_000,
-    store: async () => store,
-    log: () => {},
-  });
-}
-
-function instance(): Client {
-  const app = createApp();
-  return clientOf('the app', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
+function instance() {
+  return served(openStore({ driver: memoryDriver({ state }) }));
 }
 
 describeRecords(instance());
@@ -36,7 +23,7 @@ test.each([
   ['an escaped dot segment', '/v1/tables/t/records/%2E%2e/k', 'in a batch'],
   ['a fragment', '/v1/tables/t/records/k#l', '%23'],
 ])('a raw target with %s is malformed, whatever the parsed one is', async (_what, target, advice) => {
-  const app = createApp();
+  const { app } = instance();
   const request = new Request('http://localhost/v1/tables', { headers: { Authorization: `Bearer ${KEYS.admin}` } });
   const problem = await expectProblem(await app.fetch(request, { target }), 400, 'malformed');
   expect(problem.detail).toContain('write ');
@@ -44,7 +31,7 @@ test.each([
 });
 
 test('a raw target with dots within segments, or a backslash in its query, is taken', async () => {
-  const app = createApp();
+  const { app } = instance();
   const target = '/v1/tables/t/records/..a/.b/...?from=a/../b\\c';
   const request = new Request('http://localhost/v1/tables', { headers: { Authorization: `Bearer ${KEYS.admin}` } });
   expect((await app.fetch(request, { target })).status).toBe(200);
@@ -54,12 +41,10 @@ test('the container size of the environment is that of every table', async () =>
   const elsewhere = memoryState();
   await openStore({ driver: memoryDriver({ state: elsewhere }) }).table('met');
   const store = openStore({ driver: memoryDriver({ state: elsewhere }) });
-  const config = functionConfig({ ...KEYS_ENV, STOWAGE_CONTAINER_BYTES_MAX: '32768' });
-  const app = createRecordsApp({ ...config, timeoutMaxMs: 60_000, store: async () => store, log: () => {} });
-  const { admin, put } = clientOf('it', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
+  const { json, put } = served(store, { STOWAGE_CONTAINER_BYTES_MAX: '32768' });
   expect((await put('/v1/tables/created', JSON_TYPE, '{}')).status).toBe(201);
   for (const table of ['created', 'met'])
-    expect(await (await admin(`/v1/tables/${table}`)).json()).toMatchObject({ stats: { containerBytesMax: 32_768 } });
+    expect(await json(`/v1/tables/${table}`)).toMatchObject({ stats: { containerBytesMax: 32_768 } });
 });
 
 test('a table that another instance dropped is gone, and one that it created again is empty', async () => {
@@ -74,23 +59,14 @@ test('a table that another instance dropped is gone, and one that it created aga
   expect((await here.admin(`${table}/records?prefix=k`)).status).toBe(200);
 });
 
-test('what one instance wrote, another reads byte for byte', async () => {
-  const [here, there] = [instance(), instance()];
-  const record = `${await here.freshTable()}/records/k`;
-  const written = await here.put(record, JSON_TYPE, '{ "a": 1 }');
-  const read = await there.admin(record);
-  expect(read.headers.get('ETag')).toBe(written.headers.get('ETag'));
-  expect(await read.text()).toBe('{ "a": 1 }');
-});
-
 test('a page carries what nobody checked when it was stored as bytes, and goes on', async () => {
-  const { admin, freshTable } = instance();
+  const { admin, freshTable, json } = instance();
   const path = await freshTable('key');
   const store = openStore({ driver: memoryDriver({ state }) });
   const table = await store.table(path.split('/').at(-1)!, { codec: 'encoded' });
   const values = [nested(JSON_TYPE, 5_000), Buffer.from('{"a":'), Buffer.from('1')];
   for (const [at, bytes] of values.entries()) await table.put(`k${at}`, { codec: 'json', bytes });
-  const { records } = (await (await admin(`${path}/records`)).json()) as { records: Record<string, unknown>[] };
+  const { records } = await json<{ records: unknown[] }>(`${path}/records`);
   expect(records).toMatchObject([
     { key: 'k0', contentType: JSON_TYPE, data: values[0]!.toString('base64') },
     { key: 'k1', contentType: JSON_TYPE, data: values[1]!.toString('base64') },
@@ -147,10 +123,7 @@ test('a record that a batch gets a thousand times is asked of the store once', a
     asked.push(keys);
     return keys.map((key) => ({ status: 'absent', key }));
   };
-  const store = { table: async () => ({ getMany }) } as unknown as Store;
-  const options = { ...functionConfig(KEYS_ENV), timeoutMaxMs: 60_000, log: () => {} };
-  const app = createRecordsApp({ ...options, store: async () => store });
-  const { batch } = clientOf('it', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
+  const { batch } = served({ table: async () => ({ getMany }) } as unknown as Store);
   const operations = ['a', ...Array.from({ length: 998 }, () => 'b'), 'a'].map((key) => ({ op: 'get', key }));
   const outcomes = await batch('/v1/tables/t', operations);
   expect(asked).toEqual([['a', 'b']]);

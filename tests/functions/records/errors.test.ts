@@ -67,14 +67,6 @@ describe('an error of the store', () => {
     });
   });
 
-  test('is a failed precondition where the request had one', async () => {
-    failure = new StoreError('conflict', 'another version');
-    const headers = { 'If-Match': '"v"', 'Content-Type': 'application/json' };
-    const response = await send(RECORD, { method: 'PUT', headers, body: '1' });
-    expect(await response.json()).toMatchObject({ status: 412, code: 'precondition_failed' });
-    expect(seen[2]).toMatchObject({ ifVersion: 'v' });
-  });
-
   test('that asks for a longer pause has it in Retry-After, in whole seconds', async () => {
     failure = new StoreError('throttled', 'slow down', { retryAfterMs: 6_500 });
     expect((await send(RECORD)).headers.get('Retry-After')).toBe('7');

@@ -1,13 +1,12 @@
 // Looks into stored tables over HTTP: for admins, bounded by the request's deadline.
 import { expect, test } from 'vitest';
-import { functionConfig } from '../../../functions/instance/config.ts';
-import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { damage, storedEntities } from '../../store/damage.ts';
 import { partName } from '../../support/ids.ts';
-import { KEYS, KEYS_ENV } from '../keys.ts';
-import { clientOf, expectProblem } from '../suite/client.ts';
+import { KEYS } from '../keys.ts';
+import { expectProblem } from '../suite/client.ts';
+import { served } from './served.ts';
 
 const POST = { method: 'POST' };
 
@@ -17,20 +16,17 @@ async function opened() {
   const store = openStore({ driver });
   const table = await store.table<number>('t', { order: 'key' });
   await table.putMany([1, 2, 3].map((value) => ({ key: `k${value}`, value })));
-  const config = { ...functionConfig(KEYS_ENV), timeoutMaxMs: 60_000 };
-  const app = createRecordsApp({ ...config, store: async () => store, log: () => {} });
-  const client = clientOf('it', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
-  return { driver, ...client };
+  return { driver, ...served(store) };
 }
 
 test('verify, stats and inspect tell an admin of a table, and nobody else', async () => {
-  const { admin, as } = await opened();
+  const { admin, as, json } = await opened();
   const verified = await (await admin('/v1/tables/t/verify', POST)).json();
   expect(verified).toMatchObject({ records: 3, findings: [], findingCount: 0 });
-  const counted = (await (await admin('/v1/tables/t/stats')).json()) as object;
+  const counted = await json('/v1/tables/t/stats');
   expect(counted).toMatchObject({ records: 3, levels: [{ level: 0, containers: 1 }] });
   expect(counted).not.toHaveProperty('findings');
-  const shown = await (await admin('/v1/tables/t/inspect?key=k2')).json();
+  const shown = await json('/v1/tables/t/inspect?key=k2');
   expect(shown).toMatchObject({ container: 't!t!', header: { order: 'key', state: 'live' }, pages: [{ records: 3 }] });
   for (const [path, init] of [['verify', POST], ['stats'], ['inspect']] as const)
     await expectProblem(await as(KEYS.write)(`/v1/tables/t/${path}`, init), 403, 'forbidden');
@@ -62,10 +58,7 @@ test('a table with a damaged root is listed beside the others, by its name and w
 
 test('a table that takes longer than the deadline allows is left to the command line', async () => {
   const silent = memoryDriver({ state: memoryState(), faults: () => new Promise(() => {}) });
-  const store = openStore({ driver: silent });
-  const config = { ...functionConfig(KEYS_ENV), timeoutMaxMs: 60_000 };
-  const app = createRecordsApp({ ...config, store: async () => store, log: () => {} });
-  const { admin } = clientOf('it', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
+  const { admin } = served(openStore({ driver: silent }));
   const ended = await admin('/v1/tables/t/stats', { headers: { 'Stowage-Timeout-Ms': '20' } });
   const { detail, retryable } = await expectProblem(ended, 503, 'aborted');
   expect([detail, retryable]).toEqual([expect.stringContaining('stowage stats'), false]);

@@ -1,11 +1,9 @@
 // The route that a cloud's monitor asks: whether the store can be read.
 import { afterEach, expect, test, vi } from 'vitest';
-import { functionConfig } from '../../../functions/instance/config.ts';
-import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { KEYS_ENV } from '../keys.ts';
 import { expectProblem } from '../suite/client.ts';
+import { served } from './served.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -16,12 +14,8 @@ function asked(fault: () => MemoryFault | undefined) {
     return fault();
   };
   const store = openStore({ driver: memoryDriver({ faults }) });
-  const options = { ...functionConfig(KEYS_ENV), timeoutMaxMs: 60_000, log: () => {} };
-  const app = createRecordsApp({ ...options, store: async () => store });
-  return {
-    ask: () => app.fetch(new Request('http://localhost/v1/ready')),
-    reads: () => reads,
-  };
+  const { send } = served(store);
+  return { ask: () => send('/v1/ready'), reads: () => reads };
 }
 
 test('it is one read for all who ask within five seconds, without a key', async () => {

@@ -1,15 +1,13 @@
 // A rolling deployment: two releases serve the same callers from the same containers. The former
 // one's containers and tags are kept here.
 import { expect, test } from 'vitest';
-import { functionConfig } from '../../../functions/instance/config.ts';
-import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { MemoryMapState, MemoryState } from '../../../shared/drivers/memory/effects.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../../store/golden/state.ts';
-import { KEYS, KEYS_ENV } from '../keys.ts';
-import { type Client, clientOf, JSON_TYPE } from '../suite/client.ts';
+import { JSON_TYPE } from '../suite/client.ts';
 import { partName } from '../../support/ids.ts';
+import { served } from './served.ts';
 
 const RECORDS = '/v1/tables/golden/records';
 /** The first version's answer to GET of `key-99`. */
@@ -17,12 +15,7 @@ const ETAG = '"c67edfd69d865681-7"';
 /** The first version's answer to GET of the records with `limit=100`. */
 const CURSOR = 'AQDGft_WnYZWgQ7HtEoidXX6w2tleS02AADBd6mM';
 
-function instanceOn(state: MemoryState): Client {
-  const store = openStore({ driver: memoryDriver({ state }) });
-  const options = { ...functionConfig(KEYS_ENV), timeoutMaxMs: 60_000, store: async () => store, log: () => {} };
-  const app = createRecordsApp(options);
-  return clientOf('the app', (path, init) => app.fetch(new Request(`http://localhost${path}`, init)), KEYS);
-}
+const instanceOn = (state: MemoryState) => served(openStore({ driver: memoryDriver({ state }) }));
 
 const formatsOf = ({ entities }: MemoryMapState): Set<number> =>
   new Set(
@@ -37,9 +30,9 @@ test('an ETag that the former release gave still names its record', async () => 
 });
 
 test('a cursor that the former release gave goes on where it stopped', async () => {
-  const { admin } = instanceOn(await goldenState('zstd'));
-  const whole = (await (await admin(`${RECORDS}?limit=1000`)).json()) as { records: { key: string }[] };
-  const rest = (await (await admin(`${RECORDS}?limit=1000&cursor=${CURSOR}`)).json()) as typeof whole;
+  const { json } = instanceOn(await goldenState('zstd'));
+  const page = (query: string) => json<{ records: { key: string }[] }>(`${RECORDS}?limit=1000${query}`);
+  const [whole, rest] = [await page(''), await page(`&cursor=${CURSOR}`)];
   expect(rest.records.map(({ key }) => key)).toEqual(whole.records.slice(100).map(({ key }) => key));
   expect(rest.records.length).toBeGreaterThan(0);
 });

@@ -44,10 +44,16 @@ export interface Client {
   readonly admin: Send;
   readonly put: SendBody;
   readonly post: SendBody;
-  /** The path of a new table. */
+  /** The path of a new table of its own. */
   readonly freshTable: (order?: 'hash' | 'key') => Promise<string>;
+  /** The path of a table that tests share: making one takes a host many requests. */
+  readonly sharedTable: () => Promise<string>;
+  /** The path of a record of that table which is not there yet. */
+  readonly freshRecord: () => Promise<string>;
   /** Drops the table of this path, confirmed. */
   readonly drop: (path: string) => Promise<Response>;
+  /** The JSON that the admin gets from this path. */
+  readonly json: <T>(path: string) => Promise<T>;
   /** The outcomes of a JSON batch. */
   readonly batch: (table: string, operations: unknown[]) => Promise<Record<string, unknown>[]>;
 }
@@ -70,6 +76,13 @@ export function clientOf(name: string, send: Send, keys: Keys): Client {
         body: body as string | Uint8Array<ArrayBuffer>,
       });
   const [put, post] = ['PUT', 'POST'].map(sends) as [SendBody, SendBody];
+  const freshTable: Client['freshTable'] = async (order = 'hash') => {
+    const path = `/v1/tables/t${randomUUID().replaceAll('-', '')}`;
+    expect((await put(path, JSON_TYPE, JSON.stringify({ order }))).status).toBe(201);
+    return path;
+  };
+  let shared: Promise<string> | undefined;
+  const sharedTable = () => (shared ??= freshTable());
   return {
     name,
     keys,
@@ -78,13 +91,11 @@ export function clientOf(name: string, send: Send, keys: Keys): Client {
     admin,
     put,
     post,
-    async freshTable(order = 'hash') {
-      const path = `/v1/tables/t${randomUUID().replaceAll('-', '')}`;
-      const made = await put(path, JSON_TYPE, JSON.stringify({ order }));
-      expect(made.status).toBe(201);
-      return path;
-    },
+    freshTable,
+    sharedTable,
+    freshRecord: async () => `${await sharedTable()}/records/${randomUUID()}`,
     drop: (path) => admin(`${path}?confirm=${path.split('/').at(-1)}`, { method: 'DELETE' }),
+    json: async <T>(path: string) => (await (await admin(path)).json()) as T,
     async batch(table, operations) {
       const response = await post(`${table}/batch`, JSON_TYPE, JSON.stringify({ operations }));
       expect(response.status).toBe(200);

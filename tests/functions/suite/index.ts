@@ -10,12 +10,13 @@ import { describeTables } from './tables.ts';
 import { describeValues } from './values.ts';
 
 export function describeRecords(client: Client): void {
+  // First: they list all tables, and the others make many.
+  describeRoles(client);
+  describeTables(client);
   describeValues(client);
   describePaths(client);
   describePatches(client);
   describeConditions(client);
   describeBatches(client);
   describeScans(client);
-  describeTables(client);
-  describeRoles(client);
 }

@@ -4,13 +4,13 @@ import { BYTES, type Client, expectProblem, JSON_TYPE, MSGPACK, packr } from './
 
 const MERGE_PATCH = 'application/merge-patch+json';
 
-export function describePatches({ name, admin, put, freshTable }: Client): void {
+export function describePatches({ name, admin, put, freshTable, freshRecord }: Client): void {
   const patch = (record: string, body: string, headers: Record<string, string> = {}) =>
     admin(record, { method: 'PATCH', headers: { 'Content-Type': MERGE_PATCH, ...headers }, body });
 
   describe(`${name}: patches`, () => {
     test('changes what it names, and leaves the rest byte for byte', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       const before = await put(record, JSON_TYPE, '{"n":12345678901234567890,"a":{"b":1,"c":2}}');
       const patched = await patch(record, '{"a":{"b":null,"d":[1.0]}}');
       expect(patched.status).toBe(204);
@@ -21,7 +21,7 @@ export function describePatches({ name, admin, put, freshTable }: Client): void 
     });
 
     test('a record keeps the form and the expiry that it had, unless the patch has an expiry', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       await put(record, MSGPACK, packr.pack({ a: 1, b: 2 }), { 'Stowage-Ttl-Ms': '3600000' });
       const expiresAt = (await admin(record)).headers.get('Stowage-Expires-At');
       expect((await patch(record, '{"a":null}')).headers.get('Stowage-Expires-At')).toBe(expiresAt);
@@ -33,7 +33,7 @@ export function describePatches({ name, admin, put, freshTable }: Client): void 
     });
 
     test('holds its conditions in the same step', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       const etag = (await put(record, JSON_TYPE, '{}')).headers.get('ETag')!;
       await expectProblem(await patch(record, '{"a":1}', { 'If-Match': '"x"' }), 412, 'precondition_failed');
       await expectProblem(await patch(record, '{"a":1}', { 'If-None-Match': '*' }), 412, 'precondition_failed');
@@ -42,7 +42,7 @@ export function describePatches({ name, admin, put, freshTable }: Client): void 
     });
 
     test('concurrent patches of one record lose nothing', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       await put(record, JSON_TYPE, '{}');
       const names = Array.from({ length: 20 }, (_, i) => `m${i}`);
       const answers = await Promise.all(names.map((member) => patch(record, `{"${member}":1}`)));
@@ -66,7 +66,7 @@ export function describePatches({ name, admin, put, freshTable }: Client): void 
     });
 
     test('takes merge patches alone, and says so', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       const refused = await patch(record, '[]', { 'Content-Type': 'application/json-patch+json' });
       expect(refused.headers.get('Accept-Patch')).toBe(MERGE_PATCH);
       await expectProblem(refused, 415, 'unsupported_media_type');

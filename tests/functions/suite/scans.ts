@@ -5,42 +5,48 @@ import { BYTES, type Client, expectProblem, JSON_TYPE, MSGPACK } from './client.
 /** A table of records `k0000`, `k0001` and so on, whose values are their numbers. */
 async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', count: number): Promise<string> {
   const table = await freshTable(order);
-  const operations = Array.from({ length: count }, (_, i) => ({
-    op: 'put',
-    key: `k${String(i).padStart(4, '0')}`,
-    value: i,
-  }));
-  await batch(table, operations);
+  const keys = Array.from({ length: count }, (_, at) => `k${String(at).padStart(4, '0')}`);
+  await batch(
+    table,
+    keys.map((key, value) => ({ op: 'put', key, value })),
+  );
   return table;
 }
 
+interface Page {
+  readonly records: { readonly value: number; readonly version: string }[];
+  readonly cursor?: string;
+}
+
+/** The lines of a table's records as NDJSON. */
+async function linesOf({ admin }: Client, path: string): Promise<Record<string, unknown>[]> {
+  const response = await admin(path, { headers: { Accept: 'application/x-ndjson, */*' } });
+  expect(response.headers.get('Content-Type')).toBe('application/x-ndjson');
+  const lines = (await response.text()).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 export function describeScans(client: Client): void {
-  const { name, admin, put, freshTable, batch } = client;
+  const { name, admin, put, freshTable, batch, json } = client;
+  const valuesOf = ({ records }: Page) => records.map(({ value }) => value);
   describe(`${name}: scans`, () => {
     test('pages through a table, each record once', async () => {
       const table = await filled(client, 'hash', 25);
-      const seen: unknown[] = [];
-      let cursor: string | undefined;
-      do {
-        const suffix = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-        const page = (await (await admin(`${table}/records?limit=10${suffix}`)).json()) as {
-          records: { value: number; version: string }[];
-          cursor?: string;
-        };
+      const seen: number[] = [];
+      for (let suffix = '', cursor: string | undefined; seen.length === 0 || cursor !== undefined;) {
+        const page = await json<Page>(`${table}/records?limit=10${suffix}`);
         expect(page.records.length).toBeLessThanOrEqual(10);
-        expect(page.records.every((record) => typeof record.version === 'string')).toBe(true);
-        seen.push(...page.records.map((record) => record.value));
+        expect(page.records.every(({ version }) => typeof version === 'string')).toBe(true);
+        seen.push(...valuesOf(page));
         cursor = page.cursor;
-      } while (cursor !== undefined);
-      expect(seen.sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 25 }, (_, i) => i));
+        suffix = `&cursor=${encodeURIComponent(cursor ?? '')}`;
+      }
+      expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, at) => at));
     });
 
     test('bounds a table of order key by prefix and by range', async () => {
       const table = await filled(client, 'key', 25);
-      const values = async (query: string) => {
-        const page = (await (await admin(`${table}/records?${query}`)).json()) as { records: { value: number }[] };
-        return page.records.map((record) => record.value);
-      };
+      const values = async (query: string) => valuesOf(await json(`${table}/records?${query}`));
       expect(await values('prefix=k002')).toEqual([20, 21, 22, 23, 24]);
       expect(await values('from=k0003&to=k0006')).toEqual([3, 4, 5]);
     });
@@ -48,11 +54,9 @@ export function describeScans(client: Client): void {
     test('goes backwards, from exclusive bounds on, and counts what it would give', async () => {
       const table = await filled(client, 'key', 25);
       const query = 'after=k0003&through=k0006';
-      const answer = await admin(`${table}/records?reverse=true&${query}`);
-      const { records } = (await answer.json()) as { records: { value: number }[] };
-      expect(records.map(({ value }) => value)).toEqual([6, 5, 4]);
-      expect(await (await admin(`${table}/count?${query}`)).json()).toEqual({ count: 3 });
-      expect(await (await admin(`${table}/count`)).json()).toEqual({ count: 25 });
+      expect(valuesOf(await json(`${table}/records?reverse=true&${query}`))).toEqual([6, 5, 4]);
+      expect(await json(`${table}/count?${query}`)).toEqual({ count: 3 });
+      expect(await json(`${table}/count`)).toEqual({ count: 25 });
     });
 
     test('a page links to the next one with all that was asked for', async () => {
@@ -61,8 +65,7 @@ export function describeScans(client: Client): void {
       let path: string | undefined = `${table}/records?prefix=k00&limit=10`;
       while (path !== undefined) {
         const response: Response = await admin(path);
-        const { records } = (await response.json()) as { records: { value: number }[] };
-        seen.push(...records.map(({ value }) => value));
+        seen.push(...valuesOf((await response.json()) as Page));
         const link: string | null = response.headers.get('Link');
         path = link === null ? undefined : /^<(\/v1\/[^>]+)>; rel="next"$/.exec(link)![1]!;
       }
@@ -71,8 +74,8 @@ export function describeScans(client: Client): void {
 
     test('a cursor takes the bounds of its scan, and no others', async () => {
       const table = await filled(client, 'key', 25);
-      const page = (await (await admin(`${table}/records?prefix=k&limit=10`)).json()) as { cursor: string };
-      const cursor = `cursor=${encodeURIComponent(page.cursor)}`;
+      const page = await json<Page>(`${table}/records?prefix=k&limit=10`);
+      const cursor = `cursor=${encodeURIComponent(page.cursor!)}`;
       expect((await admin(`${table}/records?prefix=k&${cursor}`)).status).toBe(200);
       for (const others of ['prefix=k0', 'prefix=l', 'from=k', 'to=l0', 'from=k0020&to=l']) {
         await expectProblem(await admin(`${table}/records?${others}&${cursor}`), 400, 'invalid');
@@ -81,7 +84,7 @@ export function describeScans(client: Client): void {
 
     test('a cursor of another table is refused, and says so', async () => {
       const [one, other] = [await filled(client, 'key', 3), await filled(client, 'key', 3)];
-      const { cursor } = (await (await admin(`${one}/records?limit=1`)).json()) as { cursor: string };
+      const { cursor } = await json<Page>(`${one}/records?limit=1`);
       const problem = await expectProblem(await admin(`${other}/records?cursor=${cursor}`), 400, 'invalid');
       expect(problem.detail).toContain('not given by a scan of this table');
     });
@@ -103,12 +106,7 @@ export function describeScans(client: Client): void {
       const table = await filled(client, 'key', 25);
       await put(`${table}/records/pretty`, JSON_TYPE, '{\n  "a": 1\r\n}');
       await put(`${table}/records/raw`, BYTES, Buffer.from([1, 2, 3]));
-      const response = await admin(`${table}/records`, { headers: { Accept: 'application/x-ndjson, */*' } });
-      expect(response.headers.get('Content-Type')).toBe('application/x-ndjson');
-      const lines = (await response.text())
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      const lines = await linesOf(client, `${table}/records`);
       expect(lines).toHaveLength(28);
       expect(lines[0]).toMatchObject({ key: 'k0000', value: 0, contentType: JSON_TYPE });
       expect(lines[25]).toMatchObject({ key: 'pretty', value: { a: 1 } });
@@ -122,29 +120,22 @@ export function describeScans(client: Client): void {
       const puts = Array.from({ length: 12 }, (_, i) => ({ op: 'put', key: `k${i}`, data: value, contentType: BYTES }));
       const outcomes = await batch(table, puts);
       expect(new Set(outcomes.map((outcome) => outcome['status']))).toEqual(new Set(['written']));
-      const page = (await (await admin(`${table}/records`)).json()) as { records: unknown[]; cursor: string };
+      const page = await json<Page>(`${table}/records`);
       expect(page.records.length).toBeGreaterThan(0);
       expect(page.records.length).toBeLessThan(12);
-      const next = (await (
-        await admin(`${table}/records?cursor=${encodeURIComponent(page.cursor)}`)
-      ).json()) as typeof page;
+      const next = await json<Page>(`${table}/records?cursor=${encodeURIComponent(page.cursor!)}`);
       expect(page.records.length + next.records.length).toBe(12);
-      const response = await admin(`${table}/records`, { headers: { Accept: 'application/x-ndjson' } });
-      expect((await response.text()).trimEnd().split('\n')).toHaveLength(13);
+      expect(await linesOf(client, `${table}/records`)).toHaveLength(13);
     });
 
     test('a stream with a limit ends with a cursor', async () => {
       const table = await filled(client, 'hash', 5);
-      const response = await admin(`${table}/records?limit=2`, { headers: { Accept: 'application/x-ndjson' } });
-      const lines = (await response.text())
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      const lines = await linesOf(client, `${table}/records?limit=2`);
       expect(lines).toHaveLength(3);
       expect(lines[2]).toEqual({ end: true, cursor: expect.any(String) });
     });
 
-    test.each([
+    const wrong = [
       'limit=0',
       'limit=1001',
       'limit=x',
@@ -153,12 +144,13 @@ export function describeScans(client: Client): void {
       'prefix=a',
       'reverse=1',
       'cursor=nonsense',
-    ])('the query %s on a table of order hash is invalid', async (query) => {
-      await expectProblem(await admin(`${await filled(client, 'hash', 1)}/records?${query}`), 400, 'invalid');
+    ];
+    test.each(wrong)('the query %s on a table of order hash is invalid', async (query) => {
+      await expectProblem(await admin(`${await client.sharedTable()}/records?${query}`), 400, 'invalid');
     });
 
     test('a bad escape in the query is malformed', async () => {
-      await expectProblem(await admin(`${await freshTable('key')}/records?prefix=%zz`), 400, 'malformed');
+      await expectProblem(await admin(`${await client.sharedTable()}/records?prefix=%zz`), 400, 'malformed');
     });
   });
 }

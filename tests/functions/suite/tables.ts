@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
-export function describeTables({ name, admin, drop, put, freshTable }: Client): void {
+export function describeTables({ name, admin, drop, put, freshTable, json }: Client): void {
   describe(`${name}: tables`, () => {
     test('shows order, time of creation and counters, and lists it', async () => {
       const table = await freshTable('key');
       const name = table.split('/').at(-1);
-      const info = (await (await admin(table)).json()) as Record<string, unknown>;
+      const info = await json(table);
       expect(info).toMatchObject({ name, order: 'key', createdAt: expect.any(String), stats: expect.any(Object) });
-      const { tables } = (await (await admin('/v1/tables')).json()) as { tables: { name: string }[] };
+      const { tables } = await json<{ tables: { name: string }[] }>('/v1/tables');
       expect(tables.find((candidate) => candidate.name === name)).toMatchObject({ order: 'key' });
     });
 
@@ -74,13 +74,6 @@ export function describeTables({ name, admin, drop, put, freshTable }: Client): 
         const { detail } = await expectProblem(await admin(table + query, { method: 'DELETE' }), 400, 'invalid');
         expect(detail).toContain('?confirm=');
         expect((await admin(table)).status).toBe(200);
-      },
-    );
-
-    test.each(['{"order":"random"}', '{"containers":0}', '{"shards":2}'])(
-      'the options %s are invalid',
-      async (body) => {
-        await expectProblem(await put('/v1/tables/options', JSON_TYPE, body), 400, 'invalid');
       },
     );
   });

@@ -1,9 +1,18 @@
 // Values in and out, in all media types.
+import path from 'node:path/posix';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { BYTES, bytesOf, type Client, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from './client.ts';
 
-export function describeValues({ name, admin, put, freshTable, batch }: Client): void {
+/** The heads of arrays in MessagePack, by their lengths. */
+const LENGTHS = [
+  [15, '9f'],
+  [16, 'dc0010'],
+  [65_535, 'dcffff'],
+  [65_536, 'dd00010000'],
+] as const;
+
+export function describeValues({ name, admin, put, freshRecord, batch }: Client): void {
   describe(`${name}: values`, () => {
     test.each([
       [JSON_TYPE, Buffer.from('{ "b" : 1.0,\n "a": "é😀\\u0041", "__proto__": [1e3] }')],
@@ -15,8 +24,9 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
       ],
       [BYTES, Buffer.from([0, 1, 2, 13, 10, 255, 254])],
       [BYTES, Buffer.alloc(0)],
+      [BYTES, Buffer.alloc(500_000, 'stowage ')],
     ])('%s comes back byte for byte', async (contentType, body) => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       const written = await put(record, contentType, body);
       expect(written.status).toBe(204);
       const read = await admin(record);
@@ -26,29 +36,14 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
       expect(await bytesOf(read)).toEqual(body);
     });
 
-    test('a large value comes back byte for byte', async () => {
-      const record = `${await freshTable()}/records/k`;
-      const body = Buffer.alloc(500_000, 'stowage ');
-      expect((await put(record, BYTES, body)).status).toBe(204);
-      expect((await bytesOf(await admin(record))).equals(body)).toBe(true);
-    });
-
     test('HEAD answers like GET, without a body', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       const written = await put(record, JSON_TYPE, '[1,2]');
       const head = await admin(record, { method: 'HEAD' });
       expect(head.status).toBe(200);
       expect(head.headers.get('ETag')).toBe(written.headers.get('ETag'));
       expect(head.headers.get('Content-Length')).toBe('5');
       expect(await head.text()).toBe('');
-    });
-
-    test('JSON is turned into MessagePack where only that is accepted', async () => {
-      const record = `${await freshTable()}/records/k`;
-      await put(record, JSON_TYPE, '{"a":[1,"x"]}');
-      const read = await admin(record, { headers: { Accept: MSGPACK } });
-      expect(read.headers.get('Content-Type')).toBe(MSGPACK);
-      expect(packr.unpack(await bytesOf(read))).toEqual({ a: [1, 'x'] });
     });
 
     test.each([
@@ -63,24 +58,13 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
       ['1e3', 'cb408f400000000000'],
       ['0.1', 'cb3fb999999999999a'],
       ['{"constructor":{"toJSON":[true,null]}}', '81ab636f6e7374727563746f7281a6746f4a534f4e92c3c0'],
-    ])('the JSON %s becomes exactly that in MessagePack', async (text, hex) => {
-      const record = `${await freshTable()}/records/k`;
+      ...LENGTHS.map(([count, head]) => [`[${Array(count).fill(0).join()}]`, head + '00'.repeat(count)] as const),
+    ])('the JSON %.50s becomes exactly that in MessagePack', async (text, hex) => {
+      const record = await freshRecord();
       await put(record, JSON_TYPE, text);
       const read = await admin(record, { headers: { Accept: MSGPACK } });
       expect(read.headers.get('Content-Type')).toBe(MSGPACK);
       expect((await bytesOf(read)).toString('hex')).toBe(hex);
-    });
-
-    test.each([
-      [15, '9f'],
-      [16, 'dc0010'],
-      [65_535, 'dcffff'],
-      [65_536, 'dd00010000'],
-    ])('a JSON array of %i items becomes one of as many in MessagePack', async (count, head) => {
-      const record = `${await freshTable()}/records/k`;
-      await put(record, JSON_TYPE, `[${Array.from({ length: count }, () => 0).join()}]`);
-      const read = await admin(record, { headers: { Accept: MSGPACK } });
-      expect((await bytesOf(read)).toString('hex')).toBe(head + '00'.repeat(count));
     });
 
     test.each([
@@ -93,7 +77,7 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
       ['82a162a132a13180', '{"b":"2","1":{}}'],
       ['a3e282ac', '"€"'],
     ])('the MessagePack %s becomes exactly that in JSON', async (hex, text) => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       await put(record, MSGPACK, Buffer.from(hex, 'hex'));
       const read = await admin(record, { headers: { Accept: `${MSGPACK};q=0.5, application/*` } });
       expect(read.headers.get('Content-Type')).toBe(JSON_TYPE);
@@ -117,7 +101,7 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
     ])(
       '%s with %s is refused in the other form, and given as it is to whoever takes that too',
       async (type, _what, body, place) => {
-        const record = `${await freshTable()}/records/k`;
+        const record = await freshRecord();
         const sent = type === MSGPACK ? Buffer.from(body, 'hex') : Buffer.from(body);
         expect((await put(record, type, sent)).status).toBe(204);
         const other = type === MSGPACK ? JSON_TYPE : MSGPACK;
@@ -142,7 +126,7 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
       ['application/json;q=0, */*', MSGPACK],
       ['*/*', MSGPACK],
     ])('to Accept: %s a value stored as MessagePack is given as %s', async (accept, type) => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       await put(record, MSGPACK, Buffer.from([0x93, 1, 2, 3]));
       const read = await admin(record, { headers: { Accept: accept } });
       expect(read.headers.get('Content-Type')).toBe(type);
@@ -150,10 +134,10 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
 
     test.each(['2', '-1', '1.5', '0.1234', 'x', ''])('a weight in Accept of q=%s is malformed', async (weight) => {
       const accept = { headers: { Accept: `${MSGPACK}, ${JSON_TYPE};q=${weight}` } };
-      const table = await freshTable();
-      await put(`${table}/records/k`, JSON_TYPE, '1');
-      for (const path of [`${table}/records/k`, `${table}/records`]) {
-        const problem = await expectProblem(await admin(path, accept), 400, 'malformed');
+      const record = await freshRecord();
+      await put(record, JSON_TYPE, '1');
+      for (const target of [record, path.dirname(record)]) {
+        const problem = await expectProblem(await admin(target, accept), 400, 'malformed');
         expect(problem.detail).toContain('a q in Accept');
       }
     });
@@ -161,7 +145,7 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
     test.each([JSON_TYPE, MSGPACK] as const)(
       '%s may be nested 100 levels deep, in either form, and no deeper',
       async (type) => {
-        const record = `${await freshTable()}/records/k`;
+        const record = await freshRecord();
         expect((await put(record, type, nested(type, 100))).status).toBe(204);
         for (const form of [JSON_TYPE, MSGPACK] as const) {
           const read = await admin(record, { headers: { Accept: form } });
@@ -175,17 +159,18 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
     test.each(['application/msgpack', 'application/x-msgpack', 'Application/VND.MsgPack'])(
       'MessagePack is taken as %s too, and given by its registered name',
       async (type) => {
-        const table = await freshTable();
-        expect((await put(`${table}/records/k`, type, Buffer.from([7]))).status).toBe(204);
-        expect((await admin(`${table}/records/k`)).headers.get('Content-Type')).toBe(MSGPACK);
-        const data = { op: 'put', key: 'd', data: 'Bw==', contentType: type.toLowerCase() };
-        const outcomes = await batch(table, [data, { op: 'get', key: 'd' }]);
+        const record = await freshRecord();
+        expect((await put(record, type, Buffer.from([7]))).status).toBe(204);
+        expect((await admin(record)).headers.get('Content-Type')).toBe(MSGPACK);
+        const [table, key] = record.split('/records/') as [string, string];
+        const data = { op: 'put', key, data: 'Bw==', contentType: type.toLowerCase() };
+        const outcomes = await batch(table, [data, { op: 'get', key }]);
         expect(outcomes).toMatchObject([{ status: 'written' }, { contentType: MSGPACK, value: 7 }]);
       },
     );
 
     test('bytes are given as bytes alone', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       await put(record, BYTES, Buffer.from([1]));
       await expectProblem(await admin(record, { headers: { Accept: JSON_TYPE } }), 406, 'not_acceptable');
     });
@@ -202,7 +187,7 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
       ['a foreign MessagePack extension', MSGPACK, Buffer.from([0xd4, 0x72, 0x40])],
       ['MessagePack nested without end', MSGPACK, Buffer.alloc(100_000, 0x91)],
     ])('malformed: %s', async (_what, contentType, body) => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       await expectProblem(await put(record, contentType, body), 400, 'malformed');
       await expectProblem(await admin(record), 404, 'record_not_found');
     });
@@ -210,31 +195,25 @@ export function describeValues({ name, admin, put, freshTable, batch }: Client):
     test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])(
       'the content type %s is refused',
       async (contentType) => {
-        const record = `${await freshTable()}/records/k`;
+        const record = await freshRecord();
         await expectProblem(await put(record, contentType, 'a=b'), 415, 'unsupported_media_type');
       },
     );
 
     test('a record over 512 KiB is refused', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       await expectProblem(await put(record, BYTES, Buffer.alloc(512 * 1024 + 1)), 413, 'too_large');
       await expectProblem(await put(record, BYTES, Buffer.alloc(512 * 1024)), 413, 'too_large');
     });
 
     test('a gzip body is inflated before it is stored', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       expect((await put(record, JSON_TYPE, gzipSync('{"a":1}'), { 'Content-Encoding': 'gzip' })).status).toBe(204);
       expect(await (await admin(record)).text()).toBe('{"a":1}');
     });
 
-    test('a gzip bomb is refused', async () => {
-      const record = `${await freshTable()}/records/k`;
-      const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-      await expectProblem(await put(record, BYTES, bomb, { 'Content-Encoding': 'gzip' }), 413, 'too_large');
-    });
-
     test('what is not gzip, and other encodings, are refused', async () => {
-      const record = `${await freshTable()}/records/k`;
+      const record = await freshRecord();
       await expectProblem(await put(record, BYTES, 'x', { 'Content-Encoding': 'gzip' }), 400, 'malformed');
       await expectProblem(await put(record, BYTES, 'x', { 'Content-Encoding': 'br' }), 415, 'unsupported_media_type');
     });

@@ -1,0 +1,19 @@
+// The function `records` in this process, on a store that a test has opened.
+import type { App, FrameOptions } from '../../../functions/http/app.ts';
+import { type Environment, functionConfig } from '../../../functions/instance/config.ts';
+import { createRecordsApp } from '../../../functions/records/app.ts';
+import type { Store } from '../../../shared/store/index.ts';
+import { KEYS, KEYS_ENV } from '../keys.ts';
+import { type Client, clientOf } from '../suite/client.ts';
+
+/** It takes the suite's keys; `env` is the rest of its environment. */
+export function served(
+  store: Store,
+  env: Environment = {},
+  log: FrameOptions['log'] = () => {},
+): Client & { app: App } {
+  const config = functionConfig({ ...KEYS_ENV, ...env });
+  const app = createRecordsApp({ ...config, timeoutMaxMs: 60_000, store: async () => store, log });
+  const send = (path: string, init?: RequestInit) => app.fetch(new Request(`http://localhost${path}`, init));
+  return { app, ...clientOf('the app', send, KEYS) };
+}
