@@ -28,13 +28,12 @@ import {
   written,
 } from '../conformance/harness.ts';
 import { selfSignedCertificate } from '../support/certificate.ts';
-import { entityId } from '../support/ids.ts';
+import { INSERT, READ } from './one-of-each.ts';
 import { azureText, rawServer, type RawRequest, replyText } from './raw-server.ts';
 import { closedAfterEach } from '../support/opened.ts';
 
 const QUICK = { timeoutMs: 300 };
-const WRITE = insert(entityId('a'), [part('h', 'x')]);
-const READ = [{ id: entityId('a'), parts: 'all' }] as const;
+const WRITTEN = [{ kind: 'written' }];
 const TAKEN = azureText(204, { ETag: 'v' });
 // The service tells no version to a caller whom it denies.
 const DENIED = replyText(401, { 'x-ms-request-id': '1', 'x-ms-error-code': 'InvalidAuthenticationInfo' });
@@ -194,16 +193,16 @@ describe('a token credential', () => {
     const { driver, server } = await servedWith(numbered(3_600_000), ({ headers }) =>
       headers['authorization'] === `Bearer ${valid}` ? TAKEN : DENIED,
     );
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject(WRITTEN);
     valid = 't2';
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject(WRITTEN);
     const shown = server.requests.map(({ headers }) => headers['authorization']);
     expect(shown).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
   });
 
   test('whose tokens are all refused: a write is refused, a read says so, after two requests each', async () => {
     const { driver, server } = await servedWith(numbered(3_600_000), () => DENIED);
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
     expect(server.requests).toHaveLength(2);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
     expect(server.requests).toHaveLength(4);
@@ -226,18 +225,18 @@ describe('a token credential', () => {
     const source = numbered(3_600_000);
     const { driver, server } = await servedWith(source, () => TAKEN);
     source.getToken.mockImplementationOnce(fail).mockImplementationOnce(fail);
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
     expect(server.requests).toHaveLength(0);
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject(WRITTEN);
   });
 
   test('that answers after the deadline: the write is not sent any more', async () => {
     const { promise, resolve } = Promise.withResolvers<{ token: string; expiresOnTimestamp: number }>();
     const { driver, server } = await servedWith({ getToken: () => promise }, () => TAKEN);
-    expect(await driver.write([WRITE], QUICK)).toMatchObject([{ kind: 'unknown' }]);
+    expect(await driver.write([INSERT], QUICK)).toMatchObject([{ kind: 'unknown' }]);
     resolve({ token: 't', expiresOnTimestamp: Date.now() + 3_600_000 });
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject(WRITTEN);
     expect(server.requests).toHaveLength(1);
   });
 });
@@ -247,7 +246,7 @@ test('a key that the service denies is not shown twice', async () => {
   const credential = { name: 'account', key: 'a2V5' };
   const endpoint = `http://127.0.0.1:${server.port}`;
   const driver = opened(azureTablesDriver({ endpoint, tableName: 'table', credential }));
-  expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
+  expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
   expect(server.requests).toHaveLength(1);
 });
 
@@ -266,7 +265,7 @@ describe('TLS', () => {
 
   test('a certificate that nobody vouches for: no request leaves', async () => {
     const { driver, server } = await served();
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
     expect(server.requests).toHaveLength(0);
   });
@@ -274,7 +273,7 @@ describe('TLS', () => {
   test('one that is trusted is taken', async () => {
     setDefaultCACertificates([...trusted, cert]);
     const { driver } = await served();
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject(WRITTEN);
   });
 
   test('one of another name is not', async () => {
@@ -282,7 +281,7 @@ describe('TLS', () => {
     const { server } = await served();
     const endpoint = `https://127.0.0.2:${server.port}`;
     const driver = opened(azureTablesDriver({ endpoint, tableName: 'table', credential: numbered(3_600_000) }));
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown' }]);
     expect(server.requests).toHaveLength(0);
   });
 });
@@ -366,7 +365,7 @@ describe('Azurite', () => {
   ])('denies %s: writes are refused, reads are not absence', async (_, how) => {
     const endpoint = `${secure.address}/${AZURITE_ACCOUNT_NAME}`;
     const driver = opened(azureTablesDriver({ endpoint, tableName: 'authorized', ...how() }));
-    expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: false });
   });
 });

@@ -4,6 +4,7 @@ import { memoryDriver, type MemoryFaults } from '../../shared/drivers/memory.ts'
 import { conformance } from '../conformance/conformance.ts';
 import { CALL, insert, part, patch } from '../conformance/harness.ts';
 import { entityId, entityVersion } from '../support/ids.ts';
+import { READ } from './one-of-each.ts';
 
 conformance('measured', { open: () => measured(memoryDriver()).driver, atomic: false, deviations: [] });
 
@@ -27,6 +28,6 @@ test('refusals, unknowns and throttles are told apart', async () => {
   await driver.write([patch(entityId('missing'), entityVersion('v1'), [part('h', 'x')])], CALL);
   throttle = true;
   await driver.write([insert(entityId('a'), [part('h', 'x')])], CALL);
-  await expect(driver.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'throttled' });
+  await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'throttled' });
   expect(counters).toMatchObject({ refusedCondition: 1, unknown: 1, throttled: 2, failedReads: 1 });
 });

@@ -1,19 +1,13 @@
 import { expect, test } from 'vitest';
 import { memoryDriver, type MemoryFault, type MemoryFaults, memoryState } from '../../shared/drivers/memory.ts';
-import type { EntityVersion, Part, Write } from '../../shared/store/contract/driver.ts';
+import type { EntityVersion, Write } from '../../shared/store/contract/driver.ts';
+import { CALL, insert, part, patch, readOne, textOf } from '../conformance/harness.ts';
 import { entityId, partName } from '../support/ids.ts';
-
-const CALL = { timeoutMs: 1_000 };
+import { A, READ } from './one-of-each.ts';
 
 function nothing(): void {}
 
-function part(name: string, text: string, chunksBefore = 0): Part {
-  return { name: partName(name), bytes: Buffer.from(text), chunksBefore };
-}
-
-function insert(id: string, text = 'x'): Write {
-  return { kind: 'insert', id: entityId(id), parts: [part('h', text)] };
-}
+const inserted = (id: string, text = 'x'): Write => insert(entityId(id), [part('h', text)]);
 
 /** Lets exactly the first call go wrong. */
 function once(fault: MemoryFault): MemoryFaults {
@@ -35,31 +29,30 @@ async function idsOf(driver: ReturnType<typeof memoryDriver>): Promise<readonly 
 }
 
 async function versionOf(driver: ReturnType<typeof memoryDriver>, id: string): Promise<EntityVersion> {
-  const [entity] = await driver.read([{ id: entityId(id), parts: 'all' }], CALL);
-  return entity!.version;
+  return (await readOne(driver, entityId(id)))!.version;
 }
 
 test('a failed call has no effect', async () => {
   const { faulty, other } = twoProcesses(once({ fail: 'throttled' }));
-  expect(await faulty.write([insert('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'throttled' }]);
+  expect(await faulty.write([inserted('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'throttled' }]);
   expect(await idsOf(other)).toEqual([]);
 });
 
 test('a failed read rejects with its code', async () => {
   const { faulty } = twoProcesses(once({ fail: 'throttled' }));
-  await expect(faulty.read([{ id: entityId('a'), parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'throttled' });
+  await expect(faulty.read(READ, CALL)).rejects.toMatchObject({ code: 'throttled' });
 });
 
 test('a write whose reply is lost is unknown, and applied', async () => {
   const { faulty, other } = twoProcesses(once({ replyLost: true }));
-  expect(await faulty.write([insert('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'other' }]);
+  expect(await faulty.write([inserted('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'other' }]);
   expect(await idsOf(other)).toEqual(['a']);
 });
 
 test('a late write is unknown first and applied when the test says so', async () => {
   let deliver = nothing;
   const { faulty, other } = twoProcesses(once({ late: (apply) => (deliver = apply) }));
-  expect(await faulty.write([insert('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'other' }]);
+  expect(await faulty.write([inserted('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'other' }]);
   expect(await idsOf(other)).toEqual([]);
   deliver();
   expect(await idsOf(other)).toEqual(['a']);
@@ -68,22 +61,21 @@ test('a late write is unknown first and applied when the test says so', async ()
 test('a late write whose condition no longer holds changes nothing', async () => {
   let deliver = nothing;
   const { faulty, other } = twoProcesses(once({ late: (apply) => (deliver = apply) }));
-  await faulty.write([insert('a', 'late')], CALL);
-  await other.write([insert('a', 'first')], CALL);
+  await faulty.write([inserted('a', 'late')], CALL);
+  await other.write([inserted('a', 'first')], CALL);
   deliver();
-  const [entity] = await other.read([{ id: entityId('a'), parts: 'all' }], CALL);
-  expect(Buffer.from(entity!.parts.get(partName('h'))!).toString()).toBe('first');
+  expect(textOf(await readOne(other, A))).toEqual({ h: 'first' });
 });
 
 test('a doubled write answers by its first delivery', async () => {
   const { faulty, other } = twoProcesses(once({ again: (deliver) => deliver() }));
-  const [outcome] = await faulty.write([insert('a')], CALL);
+  const [outcome] = await faulty.write([inserted('a')], CALL);
   expect(outcome).toEqual({ kind: 'written', version: await versionOf(other, 'a') });
 });
 
 test('of several writes a test may choose which are applied when the request fails', async () => {
   const { faulty, other } = twoProcesses(once({ only: [0, 2] }));
-  const outcomes = await faulty.write([insert('a'), insert('b'), insert('c')], CALL);
+  const outcomes = await faulty.write([inserted('a'), inserted('b'), inserted('c')], CALL);
   expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown']);
   expect(await idsOf(other)).toEqual(['a', 'c']);
 });
@@ -92,7 +84,7 @@ test('a reply held back leaves the effect visible to others', async () => {
   let reply = nothing;
   const held = new Promise<void>((resolve) => (reply = resolve));
   const { faulty, other } = twoProcesses(once({ reply: held }));
-  const writing = faulty.write([insert('a')], CALL);
+  const writing = faulty.write([inserted('a')], CALL);
   await expect.poll(() => idsOf(other)).toEqual(['a']);
   reply();
   expect(await writing).toMatchObject([{ kind: 'written' }]);
@@ -102,7 +94,7 @@ test('a request under way has no effect before its hook lets it arrive', async (
   let arrive = nothing;
   const arrival = new Promise<undefined>((resolve) => (arrive = () => resolve(undefined)));
   const { faulty, other } = twoProcesses(() => arrival);
-  const writing = faulty.write([insert('a')], CALL);
+  const writing = faulty.write([inserted('a')], CALL);
   expect(await idsOf(other)).toEqual([]);
   arrive();
   expect(await writing).toMatchObject([{ kind: 'written' }]);
@@ -110,7 +102,7 @@ test('a request under way has no effect before its hook lets it arrive', async (
 
 test('a listing may answer an empty page with a cursor', async () => {
   const { faulty, other } = twoProcesses(once({ emptyPage: true }));
-  await other.write([insert('a')], CALL);
+  await other.write([inserted('a')], CALL);
   const first = await faulty.list('', undefined, 10, CALL);
   expect(first.ids).toEqual([]);
   expect(await faulty.list('', first.cursor, 10, CALL)).toEqual({ ids: ['a'], cursor: undefined });
@@ -118,57 +110,42 @@ test('a listing may answer an empty page with a cursor', async () => {
 
 test('a write that changes nothing keeps the version', async () => {
   const driver = memoryDriver();
-  await driver.write([insert('a')], CALL);
+  await driver.write([inserted('a')], CALL);
   const version = await versionOf(driver, 'a');
-  expect(await driver.write([{ kind: 'patch', id: entityId('a'), version, parts: [part('h', 'x', 1)] }], CALL)).toEqual(
-    [{ kind: 'written', version }],
-  );
+  expect(await driver.write([patch(A, version, [part('h', 'x', 1)])], CALL)).toEqual([{ kind: 'written', version }]);
 });
 
 test('a failed request of several writes has applied those before the bad one', async () => {
   const driver = memoryDriver();
-  await driver.write([insert('b')], CALL);
-  const outcomes = await driver.write([insert('a'), insert('b'), insert('c')], CALL);
+  await driver.write([inserted('b')], CALL);
+  const outcomes = await driver.write([inserted('a'), inserted('b'), inserted('c')], CALL);
   expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown']);
   expect(await idsOf(driver)).toEqual(['a', 'b']);
 });
 
 test('emptied chunks count against the limit until a replace', async () => {
   const driver = memoryDriver({ limits: { chunkBytes: 10, chunksMax: 3 } });
-  const [first] = await driver.write(
-    [{ kind: 'insert', id: entityId('a'), parts: [part('p0', 'x'.repeat(30))] }],
-    CALL,
-  );
-  let version = (first as { version: EntityVersion }).version;
-  const [second] = await driver.write(
-    [{ kind: 'patch', id: entityId('a'), version, parts: [part('p0', '', 3)] }],
-    CALL,
-  );
-  version = (second as { version: EntityVersion }).version;
-  const grow = (kind: 'patch' | 'replace') =>
-    driver.write([{ kind, id: entityId('a'), version, parts: [part('p1', 'y')] }], CALL);
+  await driver.write([insert(A, [part('p0', 'x'.repeat(30))])], CALL);
+  await driver.write([patch(A, await versionOf(driver, 'a'), [part('p0', '', 3)])], CALL);
+  const version = await versionOf(driver, 'a');
+  const grow = (kind: 'patch' | 'replace') => driver.write([{ kind, id: A, version, parts: [part('p1', 'y')] }], CALL);
   expect(await grow('patch')).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
   expect(await grow('replace')).toMatchObject([{ kind: 'written' }]);
 });
 
 test('a write that forgets chunks it leaves behind is misuse', async () => {
   const driver = memoryDriver({ limits: { chunkBytes: 10 } });
-  await driver.write([insert('a', 'x'.repeat(25))], CALL);
+  await driver.write([inserted('a', 'x'.repeat(25))], CALL);
   const version = await versionOf(driver, 'a');
-  const write: Write = { kind: 'patch', id: entityId('a'), version, parts: [part('h', 'y', 1)] };
-  await expect(driver.write([write], CALL)).rejects.toThrow(TypeError);
+  await expect(driver.write([patch(A, version, [part('h', 'y', 1)])], CALL)).rejects.toThrow(TypeError);
 });
 
 test('a caller that changes its buffer afterwards changes nothing stored', async () => {
   const driver = memoryDriver();
   const bytes = Buffer.from('kept');
-  await driver.write(
-    [{ kind: 'insert', id: entityId('a'), parts: [{ name: partName('h'), bytes, chunksBefore: 0 }] }],
-    CALL,
-  );
+  await driver.write([insert(A, [part('h', bytes)])], CALL);
   bytes.fill(0);
-  const [entity] = await driver.read([{ id: entityId('a'), parts: 'all' }], CALL);
+  const [entity] = await driver.read(READ, CALL);
   entity!.parts.get(partName('h'))!.fill(1);
-  const [again] = await driver.read([{ id: entityId('a'), parts: 'all' }], CALL);
-  expect(Buffer.from(again!.parts.get(partName('h'))!).toString()).toBe('kept');
+  expect(textOf(await readOne(driver, A))).toEqual({ h: 'kept' });
 });

@@ -9,8 +9,8 @@ import { afterAll, describe, expect, inject, test } from 'vitest';
 import { startAzurite } from '../../infra/emulators/azurite.ts';
 import type { Driver, DriverCallOptions } from '../../shared/store/contract/driver.ts';
 import { openStore } from '../../shared/store/index.ts';
-import { insert, part } from '../conformance/harness.ts';
 import { driverAt, type DriverName, DRIVERS, type Transport } from './emulated.ts';
+import { INSERT, PATCH, READ, REMOVALS } from './one-of-each.ts';
 import { entityId } from '../support/ids.ts';
 import { listening } from '../support/listening.ts';
 import { closedAfterEach } from '../support/opened.ts';
@@ -63,7 +63,7 @@ function freshSpace(): string {
 async function connected(name: DriverName, transport: Transport) {
   const proxy = await silenceableProxy(portOf(name));
   const driver = opened(driverAt(name, transport, proxy.port, freshSpace()));
-  expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
+  expect(await driver.read(READ, PATIENT)).toEqual([undefined]);
   return { driver, proxy };
 }
 
@@ -75,11 +75,24 @@ describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
   test('a connection that falls silent is left at the first deadline, and the next request is answered', async () => {
     const { driver, proxy } = await connected(name, transport);
     proxy.fallSilent();
-    await expect(driver.read([{ id: entityId('a'), parts: 'all' }], QUICK)).rejects.toMatchObject({
-      code: 'unavailable',
-    });
-    expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
-    expect(await driver.write([insert(entityId('a'), [part('h', 'x')])], PATIENT)).toMatchObject([{ kind: 'written' }]);
+    await expect(driver.read(READ, QUICK)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await driver.read(READ, PATIENT)).toEqual([undefined]);
+    expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'written' }]);
+  });
+
+  test('where every connection is silent reads and lists are unavailable, and all changes unknown', async () => {
+    const { driver, proxy } = await connected(name, transport);
+    proxy.isSilentForGood = true;
+    proxy.fallSilent();
+    const unavailable = { code: 'unavailable' };
+    await Promise.all([
+      expect(driver.read(READ, QUICK)).rejects.toMatchObject(unavailable),
+      expect(driver.list('a', undefined, 1, QUICK)).rejects.toMatchObject(unavailable),
+      ...[INSERT, PATCH].map((write) =>
+        expect(driver.write([write], QUICK)).resolves.toMatchObject([{ kind: 'unknown' }]),
+      ),
+      expect(driver.remove(REMOVALS, QUICK)).resolves.toMatchObject([{ kind: 'unknown' }]),
+    ]);
   });
 
   test('a store on it loses no put: what was unknown is settled by reading', async () => {
@@ -114,7 +127,7 @@ test('of many requests that wait on a silent connection to Datastore, one opens 
     Array.from({ length: 20 }, (_, index) => driver.read([{ id: entityId(`a${index}`), parts: 'all' }], QUICK)),
   );
   expect(new Set(reads.map(({ status }) => status))).toEqual(new Set(['rejected']));
-  expect(await driver.read([{ id: entityId('a'), parts: 'all' }], PATIENT)).toEqual([undefined]);
+  expect(await driver.read(READ, PATIENT)).toEqual([undefined]);
   expect(proxy.accepted).toBe(2);
   await expect.poll(proxy.openConnections).toBe(1);
 });

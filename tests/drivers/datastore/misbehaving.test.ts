@@ -1,9 +1,10 @@
 // The Datastore driver against a service that breaks off or lies: requests leave once, doubt is
 // `unknown`, and the next call is answered.
 import { describe, expect, test } from 'vitest';
-import { insert, part } from '../../conformance/harness.ts';
-import { entityId } from '../../support/ids.ts';
+import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
+import { part, patch, written } from '../../conformance/harness.ts';
 import { datastoreAt, TRANSPORTS } from '../emulated.ts';
+import { A, INSERT, READ } from '../one-of-each.ts';
 import {
   type Asked,
   type Connection,
@@ -23,8 +24,7 @@ import {
 import { closedAfterEach } from '../../support/opened.ts';
 
 const PATIENT = { timeoutMs: 20_000 };
-const WRITE = insert(entityId('a'), [part('h', 'x')]);
-const READ = [{ id: entityId('a'), parts: 'all' as const }];
+const WRITTEN = [{ kind: 'written', version: '5' }];
 
 /** A CommitResponse with one result, at version 5; a LookupResponse may be empty. */
 const COMMITTED = Uint8Array.of(0x1a, 2, 0x20, 5);
@@ -92,18 +92,18 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     retryable = true,
   ) {
     const code = reason === 'throttled' ? 'throttled' : 'unavailable';
-    expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'unknown', reason }]);
+    expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'unknown', reason }]);
     expect(server.messages).toHaveLength(1);
     await expect(driver.read(READ, PATIENT)).rejects.toMatchObject({ code, retryable });
     expect(server.messages).toHaveLength(2);
     heal();
-    expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+    expect(await driver.write([INSERT], PATIENT)).toEqual(WRITTEN);
     expect(server.messages).toHaveLength(3);
   }
 
   test('a reply of more than a frame is understood', async () => {
     const { driver } = await answered(({ stream }) => reply(stream, PADDED));
-    expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+    expect(await driver.write([INSERT], PATIENT)).toEqual(WRITTEN);
   });
 
   test('a reply is understood whether it comes at once or byte by byte', async () => {
@@ -111,7 +111,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const server = await serve(
         ({ connection, stream }) => void drip(connection, reply(stream, COMMITTED), pieceBytes),
       );
-      expect(await driverAt(server).write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+      expect(await driverAt(server).write([INSERT], PATIENT)).toEqual(WRITTEN);
     }
   });
 
@@ -126,7 +126,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const told = new RegExp(`^datastore did not answer, try again: ${lost}.*ECONNREFUSED`);
       await expect(driver.read(READ, PATIENT)).rejects.toThrow(told);
       await expect(driver.list('', undefined, 1, PATIENT)).rejects.toThrow(told);
-      expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+      expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
     },
   );
 
@@ -171,7 +171,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
 
     test('after its status changes nothing about that', async () => {
       const { driver } = await answered(({ stream }) => Buffer.concat([reply(stream, COMMITTED), reset(stream, 0)]));
-      expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+      expect(await driver.write([INSERT], PATIENT)).toEqual(WRITTEN);
     });
   });
 
@@ -180,8 +180,8 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const { server, driver } = await answered(({ stream }) =>
         Buffer.concat([goaway(stream), reply(stream, COMMITTED)]),
       );
-      expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
-      expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+      expect(await driver.write([INSERT], PATIENT)).toEqual(WRITTEN);
+      expect(await driver.write([INSERT], PATIENT)).toEqual(WRITTEN);
       expect(server.connections).toHaveLength(2);
       expect(server.messages).toHaveLength(2);
     });
@@ -191,7 +191,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
         Buffer.concat([goaway(2 ** 31 - 1), reply(stream, COMMITTED), goaway(stream)]),
       );
       for (let count = 1; count <= 3; count += 1) {
-        expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+        expect(await driver.write([INSERT], PATIENT)).toEqual(WRITTEN);
         expect(server.messages).toHaveLength(count);
       }
     });
@@ -209,7 +209,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
         one.connection.socket.write(Buffer.concat([goaway(first!.stream), reply(first!.stream, COMMITTED)]));
       });
       const driver = driverAt(server);
-      const outcomes = await Promise.all(Array.from({ length: 3 }, () => driver.write([WRITE], PATIENT)));
+      const outcomes = await Promise.all(Array.from({ length: 3 }, () => driver.write([INSERT], PATIENT)));
       expect(outcomes.filter(([outcome]) => outcome?.kind === 'written')).toHaveLength(1);
       expect(outcomes.filter(([outcome]) => outcome?.kind === 'unknown')).toHaveLength(2);
       expect(server.messages).toHaveLength(3);
@@ -222,7 +222,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     test('of a service that is closing as soon as it is asked is no reason to dial for ever', async () => {
       const server = await serve(() => {});
       const driver = driverAt(server);
-      const writing = driver.write([WRITE], PATIENT);
+      const writing = driver.write([INSERT], PATIENT);
       await expect.poll(() => server.connections.length).toBe(1);
       server.connections[0]!.socket.write(goaway(0));
       expect(await writing).toMatchObject([{ kind: 'unknown' }]);
@@ -239,7 +239,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       [99, 'unknown', 'other'],
     ])('of %i in headers alone is the verdict: %s (%s)', async (code, kind, reason) => {
       const { server, driver } = await answered(({ stream }) => statusOnly(stream, code));
-      expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind, reason }]);
+      expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind, reason }]);
       expect(server.messages).toHaveLength(1);
     });
 
@@ -249,43 +249,28 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       ['100% wrong %E0%A4%A', '100% wrong %E0%A4%A'],
     ])('has a message in percent-encoding: %s', async (encoded, decoded) => {
       const { driver } = await answered(({ stream }) => statusOnly(stream, 7, encoded));
-      const [outcome] = await driver.write([WRITE], PATIENT);
+      const [outcome] = await driver.write([INSERT], PATIENT);
       expect(outcome).toMatchObject({ kind: 'refused', cause: { cause: { code: 7, message: decoded } } });
     });
 
     test('that follows a message in trailers is the verdict', async () => {
-      const { driver } = await answered(({ stream }) =>
-        Buffer.concat([
-          headers(stream, RESPONSE_HEADERS),
-          data(stream, message(COMMITTED)),
-          headers(stream, { 'grpc-status': '9' }, { isEnd: true }),
-        ]),
-      );
-      expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'refused' }]);
+      const { driver } = await answered(({ stream }) => inTrailers(stream, message(COMMITTED), { 'grpc-status': '9' }));
+      expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'refused' }]);
     });
 
     test.each([
-      ['OK without a message', () => OK_TRAILERS],
-      ['of no number', () => ({ 'grpc-status': 'OK' })],
-      ['that is missing in trailers', () => ({ 'x-other': '1' })],
-    ])('%s proves nothing', async (_, trailers) => {
+      ['OK without a message', (stream: number) => [headers(stream, OK_TRAILERS, { isEnd: true })]],
+      ['of no number', (stream: number) => [headers(stream, { 'grpc-status': 'OK' }, { isEnd: true })]],
+      ['that is missing in trailers', (stream: number) => [headers(stream, { 'x-other': '1' }, { isEnd: true })]],
+      ['that is missing after the message', (stream: number) => [data(stream, message(COMMITTED), { isEnd: true })]],
+    ])('%s proves nothing', async (_, framesBehind) => {
       await expectUnknown(
-        await answered(({ stream }) =>
-          Buffer.concat([headers(stream, RESPONSE_HEADERS), headers(stream, trailers(), { isEnd: true })]),
-        ),
+        await answered(({ stream }) => Buffer.concat([headers(stream, RESPONSE_HEADERS), ...framesBehind(stream)])),
       );
     });
 
     test('that is missing where headers are the whole reply proves nothing', async () => {
       await expectUnknown(await answered(({ stream }) => headers(stream, RESPONSE_HEADERS, { isEnd: true })));
-    });
-
-    test('that is missing after the message proves nothing', async () => {
-      await expectUnknown(
-        await answered(({ stream }) =>
-          Buffer.concat([headers(stream, RESPONSE_HEADERS), data(stream, message(COMMITTED), { isEnd: true })]),
-        ),
-      );
     });
 
     test.each([
@@ -314,8 +299,29 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const { driver } = await answered(({ stream }) =>
         headers(stream, { ...RESPONSE_HEADERS, ':status': '503', 'grpc-status': '7' }, { isEnd: true }),
       );
-      expect(await driver.write([WRITE], PATIENT)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
+      expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
     });
+  });
+
+  test.each([
+    ['UNAVAILABLE', 'unknown'],
+    ['ABORTED', 'refused'],
+    ['DEADLINE_EXCEEDED', 'unknown'],
+    ['INTERNAL', 'unknown'],
+  ] as const)('rule 2: each kind of request is sent once though it is answered %s (%s)', async (code, kind) => {
+    const emulator = opened(await startDatastoreEmulator());
+    const driver = opened(datastoreAt(transport, `http://${emulator.address}`, { projectId: 'p' }));
+    const version = await written(driver, INSERT);
+    // Lets the probe pass.
+    await written(driver, patch(A, version, [part('h', 'y', 1)]));
+    const fault = emulator.faults.add({ code, when: 'before' });
+    await expect(driver.read(READ, PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(fault.hits).toBe(2);
+    expect(await driver.write([patch(A, version, [part('h', 'z', 1)])], PATIENT)).toMatchObject([{ kind }]);
+    expect(fault.hits).toBe(3);
+    expect(await driver.remove([{ id: A, version }], PATIENT)).toMatchObject([{ kind }]);
+    expect(fault.hits).toBe(4);
   });
 
   test.each(['headers', 'trailers'])('a reply with %s of just below 16 KiB is understood', async (where) => {
@@ -325,7 +331,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
         ? inTrailers(stream, message(COMMITTED), OK_TRAILERS, { ...RESPONSE_HEADERS, ...large })
         : inTrailers(stream, message(COMMITTED), { ...large, ...OK_TRAILERS }),
     );
-    expect(await driver.write([WRITE], PATIENT)).toEqual([{ kind: 'written', version: '5' }]);
+    expect(await driver.write([INSERT], PATIENT)).toEqual(WRITTEN);
   });
 
   describe('a reply', () => {

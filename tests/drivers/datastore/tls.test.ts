@@ -5,16 +5,13 @@ import { createServer as createTlsServer, getCACertificates, setDefaultCACertifi
 import type { GoogleAuth } from 'google-auth-library';
 import { afterEach, describe, expect, test } from 'vitest';
 import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
-import { insert, part } from '../../conformance/harness.ts';
-import { entityId } from '../../support/ids.ts';
+import { INSERT, READ } from '../one-of-each.ts';
 import { message } from './frames.ts';
 import { closedAfterEach } from '../../support/opened.ts';
 import { listening } from '../../support/listening.ts';
 import { selfSignedCertificate } from '../../support/certificate.ts';
 
 const CALL = { timeoutMs: 10_000 };
-const WRITE = insert(entityId('a'), [part('h', 'x')]);
-const READ = [{ id: entityId('a'), parts: 'all' as const }];
 const COMMITTED = message(Uint8Array.of(0x1a, 2, 0x20, 5));
 
 const trusted = getCACertificates();
@@ -49,7 +46,7 @@ function driverAt(host: string, port: number) {
 }
 
 async function expectNothingSent(driver: ReturnType<typeof driverAt>, seen: readonly unknown[]) {
-  expect(await driver.write([WRITE], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
   await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
   expect(seen).toEqual([]);
 }
@@ -58,7 +55,7 @@ describe('over TLS', () => {
   test('a service with a certificate that is trusted for its name is asked, with token, route and agent', async () => {
     setDefaultCACertificates([...trusted, pair.cert]);
     const { port, seen } = await service();
-    expect(await driverAt('localhost', port).write([WRITE], CALL)).toMatchObject([{ kind: 'written' }]);
+    expect(await driverAt('localhost', port).write([INSERT], CALL)).toMatchObject([{ kind: 'written' }]);
     expect(seen).toMatchObject([
       {
         ':method': 'POST',
@@ -98,7 +95,7 @@ describe('over TLS', () => {
     const port = await listening(opened(server));
     const driver = driverAt('localhost', port);
     await expectNothingSent(driver, []);
-    const [outcome] = await driver.write([WRITE], CALL);
+    const [outcome] = await driver.write([INSERT], CALL);
     expect(String((outcome as { cause?: unknown }).cause)).toContain(why);
     expect(Buffer.concat(heard).toString('latin1')).not.toContain('secret');
   });

@@ -18,6 +18,8 @@ interface Page {
   readonly cursor?: string;
 }
 
+const valuesOf = ({ records }: Page) => records.map(({ value }) => value);
+
 /** The lines of a table's records as NDJSON. */
 async function linesOf({ admin }: Client, path: string): Promise<Record<string, unknown>[]> {
   const response = await admin(path, { headers: { Accept: 'application/x-ndjson, */*' } });
@@ -28,7 +30,6 @@ async function linesOf({ admin }: Client, path: string): Promise<Record<string, 
 
 export function describeScans(client: Client): void {
   const { name, admin, put, freshTable, batch, json } = client;
-  const valuesOf = ({ records }: Page) => records.map(({ value }) => value);
   describe(`${name}: scans`, () => {
     test('pages through a table, each record once', async () => {
       const table = await filled(client, 'hash', 25);

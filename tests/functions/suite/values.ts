@@ -58,7 +58,10 @@ export function describeValues({ name, admin, put, freshRecord, batch }: Client)
       ['1e3', 'cb408f400000000000'],
       ['0.1', 'cb3fb999999999999a'],
       ['{"constructor":{"toJSON":[true,null]}}', '81ab636f6e7374727563746f7281a6746f4a534f4e92c3c0'],
-      ...LENGTHS.map(([count, head]) => [`[${Array(count).fill(0).join()}]`, head + '00'.repeat(count)] as const),
+      ...LENGTHS.map(([count, head]): [string, string] => [
+        `[${Array(count).fill(0).join()}]`,
+        head + '00'.repeat(count),
+      ]),
     ])('the JSON %.50s becomes exactly that in MessagePack', async (text, hex) => {
       const record = await freshRecord();
       await put(record, JSON_TYPE, text);

@@ -23,13 +23,8 @@ const functionsOf = (cloud: Cloud, more: object = {}): Readonly<Record<string, u
 });
 
 /** One function that is called, kept warm; one that runs every day; alerts. */
-const watchedPlans = new Map<Cloud, Promise<readonly Change[]>>();
-const watchedPlan = (cloud: Cloud): Promise<readonly Change[]> => {
-  const planned =
-    watchedPlans.get(cloud) ?? planOf(cloud, { ...functionsOf(cloud, { instances_min: 1 }), alerts: ALERTS });
-  watchedPlans.set(cloud, planned);
-  return planned;
-};
+const watchedPlan = (cloud: Cloud): Promise<readonly Change[]> =>
+  planOf(cloud, { ...functionsOf(cloud, { instances_min: 1 }), alerts: ALERTS });
 const ALERTS = { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 };
 
 /** The environment of the first function. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Traits } from './schemas/schema.ts';
 import { type Cloud, hasTerraform, INFRA, openSandbox, run, type Sandbox, schemaOf } from './stand-ins/terraform.ts';
-import { type Change, computed, expectDone, INVOKER, KEYS, packagesFor, WANTED } from './stand-ins/plan.ts';
+import { afterOf, type Change, computed, expectDone, INVOKER, KEYS, packagesFor, WANTED } from './stand-ins/plan.ts';
 
 const NEXT_KEYS = {
   read: 'secret-of-readers-0002',
@@ -141,8 +141,7 @@ describe.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)('what comes to be
   });
   afterAll(() => sandbox.close());
 
-  const planned = (type: string): Record<string, unknown>[] =>
-    changes.filter((one) => one.type === type).map(({ change }) => change.after!);
+  const planned = (type: string): Record<string, unknown>[] => afterOf(changes, type);
 
   test('holds no secret in the plan or in the state', () => {
     for (const key of Object.values(KEYS)) {
@@ -247,30 +246,43 @@ describe.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)('what comes to be
   });
 });
 
-describe.skipIf(!hasTerraform)('wrong input', () => {
-  test.each([
-    ['gcp', 'project', 'Some Project', 'A project id has'],
-    ['gcp', 'stage', 'Dev/1', '1 to 10 lower-case'],
-    ['gcp', 'region', 'the moon', 'A region looks like'],
-    ['gcp', 'invokers', ['allUsers'], 'never public'],
-    ['gcp', 'processors_max', 4, 'could take 5 processors'],
-    ['gcp', 'backup_days', 99, '14 weeks'],
-    ['gcp', 'invokers', ['domain:example.com'], 'Invokers are named'],
-    ['azure', 'subscription_id', 'mine', 'A subscription id is a GUID'],
-    ['azure', 'stage', 'a-b', '1 to 10 lower-case'],
-    ['azure', 'table', 'my-table', "A table's name has"],
-    ['azure', 'replication', 'RAID', 'One of LRS'],
-  ] as const)('for %s: %s = %j is refused with what it should be', async (cloud, name, value, message) => {
-    const sandbox = await openSandbox(cloud, { ...WANTED[cloud], [name]: value });
-    try {
-      await packagesFor(sandbox, cloud);
-      const { code, output } = await sandbox.terraform('plan', '-input=false', '-no-color');
-      expect(code).toBe(1);
-      expect(output.replaceAll(/\s+/g, ' ')).toContain(message);
-      expect(sandbox.provider.applied).toEqual([]);
-    } finally {
-      await sandbox.close();
-    }
+describe
+  .skipIf(!hasTerraform)
+  .each<readonly [Cloud, readonly (readonly [name: string, value: string, message: string])[]]>([
+    [
+      'gcp',
+      [
+        ['project', 'Some Project', 'A project id has'],
+        ['stage', 'Dev/1', '1 to 10 lower-case'],
+        ['region', 'the moon', 'A region looks like'],
+        ['invokers', '["allUsers"]', 'never public'],
+        ['processors_max', '4', 'could take 5 processors'],
+        ['backup_days', '99', '14 weeks'],
+        ['invokers', '["domain:example.com"]', 'Invokers are named'],
+      ],
+    ],
+    [
+      'azure',
+      [
+        ['subscription_id', 'mine', 'A subscription id is a GUID'],
+        ['stage', 'a-b', '1 to 10 lower-case'],
+        ['table', 'my-table', "A table's name has"],
+        ['replication', 'RAID', 'One of LRS'],
+      ],
+    ],
+  ])('wrong input for %s', (cloud, cases) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await openSandbox(cloud, WANTED[cloud]);
+    await packagesFor(sandbox, cloud);
+  });
+  afterAll(() => sandbox.close());
+
+  test.each(cases)('%s = %s is refused with what it should be', async (name, value, message) => {
+    const { code, output } = await sandbox.terraform('plan', '-input=false', '-no-color', `-var=${name}=${value}`);
+    expect(code).toBe(1);
+    expect(output.replaceAll(/\s+/g, ' ')).toContain(message);
+    expect(sandbox.provider.applied).toEqual([]);
   });
 });
 

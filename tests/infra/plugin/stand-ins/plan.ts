@@ -31,13 +31,26 @@ export interface Change {
   };
 }
 
+const planned = new Map<string, Promise<readonly Change[]>>();
+
 /**
- * The changes that these variables lead to. `folder` is another root module in the cloud's folder.
+ * The changes that these variables lead to, planned once a file. `folder` is another root module in
+ * the cloud's folder.
  */
-export async function planOf(
+export function planOf(
   cloud: Cloud,
   variables: Readonly<Record<string, unknown>>,
   folder = '',
+): Promise<readonly Change[]> {
+  const asked = JSON.stringify([cloud, variables, folder]);
+  if (!planned.has(asked)) planned.set(asked, plan(cloud, variables, folder));
+  return planned.get(asked)!;
+}
+
+async function plan(
+  cloud: Cloud,
+  variables: Readonly<Record<string, unknown>>,
+  folder: string,
 ): Promise<readonly Change[]> {
   const sandbox = await openSandbox(cloud, { ...WANTED[cloud], ...variables }, computed());
   try {
