@@ -4,7 +4,7 @@ import { explained } from '../../../infra/cli/explain.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { onDatastore, runCommand, STOWAGE } from './run-command.ts';
+import { onDatastore, stowage } from './run-command.ts';
 
 test('tells the requests and some of the bytes that operations then take', async () => {
   const state = memoryState();
@@ -47,9 +47,9 @@ test('tells the requests and some of the bytes that operations then take', async
 test('prints a table with prices', async () => {
   const env = onDatastore();
   const store = 'gcp://commands?namespace=explain';
-  const put = await runCommand([STOWAGE, 'put', 't', 'a', '1', '--create', 'key', '--to', store], { env });
+  const put = await stowage(['put', 't', 'a', '1', '--create', 'key', '--to', store], { env });
   expect(put.code).toBe(0);
-  const { stdout } = await runCommand([STOWAGE, 'explain', 't', '--from', store], { env });
+  const { stdout } = await stowage(['explain', 't', '--from', store], { env });
   expect(stdout).toMatch(/^Leaves: 1\n {2}operation +reads +writes/);
   expect(stdout).toMatch(/put or delete, container in memory +0 +1 +0 +\d+ +0\.9\n/);
 });

@@ -1,7 +1,7 @@
 // Records on the command line, against the embedded emulator.
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { type Ended, onDatastore, runCommand, STOWAGE } from './run-command.ts';
+import { type Ended, onDatastore, runCommand, STOWAGE, stowage } from './run-command.ts';
 
 const env = onDatastore();
 
@@ -9,7 +9,7 @@ const env = onDatastore();
 function shell(namespace: string): (...args: string[]) => Promise<Ended> {
   return (...args) => {
     const option = args[0] === 'put' ? '--to' : '--from';
-    return runCommand([STOWAGE, ...args, option, `gcp://commands?namespace=${namespace}`], { env });
+    return stowage([...args, option, `gcp://commands?namespace=${namespace}`], { env });
   };
 }
 
@@ -51,8 +51,16 @@ test.each([
   [['put', 'users', 'a', '1'], '--to is missing'],
   [['scan', 'users', '--limit', '0', '--from', 'gcp://p'], '--limit takes a whole number from 1'],
   [['get', 'users', 'a', '--from', 'ftp://p'], '--from takes gcp://PROJECT/DATABASE'],
-  [['gett'], 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, export'],
+  [['inspect', 't', '--from', 'gcp://p', '--key', 'a', '--container', 'b'], 'not both'],
+  [['repair', 't', '--from', 'gcp://p'], '--save is missing'],
+  [['verify', 't'], '--from is missing'],
 ])('%j is refused before anything is asked', async (args, message) => {
-  const { code, stderr } = await runCommand([STOWAGE, ...args]);
+  const { code, stderr } = await stowage(args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test('a command that is none is refused with those that there are, also by the process', async () => {
+  const { code, stderr } = await runCommand([STOWAGE, 'gett']);
+  const message = 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, export';
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });

@@ -11,7 +11,7 @@ import { azureAt, datastoreAt } from '../../drivers/emulated.ts';
 import { damage, type Damage, type Edit, EDITS, picker, placesOf, storedEntities } from '../../store/damage.ts';
 import { testFolder } from '../../support/folder.ts';
 import { partName } from '../../support/ids.ts';
-import { onBothClouds, runCommand, STOWAGE } from './run-command.ts';
+import { onBothClouds, stowage } from './run-command.ts';
 
 const KEYS = Array.from({ length: 500 }, (_, number) => `key ${String(number).padStart(4, '0')}`);
 const [HEADER, COMMIT] = [partName('h'), partName('c')];
@@ -73,12 +73,12 @@ async function checked(store: Store, name: string, values: Map<string, string>, 
 test.each([
   ['Datastore', datastore],
   ['Azure Tables', azureTables],
-] as const)('15 times a stored part is damaged on the emulator of %s, and repaired', async (_, open) => {
+] as const)('six times a stored part is damaged on the emulator of %s, and repaired', async (_, open) => {
   const driver = await open();
   const store = storeOn(driver);
   const values = await filled(store, 'rounds');
   const pick = picker(3);
-  for (let round = 0; round < 15; round += 1) {
+  for (let round = 0; round < 6; round += 1) {
     const before = await storedEntities(driver, 'rounds');
     const places = placesOf(before, 'rounds');
     const { id, parts } = pick(before);
@@ -139,7 +139,7 @@ test('a table damaged in ten ways is verified, repaired, and copied to the other
   const env = await onBothClouds();
   const [from, to] = ['gcp://stowage-repair-test', 'azure://devstoreaccount1/stowage'];
   const cwd = await testFolder();
-  const run = (...args: string[]) => runCommand([STOWAGE, ...args, '--from', from], { cwd, env });
+  const run = (...args: string[]) => stowage([...args, '--from', from], { cwd, env });
   expect(await run('verify', 'ten')).toMatchObject({ code: 1 });
   const shown = await run('inspect', 'ten');
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('the header cannot be read') as string });
@@ -176,12 +176,4 @@ test('a table damaged in ten ways is verified, repaired, and copied to the other
   );
   expect(lost).toBeGreaterThan(0);
   expect(lost).toBeLessThan(KEYS.filter((key) => mayBeLost(key)).length + 1);
-});
-
-test.each([
-  [['repair', 't', '--from', 'gcp://p'], '--save is missing'],
-  [['inspect', 't', '--from', 'gcp://p', '--key', 'a', '--container', 'b'], 'not both'],
-] as const)('stowage %j says what is wrong with it', async (args, message) => {
-  const { code, stderr } = await runCommand([STOWAGE, ...args], { cwd: await testFolder() });
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) as string });
 });

@@ -1,12 +1,18 @@
-// A command of the project in a process of its own.
+// Commands of the project, in a process of their own or in this one.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { inject, onTestFinished } from 'vitest';
+import { format } from 'node:util';
+import { inject, onTestFinished, vi } from 'vitest';
+import { DATA_COMMANDS } from '../../../infra/cli/data/commands.ts';
+import { LOOK_COMMANDS } from '../../../infra/cli/data/look.ts';
+import { RECORD_COMMANDS } from '../../../infra/cli/data/records.ts';
+import { explainCommand } from '../../../infra/cli/explain.ts';
 import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 export const STOWAGE = fileURLToPath(new URL('../../../infra/cli/main.ts', import.meta.url));
 const TIMEOUT_MS = 100_000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Ended {
   readonly code: number;
@@ -25,6 +31,38 @@ export function runCommand(
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
+}
+
+const COMMANDS = { ...LOOK_COMMANDS, ...DATA_COMMANDS, ...RECORD_COMMANDS, explain: explainCommand };
+
+/**
+ * Runs a command of `stowage` in this process: to start Node.js takes longer than what the command
+ * does. Give it one at a time.
+ */
+export async function stowage(
+  [name, ...args]: readonly string[],
+  { cwd = ROOT, env = {} }: { cwd?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<Ended> {
+  const said = { stdout: '', stderr: '' };
+  const before = { cwd: process.cwd(), listeners: SIGNALS.map((signal) => process.listeners(signal)) };
+  vi.spyOn(console, 'log').mockImplementation((...text) => void (said.stdout += `${format(...text)}\n`));
+  vi.spyOn(console, 'error').mockImplementation((...text) => void (said.stderr += `${format(...text)}\n`));
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((said.stdout += String(text)), true));
+  for (const [variable, value] of Object.entries(env)) vi.stubEnv(variable, value);
+  process.chdir(cwd);
+  process.exitCode = 0;
+  try {
+    await COMMANDS[name as keyof typeof COMMANDS](args);
+    return { code: Number(process.exitCode), ...said };
+  } finally {
+    process.exitCode = 0;
+    process.chdir(before.cwd);
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+    for (const [at, signal] of SIGNALS.entries())
+      for (const listener of process.listeners(signal))
+        if (!before.listeners[at]!.includes(listener)) process.off(signal, listener);
+  }
 }
 
 /** The environment of commands on the embedded Datastore. */
