@@ -1,24 +1,21 @@
 // Memory of requests is used again, and only once nobody looks at it any more: bytes that changed
 // on their way would be another write.
-import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
+import type { ServerHttp2Stream } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bodySender } from '../../shared/drivers/azure-tables/body-sender.ts';
 import { httpClient } from '../../shared/drivers/azure-tables/http.ts';
 import { RequestMemory } from '../../shared/drivers/common/request-memory.ts';
 import { Channel } from '../../shared/drivers/datastore/grpc/channel.ts';
 import { listening } from '../support/listening.ts';
+import { closedAfterEach } from '../support/opened.ts';
+import { nodeServer, replyWith } from './datastore/node-server.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const LONG_MS = 60_000;
 
-const open = new Set<() => void>();
-
-afterEach(() => {
-  for (const close of open) close();
-  open.clear();
-});
+const opened = closedAfterEach();
 
 test('what was given back is taken again, by requests that it has room for', () => {
   const memory = new RequestMemory();
@@ -94,11 +91,7 @@ test('azure tables: memory that is still being sent goes to no other request, be
 
 describe('datastore: a call tells once all of its message was written', () => {
   test('after its reply', async () => {
-    const channel = await channelTo((stream) => {
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-      stream.resume().on('end', () => stream.end(Buffer.from([0, 0, 0, 0, 1, 65])));
-    });
+    const channel = await channelTo((stream) => replyWith(stream, () => Buffer.from([0, 0, 0, 0, 1, 65])));
     const { ended, written } = called(channel, { bytes: 10 * KIB, timeoutMs: LONG_MS });
     expect(String(await ended)).toBe('A');
     await expect.poll(written).toBe(1);
@@ -136,14 +129,15 @@ function refuse(stream: ServerHttp2Stream): void {
 }
 
 /** The server's address. It is closed after the test. */
-async function originOf(server: Pick<Server, 'listen' | 'close' | 'address' | 'on' | 'once'>): Promise<string> {
+async function originOf(server: Server): Promise<string> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})));
-  open.add(() => {
+  const close = (): void => {
     for (const socket of sockets) socket.destroy();
     server.close();
-  });
-  return `http://127.0.0.1:${await listening(server as Server)}`;
+  };
+  opened({ close });
+  return `http://127.0.0.1:${await listening(server)}`;
 }
 
 function answer(socket: Socket): void {
@@ -151,8 +145,7 @@ function answer(socket: Socket): void {
 }
 
 async function isWritten(origin: string, bytes: number): Promise<boolean> {
-  const client = httpClient(origin);
-  open.add(() => client.close());
+  const client = opened(httpClient(origin));
   const request = { method: 'POST', target: '/', headers: [], body: Buffer.alloc(bytes) } as const;
   const { isRequestWritten } = await client.send(request, performance.now() + LONG_MS);
   return isRequestWritten;
@@ -166,10 +159,8 @@ function called(channel: Channel, { bytes, timeoutMs }: { bytes: number; timeout
 }
 
 async function channelTo(serve: (stream: ServerHttp2Stream) => void): Promise<Channel> {
-  const server = createHttp2Server();
-  server.on('stream', serve);
-  const address = new URL(await originOf(server));
-  const channel = new Channel({ address, headers: { te: 'trailers', 'content-type': 'application/grpc' } });
-  open.add(() => channel.close());
-  return channel;
+  const { address } = await nodeServer(opened, serve);
+  const headers = { te: 'trailers', 'content-type': 'application/grpc' };
+  const channel = new Channel({ address: new URL(address), headers });
+  return opened(channel);
 }

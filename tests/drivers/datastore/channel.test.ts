@@ -2,7 +2,6 @@
 // made to pass; the network is real.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { promisify } from 'node:util';
 import { GoogleAuth, JWT } from 'google-auth-library';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -22,7 +21,7 @@ import {
   statusOnly,
 } from './frames.ts';
 import { closedAfterEach } from '../../support/opened.ts';
-import { listening } from '../../support/listening.ts';
+import { nodeServer, replyWith } from './node-server.ts';
 
 const PATH = '/test.Service/Method';
 const LONG_MS = 10 * 60_000;
@@ -43,6 +42,12 @@ function channelTo(address: string, auth?: Auth): Channel {
 function call(channel: Channel, text: string, timeoutMs = LONG_MS, silenceMs = LONG_MS): Promise<string> {
   const request = { path: PATH, message: message(Buffer.from(text)), timeoutMs, silenceMs };
   return channel.unary(request).then(String);
+}
+
+/** So many calls at once, each of which gets its own message back. */
+async function expectEchoes(channel: Channel, count: number): Promise<void> {
+  const texts = Array.from({ length: count }, (_, index) => `call ${index}`);
+  expect(await Promise.all(texts.map((text) => call(channel, text)))).toEqual(texts);
 }
 
 /** Gives every request its own message. */
@@ -74,8 +79,7 @@ describe('connections', () => {
     const server = await serve(echo);
     const channel = channelTo(server.address);
     expect(server.connections).toHaveLength(0);
-    const texts = Array.from({ length: 100 }, (_, index) => `call ${index}`);
-    expect(await Promise.all(texts.map((text) => call(channel, text)))).toEqual(texts);
+    await expectEchoes(channel, 100);
     expect(server.connections).toHaveLength(1);
   });
 
@@ -89,8 +93,7 @@ describe('connections', () => {
       { streamsMax: 1 },
     );
     const channel = channelTo(server.address);
-    const texts = Array.from({ length: 40 }, (_, index) => `call ${index}`);
-    expect(await Promise.all(texts.map((text) => call(channel, text)))).toEqual(texts);
+    await expectEchoes(channel, 40);
     expect(openMax).toBe(1);
     expect(server.connections.length).toBeLessThanOrEqual(4);
   });
@@ -102,8 +105,7 @@ describe('connections', () => {
       if (waiting.length === 250) for (const one of waiting) echo(one);
     });
     const channel = channelTo(server.address);
-    const texts = Array.from({ length: 250 }, (_, index) => `call ${index}`);
-    expect(await Promise.all(texts.map((text) => call(channel, text)))).toEqual(texts);
+    await expectEchoes(channel, 250);
     const counts = server.connections.map(
       (connection) => waiting.filter((one) => one.connection === connection).length,
     );
@@ -171,18 +173,9 @@ describe('connections', () => {
   });
 
   test('a large request and a large reply pass', async () => {
-    const server = createServer();
-    server.on('stream', (stream: ServerHttp2Stream) => {
-      const parts: Buffer[] = [];
-      stream.on('data', (part: Buffer) => parts.push(part));
-      stream.on('end', () => {
-        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-        stream.end(Buffer.concat(parts));
-      });
-    });
+    const { address } = await nodeServer(opened, (stream) => replyWith(stream, (request) => request));
     const text = 'x'.repeat(20_000_000);
-    const channel = channelTo(await addressOf(server));
+    const channel = channelTo(address);
     expect((await Promise.all([call(channel, text), call(channel, 'small')])).map(({ length }) => length)).toEqual([
       text.length,
       5,
@@ -386,17 +379,19 @@ describe('a path that is dead', () => {
   });
 });
 
+/** Credentials that give these headers. */
+function authWith(headers: object | (() => Promise<Headers>)): Auth {
+  const getRequestHeaders = async () => (typeof headers === 'function' ? headers() : headers);
+  return { getClient: async () => ({ getRequestHeaders }) } as Auth;
+}
+
 /** Gives a fresh token to whoever asks. */
 function authOf(tokens: () => string | Promise<string>) {
   let asked = 0;
-  const auth = {
-    getClient: async () => ({
-      getRequestHeaders: async () => {
-        asked += 1;
-        return new Headers({ authorization: `Bearer ${await tokens()}`, 'x-goog-user-project': 'payer' });
-      },
-    }),
-  };
+  const auth = authWith(async () => {
+    asked += 1;
+    return new Headers({ authorization: `Bearer ${await tokens()}`, 'x-goog-user-project': 'payer' });
+  });
   return { auth, asked: () => asked };
 }
 
@@ -470,8 +465,7 @@ describe('tokens', () => {
 
   test('of a library before 10, whose headers are an object, fail the call and name the version', async () => {
     const server = await serve(echo);
-    const auth = { getClient: async () => ({ getRequestHeaders: async () => ({ Authorization: 'Bearer a' }) }) };
-    const calling = call(channelTo(server.address, auth as unknown as Auth), 'a');
+    const calling = call(channelTo(server.address, authWith({ Authorization: 'Bearer a' })), 'a');
     await expect(calling).rejects.toThrow(`${server.address}/: use google-auth-library 10 or later`);
   });
 
@@ -485,16 +479,17 @@ describe('tokens', () => {
   test('take the place of headers of the same name', async () => {
     const { address, seen } = await headersServer();
     const headers = new Headers({ authorization: 'Bearer a', te: 'trailers' });
-    const auth = { getClient: async () => ({ getRequestHeaders: async () => headers }) };
-    await call(channelTo(address, auth), 'a');
+    await call(channelTo(address, authWith(headers)), 'a');
     expect(seen[0]).toMatchObject({ authorization: 'Bearer a', te: 'trailers' });
   });
 
   test('beside headers that HTTP/2 forbids fail the call', async () => {
     const server = await serve(echo);
     const headers = new Headers({ authorization: 'Bearer a', connection: 'close' });
-    const auth = { getClient: async () => ({ getRequestHeaders: async () => headers }) };
-    await expect(call(channelTo(server.address, auth), 'a')).rejects.toMatchObject({ code: 13, isVerdict: false });
+    await expect(call(channelTo(server.address, authWith(headers)), 'a')).rejects.toMatchObject({
+      code: 13,
+      isVerdict: false,
+    });
     expect(server.messages).toEqual([]);
   });
 });
@@ -553,28 +548,5 @@ async function expectEcho(held: readonly Asked[], count: number): Promise<void> 
   echo(held.at(-1)!);
 }
 
-async function addressOf(server: ReturnType<typeof createServer>): Promise<string> {
-  const sessions = new Set<{ destroy(): void }>();
-  server.on('session', (session) => sessions.add(session));
-  opened({
-    close: () => {
-      for (const session of sessions) session.destroy();
-      server.close();
-    },
-  });
-  return `http://127.0.0.1:${await listening(server)}`;
-}
-
-/** Node's own server, for what is in the headers. */
-async function headersServer() {
-  const seen: IncomingHttpHeaders[] = [];
-  const server = createServer();
-  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-    seen.push(headers);
-    stream.resume();
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-    stream.end(message(Buffer.from('ok')));
-  });
-  return { address: await addressOf(server), seen };
-}
+/** For what is in the headers. */
+const headersServer = () => nodeServer(opened, (stream) => replyWith(stream, () => message(Buffer.from('ok'))));

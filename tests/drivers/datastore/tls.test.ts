@@ -1,12 +1,13 @@
 // The Datastore driver over TLS: whom it trusts, what it asks for, and that it says nothing to
 // others.
-import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { GoogleAuth } from 'google-auth-library';
 import { afterEach, describe, expect, test } from 'vitest';
 import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { INSERT, READ } from '../one-of-each.ts';
 import { message } from './frames.ts';
+import { nodeServer, replyWith } from './node-server.ts';
 import { closedAfterEach } from '../../support/opened.ts';
 import { listening } from '../../support/listening.ts';
 import { selfSignedCertificate } from '../../support/certificate.ts';
@@ -23,18 +24,10 @@ const pair = selfSignedCertificate([]);
 
 /** Node's own server, which commits whatever it is asked. */
 async function service() {
-  const seen: IncomingHttpHeaders[] = [];
   const server = createSecureServer({ ...pair });
-  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-    seen.push(headers);
-    stream.resume();
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-    stream.end(COMMITTED);
-  });
   // A client that does not trust it says so, and goes.
   server.on('tlsClientError', () => {});
-  return { port: await listening(opened(server)), seen };
+  return nodeServer(opened, (stream) => replyWith(stream, () => COMMITTED), server);
 }
 
 const headers = new Headers({ authorization: 'Bearer secret' });

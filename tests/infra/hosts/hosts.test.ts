@@ -4,27 +4,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, inject, test } from 'vitest';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { startAzureHost } from '../../../infra/hosts/azure.ts';
 import { startGcpHost } from '../../../infra/hosts/gcp.ts';
 import type { FunctionHost } from '../../../infra/hosts/host.ts';
 import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
 import { cellResultSchema } from '../../../shared/lab/load/cell.ts';
-import { KEYS, KEYS_ENV } from '../../functions/keys.ts';
+import { KEYS } from '../../functions/keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
 import { describeRecords } from '../../functions/suite/index.ts';
 import { tokenOf } from '../../functions/vacuum/token.ts';
+import { azureEnvironment, gcpEnvironment } from './record-hosts.ts';
 
 const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-packages-'));
 const packages = await packageAndUnpack(outDir);
-const azurite = await startAzurite({ inProcess: true });
-const azureEnv = {
-  ...KEYS_ENV,
-  STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
-  STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
-  STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-};
+const { azurite, env: azureEnv } = await azureEnvironment();
 const ORIGIN = 'https://page.example';
 const azure = await startAzureHost({
   bundleDir: folderOf(packages, 'azure', 'records'),
@@ -36,12 +30,7 @@ const azureCompare = await startAzureHost({ bundleDir: folderOf(packages, 'azure
 const vacuumEnv = { ...azureEnv, STOWAGE_TABLES_TABLE: 'vacuumed' };
 const azureVacuum = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'vacuum'), env: vacuumEnv });
 
-const gcpEnv = {
-  ...KEYS_ENV,
-  GOOGLE_CLOUD_PROJECT: 'stowage-test',
-  STOWAGE_NAMESPACE: 'hosts',
-  DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
-};
+const gcpEnv = gcpEnvironment('hosts');
 const startGcp = (
   target: 'records' | 'compare' | 'vacuum',
   env: Record<string, string> = gcpEnv,

@@ -2,44 +2,23 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, expect, inject, test } from 'vitest';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
-import { startAzureHost } from '../../../infra/hosts/azure.ts';
-import { startGcpHost } from '../../../infra/hosts/gcp.ts';
-import { FUNCTIONS, folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
-import { KEYS, KEYS_ENV } from '../../functions/keys.ts';
+import { afterAll, expect, test } from 'vitest';
+import { FUNCTIONS, packageAndUnpack } from '../../../infra/package/package.ts';
+import { KEYS } from '../../functions/keys.ts';
 import { clientOf, JSON_TYPE } from '../../functions/suite/client.ts';
 import { attributesOf, type CollectedSpan, startCollector } from '../../support/collector.ts';
+import { startRecordHosts } from './record-hosts.ts';
 
 const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-traced-'));
 const records = FUNCTIONS.filter(({ name }) => name === 'records');
 const packages = await packageAndUnpack(outDir, records);
 const collector = await startCollector();
-const azurite = await startAzurite({ inProcess: true });
-const tracing = { ...KEYS_ENV, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
-const gcp = await startGcpHost({
-  bundleDir: folderOf(packages, 'gcp', 'records'),
-  target: 'records',
-  env: {
-    ...tracing,
-    GOOGLE_CLOUD_PROJECT: 'stowage-test',
-    STOWAGE_NAMESPACE: 'traced',
-    DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
-  },
-});
-const azure = await startAzureHost({
-  bundleDir: folderOf(packages, 'azure', 'records'),
-  env: {
-    ...tracing,
-    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
-    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
-    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-  },
+const { gcp, azure, close } = await startRecordHosts(packages, 'traced', {
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
 });
 
 afterAll(async () => {
-  await Promise.all([gcp.close(), azure.close()]);
-  await azurite.close();
+  await close();
   collector.close();
   await rm(outDir, { recursive: true });
 });

@@ -134,28 +134,17 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 describe('the packed library', () => {
-  test('stores and returns a record in an empty project', async () => {
-    await writeFile(path.join(projectDir(), 'use.js'), USE);
-    const output = await run(process.execPath, ['use.js'], projectDir());
-    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', process.versions.node]);
-  });
-
-  test.skipIf(oldest === undefined)('does so on the oldest Node.js that it is for', async () => {
-    await writeFile(path.join(projectDir(), 'use.js'), USE);
-    const output = await run(oldest!, ['use.js'], projectDir());
-    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, true, 'conflict', OLDEST_NODE]);
-  });
-
-  test('can be required by CommonJS', async () => {
-    await writeFile(path.join(projectDir(), 'use.cjs'), REQUIRED);
-    const output = await run(process.execPath, ['use.cjs'], projectDir());
-    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, process.versions.node]);
-  });
-
-  test.skipIf(oldest === undefined)('can be required by CommonJS on that Node.js too', async () => {
-    await writeFile(path.join(projectDir(), 'use.cjs'), REQUIRED);
-    const output = await run(oldest!, ['use.cjs'], projectDir());
-    expect(JSON.parse(output)).toEqual([{ name: 'Ada' }, OLDEST_NODE]);
+  describe.each([
+    ['this Node.js', process.execPath, process.versions.node],
+    ['the oldest Node.js that it is for', oldest, OLDEST_NODE],
+  ])('on %s', (_, node, version) => {
+    test.skipIf(node === undefined).each([
+      ['stored and returned in an empty project', 'use.js', USE, [{ name: 'Ada' }, true, 'conflict']],
+      ['stored by CommonJS, which requires it', 'use.cjs', REQUIRED, [{ name: 'Ada' }]],
+    ])('a record is %s', async (_what, file, source, told) => {
+      await writeFile(path.join(projectDir(), file), source);
+      expect(JSON.parse(await run(node!, [file], projectDir()))).toEqual([...told, version]);
+    });
   });
 
   test('asks for that Node.js or a newer one', async () => {
@@ -249,12 +238,6 @@ describe('the packed library', () => {
     await expect(run(process.execPath, [path.join(packed, 'dist/cli.js'), 'compare'], projectDir())).rejects.toThrow(
       '--endpoints FILE',
     );
-  });
-
-  test('tells in an empty project what a table costs', async () => {
-    const line = ['stowage', 'cost', '--records', '1e6', '--bytes', '500', '--writes-per-day', '1e5'];
-    const told = await run('npx', ['--no-install', ...line], projectDir());
-    expect(told).toMatch(/operations: writes +2\.70 +2\.70 +2\.70\n/);
   });
 });
 

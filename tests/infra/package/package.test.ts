@@ -21,6 +21,13 @@ const GOOGLE = [...CODE, 'package-lock.json', 'package.json', 'protos/app_engine
 
 const PAGE = ['compare/build.json', 'compare/page.html', 'compare/page.html.br', 'compare/page.html.gz'];
 
+const mainOf = (cloud: 'gcp' | 'azure', name: string): Promise<string> =>
+  readFile(path.join(folderOf(packages, cloud, name as 'records'), 'lib/main.js'), 'utf8');
+
+async function sourcesIn(sourceMapFile: string): Promise<string[]> {
+  return (JSON.parse(gunzipSync(await readFile(sourceMapFile)).toString()) as { sources: string[] }).sources;
+}
+
 describe('a package', () => {
   test.each([
     ['gcp', 'records', GOOGLE],
@@ -50,11 +57,7 @@ describe('a package', () => {
   test.each(['records', 'compare', 'vacuum'])(
     'of %s holds its own cloud’s client, and not a word of the other’s',
     async (name) => {
-      const [gcp, azure] = await Promise.all(
-        (['gcp', 'azure'] as const).map((cloud) =>
-          readFile(path.join(folderOf(packages, cloud, name), 'lib/main.js'), 'utf8'),
-        ),
-      );
+      const [gcp, azure] = [await mainOf('gcp', name), await mainOf('azure', name)];
       expect(gcp).toContain('google.datastore.v1');
       expect(gcp).not.toContain('@azure/data-tables');
       expect(azure).toContain('SharedKeyLite');
@@ -65,27 +68,24 @@ describe('a package', () => {
   test.each(['records', 'vacuum'])(
     'of %s leaves Google’s client to the comparison: it would be half of the bundle',
     async (name) => {
-      const code = await readFile(path.join(folderOf(packages, 'gcp', name), 'lib/main.js'), 'utf8');
+      const code = await mainOf('gcp', name);
       expect(code).toContain('google-auth-library');
       expect(code).not.toMatch(/google-gax|grpc-js|protobufjs/);
     },
   );
 
   test.each(['records', 'vacuum'])('of %s for Azure holds the driver, and nothing of the SDK', async (name) => {
-    const code = await readFile(path.join(folderOf(packages, 'azure', name), 'lib/main.js'), 'utf8');
-    expect(code).not.toMatch(/@azure\/(data-tables|core-)/);
+    expect(await mainOf('azure', name)).not.toMatch(/@azure\/(data-tables|core-)/);
   });
 
   test('of records carries nothing of the comparison', async () => {
     for (const cloud of ['gcp', 'azure'] as const)
-      expect(await readFile(path.join(folderOf(packages, cloud, 'records'), 'lib/main.js'), 'utf8')).not.toContain(
-        'v1/compare/cells',
-      );
+      expect(await mainOf(cloud, 'records')).not.toContain('v1/compare/cells');
   });
 
   test.each(['records', 'vacuum'])('of %s checks by the small form of zod, without its languages', async (name) => {
     for (const { sourceMapFile } of packages.filter((one) => one.name === name)) {
-      const { sources } = JSON.parse(gunzipSync(await readFile(sourceMapFile)).toString()) as { sources: string[] };
+      const sources = await sourcesIn(sourceMapFile);
       expect(sources.filter((source) => source.includes('zod/v4/mini'))).not.toEqual([]);
       expect(sources.filter((source) => /zod\/v4\/(classic|locales)/.test(source))).toEqual([]);
     }
@@ -132,7 +132,7 @@ describe('a package', () => {
 
   test('has its source map beside it, which names the sources and no folder of this machine', async () => {
     for (const { sourceMapFile } of packages) {
-      const { sources } = JSON.parse(gunzipSync(await readFile(sourceMapFile)).toString()) as { sources: string[] };
+      const sources = await sourcesIn(sourceMapFile);
       expect(sources.some((source) => source.endsWith('shared/store/store.ts'))).toBe(true);
       expect(sources.filter((source) => path.isAbsolute(source))).toEqual([]);
     }

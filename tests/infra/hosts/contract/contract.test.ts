@@ -6,12 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, inject, test } from 'vitest';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../../infra/emulators/azurite.ts';
-import { startAzureHost } from '../../../../infra/hosts/azure.ts';
-import { startGcpHost } from '../../../../infra/hosts/gcp.ts';
-import { folderOf, packageAndUnpack } from '../../../../infra/package/package.ts';
-import { KEYS, KEYS_ENV } from '../../../functions/keys.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { packageAndUnpack } from '../../../../infra/package/package.ts';
+import { KEYS } from '../../../functions/keys.ts';
+import { startRecordHosts } from '../record-hosts.ts';
 
 const python = process.env['STOWAGE_PYTHON'] ?? '';
 const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
@@ -50,34 +48,14 @@ describe.skipIf(python === '')('the document', async () => {
 
 async function startHosts() {
   const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-contract-'));
-  const packages = await packageAndUnpack(outDir);
-  const azurite = await startAzurite({ inProcess: true });
-  const azure = await startAzureHost({
-    bundleDir: folderOf(packages, 'azure', 'records'),
-    env: {
-      ...KEYS_ENV,
-      STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
-      STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
-      STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-    },
-  });
-  const gcp = await startGcpHost({
-    bundleDir: folderOf(packages, 'gcp', 'records'),
-    target: 'records',
-    env: {
-      ...KEYS_ENV,
-      GOOGLE_CLOUD_PROJECT: 'stowage-contract',
-      DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
-    },
-  });
+  const { gcp, azure, close } = await startRecordHosts(await packageAndUnpack(outDir), 'contract');
   return {
     /** The tool leaves its notes where it runs. */
     folder: outDir,
     gcp: { url: gcp.url, gate: 'none' },
     azure: { url: azure.url, gate: azure.hostKey },
     async close() {
-      await Promise.all([azure.close(), gcp.close()]);
-      await azurite.close();
+      await close();
       await rm(outDir, { recursive: true });
     },
   };

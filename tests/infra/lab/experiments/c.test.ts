@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest';
 import { experimentC } from '../../../../infra/lab/experiments/documents/c.ts';
 import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
-import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { chapterOf, failuresOf, figureAt, numberAt, structureErrors } from './emulated.ts';
 
 const { chapter } = await chapterOf(experimentC({ rounds: 1, repetitions: 2 }));
@@ -17,11 +16,6 @@ test('every row that was printed stands with its five rounds', () => {
   expect(figureAt(chapter, 'seconds', 'big-transaction', 'then-s')).toEqual({ runs: runs.big_transaction });
   expect(figureAt(chapter, 'seconds', 'big-single', 'then-s')).toEqual({ runs: runs.big_single });
   expect(figureAt(chapter, 'seconds', 'small-single', 'then-s')).toEqual({ runs: runs.small_single });
-});
-
-test('its own ratio by hand: 0.988 s in transactions of 1.926 one by one', () => {
-  const seconds = chapter.tables.find(({ id }) => id === 'seconds')!;
-  expect(ratioOf(seconds, 'big-transaction', 'then-s')).toBeCloseTo(0.988 / 1.926, 10);
 });
 
 test.each([

@@ -147,16 +147,8 @@ describe('document A: its container', () => {
 
   test('whole, and in this store, on both emulators', async () => {
     const table = await containerTable(emulated.context());
-    expect(table.rows.map(({ figures }) => meanOf(figures['printed']))).toEqual([
-      16,
-      133,
-      93,
-      16,
-      250,
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const printed = table.rows.map(({ figures }) => meanOf(figures['printed']));
+    expect(printed.filter((mean) => mean !== undefined)).toEqual([16, 133, 93, 16, 250]);
     expectMeasured(table, ['datastore', 'azure-tables']);
   });
 
@@ -198,42 +190,27 @@ test('document D: every serializer of then in its order, against repr, five roun
 });
 
 /** A table with the given means in one column. */
-function given(
-  id: string,
-  columns: Readonly<Record<string, Readonly<Record<string, number>>>>,
-  against: string,
-): FigureTable {
+function given(columns: Readonly<Record<string, Readonly<Record<string, number>>>>, against: string): FigureTable {
   const rowIds = [...new Set(Object.values(columns).flatMap((rows) => Object.keys(rows)))];
+  const figuresOf = (row: string) =>
+    Object.entries(columns).flatMap(([column, { [row]: mean }]) =>
+      mean === undefined ? [] : [[column, { runs: [mean] }]],
+    );
   return {
-    id,
-    title: id,
-    about: '',
-    columns: Object.keys(columns).map((column) => ({
-      id: column,
-      era: column === 'printed' || column.startsWith('then') ? ('then' as const) : ('now' as const),
-      measure: column,
-      where: column,
+    columns: Object.keys(columns).map((id) => ({
+      id,
+      era: /^(printed|then)/.test(id) ? 'then' : 'now',
+      where: id,
       unit: 'ms',
-      better: 'lower',
     })),
-    rows: rowIds.map((row) => ({
-      id: row,
-      name: row,
-      against,
-      figures: Object.fromEntries(
-        Object.entries(columns).flatMap(([column, rows]) =>
-          rows[row] === undefined ? [] : [[column, { runs: [rows[row]] as [number] }]],
-        ),
-      ),
-    })),
-  };
+    rows: rowIds.map((id) => ({ id, name: id, against, figures: Object.fromEntries(figuresOf(id)) as object })),
+  } as unknown as FigureTable;
 }
 
 /** The tables of document A with these figures of today. */
 function tablesOf(serializerMs: number, v8: number, csvTime: number, jsonStored: number) {
   return {
     container: given(
-      'container',
       {
         printed: { decode: 133, encode: 93, operation: 250 },
         azurite: { decode: serializerMs / 2, encode: serializerMs / 2, operation: 10 },
@@ -241,7 +218,6 @@ function tablesOf(serializerMs: number, v8: number, csvTime: number, jsonStored:
       'operation',
     ),
     rows: given(
-      'rows',
       {
         'then-total': { simplejson: 100, marshal: 2, csv: 5 },
         'now-total': { simplejson: 100, marshal: v8, csv: csvTime },
@@ -251,7 +227,6 @@ function tablesOf(serializerMs: number, v8: number, csvTime: number, jsonStored:
       'simplejson',
     ),
     defaults: given(
-      'defaults',
       {
         stored: {
           'msgpack+zstd': 300,

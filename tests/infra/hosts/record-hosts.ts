@@ -1,0 +1,53 @@
+// The packaged function `records` in both clouds' hosts, each on an emulator.
+import { inject } from 'vitest';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
+import { startAzureHost } from '../../../infra/hosts/azure.ts';
+import { startGcpHost } from '../../../infra/hosts/gcp.ts';
+import { folderOf, type packageAndUnpack } from '../../../infra/package/package.ts';
+import { KEYS_ENV } from '../../functions/keys.ts';
+
+export type Packages = Awaited<ReturnType<typeof packageAndUnpack>>;
+
+/** The environment of Google's functions on the embedded emulator. */
+export function gcpEnvironment(namespace: string) {
+  return {
+    ...KEYS_ENV,
+    GOOGLE_CLOUD_PROJECT: 'stowage-test',
+    STOWAGE_NAMESPACE: namespace,
+    DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
+  };
+}
+
+/** The environment of Azure's functions on an Azurite of its own. */
+export async function azureEnvironment() {
+  const azurite = await startAzurite({ inProcess: true });
+  const env = {
+    ...KEYS_ENV,
+    STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
+    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+  };
+  return { azurite, env };
+}
+
+/** `more` is the rest of both environments. */
+export async function startRecordHosts(
+  packages: Packages,
+  namespace: string,
+  more: Readonly<Record<string, string>> = {},
+) {
+  const { azurite, env } = await azureEnvironment();
+  const [gcp, azure] = await Promise.all([
+    startGcpHost({
+      bundleDir: folderOf(packages, 'gcp', 'records'),
+      target: 'records',
+      env: { ...gcpEnvironment(namespace), ...more },
+    }),
+    startAzureHost({ bundleDir: folderOf(packages, 'azure', 'records'), env: { ...env, ...more } }),
+  ]);
+  const close = async (): Promise<void> => {
+    await Promise.all([gcp.close(), azure.close()]);
+    await azurite.close();
+  };
+  return { gcp, azure, close };
+}
