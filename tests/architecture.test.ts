@@ -9,18 +9,9 @@ import config, { REST } from '../vitest.config.ts';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** Made by the tools, and ignored by git. */
-const GENERATED = new Set([
-  'node_modules',
-  '.git',
-  '.build',
-  'dist',
-  'report',
-  'coverage',
-  '.serverless',
-  '.terraform',
-  '.vscode',
-  '.idea',
-]);
+const GENERATED = new Set(
+  'node_modules .git .build dist report coverage .serverless .terraform .vscode .idea'.split(' '),
+);
 
 /**
  * The rooms of each folder, lowest line first. A room imports itself and lower lines, nothing
@@ -255,23 +246,6 @@ describe('imports', () => {
     expect(circlesOf(new Map(sources.map(({ file, text }) => [file, importsOf(file, text)])))).toEqual(CIRCLES_OPEN);
   });
 
-  test('never reach into tests', () => {
-    const wrong = sources.filter(
-      ({ file, text }) =>
-        !file.startsWith('tests/') && importsOf(file, text).some((target) => target.startsWith('tests/')),
-    );
-    expect(wrong.map(({ file }) => file)).toEqual([]);
-  });
-
-  test('name files that exist, with their extensions', () => {
-    const missing = sources.flatMap(({ file, text }) =>
-      importsOf(file, text)
-        .filter((target) => /^(functions|infra|shared|tests)\//.test(target) && !existsSync(path.join(ROOT, target)))
-        .map((target) => `${file} imports ${target}`),
-    );
-    expect(missing).toEqual([]);
-  });
-
   test.each(Object.entries(ORDERS))('of %s: the order names every room and no other', (folder, lines) => {
     const rooms = lines.flatMap((line) => line.split(' '));
     const here = sources.filter(({ file }) => file.startsWith(`${folder}/`)).map(({ file }) => roomIn(folder, file));
@@ -288,19 +262,17 @@ describe('the engine', () => {
 
   test('waits for nothing in the rooms of bytes and of one container', () => {
     const pure = engine.filter(({ file }) => /^shared\/store\/(format|container)\//.test(file));
-    const waiting = pure.filter(({ text }) => /\b(await|async)\b/.test(withoutComments(text))).map(({ file }) => file);
-    expect(waiting).toEqual([]);
+    expect(filesWith(/\b(await|async)\b/, pure)).toEqual([]);
   });
 
   test('takes time, chance and the environment from outside', () => {
     const global =
       /\b(Date\.now|new Date(?!\([^)])|performance\.now|setTimeout|setInterval|setImmediate|queueMicrotask|Math\.random|randomBytes|randomUUID|process\.|fetch\()/;
-    expect(engine.filter(({ text }) => global.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
+    expect(filesWith(global, engine)).toEqual([]);
   });
 
   test('knows no provider', () => {
-    const wrong = engine.filter(({ text }) => /datastore|azure|firestore/i.test(withoutComments(text)));
-    expect(wrong.map(({ file }) => file)).toEqual([]);
+    expect(filesWith(/datastore|azure|firestore/i, engine)).toEqual([]);
   });
 });
 
@@ -309,13 +281,13 @@ describe('the model', () => {
 
   test('takes its last digits from no machine: what V8 and the C library compute is in kit/exact-math.ts too', () => {
     const inexact = /\bMath\.(log|exp|pow|a?sin|a?cos|a?tan|cbrt|hypot)|(?<!\b2) \*\* /;
-    expect(model.filter(({ text }) => inexact.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
+    expect(filesWith(inexact, model)).toEqual([]);
   });
 
   test('knows no clock, no timer and no chance but those of its scheduler', () => {
     const global =
       /\b(Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/;
-    expect(model.filter(({ text }) => global.test(withoutComments(text))).map(({ file }) => file)).toEqual([]);
+    expect(filesWith(global, model)).toEqual([]);
   });
 });
 
@@ -323,8 +295,7 @@ describe('the laboratory has one', () => {
   const measuring = sources.filter(({ file }) =>
     /^(shared\/lab|infra\/(lab|cli|start)|functions\/compare)\//.test(file),
   );
-  const having = (pattern: RegExp): string[] =>
-    measuring.filter(({ text }) => pattern.test(withoutComments(text))).map(({ file }) => file);
+  const having = (pattern: RegExp): string[] => filesWith(pattern, measuring);
 
   test('loop of callers who wait for their replies', () => {
     expect(having(/Promise\.all\(\s*Array\.from\(\{ length: (?!count\b)/)).toEqual(['shared/lab/load/closed-loop.ts']);
@@ -350,27 +321,18 @@ describe('the library', () => {
   const library = sources.filter(({ file }) => /^shared\/(store|drivers|adapters)\//.test(file));
 
   test('awaits nothing while it loads, so that CommonJS can require it', () => {
-    const waiting = library.filter(({ text }) => /^\S.*\bawait\b/m.test(withoutComments(text)));
-    expect(waiting.map(({ file }) => file)).toEqual([]);
+    expect(filesWith(/^\S.*\bawait\b/m, library)).toEqual([]);
   });
 });
 
 describe('the top level', () => {
   test('holds four folders and what tools look for, nothing else', () => {
     const entries = readdirSync(ROOT).filter((name) => !GENERATED.has(name));
-    const allowed = new Set([
-      'functions',
-      'infra',
-      'shared',
-      'tests',
-      'serverless.yml',
-      'package.json',
-      'package-lock.json',
-      'README.md',
-      'LICENSE',
-      'tsconfig.json',
-      'vitest.config.ts',
-    ]);
+    const allowed = new Set(
+      'functions infra shared tests serverless.yml package.json package-lock.json README.md LICENSE tsconfig.json vitest.config.ts'.split(
+        ' ',
+      ),
+    );
     const wrong = entries.filter(
       (name) =>
         !allowed.has(name) &&
@@ -420,18 +382,14 @@ describe('packages', () => {
   });
 });
 
-describe('documents', () => {
+test('documents link to what exists', () => {
   const documents = filesBelow('.').filter(({ file }) => file.endsWith('.md'));
-
-  test('link to what exists', () => {
-    const broken = documents.flatMap(({ file, text }) =>
-      [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-        .map(([, target]) => target!)
-        .filter((target) => !existsSync(path.join(ROOT, path.dirname(file), target)))
-        .map((target) => `${file} links to ${target}`),
-    );
-    expect(broken).toEqual([]);
-  });
+  const broken = documents.flatMap(({ file, text }) =>
+    [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .filter(([, target]) => !existsSync(path.join(ROOT, path.dirname(file), target!)))
+      .map(([, target]) => `${file} links to ${target}`),
+  );
+  expect(broken).toEqual([]);
 });
 
 describe('every test file', () => {
@@ -480,6 +438,11 @@ function isIn(target: string, room: string): boolean {
   if (room === 'package:') return !/^(node:|functions\/|infra\/|shared\/|tests\/)/.test(target);
   if (/[/:]$/.test(room)) return target.startsWith(room);
   return target === room || target.startsWith(`${room}/`) || target === `${room}.ts`;
+}
+
+/** The files whose code, not its comments, holds the pattern. */
+function filesWith(pattern: RegExp, among: readonly Source[]): string[] {
+  return among.filter(({ text }) => pattern.test(withoutComments(text))).map(({ file }) => file);
 }
 
 function matches(file: string, patterns: readonly string[] = []): boolean {

@@ -1,15 +1,15 @@
 // README is true: its examples run, answer and compile as it says, and it names every error code.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSupervised, untilReady } from '../infra/processes/supervised.ts';
+import { testFolder } from './support/folder.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const run = promisify(execFile);
@@ -18,16 +18,10 @@ async function readme(): Promise<string> {
   return readFile(new URL('README.md', ROOT), 'utf8');
 }
 
-async function folderFor(name: string): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), `stowage-${name}-`));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test('the library example runs with the command that stands above it, and prints what its comment says', async () => {
   const text = await readme();
   const [, file, command, example] = /As `(\S+)` in this folder, `([^`]+)`.*\s+```ts\n(import[^]*?)```/.exec(text)!;
-  const folder = await folderFor('readme');
+  const folder = await testFolder();
   // The project's own folder, as far as the example and npx see it.
   for (const name of ['shared', 'node_modules', 'package.json'])
     await symlink(fileURLToPath(new URL(name, ROOT)), path.join(folder, name));
@@ -79,7 +73,7 @@ test(
   'the HTTP examples work with the lines that npm run dev prints, on both clouds, and find their data after a restart',
   async () => {
     const examples = /```sh\n(curl[^]*?)```/.exec(await readme())![1]!;
-    const dataDir = await folderFor('data');
+    const dataDir = await testFolder();
     const first = await startDev(dataDir);
     for (const key of Object.values(KEYS)) expect(first.output).toContain(key);
     expect(first.clouds).toHaveLength(2);
@@ -95,43 +89,41 @@ test(
   SLOW_MS,
 );
 
-/** Writes the snippet that names `name` beside its imports, as if in the project's folder. */
-async function withSnippet<T>(name: string, more: string, use: (file: string) => Promise<T>): Promise<T> {
+/** The file of the snippet that names `name` beside its imports, as if in the project's folder. */
+async function fileOfSnippet(name: string, more: string): Promise<string> {
   const section = /\n## Library\n[^]*?\n## /.exec(await readme())?.[0] ?? '';
   const snippet = [...section.matchAll(/```[jt]s\n([^]*?)```/g)]
     .map(([, text]) => text!)
     .find((text) => text.includes(name));
-  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-readme-'));
-  try {
-    for (const part of ['shared', 'node_modules']) await symlink(new URL(part, ROOT), path.join(folder, part));
-    await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
-    const file = path.join(folder, 'snippet.ts');
-    await writeFile(file, `${snippet}${more}`);
-    return await use(file);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = await testFolder();
+  for (const part of ['shared', 'node_modules']) await symlink(new URL(part, ROOT), path.join(folder, part));
+  await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  const file = path.join(folder, 'snippet.ts');
+  await writeFile(file, `${snippet}${more}`);
+  return file;
 }
 
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
 
+/** Gives the complaints of TypeScript. */
+async function faultsOf(args: readonly string[], cwd?: string): Promise<string> {
+  const options = { timeout: 60_000, ...(cwd === undefined ? {} : { cwd }) };
+  return (await run(process.execPath, [tsc, ...args], options).catch((error: unknown) => error as { stdout: string }))
+    .stdout;
+}
+
 test.each(['memoryDriver', 'azureTablesDriver'])('the example with %s is right in strict TypeScript', async (name) => {
-  await withSnippet(name, '', async (file) => {
-    const options = ['--strict', '--noEmit', '--skipLibCheck', '--allowImportingTsExtensions', '--types', 'node'];
-    const languages = ['--module', 'nodenext', '--target', 'es2024'];
-    const { stdout } = await run(process.execPath, [tsc, ...options, ...languages, file], {
-      cwd: path.dirname(file),
-      timeout: 60_000,
-    }).catch((error: unknown) => error as { stdout: string });
-    expect(stdout).toBe('');
-  });
+  const file = await fileOfSnippet(name, '');
+  const options = ['--strict', '--noEmit', '--skipLibCheck', '--allowImportingTsExtensions', '--types', 'node'];
+  const languages = ['--module', 'nodenext', '--target', 'es2024'];
+  expect(await faultsOf([...options, ...languages, file], path.dirname(file))).toBe('');
 });
 
 test('the library’s recipes are right in strict TypeScript', async () => {
   const text = await readFile(new URL('shared/store/README.md', ROOT), 'utf8');
   const recipes = [...text.matchAll(/^```ts\n([^]*?)```/gm)].map(([, code]) => code!);
   expect(recipes.length).toBeGreaterThan(6);
-  const folder = await folderFor('recipes');
+  const folder = await testFolder();
   const shared = (file: string): string[] => [fileURLToPath(new URL(`shared/${file}`, ROOT))];
   const paths = {
     '@stowage/store': shared('store/index.ts'),
@@ -146,10 +138,7 @@ test('the library’s recipes are right in strict TypeScript', async () => {
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   for (const [index, code] of recipes.entries())
     await writeFile(path.join(folder, `recipe${index}.ts`), `${given}${code}`);
-  const { stdout } = await run(process.execPath, [tsc, '-p', folder], { timeout: 60_000 }).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  expect(stdout).toBe('');
+  expect(await faultsOf(['-p', folder])).toBe('');
 });
 
 const USE_DRIVERS = `
@@ -165,40 +154,21 @@ for (const driver of [onDatastore, onAzure]) {
 test('the drivers’ example works as written with what `npm run emulators` prints', async () => {
   const emulators = startSupervised(process.execPath, [fileURLToPath(new URL('infra/run.mjs', ROOT)), 'emulators']);
   try {
-    await untilReady(
-      'the emulators',
-      emulators,
-      () => /^export STOWAGE_TABLES_KEY=.*\n/m.test(emulators.output()),
-      60_000,
-    );
-    const exports = emulators
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith('export '));
-    await withSnippet('azureTablesDriver', USE_DRIVERS, async (file) => {
-      const command = [...exports, `exec '${process.execPath}' '${file}'`].join('\n');
-      const { stdout } = await run('sh', ['-c', command], { timeout: 60_000 });
-      expect(stdout).toBe('datastore\nazure-tables\n');
-    });
+    const isReady = () => /^export STOWAGE_TABLES_KEY=.*\n/m.test(emulators.output());
+    await untilReady('the emulators', emulators, isReady, 60_000);
+    const exports = emulators.output().match(/^export .*$/gm)!;
+    const file = await fileOfSnippet('azureTablesDriver', USE_DRIVERS);
+    const command = [...exports, `exec '${process.execPath}' '${file}'`].join('\n');
+    const { stdout } = await run('sh', ['-c', command], { timeout: 60_000 });
+    expect(stdout).toBe('datastore\nazure-tables\n');
   } finally {
     await emulators.close();
   }
 }, 120_000);
 
-const STORE_CODES = [
-  'conflict',
-  'not_found',
-  'too_large',
-  'invalid',
-  'throttled',
-  'unavailable',
-  'unknown',
-  'corrupt',
-  'aborted',
-];
+const CODES = 'conflict not_found too_large invalid throttled unavailable unknown corrupt aborted'.split(' ');
 
-test.each(STORE_CODES)('the library’s table of errors has a row for "%s"', async (code) => {
-  expect(await readFile(new URL('shared/store/README.md', ROOT), 'utf8')).toMatch(
-    new RegExp(`^\\| \`${code}\` .*\\| \\d{3}`, 'm'),
-  );
+test.each(CODES)('the library’s table of errors has a row for "%s"', async (code) => {
+  const text = await readFile(new URL('shared/store/README.md', ROOT), 'utf8');
+  expect(text).toMatch(new RegExp(`^\\| \`${code}\` .*\\| \\d{3}`, 'm'));
 });

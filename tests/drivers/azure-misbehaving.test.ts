@@ -201,42 +201,36 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
         /of more than 8388608 bytes$/,
       ],
       ['head', 'HTTP/1.1 200 OK\r\nETag: ', /Header overflow$/],
-    ])(
-      'one whose %s has no end is left long before its deadline, and its socket with it',
-      async (_, beginning, why) => {
-        const { driver, server } = await served(({ socket }) => {
-          socket.write(beginning);
-          const more = (): void => {
-            while (!socket.destroyed && socket.write('A'.repeat(65_536)));
-          };
-          socket.on('drain', more);
-          more();
-        });
-        const message = expect.stringMatching(why) as string;
-        await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: true, message });
-        expect(await write(driver)).toMatchObject({ kind: 'unknown', reason: 'other', cause: { message } });
-        await expect.poll(server.open).toBe(0);
-        expect(server.requests).toHaveLength(2);
-      },
-    );
+    ])('one whose %s has no end is left before its deadline', async (_, beginning, why) => {
+      const { driver, server } = await served(({ socket }) => {
+        socket.write(beginning);
+        const more = (): void => {
+          while (!socket.destroyed && socket.write('A'.repeat(65_536)));
+        };
+        socket.on('drain', more);
+        more();
+      });
+      const message = expect.stringMatching(why) as string;
+      await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: true, message });
+      expect(await write(driver)).toMatchObject({ kind: 'unknown', reason: 'other', cause: { message } });
+      await expect.poll(server.open).toBe(0);
+      expect(server.requests).toHaveLength(2);
+    });
   });
 
   describe('a kept socket', () => {
-    test.each(Object.entries(ENDS))(
-      'that gets %s as it is used again: a write is unknown, and sent once',
-      async (_, endOf) => {
-        const { driver, server } = await served(({ socket }) => {
-          if (server.requests.length % 2 === 1) socket.write(azureText(204, ETAG));
-          else endOf(socket);
-        });
-        expect(await write(driver)).toMatchObject({ kind: 'written' });
-        expect(await write(driver)).toMatchObject(UNKNOWN);
-        expect([server.requests.length, server.accepted()]).toEqual([2, 1]);
-        expect(await write(driver)).toMatchObject({ kind: 'written' });
-        await expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
-        expect([server.requests.length, server.accepted()]).toEqual([4, 2]);
-      },
-    );
+    test.each(Object.entries(ENDS))('that gets %s as it is used again: a write is unknown', async (_, endOf) => {
+      const { driver, server } = await served(({ socket }) => {
+        if (server.requests.length % 2 === 1) socket.write(azureText(204, ETAG));
+        else endOf(socket);
+      });
+      expect(await write(driver)).toMatchObject({ kind: 'written' });
+      expect(await write(driver)).toMatchObject(UNKNOWN);
+      expect([server.requests.length, server.accepted()]).toEqual([2, 1]);
+      expect(await write(driver)).toMatchObject({ kind: 'written' });
+      await expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
+      expect([server.requests.length, server.accepted()]).toEqual([4, 2]);
+    });
 
     test('that the server closes between two requests is replaced', async () => {
       const { driver, server } = await served(({ socket }) => void socket.end(azureText(204, ETAG)));
@@ -277,20 +271,17 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       [502, 'BadGateway', 'unavailable', 'other'],
       [503, 'ServerBusy', 'throttled', 'throttled'],
       [504, 'GatewayTimeout', 'unavailable', 'other'],
-    ])(
-      '%i leaves writes unknown or turned away, sent once, and reads to be retried',
-      async (status, code, readCode, reason) => {
-        const { driver, server } = await served(({ socket }) =>
-          socket.write(hasBody ? errorText(status, code) : azureText(status, {})),
-        );
-        await expect(read(driver)).rejects.toMatchObject({ code: readCode, retryable: true });
-        // By its code alone the service says that it did not take the request.
-        const outcome = { kind: hasBody && code === 'ServerBusy' ? 'refused' : 'unknown', reason };
-        expect(await write(driver)).toMatchObject(outcome);
-        expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([outcome, outcome]);
-        expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST']);
-      },
-    );
+    ])('%i %s is sent once: reads fail as %s, writes as %s', async (status, code, readCode, reason) => {
+      const { driver, server } = await served(({ socket }) =>
+        socket.write(hasBody ? errorText(status, code) : azureText(status, {})),
+      );
+      await expect(read(driver)).rejects.toMatchObject({ code: readCode, retryable: true });
+      // By its code alone the service says that it did not take the request.
+      const outcome = { kind: hasBody && code === 'ServerBusy' ? 'refused' : 'unknown', reason };
+      expect(await write(driver)).toMatchObject(outcome);
+      expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([outcome, outcome]);
+      expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST']);
+    });
   });
 
   test.each([
@@ -398,17 +389,14 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       expect(server.requests.map(({ target }) => target)).toEqual(['/account/table?sig=s', '/account/Tables?sig=s']);
     });
 
-    test.each([401, 403])(
-      'the service itself denies with %i, and is told apart though it tells no version',
-      async (status) => {
-        const { driver } = await trusting(() => replyText(status, { 'x-ms-request-id': id }, '<error>'));
-        const denied = { code: 'unavailable', retryable: false };
-        const refused = { kind: 'refused', reason: 'denied', cause: denied };
-        expect(await write(driver)).toMatchObject(refused);
-        expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([refused, refused]);
-        await expect(read(driver)).rejects.toMatchObject(denied);
-      },
-    );
+    test.each([401, 403])('the service itself denies with %i, though it tells no version', async (status) => {
+      const { driver } = await trusting(() => replyText(status, { 'x-ms-request-id': id }, '<error>'));
+      const denied = { code: 'unavailable', retryable: false };
+      const refused = { kind: 'refused', reason: 'denied', cause: denied };
+      expect(await write(driver)).toMatchObject(refused);
+      expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([refused, refused]);
+      await expect(read(driver)).rejects.toMatchObject(denied);
+    });
   });
 
   describe('a page of a listing', () => {

@@ -98,7 +98,7 @@ describe('a TableClient', () => {
   };
 
   test.each(['Sign', 'Retry', 'Deserialize'] as const)(
-    'with a policy of its own that resends (%s): the first request stays the only one, and unknown',
+    'with a policy that resends (%s) sends once all the same',
     async (afterPhase) => {
       const { server, client } = await open(({ socket }) => {
         if (server.requests.length === 1) socket.end();

@@ -44,7 +44,7 @@ function call(channel: Channel, text: string, timeoutMs = LONG_MS, silenceMs = L
   return channel.unary(request).then(String);
 }
 
-/** So many calls at once, each of which gets its own message back. */
+/** Each of these calls, all at once, gets its own message back. */
 async function expectEchoes(channel: Channel, count: number): Promise<void> {
   const texts = Array.from({ length: count }, (_, index) => `call ${index}`);
   expect(await Promise.all(texts.map((text) => call(channel, text)))).toEqual(texts);

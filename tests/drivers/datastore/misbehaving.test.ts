@@ -115,20 +115,17 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     }
   });
 
-  test.each(['127.0.0.1', 'localhost'])(
-    'a service that cannot be reached is named with its address and why: %s',
-    async (host) => {
-      const server = await serve(() => {});
-      const address = `http://${host}:${new URL(server.address).port}`;
-      server.close();
-      const driver = opened(datastoreAt(transport, address, { projectId: 'p' }));
-      const lost = transport === 'own' ? `the connection to ${address} is lost: ` : '';
-      const told = new RegExp(`^datastore did not answer, try again: ${lost}.*ECONNREFUSED`);
-      await expect(driver.read(READ, PATIENT)).rejects.toThrow(told);
-      await expect(driver.list('', undefined, 1, PATIENT)).rejects.toThrow(told);
-      expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
-    },
-  );
+  test.each(['127.0.0.1', 'localhost'])('a service that cannot be reached is named, and why: %s', async (host) => {
+    const server = await serve(() => {});
+    const address = `http://${host}:${new URL(server.address).port}`;
+    server.close();
+    const driver = opened(datastoreAt(transport, address, { projectId: 'p' }));
+    const lost = transport === 'own' ? `the connection to ${address} is lost: ` : '';
+    const told = new RegExp(`^datastore did not answer, try again: ${lost}.*ECONNREFUSED`);
+    await expect(driver.read(READ, PATIENT)).rejects.toThrow(told);
+    await expect(driver.list('', undefined, 1, PATIENT)).rejects.toThrow(told);
+    expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  });
 
   describe('a connection that ends within a reply', () => {
     const whole = reply(1, COMMITTED).length;
@@ -281,19 +278,16 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       [429, true],
       [500, true],
       [503, true],
-    ])(
-      'of HTTP (%i) is not a verdict on a write: whoever stands between may have said it',
-      async (status, retryable) => {
-        const html = { ':status': String(status), 'content-type': 'text/html' };
-        await expectUnknown(
-          await answered(({ stream }) =>
-            Buffer.concat([headers(stream, html), data(stream, Buffer.from('<p>'), { isEnd: true })]),
-          ),
-          'other',
-          retryable,
-        );
-      },
-    );
+    ])('of HTTP (%i) is no verdict: anybody between may have said it', async (status, retryable) => {
+      const html = { ':status': String(status), 'content-type': 'text/html' };
+      await expectUnknown(
+        await answered(({ stream }) =>
+          Buffer.concat([headers(stream, html), data(stream, Buffer.from('<p>'), { isEnd: true })]),
+        ),
+        'other',
+        retryable,
+      );
+    });
 
     test('of HTTP counts for nothing beside one of gRPC', async () => {
       const { driver } = await answered(({ stream }) =>

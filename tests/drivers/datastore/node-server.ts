@@ -1,5 +1,5 @@
-// Node's own HTTP/2 server as a service over gRPC, for what frames made by hand do not show: headers,
-// TLS, and flow control.
+// A service over gRPC on Node's own HTTP/2 server, for what frames made by hand do not show:
+// headers, TLS, flow control.
 import { createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { closedAfterEach } from '../../support/opened.ts';
 import { listening } from '../../support/listening.ts';

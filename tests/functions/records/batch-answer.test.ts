@@ -31,7 +31,7 @@ async function statusesOf(outcomes: readonly Outcome[], mediaType: string) {
 }
 
 test.each([JSON_TYPE, MSGPACK])(
-  'between large records in %s others get a turn; after the deadline no more are converted',
+  'between large records in %s others get a turn, and the deadline counts',
   async (mediaType) => {
     const written = { status: 'written', key: 'w', version: 'v' } as const;
     const outcomes = [found('a'), found('b'), written, found('c')];

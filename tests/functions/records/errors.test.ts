@@ -111,7 +111,7 @@ describe('bounds', () => {
   });
 
   test.each([undefined, 'no-cache', 'max-age=0', 'max-age=7, no-cache', 'max-age=x'])(
-    'a read with Cache-Control %s is a strong one',
+    'by Cache-Control %s a read is strong',
     async (header) => {
       await send(RECORD, { headers: header === undefined ? {} : { 'Cache-Control': header } });
       expect(seen[1]).toMatchObject({ timeoutMs: 5_000, maxAgeMs: 0 });

@@ -37,7 +37,7 @@ export function describeRoles({ name, keys, send, as, admin, sharedTable }: Clie
     });
 
     test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer wrong-key-wrong-key', `Bearer ${'x'.repeat(5000)}`])(
-      'without a valid key nobody gets in: %s',
+      'nobody gets in with %s',
       async (authorization) => {
         const response = await send('/v1/tables', {
           headers: authorization === undefined ? {} : { Authorization: authorization },
@@ -72,7 +72,7 @@ export function describeRoles({ name, keys, send, as, admin, sharedTable }: Clie
     });
 
     test.each(['r', 'request-0001', 'Root=1-67891233-abcdef012345678912345678', 'a'.repeat(144)])(
-      'the id %s of a request is answered, and its problem has a URI',
+      'the id %s of a request is answered',
       async (id) => {
         const response = await admin('/v2', { headers: { 'X-Request-Id': id } });
         expect(response.headers.get('X-Request-Id')).toBe(id);
@@ -89,7 +89,7 @@ export function describeRoles({ name, keys, send, as, admin, sharedTable }: Clie
     });
 
     test.each([undefined, '', 'with space', '"', 'a'.repeat(145)])(
-      'a request that brings the id %s is given one',
+      'a request with the id %s is given one',
       async (id) => {
         const response = await admin('/v1/tables', { headers: id === undefined ? {} : { 'X-Request-Id': id } });
         expect(response.headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);

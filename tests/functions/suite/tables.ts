@@ -68,7 +68,7 @@ export function describeTables({ name, admin, drop, put, freshTable, json }: Cli
     });
 
     test.each(['', '?confirm=', '?confirm=else', '?confirm=*'])(
-      'a drop that is not confirmed by the name is invalid, and drops nothing: %s',
+      'an unconfirmed drop drops nothing: %s',
       async (query) => {
         const table = await freshTable();
         const { detail } = await expectProblem(await admin(table + query, { method: 'DELETE' }), 400, 'invalid');

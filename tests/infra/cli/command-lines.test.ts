@@ -75,7 +75,7 @@ test.each([
 });
 
 test.each(['datastore.bin', 'azure-tables.bin'])(
-  'dev refuses with --data a folder whose %s is not its own, before it starts anything',
+  'dev refuses with --data a folder whose %s is not its own',
   async (name) => {
     const folder = await testFolder();
     await writeFile(path.join(folder, name), 'my notes');

@@ -117,7 +117,7 @@ test('refuses a file that names none of the clouds', async () => {
 });
 
 test.each(['http://functions.example', 'http://127.0.0.1.example', 'http://localhost@functions.example', 'ftp://a'])(
-  'refuses a file whose address is %s, and asks for no key',
+  'refuses the address %s, and asks for no key',
   async (url) => {
     const tools = fakeTools();
     await expect(compare([gcp(url)], tools)).rejects.toThrow(/https:\/\/|Invalid URL/);

@@ -14,14 +14,7 @@ const TABLE = '--records 1e6 --bytes 500';
 describe('stowage cost', () => {
   test('asks for both clouds, single records and a day without work unless told otherwise', () => {
     expect(question(TABLE)).toEqual({
-      workload: {
-        records: 1_000_000,
-        recordBytes: 500,
-        readsPerDay: 0,
-        writesPerDay: 0,
-        deletesPerDay: 0,
-        scansPerDay: 0,
-      },
+      workload: { records: 1e6, recordBytes: 500, readsPerDay: 0, writesPerDay: 0, deletesPerDay: 0, scansPerDay: 0 },
       calls: { recordsPerCall: 1, keys: 'random', concurrency: 32, instances: undefined, durationMs: undefined },
       regions: [
         ['datastore', 'us-central1'],
@@ -116,14 +109,10 @@ describe('its JSON', () => {
   const origin = { source: z.url(), read: z.iso.date(), isVerified: z.boolean() };
   const schema = z.strictObject({
     date: z.literal('2026-11'),
-    workload: z.strictObject({
-      records: nonNegative,
-      recordBytes: nonNegative,
-      readsPerDay: nonNegative,
-      writesPerDay: nonNegative,
-      deletesPerDay: nonNegative,
-      scansPerDay: nonNegative,
-    }),
+    workload: z.record(
+      z.enum(['records', 'recordBytes', 'readsPerDay', 'writesPerDay', 'deletesPerDay', 'scansPerDay']),
+      nonNegative,
+    ),
     calls: z.strictObject({
       recordsPerCall: nonNegative,
       keys: z.enum(['random', 'together']),
@@ -151,13 +140,7 @@ describe('its JSON', () => {
             unpriced: z.array(z.enum(METERS)),
           }),
         ),
-        perMillionRecords: layouts(
-          z.strictObject({
-            read: nonNegative.nullable(),
-            written: nonNegative.nullable(),
-            deleted: nonNegative.nullable(),
-          }),
-        ),
+        perMillionRecords: layouts(z.record(z.enum(['read', 'written', 'deleted']), nonNegative.nullable())),
         prices: z.partialRecord(z.enum(METERS), z.strictObject({ dollars: nonNegative, per: nonNegative, ...origin })),
         free: z.partialRecord(
           z.enum(METERS),
@@ -193,8 +176,6 @@ describe('its JSON', () => {
   });
 });
 
-test.each(COST.examples)('the example runs: %s', async (example) => {
-  const { stdout, stderr } = await runCommand([STOWAGE, ...example.split(' ').slice(1)]);
-  expect(stderr).toBe('');
-  expect(stdout).toMatch(/container/);
+test.each(COST.examples)('the example has a table: %s', (example) => {
+  expect(costText(question(example.replace('stowage cost ', '')))).toMatch(/container/);
 });

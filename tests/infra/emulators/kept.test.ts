@@ -127,6 +127,8 @@ function opened(file: string, appendedBytesMax?: number) {
   return { data, append };
 }
 
+const contentsOf = (file: string): object => Object.fromEntries(opened(file).data);
+
 test('a group of changes that was torn is not there, at whatever byte; those before it are', async () => {
   const file = await newFile();
   const { append } = opened(file);
@@ -136,16 +138,10 @@ test('a group of changes that was torn is not there, at whatever byte; those bef
   const bytes = readFileSync(file);
   for (let size = whole; size < bytes.length; size += 1) {
     writeFileSync(file, bytes.subarray(0, size));
-    expect([...opened(file).data]).toEqual([
-      ['a', 1],
-      ['b', 1],
-    ]);
+    expect(contentsOf(file)).toEqual({ a: 1, b: 1 });
   }
   writeFileSync(file, bytes);
-  expect([...opened(file).data]).toEqual([
-    ['a', 2],
-    ['b', 2],
-  ]);
+  expect(contentsOf(file)).toEqual({ a: 2, b: 2 });
 });
 
 test('what is no frame at the end is dropped, and is not in the way of what comes after', async () => {
@@ -153,10 +149,7 @@ test('what is no frame at the end is dropped, and is not in the way of what come
   opened(file).append(['a', 1]);
   appendFileSync(file, Buffer.alloc(100, 0xff));
   opened(file).append(['b', 1]);
-  expect([...opened(file).data]).toEqual([
-    ['a', 1],
-    ['b', 1],
-  ]);
+  expect(contentsOf(file)).toEqual({ a: 1, b: 1 });
 });
 
 test('the file is written anew when it has grown, and holds the same', async () => {
@@ -164,7 +157,7 @@ test('the file is written anew when it has grown, and holds the same', async () 
   const { append } = opened(file, 1_000);
   for (let n = 1; n <= 1_000; n += 1) append(['a', n]);
   expect(statSync(file).size).toBeLessThan(2_000);
-  expect([...opened(file).data]).toEqual([['a', 1_000]]);
+  expect(contentsOf(file)).toEqual({ a: 1_000 });
 });
 
 test('where the file cannot be written anew, writes are kept all the same, and it is tried again later', async () => {
@@ -176,7 +169,7 @@ test('where the file cannot be written anew, writes are kept all the same, and i
   for (let n = 1; n <= 1_000; n += 1) append(['a', n]);
   const copy = `${file}.copy`;
   copyFileSync(file, copy);
-  expect([...opened(copy).data]).toEqual([['a', 1_000]]);
+  expect(contentsOf(copy)).toEqual({ a: 1_000 });
   expect(entries.mock.calls.length).toBeGreaterThan(1);
   expect(entries.mock.calls.length).toBeLessThanOrEqual(statSync(file).size / 1_000);
   expect(openFiles().filter((one) => one.startsWith(`${file}.new`))).toEqual([]);

@@ -82,7 +82,7 @@ const linux = process.platform === 'linux';
 const google = await findGoogleEmulator('firestore', { ...process.env, DATASTORE_EMULATOR_HOST: '' });
 
 test.runIf(linux).each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  'after %s of the process that started it no Azurite lives on',
+  'after %s of its parent no Azurite lives on',
   async (signal) => {
     await expect.poll(await endedWith(START_AZURITE, signal)).toEqual([]);
   },

@@ -175,7 +175,7 @@ describe.each([
   });
 
   test.each(['DELETE {table}/records/..', 'PUT {table}/records/zz/../victim', 'PUT {table}/records/zz\\victim'])(
-    'refuses a target that a URL parser takes for another path: %s',
+    'refuses a target that a parser takes for another: %s',
     async (line) => {
       const table = await client.freshTable();
       const headers = { ...asAdmin, 'Content-Type': JSON_TYPE, 'Content-Length': '1' };

@@ -54,25 +54,19 @@ describe('a package', () => {
     expect(gunzipSync(gz).equals(html)).toBe(true);
   });
 
-  test.each(['records', 'compare', 'vacuum'])(
-    'of %s holds its own cloud’s client, and not a word of the other’s',
-    async (name) => {
-      const [gcp, azure] = [await mainOf('gcp', name), await mainOf('azure', name)];
-      expect(gcp).toContain('google.datastore.v1');
-      expect(gcp).not.toContain('@azure/data-tables');
-      expect(azure).toContain('SharedKeyLite');
-      expect(azure).not.toContain('google.datastore.v1');
-    },
-  );
+  test.each(['records', 'compare', 'vacuum'])('of %s holds its own cloud’s client alone', async (name) => {
+    const [gcp, azure] = [await mainOf('gcp', name), await mainOf('azure', name)];
+    expect(gcp).toContain('google.datastore.v1');
+    expect(gcp).not.toContain('@azure/data-tables');
+    expect(azure).toContain('SharedKeyLite');
+    expect(azure).not.toContain('google.datastore.v1');
+  });
 
-  test.each(['records', 'vacuum'])(
-    'of %s leaves Google’s client to the comparison: it would be half of the bundle',
-    async (name) => {
-      const code = await mainOf('gcp', name);
-      expect(code).toContain('google-auth-library');
-      expect(code).not.toMatch(/google-gax|grpc-js|protobufjs/);
-    },
-  );
+  test.each(['records', 'vacuum'])('of %s leaves Google’s large client to the comparison', async (name) => {
+    const code = await mainOf('gcp', name);
+    expect(code).toContain('google-auth-library');
+    expect(code).not.toMatch(/google-gax|grpc-js|protobufjs/);
+  });
 
   test.each(['records', 'vacuum'])('of %s for Azure holds the driver, and nothing of the SDK', async (name) => {
     expect(await mainOf('azure', name)).not.toMatch(/@azure\/(data-tables|core-)/);

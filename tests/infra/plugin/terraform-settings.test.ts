@@ -38,7 +38,7 @@ const environmentOf = {
 };
 
 test.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)(
-  'on %s a container size, a transport, origins and a collector are handed on; without them nothing is',
+  'on %s size, transport, origins and collector are handed on if given',
   async (cloud) => {
     for (const [size, transport, origins] of [
       [65_536, 'sdk', ['https://a.example', 'https://b.example']],

@@ -3,7 +3,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { type Contest, CONTESTS } from '../../../../infra/lab/bench/contest/goals.ts';
 import { datastoreKindEntryBytes, plainBytes, unindexedBytes } from '../../../../infra/lab/stored-bytes.ts';
 import { takeTurn } from '../../../../infra/lab/bench/contest/turn.ts';
-import { startSide } from '../../../../infra/lab/bench/side-process.ts';
+import { type SideSetup, startSide } from '../../../../infra/lab/bench/side-process.ts';
 import { goalsOf, rowsOf, tableOf } from '../../../../infra/lab/bench/contests.ts';
 import { pairsOf } from '../../../../infra/lab/bench/transports.ts';
 import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
@@ -105,16 +105,16 @@ test('every kind of work has goals above zero for both providers', () => {
   }
 });
 
-test.each(['ours', 'theirs'] as const)('%s works in a process of its own', async (which) => {
-  const setup = {
-    provider: 'datastore',
-    endpoint: inject('embeddedEndpoint'),
-    dataset: `side${which}`,
-    warmUpOperations: 3,
-  } as const;
-  const { signal } = new AbortController();
-  const started = await startSide({ side: which, ...setup }, signal);
+/** A side on the embedded emulator until the test ends. */
+async function sideOf(setup: Pick<SideSetup, 'side' | 'dataset' | 'warmUpOperations' | 'transport'>) {
+  const endpoint = inject('embeddedEndpoint');
+  const started = await startSide({ provider: 'datastore', endpoint, ...setup }, new AbortController().signal);
   onTestFinished(() => started.close());
+  return started;
+}
+
+test.each(['ours', 'theirs'] as const)('%s works in a process of its own', async (which) => {
+  const started = await sideOf({ side: which, dataset: `side${which}`, warmUpOperations: 3 });
   // A bulk put and a scan take longer than a turn, so each caller makes one.
   const size = { inFlight: 1, turnMs: 1 };
   for (const [name, records] of [
@@ -133,16 +133,7 @@ test.each(['ours', 'theirs'] as const)('%s works in a process of its own', async
 });
 
 test.each(['own', 'sdk'] as const)('single entities play over the transport %s, too', async (transport) => {
-  const setup = {
-    side: 'entities',
-    transport,
-    provider: 'datastore',
-    endpoint: inject('embeddedEndpoint'),
-    dataset: 'entities',
-    warmUpOperations: 1,
-  } as const;
-  const started = await startSide(setup, new AbortController().signal);
-  onTestFinished(() => started.close());
+  const started = await sideOf({ side: 'entities', transport, dataset: 'entities', warmUpOperations: 1 });
   for (const [name, records] of [
     ['put', 1],
     ['get', 1],
@@ -163,15 +154,7 @@ test('packing and transport are told apart: each pair has the ratio of what diff
 });
 
 test('a side that cannot work says why, and one that has ended takes no turn', async () => {
-  const setup = {
-    side: 'ours',
-    provider: 'datastore',
-    endpoint: inject('embeddedEndpoint'),
-    dataset: 'empty',
-    warmUpOperations: 0,
-  } as const;
-  const started = await startSide(setup, new AbortController().signal);
-  onTestFinished(() => started.close());
+  const started = await sideOf({ side: 'ours', dataset: 'empty', warmUpOperations: 0 });
   await expect(started.turn('get', { inFlight: 1, turnMs: 1 })).rejects.toThrow('absent: ');
   await started.close();
   await expect(started.turn('put', { inFlight: 1, turnMs: 1 })).rejects.toThrow('the process of ours on datastore');

@@ -75,7 +75,7 @@ test.each([
 });
 
 test.each([...CODECS, csv('cell'), INSPECT, INSPECT_LINES])(
-  'the dictionary of then comes back the same: $name ($library)',
+  'the dictionary of then comes back: $name ($library)',
   (codec) => {
     expect(isDeepStrictEqual(codec.decode(codec.encode(DICTIONARY)), DICTIONARY)).toBe(true);
   },
