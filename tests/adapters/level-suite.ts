@@ -35,7 +35,8 @@ async function assertionsOn(store: Store): Promise<{ failed: string[]; count: nu
     harness.onFinish(resolve);
   });
   // TypeScript sees in it an AbstractLevel or not, by the order in which it checks the files.
-  const factory = (options: object) => new StowageLevel(store, `level-${(databases += 1)}`, options) as never;
+  const factory: Parameters<typeof suite>[0]['factory'] = (options) =>
+    new StowageLevel(store, `level-${(databases += 1)}`, options) as never;
   suite({ test: harness, factory });
   await ended;
   return { failed, count };

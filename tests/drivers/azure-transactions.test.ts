@@ -3,7 +3,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startStrictAzurite } from '../../infra/emulators/azurite.ts';
 import type { Driver, EntityId, Write } from '../../shared/store/contract/driver.ts';
-import { openStore } from '../../shared/store/index.ts';
 import {
   CALL,
   freshPrefix,
@@ -29,18 +28,6 @@ afterAll(async () => {
 /** From now on the service refuses every change of this entity. */
 function refuseChanges(id: EntityId, status: number, code: string): void {
   azurite.faults.add({ operation: 'merge', rowKey: id, status, code, when: 'before' });
-}
-
-/**
- * The driver; `meet` is told once, before it is sent, of the next request that several containers
- * share.
- */
-function watched(driver: Driver, meet: () => ((id: EntityId) => void) | undefined): Driver {
-  const write: Driver['write'] = (writes, options) => {
-    if (writes.length > 1) meet()?.(writes[0]!.id);
-    return driver.write(writes, options);
-  };
-  return { ...driver, write };
 }
 
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
@@ -105,45 +92,5 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     const together = await driver.write([insert(bad, parts), insert(good, [part('h', 'x')])], CALL);
     expect(together.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
     expect(await readOne(driver, good)).toBeUndefined();
-  });
-
-  /**
-   * A table of many containers, of which one is refused as soon as it rides with others: what
-   * became of each record, and what is stored.
-   */
-  async function putWithOneRefused(name: string, status: number, code: string) {
-    let meet: ((id: EntityId) => void) | undefined;
-    const refused: EntityId[] = [];
-    const store = openStore({ driver: watched(newDriver(), () => meet), timeoutMs: 20_000 });
-    const table = await store.table<string>(name, { containers: 48 });
-    // Several to each container: one record alone cannot be split.
-    const keys = Array.from({ length: 480 }, (_, number) => `key${number}`);
-    await table.putMany(keys.map((key) => ({ key, value: 'old' })));
-    meet = (id) => {
-      meet = undefined;
-      refused.push(id);
-      refuseChanges(id, status, code);
-    };
-    const outcomes = await table.putMany(keys.map((key) => ({ key, value: 'new' })));
-    const values = (await table.getMany(keys)).map((each) => (each.status === 'found' ? each.value : each.status));
-    await store.close();
-    expect(refused).toHaveLength(1);
-    return { outcomes, values };
-  }
-
-  test('a container whose form is refused fails by itself: those that rode with it are written', async () => {
-    const { outcomes, values } = await putWithOneRefused('form', 400, 'InvalidInput');
-    const failed = outcomes.filter(({ status }) => status === 'failed');
-    // The records of one container in 48.
-    expect(failed.length).toBeGreaterThan(0);
-    expect(failed.length).toBeLessThan(48);
-    for (const outcome of failed) expect(outcome).toMatchObject({ error: { code: /^(invalid|unknown)$/ } });
-    expect(values).toEqual(outcomes.map(({ status }) => (status === 'failed' ? 'old' : 'new')));
-  });
-
-  test('a container whose size is refused is split by itself: it and those that rode with it are written', async () => {
-    const { outcomes, values } = await putWithOneRefused('size', 413, 'RequestBodyTooLarge');
-    expect(outcomes.filter(({ status }) => status !== 'written')).toEqual([]);
-    expect(new Set(values)).toEqual(new Set(['new']));
   });
 });

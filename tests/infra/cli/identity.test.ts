@@ -26,24 +26,19 @@ function gcloudOf(account: string, refused?: string): { asked: string[]; gate: P
   return { asked, gate: headers.then((all) => all['X-Serverless-Authorization']) };
 }
 
-test('people name no audience', async () => {
-  const { asked, gate } = gcloudOf('somebody@example.com');
-  expect(await gate).toBe('Bearer token 1');
-  expect(asked).toEqual(['auth print-identity-token']);
-});
-
-test('a service account names the function as the audience', async () => {
-  const { asked, gate } = gcloudOf(ACCOUNT);
-  expect(await gate).toBe('Bearer token 1');
-  expect(asked).toEqual([`auth print-identity-token --audiences=${URL}`]);
-});
-
-test('a federated login, which has no ID token, has its account make one', async () => {
-  const { asked, gate } = gcloudOf(ACCOUNT, `print-identity-token --audiences=${URL}`);
-  expect(await gate).toBe('Bearer token 2');
-  expect(asked[1]).toBe(
-    `auth print-identity-token --impersonate-service-account=${ACCOUNT} --audiences=${URL} --include-email`,
-  );
+test.each([
+  ['people name no audience', 'somebody@example.com', undefined, ['']],
+  ['a service account names the function as the audience', ACCOUNT, undefined, [` --audiences=${URL}`]],
+  [
+    'a federated login, which has no ID token, has its account make one',
+    ACCOUNT,
+    `print-identity-token --audiences=${URL}`,
+    [` --audiences=${URL}`, ` --impersonate-service-account=${ACCOUNT} --audiences=${URL} --include-email`],
+  ],
+])('%s', async (_, account, refused, tried) => {
+  const { asked, gate } = gcloudOf(account, refused);
+  expect(await gate).toBe(`Bearer token ${tried.length}`);
+  expect(asked).toEqual(tried.map((args) => `auth print-identity-token${args}`));
 });
 
 test('a federated login without an account is told to impersonate one', async () => {

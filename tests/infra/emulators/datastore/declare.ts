@@ -1,7 +1,7 @@
 // Declares one case of the protocol suite on one server. A known difference must FAIL, so that its
 // end is noticed; a hanging one is skipped.
 import { expect, test } from 'vitest';
-import { freshKind, type Service } from './service.ts';
+import { CODE, freshKind, type Service } from './service.ts';
 
 export interface Difference {
   /** Title of the case. */
@@ -23,6 +23,12 @@ export function declarer(service: () => Service, differences: readonly Differenc
     // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases hold both
     run(shown, () => body(service(), freshKind()));
   };
+}
+
+/** Declares that a call is INVALID_ARGUMENT. */
+export function refuser(declare: Declare) {
+  return (title: string, call: (service: Service, kind: string) => Promise<unknown>): void =>
+    declare(`${title} is INVALID_ARGUMENT`, (service, kind) => expectCode(CODE.invalid, call(service, kind)));
 }
 
 /** The call must be refused with this code. */

@@ -1,8 +1,10 @@
 // Two clouds' deployed functions on this machine. They check requests as platforms and functions
 // do, and keep records in memory.
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { listening } from '../../../support/listening.ts';
+import { answerOf } from './clouds/records.ts';
 import { mapValues } from './terraform-provider.ts';
 
 export interface Deployed {
@@ -17,8 +19,8 @@ export interface Deployed {
 
 /** Each cloud's callers have to send these. */
 const CREDENTIALS = {
-  gcp: { 'x-serverless-authorization': 'Bearer an-identity-token', authorization: 'Bearer gcp-app-key-00000000' },
-  azure: { 'x-functions-key': 'an-azure-function-key', authorization: 'Bearer azure-app-key-000000' },
+  gcp: { gate: { 'x-serverless-authorization': 'Bearer an-identity-token' }, key: 'gcp-app-key-00000000' },
+  azure: { gate: { 'x-functions-key': 'an-azure-function-key' }, key: 'azure-app-key-000000' },
 } as const;
 
 export async function startDeployed(): Promise<Deployed> {
@@ -29,9 +31,13 @@ export async function startDeployed(): Promise<Deployed> {
     const server = createServer((incoming, outgoing) => {
       const path = incoming.url ?? '';
       requests.push(`${cloud} ${incoming.method} ${path}`);
-      void bodyOf(incoming).then((body) => {
-        const [status, text] = answer(cloud, incoming, body, records);
-        outgoing.writeHead(broken.get(cloud) ?? status, { Location: '/elsewhere' }).end(text);
+      const { method = '', headers } = incoming;
+      const { gate, key } = CREDENTIALS[cloud];
+      const isLetIn = Object.entries(gate).every(([name, value]) => headers[name] === value);
+      void text(incoming).then((sent) => {
+        const asked = { method, path, headers: headers as Record<string, string>, body: sent };
+        const { status, body } = isLetIn ? answerOf(asked, [key], records) : { status: 401, body: 'not the gate’s' };
+        outgoing.writeHead(broken.get(cloud) ?? status, { Location: '/elsewhere' }).end(body);
       });
     });
     await listening(server);
@@ -64,24 +70,4 @@ export async function startDeployed(): Promise<Deployed> {
 
 function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function answer(
-  cloud: 'gcp' | 'azure',
-  { method, url: path = '', headers }: IncomingMessage,
-  body: string,
-  records: Map<string, string>,
-): [status: number, body: string] {
-  const isLetIn = Object.entries(CREDENTIALS[cloud]).every(([name, value]) => headers[name] === value);
-  if (!isLetIn) return [401, 'not these credentials'];
-  if (path === '/v1/health') return [200, '{"status":"ok"}'];
-  if (path === '/v1/tables') return [200, '{"tables":[{"name":"users"}]}'];
-  if (method === 'PUT') records.set(path, body);
-  return [200, records.get(path) ?? ''];
-}
-
-async function bodyOf(incoming: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of incoming) text += String(chunk);
-  return text;
 }

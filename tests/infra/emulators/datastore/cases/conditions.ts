@@ -1,9 +1,10 @@
 // Base versions, masks: the conditional writes and the patches.
 import { expect } from 'vitest';
-import { type Declare, expectCode } from '../declare.ts';
+import { type Declare, expectCode, refuser } from '../declare.ts';
 import { at, CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../service.ts';
 
 export function conditionCases(declare: Declare): void {
+  const invalid = refuser(declare);
   declare('a write at the current version is applied', async (service, kind) => {
     const version = versionOf(await service.commit([insert(key(kind, 'a'), { x: integer(1) })]));
     await service.commit([{ ...update(key(kind, 'a'), { x: integer(2) }), ...at(version) }]);
@@ -50,9 +51,9 @@ export function conditionCases(declare: Declare): void {
       await expectCode(CODE.precondition, service.commit([{ ...late, ...at(version) }]));
   });
 
-  declare('a strategy without a base version is INVALID_ARGUMENT', async (service, kind) => {
-    await expectCode(CODE.invalid, service.commit([{ ...upsert(key(kind, 'a')), conflictResolutionStrategy: 'FAIL' }]));
-  });
+  invalid('a strategy without a base version', (service, kind) =>
+    service.commit([{ ...upsert(key(kind, 'a')), conflictResolutionStrategy: 'FAIL' }]),
+  );
 
   declare('an insert at a version and an update at version zero are INVALID_ARGUMENT', async (service, kind) => {
     await expectCode(CODE.invalid, service.commit([{ ...insert(key(kind, 'a')), ...at(7) }]));
@@ -79,7 +80,7 @@ export function conditionCases(declare: Declare): void {
     expect(versionOf(await service.commit([patch]))).toBe(version);
   });
 
-  declare('an empty path in a mask is INVALID_ARGUMENT', async (service, kind) => {
-    await expectCode(CODE.invalid, service.commit([{ ...upsert(key(kind, 'a')), propertyMask: { paths: [''] } }]));
-  });
+  invalid('an empty path in a mask', (service, kind) =>
+    service.commit([{ ...upsert(key(kind, 'a')), propertyMask: { paths: [''] } }]),
+  );
 }

@@ -1,6 +1,6 @@
 // The limits of keys, names, values and entities, each at its edge.
 import { expect } from 'vitest';
-import { type Declare, expectCode } from '../declare.ts';
+import { type Declare, expectCode, refuser } from '../declare.ts';
 import {
   array,
   blob,
@@ -21,10 +21,9 @@ import {
 const ENTITY_OVERHEAD_BYTES = 32 + 16 + 14 + 2 + 2 + 2;
 
 export function limitCases(declare: Declare): void {
+  const invalid = refuser(declare);
   const refused = (title: string, mutation: (kind: string) => Mutation) =>
-    declare(`${title} is INVALID_ARGUMENT`, async (service, kind) => {
-      await expectCode(CODE.invalid, service.commit([mutation(kind)]));
-    });
+    invalid(title, (service, kind) => service.commit([mutation(kind)]));
   const accepted = (title: string, properties: Properties) =>
     declare(`${title} is accepted`, async (service, kind) => {
       const { mutationResults } = await service.commit([upsert(key(kind, 'a'), properties)]);
@@ -109,11 +108,7 @@ export function limitCases(declare: Declare): void {
     expect((await service.commit(mutations)).mutationResults).toHaveLength(9);
   });
 
-  declare('a request without a project is INVALID_ARGUMENT', async (service, kind) => {
-    await expectCode(CODE.invalid, service.lookup([key(kind, 'a')], { projectId: '' }));
-  });
+  invalid('a request without a project', (service, kind) => service.lookup([key(kind, 'a')], { projectId: '' }));
 
-  declare('the database "(default)" is INVALID_ARGUMENT', async (service, kind) => {
-    await expectCode(CODE.invalid, service.lookup([key(kind, 'a')], { databaseId: '(default)' }));
-  });
+  invalid('the database "(default)"', (service, kind) => service.lookup([key(kind, 'a')], { databaseId: '(default)' }));
 }

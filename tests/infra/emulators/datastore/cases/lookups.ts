@@ -1,9 +1,10 @@
 // Lookup: found, missing and masked entities.
 import { expect } from 'vitest';
-import { type Declare, expectCode } from '../declare.ts';
-import { CODE, entity, insert, key, remove, text, upsert } from '../service.ts';
+import { type Declare, refuser } from '../declare.ts';
+import { entity, insert, key, remove, text, upsert } from '../service.ts';
 
 export function lookupCases(declare: Declare): void {
+  const invalid = refuser(declare);
   declare('a lookup says what is missing, with the version of the snapshot', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'))]);
     const { found, missing } = await service.lookup([key(kind, 'a'), key(kind, 'b')]);
@@ -33,9 +34,7 @@ export function lookupCases(declare: Declare): void {
     expect(found![0]!.entity!.properties).toEqual({});
   });
 
-  declare('a lookup without an identifier is INVALID_ARGUMENT', async (service, kind) => {
-    await expectCode(CODE.invalid, service.lookup([key(kind)]));
-  });
+  invalid('a lookup without an identifier', (service, kind) => service.lookup([key(kind)]));
 
   declare('every value comes back as it was stored', async (service, kind) => {
     const properties = {

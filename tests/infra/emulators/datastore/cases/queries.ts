@@ -1,16 +1,14 @@
 // Queries: what they find, in which order, in which batches.
 import { expect } from 'vitest';
-import { type Declare, expectCode } from '../declare.ts';
+import { type Declare, refuser } from '../declare.ts';
 import {
   array,
   ascending,
   both,
-  CODE,
   comparison,
   descending,
   double,
   entity,
-  freshKind,
   integer,
   key,
   namesOf,
@@ -33,6 +31,7 @@ function x(op: Parameters<typeof comparison>[1], value: Value) {
 }
 
 export function queryCases(declare: Declare): void {
+  const invalid = refuser(declare);
   const finds = (title: string, query: Omit<Query, 'kind'>, expected: string) =>
     declare(title, async (service, kind) => {
       await store(service, kind, LETTERS);
@@ -208,9 +207,7 @@ export function queryCases(declare: Declare): void {
   });
 
   const refused = (title: string, query: Query) =>
-    declare(`${title} is INVALID_ARGUMENT`, async (service) => {
-      await expectCode(CODE.invalid, service.query({ kind: [{ name: freshKind() }], ...query }));
-    });
+    invalid(title, (service, kind) => service.query({ kind: [{ name: kind }], ...query }));
   refused('a negative limit', { limit: { value: -1 } });
   refused('a negative offset', { offset: -1 });
   refused('two kinds', { kind: [{ name: 'A' }, { name: 'B' }] });
@@ -233,7 +230,5 @@ export function queryCases(declare: Declare): void {
   refused('an order by nothing', { order: [ascending('')] });
   refused('a cursor that is none', { startCursor: Buffer.from('nonsense') });
 
-  declare('a request without a query is INVALID_ARGUMENT', async (service) => {
-    await expectCode(CODE.invalid, service.client.runQuery({ projectId: 'suite' }));
-  });
+  invalid('a request without a query', (service) => service.client.runQuery({ projectId: 'suite' }));
 }

@@ -21,7 +21,7 @@ export function answerOf(
   const key = (headers['authorization'] ?? '').replace('Bearer ', '');
   if (!appKeys.includes(key)) return { status: 401, body: 'not this app key' };
   if (path === '/v1/health') return { status: 200, body: '{"status":"ok"}' };
-  if (path === '/v1/tables') return { status: 200, body: '{"tables":[]}' };
+  if (path === '/v1/tables') return { status: 200, body: '{"tables":[{"name":"users"}]}' };
   if (method === 'PUT') records.set(path, body);
   if (method === 'DELETE') records.delete(path);
   return records.has(path) || method !== 'GET'
