@@ -64,7 +64,10 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     'a reset': (socket: RawRequest['socket']) => void socket.resetAndDestroy(),
   };
 
-  describe.each(Object.entries(ENDS))('a reply that breaks off with %s at any byte', (_, endOf) => {
+  // The SDK's client tells both alike, and takes long for as many replies.
+  const ends = Object.entries(ENDS).slice(0, transport === 'own' ? 2 : 1);
+
+  describe.each(ends)('a reply that breaks off with %s at any byte', (_, endOf) => {
     /**
      * A driver, whose server sends one byte more of this reply each time, and all of those times at
      * once: one after the other they wait too often.

@@ -114,25 +114,24 @@ test('an instance holds 48 MiB of large bodies and 16 MiB of small ones, and tak
     },
   };
   const app = createApp([keep], { auth: { mode: 'none' }, timeoutMs: 60_000, timeoutMaxMs: 60_000, log: () => {} });
-  const post = (bytes: number): Promise<Response> =>
-    app.fetch(new Request('http://localhost/keep', { ...requestInit(gzipSync(Buffer.alloc(bytes))) }));
+  const [large, small] = [gzipSync(Buffer.alloc(16 * MIB)), gzipSync(Buffer.alloc(MIB / 2))];
+  const post = (body: Uint8Array): Promise<Response> => {
+    const init = { method: 'POST', headers: GZIP, body: body as Uint8Array<ArrayBuffer> };
+    return app.fetch(new Request('http://localhost/keep', init));
+  };
   const kept: Promise<Response>[] = [];
-  const keepOne = async (bytes: number): Promise<void> => {
+  const keepOne = async (body: Uint8Array): Promise<void> => {
     arrived = Promise.withResolvers();
-    kept.push(post(bytes));
+    kept.push(post(body));
     await arrived.promise;
   };
-  for (let count = 0; count < 3; count += 1) await keepOne(16 * MIB);
-  await expectProblem(await post(MIB), 503, 'unavailable');
-  for (let count = 0; count < 32; count += 1) await keepOne(MIB / 2);
-  const refused = await post(1);
+  for (let count = 0; count < 3; count += 1) await keepOne(large);
+  await expectProblem(await post(gzipSync(Buffer.alloc(MIB))), 503, 'unavailable');
+  for (let count = 0; count < 32; count += 1) await keepOne(small);
+  const refused = await post(gzipSync('x'));
   expect(refused.headers.get('Retry-After')).toBe('1');
   expect(await expectProblem(refused, 503, 'unavailable')).toMatchObject({ retryable: true });
   held.resolve();
   expect(new Set((await Promise.all(kept)).map(({ status }) => status))).toEqual(new Set([204]));
-  expect((await post(16 * MIB)).status).toBe(204);
+  expect((await post(large)).status).toBe(204);
 });
-
-function requestInit(body: Uint8Array): RequestInit {
-  return { method: 'POST', headers: GZIP, body: body as Uint8Array<ArrayBuffer> };
-}

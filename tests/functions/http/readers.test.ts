@@ -11,7 +11,7 @@ import { JSON_TYPE, MSGPACK, nested } from '../suite/client.ts';
 test('takes what JSON.parse takes, to the byte, and nothing else', () => {
   const chance = chanceOf(1);
   const taken = { yes: 0, no: 0 };
-  for (let round = 0; round < 20_000; round += 1) {
+  for (let round = 0; round < 6_000; round += 1) {
     const made = Buffer.from(jsonOf(chance));
     const bytes = chance.below(4) === 0 ? made : mutated(made, chance);
     const expected = attempt(() =>
@@ -21,7 +21,7 @@ test('takes what JSON.parse takes, to the byte, and nothing else', () => {
     expect({ text, found: attempt(() => parseJson(bytes)) }).toEqual({ text, found: expected });
     taken[expected === undefined ? 'no' : 'yes'] += 1;
   }
-  expect(Math.min(taken.yes, taken.no)).toBeGreaterThan(3_000);
+  expect(Math.min(taken.yes, taken.no)).toBeGreaterThan(900);
 });
 
 function attempt(parse: () => unknown): { value: unknown } | undefined {

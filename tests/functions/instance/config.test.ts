@@ -2,7 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { createGate } from '../../../functions/http/auth.ts';
-import { ConfigError, functionConfig, parsedEnvironment } from '../../../functions/instance/config.ts';
+import {
+  ConfigError,
+  type Environment,
+  functionConfig,
+  parsedEnvironment,
+} from '../../../functions/instance/config.ts';
 
 const KEY = 'abcdefghijklmnop';
 
@@ -10,15 +15,16 @@ function by(key: string): Request {
   return new Request('http://localhost/', { headers: { Authorization: `Bearer ${key}` } });
 }
 
+const gateOf = (env: Environment) => createGate(functionConfig(env).auth);
+
 describe('the environment of a function', () => {
   test('without any key lets nobody in', () => {
-    const visitorOf = createGate(functionConfig({}).auth);
-    const request = new Request('http://localhost/', { headers: { Authorization: 'Bearer undefined' } });
-    expect(() => visitorOf(request).authorize('read')).toThrow('not one of the configured keys');
+    const visitorOf = gateOf({});
+    expect(() => visitorOf(by('undefined')).authorize('read')).toThrow('not one of the configured keys');
   });
 
   test('lets everybody in only when told so', () => {
-    const visitorOf = createGate(functionConfig({ STOWAGE_AUTH: 'none' }).auth);
+    const visitorOf = gateOf({ STOWAGE_AUTH: 'none' });
     expect(() => visitorOf(new Request('http://localhost/')).authorize('admin')).not.toThrow();
   });
 
@@ -29,7 +35,7 @@ describe('the environment of a function', () => {
 
   test('names the caller by the name of its key, or by its digest, and nobody by a wrong key', () => {
     const keys = { STOWAGE_READ_KEYS: `billing=${KEY}`, STOWAGE_WRITE_KEYS: `${KEY}b64==` };
-    const visitorOf = createGate(functionConfig(keys).auth);
+    const visitorOf = gateOf(keys);
     expect(visitorOf(by(KEY)).caller).toEqual({ role: 'read', key: 'billing' });
     expect(() => visitorOf(by(KEY)).authorize('read')).not.toThrow();
     expect(visitorOf(by(`${KEY}b64==`)).caller).toEqual({
@@ -40,9 +46,8 @@ describe('the environment of a function', () => {
   });
 
   test('gives a key with several roles the highest', () => {
-    const visitorOf = createGate(functionConfig({ STOWAGE_READ_KEYS: KEY, STOWAGE_ADMIN_KEYS: KEY }).auth);
-    const request = new Request('http://localhost/', { headers: { Authorization: `Bearer ${KEY}` } });
-    expect(() => visitorOf(request).authorize('admin')).not.toThrow();
+    const visitorOf = gateOf({ STOWAGE_READ_KEYS: KEY, STOWAGE_ADMIN_KEYS: KEY });
+    expect(() => visitorOf(by(KEY)).authorize('admin')).not.toThrow();
   });
 
   test.each([

@@ -67,6 +67,16 @@ async function filled(store: Store, order: 'hash' | 'key' = 'key', count = 3_000
   await table.putMany(items);
 }
 
+/** Imports what lies at `source` as a table; gives the number of records. */
+function imported(store: Store, table: string, source: string): Promise<number> {
+  return importTable({ store, table, order: undefined, source, onProgress: () => {}, signal: NEVER });
+}
+
+/** Exports the table `t`. */
+function exported(store: Store, folder: string, ranges = 1, onProgress: () => void = () => {}) {
+  return exportTable({ store, table: 't', folder, ranges, onProgress, signal: NEVER });
+}
+
 async function sumOf(store: Store, name = 't'): Promise<string> {
   const { sum, records } = await checksumOf(await encodedTable(store, name, { create: false }), 3, NEVER);
   return `${records} ${sum}`;
@@ -117,16 +127,8 @@ test('records that nobody changes arrive as they are while others are written an
       await table.put(`k${(round * 2) % 3_000}`, encode('json', 'again'));
     }
   })();
-  await copyTable({
-    from,
-    to,
-    table: 't',
-    target: 't',
-    ranges: 4,
-    state: undefined,
-    signal: NEVER,
-    onState: () => Promise.resolve(),
-  });
+  const options = { from, to, table: 't', target: 't', ranges: 4, state: undefined, signal: NEVER };
+  await copyTable({ ...options, onState: () => Promise.resolve() });
   copied.abort();
   await writing;
   const untouched = Array.from({ length: 1_500 }, (_, number) => `k${number * 2 + 1}`);
@@ -144,18 +146,14 @@ test('an export that was interrupted goes on, and its import holds the same', as
   const [from, to] = [memoryStore(), memoryStore()];
   await filled(from);
   const out = await testFolder();
-  const options = { store: from, table: 't', folder: out, ranges: 2 };
-  await expect(exportTable({ ...options, onProgress: stop, signal: NEVER })).rejects.toThrow('stopped by');
-  await expect(
-    importTable({ store: to, table: 'u', order: undefined, source: out, onProgress: () => {}, signal: NEVER }),
-  ).rejects.toThrow('not finished');
+  await expect(exported(from, out, 2, stop)).rejects.toThrow('stopped by');
+  await expect(imported(to, 'u', out)).rejects.toThrow('not finished');
   // A line that was half written when the process died.
   await writeFile(path.join(out, 'records-0000.ndjson'), '{"key":"ha', { flag: 'a' });
-  const { ranges } = await exportTable({ ...options, onProgress: () => {}, signal: NEVER });
+  const { ranges } = await exported(from, out, 2);
   expect(ranges.reduce((sum, { records }) => sum + records, 0)).toBe(3_000);
   expect(await readdir(out)).toHaveLength(ranges.length + 1);
-  const imported = { store: to, table: 'u', order: undefined, source: out, onProgress: () => {}, signal: NEVER };
-  expect(await importTable(imported)).toBe(3_000);
+  expect(await imported(to, 'u', out)).toBe(3_000);
   expect(await sumOf(to, 'u')).toBe(await sumOf(from));
   expect((await to.tables()).map(({ order }) => order)).toEqual(['key']);
 });
@@ -164,8 +162,7 @@ test('a line that is no record is named, and lines before it may have been put',
   const out = await testFolder();
   const source = path.join(out, 'records.ndjson');
   await writeFile(source, '{"key":"a","value":1}\n\n{"key":"b"}\n');
-  const options = { store: memoryStore(), table: 't', order: undefined, source, onProgress: () => {}, signal: NEVER };
-  await expect(importTable(options)).rejects.toThrow(/line 3 of .*records\.ndjson/);
+  await expect(imported(memoryStore(), 't', source)).rejects.toThrow(/line 3 of .*records\.ndjson/);
 });
 
 test('a table goes from one emulator to the other and back by the commands, and is verified there', async () => {
@@ -211,9 +208,8 @@ test('groups go with the table, by a copy and by an export', async () => {
   const options = { from, to, table: 't', ranges: 1, state: undefined, signal: NEVER, onState: async () => {} };
   await copyTable({ ...options, target: 'copied' });
   const folder = await testFolder();
-  await exportTable({ store: from, table: 't', folder, ranges: 1, onProgress: () => {}, signal: NEVER });
-  const importing = { store: to, order: undefined, source: folder, onProgress: () => {}, signal: NEVER };
-  await importTable({ ...importing, table: 'imported' });
+  await exported(from, folder);
+  await imported(to, 'imported', folder);
   expect(await to.tables()).toMatchObject([
     { name: 'copied', order: 'key', groupBy: '/' },
     { name: 'imported', order: 'key', groupBy: '/' },
@@ -224,11 +220,10 @@ test('an export whose file was cut is not imported, not even in part', async () 
   const [from, to] = [memoryStore(), memoryStore()];
   await filled(from);
   const folder = await testFolder();
-  await exportTable({ store: from, table: 't', folder, ranges: 1, onProgress: () => {}, signal: NEVER });
+  await exported(from, folder);
   const file = path.join(folder, 'records-0000.ndjson');
   const lines = (await readFile(file, 'utf8')).split('\n');
   await writeFile(file, lines.slice(0, -2).join('\n'));
-  const importing = { store: to, table: 't', order: undefined, source: folder, onProgress: () => {}, signal: NEVER };
-  await expect(importTable(importing)).rejects.toThrow('records-0000.ndjson does not hold what was exported');
+  await expect(imported(to, 't', folder)).rejects.toThrow('records-0000.ndjson does not hold what was exported');
   expect(await to.tables()).toEqual([]);
 });

@@ -12,11 +12,21 @@ import {
   key,
   namesOf,
   remove,
+  type Service,
   text,
   update,
   upsert,
   versionOf,
 } from '../service.ts';
+
+/** A transaction that has read `a`. */
+async function begunWith(service: Service, kind: string): Promise<Uint8Array> {
+  const transaction = await service.begin();
+  await service.lookup([key(kind, 'a')], within(transaction));
+  return transaction;
+}
+
+const within = (transaction: Uint8Array) => ({ readOptions: { transaction } });
 
 export function transactionCases(declare: Declare): void {
   declare('a transaction applies all its mutations', async (service, kind) => {
@@ -42,24 +52,21 @@ export function transactionCases(declare: Declare): void {
 
   declare('a read of what another changes meanwhile aborts the commit', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'), { x: integer(1) })]);
-    const transaction = await service.begin();
-    await service.lookup([key(kind, 'a')], { readOptions: { transaction } });
+    const transaction = await begunWith(service, kind);
     await service.commit([update(key(kind, 'a'), { x: integer(2) })]);
     await expectCode(CODE.aborted, service.commitIn(transaction, [update(key(kind, 'a'), { x: integer(3) })]));
     expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: 2 });
   });
 
   declare('an entity that was missing and has come aborts the commit', async (service, kind) => {
-    const transaction = await service.begin();
-    await service.lookup([key(kind, 'a')], { readOptions: { transaction } });
+    const transaction = await begunWith(service, kind);
     await service.commit([insert(key(kind, 'a'))]);
     await expectCode(CODE.aborted, service.commitIn(transaction, [upsert(key(kind, 'b'))]));
   });
 
   declare('an entity that was there and is gone aborts the commit', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'))]);
-    const transaction = await service.begin();
-    await service.lookup([key(kind, 'a')], { readOptions: { transaction } });
+    const transaction = await begunWith(service, kind);
     await service.commit([remove(key(kind, 'a'))]);
     await expectCode(CODE.aborted, service.commitIn(transaction, [upsert(key(kind, 'b'))]));
   });
@@ -74,7 +81,7 @@ export function transactionCases(declare: Declare): void {
     for (const change of [remove(gone), update(moved, { x: integer(2) })]) {
       await service.commit([gone, moved].map((each) => upsert(each, { x: integer(1) })));
       const transaction = await service.begin();
-      expect(namesOf(await service.query(query, { readOptions: { transaction } }))).toEqual(['gone', 'moved']);
+      expect(namesOf(await service.query(query, within(transaction)))).toEqual(['gone', 'moved']);
       await service.commit([change]);
       await expectCode(CODE.aborted, service.commitIn(transaction, [upsert(key(kind, 'c'))]));
     }
@@ -87,15 +94,14 @@ export function transactionCases(declare: Declare): void {
       kind: [{ name: kind }],
       filter: comparison('__key__', 'HAS_ANCESTOR', { keyValue: key('P', kind) }),
     };
-    expect(namesOf(await service.query(query, { readOptions: { transaction } }))).toEqual(['a']);
+    expect(namesOf(await service.query(query, within(transaction)))).toEqual(['a']);
     await service.commit([insert(key('P', kind, kind, 'b'), { x: integer(1) })]);
     await expectCode(CODE.aborted, service.commitIn(transaction, [upsert(key(kind, 'c'))]));
   });
 
   declare('a change of what was not read does not abort', async (service, kind) => {
     await service.commit([insert(key(kind, 'a')), insert(key(kind, 'b'))]);
-    const transaction = await service.begin();
-    await service.lookup([key(kind, 'a')], { readOptions: { transaction } });
+    const transaction = await begunWith(service, kind);
     await service.commit([update(key(kind, 'b'), { x: integer(2) })]);
     await service.commitIn(transaction, [update(key(kind, 'a'), { x: integer(1) })]);
     expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: 1 });
@@ -104,22 +110,21 @@ export function transactionCases(declare: Declare): void {
   declare('a transaction reads the state of its beginning', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'), { x: text('old') }), insert(key(kind, 'gone'))]);
     const transaction = await service.begin();
-    await service.lookup([key(kind, 'other')], { readOptions: { transaction } });
+    await service.lookup([key(kind, 'other')], within(transaction));
     await service.commit([
       update(key(kind, 'a'), { x: text('new') }),
       insert(key(kind, 'new')),
       remove(key(kind, 'gone')),
     ]);
-    const { found } = await service.lookup([key(kind, 'a')], { readOptions: { transaction } });
+    const { found } = await service.lookup([key(kind, 'a')], within(transaction));
     expect(found![0]!.entity!.properties!['x']!.stringValue).toBe('old');
-    const batch = await service.query({ kind: [{ name: kind }] }, { readOptions: { transaction } });
+    const batch = await service.query({ kind: [{ name: kind }] }, within(transaction));
     expect(namesOf(batch)).toEqual(['a', 'gone']);
     await service.rollback(transaction);
   });
 
   declare('writes of a transaction are not seen before its commit', async (service, kind) => {
-    const transaction = await service.begin();
-    await service.lookup([key(kind, 'a')], { readOptions: { transaction } });
+    const transaction = await begunWith(service, kind);
     await service.rollback(transaction);
     expect(await contentOf(service, key(kind, 'a'))).toBeUndefined();
   });
@@ -127,7 +132,7 @@ export function transactionCases(declare: Declare): void {
   declare('a read-only transaction is never aborted, and writes nothing', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'))]);
     const transaction = await service.begin({ readOnly: {} });
-    await service.lookup([key(kind, 'a')], { readOptions: { transaction } });
+    await service.lookup([key(kind, 'a')], within(transaction));
     await service.commit([update(key(kind, 'a'), { x: integer(1) })]);
     expect((await service.commitIn(transaction, [])).mutationResults).toEqual([]);
     const second = await service.begin({ readOnly: {} });
