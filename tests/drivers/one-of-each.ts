@@ -5,7 +5,7 @@ import { entityId, entityVersion } from '../support/ids.ts';
 
 export const A = entityId('a');
 /** The version on which the changes depend. */
-export const BASE = entityVersion('1');
+const BASE = entityVersion('1');
 
 export const READ = [{ id: A, parts: 'all' }] as const;
 export const INSERT: Write = insert(A, [part('h', 'x')]);

@@ -382,7 +382,7 @@ describe('a path that is dead', () => {
 /** Credentials that give these headers. */
 function authWith(headers: object | (() => Promise<Headers>)): Auth {
   const getRequestHeaders = async () => (typeof headers === 'function' ? headers() : headers);
-  return { getClient: async () => ({ getRequestHeaders }) } as Auth;
+  return { getClient: async () => ({ getRequestHeaders }) };
 }
 
 /** Gives a fresh token to whoever asks. */

@@ -27,7 +27,7 @@ export async function nodeServer(
   server.on('session', (session) => sessions.add(session));
   server.on('stream', (stream, headers) => {
     seen.push(headers);
-    serve(stream as ServerHttp2Stream);
+    serve(stream);
   });
   const close = (): void => {
     for (const session of sessions) session.destroy();

@@ -53,7 +53,7 @@ export async function stowage(
   process.exitCode = 0;
   try {
     await COMMANDS[name as keyof typeof COMMANDS](args);
-    return { code: Number(process.exitCode), ...said };
+    return { code: process.exitCode, ...said };
   } finally {
     process.exitCode = 0;
     process.chdir(before.cwd);
