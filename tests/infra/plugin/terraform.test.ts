@@ -2,7 +2,7 @@
 // rules on access, secrets, protection and cost.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Traits } from './schemas/schema.ts';
 import { type Cloud, hasTerraform, INFRA, openSandbox, run, type Sandbox, schemaOf } from './stand-ins/terraform.ts';
 import { afterOf, type Change, computed, expectDone, INVOKER, KEYS, packagesFor, WANTED } from './stand-ins/plan.ts';
@@ -109,17 +109,14 @@ describe.skipIf(!hasTerraform)('terraform', () => {
     ['azure', 'azurerm_storage_account', ['min_tls_version', 'least_tls_version'], 'Unsupported argument'],
   ] as const)('notices a mistake in %s: %s with %j changed', async (cloud, type, [from, to], message) => {
     const sandbox = await openSandbox(cloud, WANTED[cloud]);
-    try {
-      const file = path.join(sandbox.dir, 'functions/main.tf');
-      const text = await readFile(file, 'utf8');
-      const at = text.indexOf(`resource "${type}"`);
-      await writeFile(file, text.slice(0, at) + text.slice(at).replace(from, to));
-      const { code, output } = await sandbox.terraform('validate', '-no-color');
-      expect(code).toBe(1);
-      expect(output).toContain(message);
-    } finally {
-      await sandbox.close();
-    }
+    onTestFinished(() => sandbox.close());
+    const file = path.join(sandbox.dir, 'functions/main.tf');
+    const text = await readFile(file, 'utf8');
+    const at = text.indexOf(`resource "${type}"`);
+    await writeFile(file, text.slice(0, at) + text.slice(at).replace(from, to));
+    const { code, output } = await sandbox.terraform('validate', '-no-color');
+    expect(code).toBe(1);
+    expect(output).toContain(message);
   });
 });
 

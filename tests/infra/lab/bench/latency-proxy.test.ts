@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startLatencyProxy } from '../../../../infra/lab/bench/latency-proxy.ts';
+import { listening } from '../../../support/listening.ts';
 
 /** A server that sends back what it gets, and the proxy before it. */
 async function farEcho(rttMs: number): Promise<number> {
   const server = net.createServer((socket) => socket.pipe(socket));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const proxy = await startLatencyProxy((server.address() as net.AddressInfo).port, rttMs);
+  const proxy = await startLatencyProxy(await listening(server), rttMs);
   onTestFinished(async () => {
     await proxy.close();
     server.close();
@@ -34,9 +33,7 @@ test('through the proxy everything arrives, in order, no sooner than a round tri
 
 test('a proxy that is closed ends its connections', async () => {
   const server = net.createServer((socket) => void socket.on('error', () => undefined));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const proxy = await startLatencyProxy((server.address() as net.AddressInfo).port, 10);
+  const proxy = await startLatencyProxy(await listening(server), 10);
   const socket = net.connect(proxy.port, '127.0.0.1');
   await once(socket, 'connect');
   const closed = once(socket, 'close');

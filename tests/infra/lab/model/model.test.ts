@@ -1,13 +1,13 @@
 // `npm run model`: its command line, its workers.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readPlan, settingsOf } from '../../../../infra/lab/model/options.ts';
 import { runCells } from '../../../../infra/lab/model/workers.ts';
 import { planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../../infra/run.mjs', import.meta.url));
 
@@ -20,9 +20,7 @@ function model(...args: string[]): Promise<{ code: number; stdout: string; stder
 }
 
 async function fileOf(text: string): Promise<string> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'model-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = path.join(folder, 'plan.json');
+  const file = path.join(await testFolder(), 'plan.json');
   await writeFile(file, text);
   return file;
 }
