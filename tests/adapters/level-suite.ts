@@ -34,8 +34,9 @@ async function assertionsOn(store: Store): Promise<{ failed: string[]; count: nu
   const ended = new Promise<void>((resolve) => {
     harness.onFinish(resolve);
   });
-  // TypeScript sees in it an AbstractLevel or not, by the order in which it checks the files.
+  // By the order in which it checks files TypeScript takes this for an AbstractLevel, or does not.
   const factory: Parameters<typeof suite>[0]['factory'] = (options) =>
+    // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- order decides
     new StowageLevel(store, `level-${(databases += 1)}`, options) as never;
   suite({ test: harness, factory });
   await ended;
