@@ -6,23 +6,23 @@ import { type Attempt, settlementOf } from '../../../shared/store/container/atte
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
-import { appendCommitId, commitIdAt, type Header } from '../../../shared/store/format/header.ts';
+import { commitIdAt, type Header } from '../../../shared/store/format/header.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { fill } from './table-steps.ts';
+import { snapshotWith } from '../container/nodes.ts';
+import { fill, items, twoProcesses as bothOpen } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ROOT = entityId('t!t!');
 
-async function twoProcesses(world = new World()) {
-  const [a, b] = [world.process(), world.process()];
-  const tableA = await world.run(a.store.table<string>('t', { order: 'key' }));
-  const tableB = await world.run(b.store.table<string>('t'));
-  await world.run(tableA.put('first', '0'));
-  a.takeCalls();
-  return { world, a, b, tableA, tableB };
+/** Both have opened a table of one record; nothing is known of what `a` sent for that. */
+async function twoProcesses() {
+  const opened = await bothOpen();
+  await opened.world.run(opened.tableA.put('first', '0'));
+  opened.a.takeCalls();
+  return opened;
 }
 
 function nothing(): void {}
@@ -70,8 +70,7 @@ describe('a request that is turned away', () => {
     await fill(world, tableA, 0, 60);
     const before = [...world.state.entities.values()];
     a.rule((call) => (isWrite(call) ? { refuse: 'denied' } : undefined));
-    const entries = Array.from({ length: 60 }, (_, number) => ({ key: key(number), value: text(number, 400) }));
-    const outcomes = await world.run(tableA.putMany(entries));
+    const outcomes = await world.run(tableA.putMany(items(0, 60, 400)));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'failed', error: DENIED });
     expect([...world.state.entities.values()]).toEqual(before);
   });
@@ -128,7 +127,7 @@ describe('a request that is turned away', () => {
     const world = new World();
     const a = world.process({ timeoutMs: 5_000 });
     const table = await world.run(a.store.table<string>('t', { containers: 32 }));
-    for (let number = 0; number < 320; number += 1) await world.run(table.put(key(number), 'old'));
+    await fill(world, table, 0, 320);
     const leaves = leavesOf(world.state, 't').length;
     a.takeCalls();
     const isOver = a.rule((call) => (isWrite(call) ? { refuse: 'throttled' } : undefined));
@@ -146,7 +145,7 @@ describe('a request that is turned away', () => {
     const reads = a.calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
     expect(reads.length).toBeLessThanOrEqual(a.writes.length / 2);
     isOver();
-    expect((await world.run(table.get(key(1))))?.value).toBe('old');
+    expect((await world.run(table.get(key(1))))?.value).toBe(text(1));
     expect(leavesOf(world.state, 't')).toHaveLength(leaves);
   });
 
@@ -276,53 +275,30 @@ test('rule 2: an insert of a fresh id that is refused because it exists is ours'
   expect(orphansOf(world.state, 't')).toEqual([]);
 });
 
-function header(commitCount: number, ids: readonly Id64[]): Header {
-  const commitIds = ids.reduce<Uint8Array>((list, id) => appendCommitId(list, id), Buffer.alloc(0));
-  const rest = {
-    order: 'key',
-    groupBy: undefined,
-    state: 'live',
-    incarnation: hexId('aa'),
-    container: ROOT_CONTAINER,
-    level: 0,
-  } as const;
-  const empty = {
-    low: Buffer.alloc(0),
-    high: undefined,
-    right: undefined,
-    origin: undefined,
-    deadSlots: [],
-    layers: [],
-    holdForMs: 0,
-    lastSplit: undefined,
-    pages: [],
-  };
-  return { ...rest, ...empty, nextNumber: 1, commitCount, commitIds, createdAtMs: 0 };
-}
-
-function snapshot(version: string, commitCount: number, ids: readonly Id64[]): Snapshot {
-  const seen = { tick: 0, wallMs: 0, monotonicMs: 0 };
-  return { id: ROOT, version: entityVersion(version), header: header(commitCount, ids), lastCommit: ids.at(-1)!, seen };
-}
-
 const ID = (digit: number): Id64 => hexId(`${digit}`.repeat(16));
+
+/** The root after so many commits, the last of which had these ids. */
+function rootAfter(commitCount: number, ...digits: readonly number[]): Snapshot {
+  const commitIds = Buffer.from(digits.map(ID).join(''), 'hex');
+  return snapshotWith({ container: ROOT_CONTAINER, commitCount, commitIds });
+}
 
 function attemptOn(base: Snapshot, answer: Attempt['answer'] = 'none'): Attempt {
   return { id: ID(7), base, changes: [], verdicts: [], header: base.header, answer, landed: () => undefined };
 }
 
 test('rule 3: an attempt is settled by the id at the place after its base, and by nothing else', () => {
-  const base = snapshot('v1', 1, [ID(1)]);
-  expect(settlementOf(attemptOn(base), snapshot('v2', 2, [ID(1), ID(7)]))).toBe('landed');
-  expect(settlementOf(attemptOn(base), snapshot('v3', 3, [ID(1), ID(7), ID(2)]))).toBe('landed');
-  expect(settlementOf(attemptOn(base), snapshot('v3', 3, [ID(1), ID(2), ID(7)]))).toBe('lost');
-  expect(settlementOf(attemptOn(base), snapshot('v1', 1, [ID(1)]))).toBe('open');
-  expect(settlementOf(attemptOn(base, 'refused'), snapshot('v1', 1, [ID(1)]))).toBe('open');
+  const base = rootAfter(1, 1);
+  expect(settlementOf(attemptOn(base), rootAfter(2, 1, 7))).toBe('landed');
+  expect(settlementOf(attemptOn(base), rootAfter(3, 1, 7, 2))).toBe('landed');
+  expect(settlementOf(attemptOn(base), rootAfter(3, 1, 2, 7))).toBe('lost');
+  expect(settlementOf(attemptOn(base), rootAfter(1, 1))).toBe('open');
+  expect(settlementOf(attemptOn(base, 'refused'), rootAfter(1, 1))).toBe('open');
 });
 
 test('rule 3: an attempt whose place has left the list, or whose container is gone, is unknown', () => {
-  const base = snapshot('v1', 1, [ID(1)]);
-  const later = snapshot('v9', 9, [ID(5), ID(6)]);
+  const base = rootAfter(1, 1);
+  const later = rootAfter(9, 5, 6);
   expect(settlementOf(attemptOn(base), later)).toBe('unknown');
   expect(settlementOf(attemptOn(base, 'refused'), later)).toBe('lost');
   expect(settlementOf(attemptOn(base), undefined)).toBe('unknown');
@@ -493,8 +469,7 @@ test('rule 4: new nodes take on count and next number, with an empty list', asyn
 });
 
 test('rule 6: a call that ends while its pages are made has written nothing, and others of its group go on', async () => {
-  const world = new World();
-  const { a, tableA } = await twoProcesses(world);
+  const { world, a, tableA } = await twoProcesses();
   const ending = new AbortController();
   // The work takes so long that it ends its turn, and in the next one the call ends.
   let tookMs = 0;

@@ -15,13 +15,14 @@ import {
   type Table,
 } from '../../../shared/store/index.ts';
 import { leavesOf, storedRoot } from './structure.ts';
-import { damage, key, text, World } from './world.ts';
+import { begun, keys as keysUpTo } from './table-steps.ts';
+import { damage, text, type World } from './world.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
 import type { Driver, Entity, EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
 const ROOT = entityId('t!t!');
 const [PAGE_0, PAGE_2] = [partName('p0'), partName('p2')];
-const KEYS = Array.from({ length: 24 }, (_, number) => key(number));
+const KEYS = keysUpTo(0, 24);
 
 /** The keys and errors of scans, each begun at the cursor of the one that failed before. */
 async function scanThrough<V>(
@@ -32,22 +33,16 @@ async function scanThrough<V>(
   const errors: StoreError[] = [];
   let scan: Scan<V> = table.scan(options);
   for (;;) {
-    const error = await collect(scan, keys);
-    if (error === undefined) return { keys, errors };
-    errors.push(error);
+    try {
+      for await (const entry of scan) keys.push(entry.key);
+      return { keys, errors };
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      errors.push(error);
+    }
     const { cursor } = scan;
     if (cursor === undefined || errors.length > 20) return { keys, errors };
     scan = table.scan({ cursor });
-  }
-}
-
-async function collect<V>(scan: Scan<V>, keys: string[]): Promise<StoreError | undefined> {
-  try {
-    for await (const entry of scan) keys.push(entry.key);
-    return undefined;
-  } catch (error) {
-    if (error instanceof StoreError) return error;
-    throw error;
   }
 }
 
@@ -55,10 +50,8 @@ async function collect<V>(scan: Scan<V>, keys: string[]): Promise<StoreError | u
  * A table of one leaf, its records in a base of several pages, those of `above` in layers above it.
  */
 async function oneLeaf(above: readonly string[] = []) {
-  const world = new World();
-  const writer = await world.run(world.process().store.table<string>('t', { order: 'key' }));
-  const items = KEYS.map((name) => ({ key: name, value: text(name, 80) }));
-  await world.run(writer.putMany(items));
+  const { world, table: writer } = await begun();
+  await world.run(writer.putMany(KEYS.map((name) => ({ key: name, value: text(name, 80) }))));
   for (const name of above) await world.run(writer.put(name, 'newer'));
   return world;
 }
@@ -166,9 +159,7 @@ test.each([false, true])(
 );
 
 test('a scan goes on behind a leaf whose header is damaged', async () => {
-  const world = new World();
-  const writer = await world.run(world.process().store.table<string>('t', { order: 'key' }));
-  for (let number = 0; number < 200; number += 1) await world.run(writer.put(key(number), text(number)));
+  const { world, table: writer } = await begun(200);
   const leaves = leavesOf(world.state, 't');
   expect(leaves.length).toBeGreaterThan(4);
   const lost = leaves[1]!;

@@ -2,10 +2,9 @@
 import { expect, test } from 'vitest';
 import type { Part, Write } from '../../../shared/store/contract/driver.ts';
 import { slotOfPart } from '../../../shared/store/format/ids.ts';
-import type { Table } from '../../../shared/store/index.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, storedNode } from './structure.ts';
-import { begun } from './table-steps.ts';
+import { begun, keysBy } from './table-steps.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
@@ -81,15 +80,13 @@ test('rule 23: dead chunks are shed by a replace when they crowd the entity', as
 });
 
 test('rule 24: keys stand in the order of their bytes, not of their UTF-16 units', async () => {
-  const world = new World();
-  const { store } = world.process();
-  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  const { world, table } = await begun();
   const names = ['\u{10000}', '\uffff', 'é', 'e', 'z', '\u007f'];
   for (const name of names) await world.run(table.put(name, name));
-  const found = await world.run(keysOf(table, {}));
+  const found = await keysBy(world, table);
   expect(found).toEqual(names.toSorted((x, y) => Buffer.compare(Buffer.from(x), Buffer.from(y))));
   expect(found).not.toEqual(names.toSorted());
-  expect(await world.run(keysOf(table, { from: '\uffff' }))).toEqual(['\uffff', '\u{10000}']);
+  expect(await keysBy(world, table, { from: '\uffff' })).toEqual(['\uffff', '\u{10000}']);
 });
 
 test('rule 24: lone surrogates are refused by every verb, and nothing is written', async () => {
@@ -106,23 +103,13 @@ test('rule 24: lone surrogates are refused by every verb, and nothing is written
 });
 
 test('rule 24: the empty string is the beginning, never infinity', async () => {
-  const world = new World();
-  const { store } = world.process();
-  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  const { world, table } = await begun();
   for (const name of ['a', 'b']) await world.run(table.put(name, name));
-  expect(await world.run(keysOf(table, { to: '' }))).toEqual([]);
-  expect(await world.run(keysOf(table, { from: '' }))).toEqual(['a', 'b']);
-  expect(await world.run(keysOf(table, { prefix: '' }))).toEqual(['a', 'b']);
-  expect(await world.run(keysOf(table, { from: 'b', to: 'a' }))).toEqual([]);
+  expect(await keysBy(world, table, { to: '' })).toEqual([]);
+  expect(await keysBy(world, table, { from: '' })).toEqual(['a', 'b']);
+  expect(await keysBy(world, table, { prefix: '' })).toEqual(['a', 'b']);
+  expect(await keysBy(world, table, { from: 'b', to: 'a' })).toEqual([]);
 });
-
-function keysOf(table: Table<string>, bounds: { from?: string; to?: string; prefix?: string }): Promise<string[]> {
-  return (async () => {
-    const found: string[] = [];
-    for await (const entry of table.scan(bounds)) found.push(entry.key);
-    return found;
-  })();
-}
 
 test('rule 25: vacuum clears what probes left, and nothing takes a probe for a table or a container', async () => {
   const world = new World();

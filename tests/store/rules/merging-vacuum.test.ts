@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
-import { leavesOf, storedRoot } from './structure.ts';
-import { begun, open } from './table-steps.ts';
+import { diesAtRetirement, leavesOf, storedRoot } from './structure.ts';
+import { begun, items, keys, open } from './table-steps.ts';
 import { damage, isWriteOf, key, text, World } from './world.ts';
 import { partName } from '../../support/ids.ts';
 
@@ -53,8 +53,8 @@ test('a put finds its leaf where an entry leads back to the leaf that sends it o
   const world = new World({ limits: ROOMY });
   const writer = world.process();
   const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
-  await world.run(table.putMany(numbered(1_200)));
-  await world.run(table.deleteMany(numbered(700).flatMap(({ key: name }, number) => (number % 100 === 0 ? [] : name))));
+  await world.run(table.putMany(items(0, 1_200)));
+  await world.run(table.deleteMany(keys(0, 700).filter((_, number) => number % 100 > 0)));
   // The vacuum ends when it has merged, and before it drops the entries that are left over.
   const vacuumer = world.process();
   const namedBy = (): number => new Set(childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child)).size;
@@ -63,7 +63,7 @@ test('a put finds its leaf where an entry leads back to the leaf that sends it o
   await expect(world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }))).rejects.toMatchObject({ code: 'unknown' });
   // The merged leaf splits again, to the left of the separators that still name it.
   const low = await world.run(world.process().store.table<string>('t'));
-  await world.run(low.putMany(numbered(520).map(({ key: name, value }) => ({ key: `k0000-${name}`, value }))));
+  await world.run(low.putMany(items(0, 520).map(({ key: name, value }) => ({ key: `k0000-${name}`, value }))));
   await world.run(world.runtime.sleep(20_000));
   const process = world.process({ cacheBytesMax: 16 * 1_024 });
   const forgetful = await world.run(process.store.table<string>('t'));
@@ -78,8 +78,8 @@ test('a put finds its leaf where an entry leads back to the leaf that sends it o
 
 test('a damaged page keeps its container from merging, and no other', async () => {
   const { world, b: vacuumer, table } = await begun();
-  await world.run(table.putMany(numbered(200)));
-  await world.run(table.deleteMany(numbered(200).flatMap(({ key: name }, number) => (number % 20 === 0 ? [] : name))));
+  await world.run(table.putMany(items(0, 200)));
+  await world.run(table.deleteMany(keys(0, 200).filter((_, number) => number % 20 > 0)));
   const { id, header } = leavesOf(world.state, 't')[3]!;
   damage(world, id, partName(`p${header.pages[0]!.slot}`));
   const report = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
@@ -93,11 +93,11 @@ test('a damaged page keeps its container from merging, and no other', async () =
 
 test('a retired container with a damaged page is passed by, and told', async () => {
   const { world, b: vacuumer, table } = await begun();
-  await world.run(table.putMany(numbered(60)));
-  await world.run(table.deleteMany(numbered(60).flatMap(({ key: name }, number) => (number % 20 === 0 ? [] : name))));
-  const retired = () => leavesOf(world.state, 't').find(({ header }) => header.state === 'retired');
-  vacuumer.rule(() => (retired() === undefined ? undefined : { fail: 'unavailable' }));
+  await world.run(table.putMany(items(0, 60)));
+  await world.run(table.deleteMany(keys(0, 60).filter((_, number) => number % 20 > 0)));
+  diesAtRetirement(world, vacuumer);
   await expect(world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }))).rejects.toMatchObject({ code: 'unknown' });
+  const retired = () => leavesOf(world.state, 't').find(({ header }) => header.state === 'retired');
   const { id, header } = retired()!;
   damage(world, id, partName(`p${header.pages[0]!.slot}`));
   expect(await world.run(world.process().store.vacuum('t', { quietMs: 1_000 }))).toMatchObject({
@@ -111,7 +111,7 @@ test('what nobody writes is written anew at most once, however well it compresse
   const world = new World({ limits: ROOMY });
   const writer = world.process({ compression: 'zstd' });
   const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
-  await world.run(table.putMany(numbered(6_000)));
+  await world.run(table.putMany(items(0, 6_000)));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
   const vacuum = async (): Promise<number> => {
     const vacuumer = world.process({ compression: 'zstd' });
@@ -137,20 +137,12 @@ test('a leaf that took in others, by writes whose answers came late, and that do
 test('where a hundred leaves become two, a merge costs seven requests, the first look and the purge of what is dead among them', async () => {
   const world = new World({ limits: ROOMY });
   const table = await open(world, world.process());
-  const items = Array.from({ length: 9_000 }, (_, number) => ({ key: key(number), value: text(number, 300) }));
-  const dropped = items.flatMap(({ key: name }, number) => (number % 60 === 0 ? [] : name));
-  for (let from = 0; from < items.length; from += 1_000) {
-    await world.run(table.putMany(items.slice(from, from + 1_000)));
-    await world.run(
-      table.deleteMany(
-        dropped.splice(
-          0,
-          dropped.findLastIndex((name) => name < key(from)),
-        ),
-      ),
-    );
+  for (let from = 0; from < 9_000; from += 1_000) {
+    await world.run(table.putMany(items(from, from + 1_000, 300)));
+    // What was put a round ago: the last leaf may not be full yet.
+    await world.run(table.deleteMany(keys(Math.max(0, from - 1_000), from).filter((_, number) => number % 60 > 0)));
   }
-  await world.run(table.deleteMany(dropped));
+  await world.run(table.deleteMany(keys(8_000, 9_000).filter((_, number) => number % 60 > 0)));
   const before = leavesOf(world.state, 't').length;
   const vacuumer = world.process();
   // Long enough for one repair to be written before the next: together they would hide what they
@@ -160,11 +152,6 @@ test('where a hundred leaves become two, a merge costs seven requests, the first
   expect([before > 90, before - merged, purged > 90]).toEqual([true, 2, true]);
   expect(vacuumer.calls.length / merged).toBeLessThan(7.3);
 });
-
-/** The first `count` records. */
-function numbered(count: number): { key: string; value: string }[] {
-  return Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number) }));
-}
 
 test('a rest that no vacuum can wait for is refused by its name', async () => {
   const world = new World();

@@ -8,9 +8,9 @@ import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { HEADER_PART } from '../../../shared/store/format/ids.ts';
 import type { StoreError, Table } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { begun, fill, keysBy, open } from './table-steps.ts';
-import { damage, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
+import { diesAtRetirement, faultsOf, leavesOf, orphansOf, statesOf, storedNode, storedRoot } from './structure.ts';
+import { begun, fill, items, keys, keysBy, open } from './table-steps.ts';
+import { damage, isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
@@ -21,14 +21,9 @@ async function emptied(options = {}) {
   const [writer, vacuumer] = [world.process(options), world.process(options)];
   const table = await open(world, writer);
   await fill(world, table, 0, 200);
-  const kept = Array.from({ length: 10 }, (_, index) => key(index * 20));
-  const dropped = Array.from({ length: 200 }, (_, index) => key(index)).filter((name) => !kept.includes(name));
-  await world.run(table.deleteMany(dropped));
-  return { world, writer, vacuumer, table, kept };
-}
-
-function statesOf(world: World): string[] {
-  return storedIds(world.state, 't').map((id) => storedNode(world.state, 't', id)!.header.state);
+  const [kept, dropped] = [true, false].map((isKept) => keys(0, 200).filter((_, at) => (at % 20 === 0) === isKept));
+  await world.run(table.deleteMany(dropped!));
+  return { world, writer, vacuumer, table, kept: kept! };
 }
 
 test('rules 26, 27, 30: emptied leaves become one; what is left of each is a header that says so', async () => {
@@ -75,14 +70,25 @@ test('rule 28: who remembers a leaf that was merged finds its records, reads and
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('rule 28: once it searched, a process goes straight to the leaf', async () => {
+/** No branch hears of this process's merges. */
+function hideFromBranches(world: World, process: Process): void {
+  process.rule((call) =>
+    call.kind === 'write' && call.writes.some(({ id }) => levelOf(world, id) > 0) ? { fail: 'unavailable' } : undefined,
+  );
+}
+
+test('rules 28, 29: once a process searched, it goes straight to the leaf, and so do others by its entry', async () => {
   const { world, writer, vacuumer, table, kept } = await emptied();
-  await world.run(vacuumer.store.vacuum('t', QUIET));
+  hideFromBranches(world, vacuumer);
+  await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
   for (const name of kept) await world.run(table.get(name));
   await world.run(world.runtime.sleep(20_000));
   writer.takeCalls();
   for (const name of kept) await world.run(table.get(name));
   expect(writer.takeCalls()).toHaveLength(kept.length);
+  const other = await open(world, world.process());
+  for (const name of kept) await world.run(other.get(name));
+  expect(other.stats().leftSearches).toBe(0);
 });
 
 test('rule 32: what was written between two looks stays as it is', async () => {
@@ -105,7 +111,7 @@ test('rule 32: what was written between two looks stays as it is', async () => {
 test('a merge whose process died is finished by the next vacuum', async () => {
   const { world, writer, vacuumer, kept } = await emptied();
   // The merger dies once its first leaf is retired.
-  vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
+  diesAtRetirement(world, vacuumer);
   await expect(world.run(vacuumer.store.vacuum('t', QUIET))).rejects.toMatchObject({ code: 'unknown' });
   expect(statesOf(world)).toContain('retired');
   await world.run(writer.store.vacuum('t', QUIET));
@@ -146,12 +152,17 @@ async function retiring(ttlMs?: number) {
   if (ttlMs !== undefined)
     for (let number = 0; number < 200; number += 4)
       await world.run(table.put(`${key(number)}-`, text(number), { ttlMs }));
-  vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
+  diesAtRetirement(world, vacuumer);
   await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
   const leaves = leavesOf(world.state, 't');
   const at = leaves.findIndex(({ header }) => header.state === 'retired');
   const low = Buffer.from(leaves[at]!.header.low).toString();
   return { ...made, retired: leaves[at]!.id, left: leaves[at - 1]!.id, low };
+}
+
+/** The first leaf, `left` above, becomes too large to take in its neighbour: that is copied (rule 27). */
+async function growFirst(world: World, table: Table<string>): Promise<void> {
+  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
 }
 
 function damagePage(world: World, { id, header }: Snapshot): void {
@@ -176,7 +187,7 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
   const end = vacuumer.rule((call) => (isRetirement(call) ? { fail: 'unavailable' } : undefined));
   await world.run(vacuumer.store.vacuum('t', QUIET));
   end();
-  other.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
+  diesAtRetirement(world, other);
   // Between the two looks of the one vacuum another begins, and dies once its first leaf is
   // retired.
   const dying = async (): Promise<string[]> => {
@@ -193,7 +204,7 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
 test('rule 14: a copy that nobody linked yet is left alone while its leaf waits, and goes once nobody can link it', async () => {
   const { world, table, left, retired, low } = await retiring();
   // The left neighbour grows, so a writer makes a copy; and dies before it links that.
-  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  await growFirst(world, table);
   const writer = world.process();
   const written = await open(world, writer);
   writer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
@@ -219,7 +230,7 @@ test('rule 29: entries of a table that grew branches between two looks stay', as
   await world.run(table.put(key(0), text(0)));
   const growing = async (): Promise<void> => {
     await world.runtime.sleep(10_000);
-    for (let number = 0; number < 200; number += 1) await table.put(key(number), text(number));
+    for (const { key: name, value } of items(0, 200)) await table.put(name, value);
   };
   const [, { entriesDropped }] = await world.run(Promise.all([growing(), vacuumer.store.vacuum('t', QUIET)]));
   expect(entriesDropped).toBe(0);
@@ -248,10 +259,10 @@ test('rules 15, 28: a leaf that a drop took away meanwhile is no damage to who s
   expect(world.state.entities.has(left)).toBe(true);
 });
 
-/** The leaf behind a retired one, with another header in the provider. */
-function changeBehind(world: World, retired: EntityId, change: (header: Header) => Header): Snapshot {
+/** The leaf behind another, with a new header in the provider. */
+function changeBehind(world: World, before: EntityId, change: (header: Header) => Header): Snapshot {
   const leaves = leavesOf(world.state, 't');
-  const behind = leaves[leaves.findIndex(({ id }) => id === retired) + 1]!;
+  const behind = leaves[leaves.findIndex(({ id }) => id === before) + 1]!;
   const { version, parts, chunksPeak } = world.state.entities.get(behind.id)!;
   const changed = new Map([...parts, [HEADER_PART, encodeHeader(change(behind.header))]]);
   world.state.entities.set(behind.id, { version: entityVersion(`${version}x`), parts: changed, chunksPeak });
@@ -276,20 +287,27 @@ test.each(['is missing', 'was stripped'] as const)(
   },
 );
 
-test('rules 15, 28: a leaf behind a retired one that is gone once both were absorbed is no damage to who searches', async () => {
+test.each([
+  ['has another link', 0],
+  ['was merged itself', 1],
+])('rules 15, 28: a leaf that is gone is no damage to a search whose way there %s by then', async (_, further) => {
   const { world, table: writer, retired } = await retiring();
   const leaves = leavesOf(world.state, 't');
-  const name = Buffer.from(leaves[leaves.findIndex(({ id }) => id === retired) + 1]!.header.low).toString();
+  // Leads there: the retired leaf, or the live one behind it.
+  const way = leaves[leaves.findIndex(({ id }) => id === retired) + further]!.id;
+  const { id, header } = changeBehind(world, way, (now) => now);
+  const name = Buffer.from(header.low).toString();
   await world.run(writer.put(name, text('kept')));
-  const { id } = changeBehind(world, retired, (header) => ({ ...header, state: 'retired' }));
+  changeBehind(world, way, (now) => ({ ...now, state: 'retired' }));
   const [finisher, reader] = [world.process(), world.process()];
   const table = await open(world, reader);
   let hasPassed = false;
   reader.rule(async (call) => {
-    // The search has come by the retired leaf, and asks for the one behind it.
-    if (!isReadOf(id)(call) || !reader.calls.some(isReadOf(retired)) || hasPassed) return undefined;
+    // The search has come that way, and asks for the leaf.
+    if (!isReadOf(id)(call) || !reader.calls.some(isReadOf(way)) || hasPassed) return undefined;
     hasPassed = true;
-    await finisher.store.vacuum('t', { quietMs: 0 });
+    // The first absorbs the leaf, the second merges the way there.
+    for (let vacuums = 0; vacuums <= further; vacuums += 1) await finisher.store.vacuum('t', { quietMs: 0 });
     world.state.entities.delete(id);
     return undefined;
   });
@@ -325,17 +343,15 @@ test('rule 27: a retired leaf with a damaged page fails its own keys alone, besi
 test('rule 27: what lies behind a retired leaf with a damaged page is written, though no entry names it', async () => {
   const world = new World();
   const [filler, vacuumer, writer] = [world.process(), world.process(), world.process()];
-  const hasRetired = () => statesOf(world).includes('retired');
   filler.rule((call) =>
     isWriteOf('patch', 't!t!')(call) && storedRoot(world.state, 't').header.level > 0
       ? { fail: 'unavailable' }
       : undefined,
   );
-  const names = Array.from({ length: 120 }, (_, number) => key(number));
   const table = await open(world, filler);
   await fill(world, table, 0, 120);
-  await world.run(table.deleteMany(names.filter((_, number) => number % 5 > 0)));
-  vacuumer.rule(() => (hasRetired() ? { fail: 'unavailable' } : undefined));
+  await world.run(table.deleteMany(keys(0, 120).filter((_, number) => number % 5 > 0)));
+  diesAtRetirement(world, vacuumer);
   await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
   const leaves = leavesOf(world.state, 't');
   const at = leaves.findIndex(({ header }) => header.state === 'retired');
@@ -392,12 +408,11 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
   const world = new World({ limits: { ...TINY, entityBytesMax: 200_000 } });
   const [filler, vacuumer, writer] = [world.process(), world.process(), world.process()];
   const [table, written] = [await open(world, filler), await open(world, writer)];
-  for (let number = 0; number < 120; number += 1) await world.run(table.put(key(number), text(number, 2_000)));
+  for (const { key: name, value } of items(0, 120, 2_000)) await world.run(table.put(name, value));
   const [left, right] = leavesOf(world.state, 't');
   const low = Buffer.from(right!.header.low).toString();
-  const names = Array.from({ length: 120 }, (_, number) => key(number));
-  await world.run(table.deleteMany(names.filter((name) => name >= low)));
-  vacuumer.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
+  await world.run(table.deleteMany(keys(0, 120).filter((name) => name >= low)));
+  diesAtRetirement(world, vacuumer);
   await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
   expect(storedNode(world.state, 't', right!.id)!.header.state).toBe('retired');
 
@@ -431,7 +446,7 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
 test('rule 27: where both are too large together, the neighbour lives on in a copy', async () => {
   const { world, vacuumer, table, kept, low } = await retiring();
   // Its left neighbour grows meanwhile.
-  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  await growFirst(world, table);
   const before = leavesOf(world.state, 't').length;
   await world.run(table.put(low + '!', text('new')));
   expect(table.stats().merges).toBe(1);
@@ -442,25 +457,26 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
   expect(isWriteOf('insert')(vacuumer.calls.at(-1)!)).toBe(false);
 });
 
-test('rule 28: however many entries lead astray, few reads find the leaf', async () => {
+test('rule 28: however many entries lead astray, to merged leaves or removed ones, few reads find the leaf', async () => {
   const { world, b: vacuumer, table } = await begun();
-  const names = Array.from({ length: 2_500 }, (_, index) => key(index));
-  for (let from = 0; from < names.length; from += 50)
-    await world.run(table.putMany(names.slice(from, from + 50).map((name) => ({ key: name, value: text(name) }))));
-  await world.run(table.deleteMany(names.slice(1, -1)));
+  for (let from = 0; from < 2_500; from += 50) await world.run(table.putMany(items(from, from + 50)));
+  await world.run(table.deleteMany(keys(1, 2_499)));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(110);
-  // No branch hears of any merge.
-  vacuumer.rule((call) =>
-    call.kind === 'write' && call.writes.some(({ id }) => levelOf(world, id) > 0) ? { fail: 'unavailable' } : undefined,
-  );
-  await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
-  expect(leavesOf(world.state, 't')).toHaveLength(1);
-  const last = names.at(-1)!;
-  const reader = world.process();
-  const read = await open(world, reader);
-  reader.takeCalls();
-  expect(await world.run(read.get(last))).toMatchObject({ key: last });
-  expect(reader.takeCalls().length).toBeLessThan(60);
+  hideFromBranches(world, vacuumer);
+  const vacuum = () => world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
+  const last = key(2_499);
+  for (const stored of ['live merged', 'live']) {
+    await vacuum();
+    expect([...new Set(statesOf(world).toSorted())].join(' ')).toBe(stored);
+    const reader = world.process();
+    hideFromBranches(world, reader);
+    const read = await open(world, reader);
+    reader.takeCalls();
+    expect(await world.run(read.get(last))).toMatchObject({ key: last });
+    expect(reader.takeCalls().length).toBeLessThan(60);
+    // Merged leaves are removed a day later.
+    await world.run(world.runtime.sleep(25 * 3_600_000));
+  }
 });
 
 function levelOf(world: World, id: string): number {
@@ -479,10 +495,9 @@ test('rule 30: a process that slept for days writes to what was merged and remov
 });
 
 test('rule 27: a merge that a reading settled counts once', async () => {
-  for (const grown of [0, 27]) {
+  for (const isCopied of [false, true]) {
     const { world, table, left, low } = await retiring();
-    // If it has grown, its neighbour lives on in a copy.
-    for (let number = 0; number < grown; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+    if (isCopied) await growFirst(world, table);
     const writer = world.process();
     const written = await open(world, writer);
     writer.once(isChangeOf(left), { replyLost: true });
@@ -496,9 +511,7 @@ test('rule 29: who would absorb a leaf, and finds that another did, mends the en
   const { world, left, retired, low } = await retiring();
   const [writer, other] = [world.process(), world.process()];
   const [table, beside] = [await open(world, writer), await open(world, other)];
-  other.rule((call) =>
-    call.kind === 'write' && call.writes.some(({ id }) => levelOf(world, id) > 0) ? { fail: 'unavailable' } : undefined,
-  );
+  hideFromBranches(world, other);
   // The other gets ahead of it once it has met the retired leaf.
   const isWhole = (call: MemoryCall): boolean =>
     call.kind === 'read' && call.requests.some(({ id, parts }) => id === left && parts === 'all');
@@ -513,7 +526,7 @@ test('rule 29: who would absorb a leaf, and finds that another did, mends the en
 
 test('rule 27: a copy that may not be there is not linked', async () => {
   const { world, table, low } = await retiring();
-  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  await growFirst(world, table);
   const writer = world.process();
   const written = await open(world, writer);
   writer.once(isWriteOf('insert'), { fail: 'unavailable' });
@@ -524,7 +537,7 @@ test('rule 27: a copy that may not be there is not linked', async () => {
 
 test('rule 27: a copy that cannot be made sure of is tried again after a pause, and no second one is made', async () => {
   const { world, table, low } = await retiring();
-  for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
+  await growFirst(world, table);
   const writer = world.process();
   const written = await open(world, writer);
   const isAfterwards = writer.rule(async (call) => {

@@ -4,32 +4,15 @@ import { expect, test } from 'vitest';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
-import type { Entry, Scan } from '../../../shared/store/index.ts';
+import type { Scan } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
 import { leavesOf, storedKeys, storedRoot } from './structure.ts';
-import { fill, open } from './table-steps.ts';
+import { fill, keys, keysBy, keysOf, open, twoProcesses } from './table-steps.ts';
 import { damage, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import type { EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
 const ROOT = entityId('t!t!');
-
-async function twoProcesses() {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  return { world, a, b, tableA: await open(world, a), tableB: await open(world, b) };
-}
-
-function collect(scan: Scan<string>, each?: (entry: Entry<string>) => Promise<unknown>): Promise<string[]> {
-  return (async () => {
-    const found: string[] = [];
-    for await (const entry of scan) {
-      found.push(entry.key);
-      await each?.(entry);
-    }
-    return found;
-  })();
-}
 
 test('rule 19: a strong read never takes the answer of a request that had left before it was called', async () => {
   const { world, a, tableA, tableB } = await twoProcesses();
@@ -143,7 +126,7 @@ test('rule 19: what is cached never goes back when an old reply comes late', asy
   b.once((call) => call.kind === 'read' && call.requests.some(({ parts }) => parts === 'all'), {
     reply: world.runtime.sleep(500),
   });
-  const scanning = collect(tableB.scan());
+  const scanning = keysOf(tableB.scan());
   await world.runtime.advance(1);
   await world.run(tableB.put('k', 'new'));
   await world.run(scanning);
@@ -176,7 +159,7 @@ test('rule 19: a scan beside writes of the same process never meets a page it ha
   a.once((call) => call.kind === 'read' && call.requests.some(({ parts }) => parts === 'all'), {
     reply: world.runtime.sleep(500),
   });
-  const scanning = collect(tableA.scan());
+  const scanning = keysOf(tableA.scan());
   await world.runtime.advance(1);
   // A knows the foreign change by its header alone.
   await world.run(tableB.put(key(15), 'foreign'));
@@ -188,12 +171,12 @@ test('rule 20: a scan gives each record that exists throughout exactly once, in 
   const { world, a, tableA, tableB } = await twoProcesses();
   for (let number = 0; number < 100; number += 2) await world.run(tableB.put(key(number), text(number)));
   let next = 1;
-  const found = await world.run(
-    collect(tableA.scan(), async () => {
-      for (const number of [next, 100 - next]) await tableB.put(`${key(number)}x`, text(number, 200));
-      next += 2;
-    }),
-  );
+  const scanning = Array.fromAsync(tableA.scan(), async (entry) => {
+    for (const number of [next, 100 - next]) await tableB.put(`${key(number)}x`, text(number, 200));
+    next += 2;
+    return entry.key;
+  });
+  const found = await world.run(scanning);
   const throughout = Array.from({ length: 50 }, (_, at) => key(at * 2));
   expect(found.filter((name) => !name.endsWith('x'))).toEqual(throughout);
   expect(found).toEqual(found.toSorted());
@@ -208,14 +191,14 @@ test('rule 20: a scan finds leaves that no branch knows yet', async () => {
   );
   a.rule((call) => (isWriteOf('patch', ROOT)(call) ? { fail: 'unavailable' } : undefined));
   await fill(world, tableB, 0, 120);
-  expect(await world.run(collect(tableA.scan()))).toEqual(storedKeys(world.state, 't'));
+  expect(await keysBy(world, tableA)).toEqual(storedKeys(world.state, 't'));
 });
 
 test('rule 20: leaves that became empty are passed by', async () => {
   const { world, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 80);
   for (let number = 5; number < 75; number += 1) await world.run(tableA.delete(key(number)));
-  expect(await world.run(collect(tableA.scan()))).toHaveLength(10);
+  expect(await keysBy(world, tableA)).toHaveLength(10);
 });
 
 test('rule 20: a cursor resumes in another process, after the last record given, through splits', async () => {
@@ -228,11 +211,11 @@ test('rule 20: a cursor resumes in another process, after the last record given,
       limit: 3,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    found.push(...(await world.run(collect(scan))));
+    found.push(...(await world.run(keysOf(scan))));
     await world.run(tableB.put(`${key(round)}x`, text(round, 150)));
     cursor = scan.cursor;
   }
-  expect(found.filter((name) => !name.endsWith('x'))).toEqual(Array.from({ length: 40 }, (_, at) => key(at)));
+  expect(found.filter((name) => !name.endsWith('x'))).toEqual(keys(0, 40));
 });
 
 test('rule 20: a cursor holds incarnation, order, bounds and position, and no node', () => {
@@ -254,7 +237,7 @@ test('rule 20: a cursor of one table is refused by every other, before anything 
   const { world, a, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 20);
   const scan = tableA.scan({ limit: 3 });
-  await world.run(collect(scan));
+  await world.run(keysOf(scan));
   const other = await world.run(a.store.table<string>('tt', { order: 'key' }));
   a.takeCalls();
   const refused = { code: 'invalid', message: expect.stringContaining('not given by a scan of this table') as string };
@@ -274,20 +257,20 @@ test('rule 20: bounds that are given beside a forged cursor hold', async () => {
   const bounds = { from: key(10), to: key(20) };
   for (const cursor of [forge(key(0), key(20)), forge(key(10), key(30)), forge('', '')])
     expect(() => tableA.scan({ ...bounds, cursor })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
-  expect(await world.run(collect(tableA.scan({ ...bounds, cursor: forge(key(35), key(20)) })))).toEqual([]);
+  expect(await world.run(keysOf(tableA.scan({ ...bounds, cursor: forge(key(35), key(20)) })))).toEqual([]);
 });
 
 test('rule 20: a cursor of a dropped table does not become one of the next, where that begins with damage', async () => {
   const { world, a, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 20);
   const first = tableA.scan({ limit: 3 });
-  await world.run(collect(first));
+  await world.run(keysOf(first));
   await world.run(a.store.drop('t'));
   await fill(world, await open(world, a), 0, 60);
   damage(world, leavesOf(world.state, 't')[0]!.id, partName('h'));
   const table = await open(world, world.process());
   const resumed = table.scan({ cursor: first.cursor! });
-  await expect(world.run(collect(resumed))).rejects.toMatchObject({ code: 'conflict' });
+  await expect(world.run(keysOf(resumed))).rejects.toMatchObject({ code: 'conflict' });
   expect(resumed.cursor).toBe(first.cursor);
 });
 
@@ -295,12 +278,12 @@ test('rule 20: a cursor of a dropped and recreated table ends in a clear error',
   const { world, a, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 20);
   const scan = tableA.scan({ limit: 3 });
-  await world.run(collect(scan));
+  await world.run(keysOf(scan));
   await world.run(a.store.drop('t'));
-  await expect(world.run(collect(tableA.scan({ cursor: scan.cursor! })))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(world.run(keysOf(tableA.scan({ cursor: scan.cursor! })))).rejects.toMatchObject({ code: 'not_found' });
   const again = await open(world, a);
   await world.run(again.put('k', 'v'));
-  await expect(world.run(collect(again.scan({ cursor: scan.cursor! })))).rejects.toMatchObject({ code: 'conflict' });
+  await expect(world.run(keysOf(again.scan({ cursor: scan.cursor! })))).rejects.toMatchObject({ code: 'conflict' });
 });
 
 test('rule 21: an expired record is absent for every verb and every precondition', async () => {
@@ -311,7 +294,7 @@ test('rule 21: an expired record is absent for every verb and every precondition
   await put('c');
   world.runtime.jumpWall(1_000);
   expect(await world.run(tableB.get('a'))).toBeUndefined();
-  expect(await world.run(collect(tableB.scan()))).toEqual([]);
+  expect(await keysBy(world, tableB)).toEqual([]);
   await expect(world.run(tableA.put('a', 'x', { ifVersion: version }))).rejects.toMatchObject({ code: 'conflict' });
   await world.run(tableA.put('a', 'x', { ifAbsent: true }));
   expect((await world.run(tableA.delete('b'))).deleted).toBe(false);
@@ -450,7 +433,7 @@ test.each([
   const expected = { code: 'corrupt', table: 't', container: ROOT };
   await expect(world.run(table.get(key(0)))).rejects.toMatchObject(expected);
   await expect(world.run(table.update(key(0), () => 'x'))).rejects.toMatchObject(expected);
-  await expect(world.run(collect(table.scan()))).rejects.toMatchObject(expected);
+  await expect(keysBy(world, table)).rejects.toMatchObject(expected);
   expect(other.calls.length).toBeLessThan(20);
   expect(other.writes).toEqual([]);
   expect(await world.run(other.store.drop('t'))).toBe(true);

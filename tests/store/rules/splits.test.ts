@@ -8,7 +8,7 @@ import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { begun, fill, open } from './table-steps.ts';
+import { begun, fill, keys, open, twoProcesses } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
@@ -23,9 +23,7 @@ function insertedIds(calls: readonly MemoryCall[]): string[] {
 }
 
 test('rule 8: a node names the one version of its origin that it was made for, and another base means fresh ids', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  const { world, a, tableA, tableB } = await twoProcesses();
   a.once(isWriteOf('replace', ROOT), async () => {
     // The base moves on when the new nodes are there and their link is under way.
     await tableB.put(key(0), text('b'));
@@ -117,9 +115,7 @@ test('rule 10: a small and a very large record, met in one page, can still be to
 });
 
 test('rule 10: a splitter looks at the header again before it inserts anything', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  const { world, a, tableA, tableB } = await twoProcesses();
   await fill(world, tableA, 0, 10);
   await world.run(tableB.put(key(1), text('b')));
   let staleCount = 0;
@@ -218,9 +214,7 @@ test('rule 8: a split whose nodes are turned away is tried again with the same n
 });
 
 test('rule 10: a reader beside a split, which expands pages, does not get in its way', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  const { world, b, tableA, tableB } = await twoProcesses();
   await fill(world, tableA, 0, 60);
   const before = leavesOf(world.state, 't').length;
   const failed: unknown[] = [];
@@ -248,7 +242,7 @@ test('rule 11: a parent is mended in the background; no operation waits for it',
   const before = world.runtime.monotonicMs();
   await fill(world, table, 40, 120);
   expect(world.runtime.monotonicMs()).toBe(before);
-  const read = await world.run(table.getMany(Array.from({ length: 120 }, (_, number) => key(number))));
+  const read = await world.run(table.getMany(keys(0, 120)));
   expect(read.filter(({ status }) => status !== 'found')).toEqual([]);
   never.resolve(undefined);
 });
@@ -412,9 +406,7 @@ test('rule 13: a place and a number never stand for two contents, through splits
 });
 
 test('rule 13: header and page are paired from one reply, however often the header moves', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  const { world, b, tableA, tableB } = await twoProcesses();
   await fill(world, tableA, 0, 12);
   let writes = 0;
   b.rule(async (call) => {

@@ -4,6 +4,7 @@ import { layersOf } from '../../../shared/store/container/layers.ts';
 import { mergeLayers } from '../../../shared/store/container/merge.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import type { Id64 } from '../../../shared/store/format/bytes.ts';
+import type { Header } from '../../../shared/store/format/header.ts';
 import { nodeId, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
 import { recordAt, recordCount } from '../../../shared/store/format/page.ts';
 import { decodeKey, positionsOf } from '../../../shared/store/format/position.ts';
@@ -12,6 +13,7 @@ import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { Provider } from '../../simulation/provider.ts';
 import { structureFaults } from '../../simulation/structure.ts';
 import { hexId } from '../../support/ids.ts';
+import type { Process, World } from './world.ts';
 
 const NEVER = { tick: 0, wallMs: 0, monotonicMs: 0 };
 
@@ -35,6 +37,16 @@ export function storedRoot(state: MemoryState, table: string): Snapshot {
 /** All ids of containers of the table but its root, of any incarnation. */
 export function storedIds(state: MemoryState, table: string): EntityId[] {
   return [...state.entities.keys()].filter((id) => id.startsWith(nodesPrefix(table)));
+}
+
+/** The state of each container of the table but its root. */
+export function statesOf({ state }: World): Header['state'][] {
+  return storedIds(state, 't').map((id) => storedNode(state, 't', id)!.header.state);
+}
+
+/** The process, which merges, reaches the provider no more once a leaf is retired. */
+export function diesAtRetirement(world: World, process: Process): void {
+  process.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
 }
 
 /** The records that count, in order, tombstones left out. */

@@ -1,6 +1,6 @@
 // Most tests of the protocol begin with a table in order of keys, some records in it, and a look at
 // what it holds.
-import type { Order, Table } from '../../../shared/store/index.ts';
+import type { Order, Scan, ScanOptions, Table } from '../../../shared/store/index.ts';
 import { key, type Process, text, World } from './world.ts';
 
 export async function open(world: World, process: Process, order: Order = 'key'): Promise<Table<string>> {
@@ -16,18 +16,33 @@ export async function begun(count = 0) {
   return { world, a, b, table };
 }
 
+/** Two processes that have both opened an empty table. */
+export async function twoProcesses() {
+  const { world, a, b, table: tableA } = await begun();
+  return { world, a, b, tableA, tableB: await open(world, b) };
+}
+
 /** Puts the records `from` to `to` - 1, one after the other. */
 export async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
   for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
 }
 
+/** The records `from` to `to` - 1, as items of a batch. */
+export function items(from: number, to: number, bytes = 100): { key: string; value: string }[] {
+  return Array.from({ length: to - from }, (_, at) => ({ key: key(from + at), value: text(from + at, bytes) }));
+}
+
+/** The keys `from` to `to` - 1. */
+export function keys(from: number, to: number): string[] {
+  return items(from, to, 0).map(({ key: name }) => name);
+}
+
 /** The keys that a scan gives, in its order. */
-export async function keysBy(world: World, table: Table<string>): Promise<string[]> {
-  const found: string[] = [];
-  await world.run(
-    (async () => {
-      for await (const entry of table.scan()) found.push(entry.key);
-    })(),
-  );
-  return found;
+export function keysOf<V>(scan: Scan<V>): Promise<string[]> {
+  return Array.fromAsync(scan, (entry) => entry.key);
+}
+
+/** As `keysOf`, of the whole table or a range, in the world's time. */
+export function keysBy<V>(world: World, table: Table<V>, options: ScanOptions = {}): Promise<string[]> {
+  return world.run(keysOf(table.scan(options)));
 }

@@ -208,18 +208,14 @@ test('rule 17: a drop that is cut short says that it is unknown, and goes no fur
 });
 
 test('rule 17: a drop that fails after its tombstone was written says that it is unknown, not that nothing was written', async () => {
-  const world = new World();
-  const a = world.process();
-  await open(world, a);
+  const { world, a } = await begun();
   a.rule((call) => (call.kind === 'list' ? { fail: 'unavailable' } : undefined));
   await expect(world.run(a.store.drop('t'))).rejects.toMatchObject({ code: 'unknown' });
   expect(storedRoot(world.state, 't').header.state).toBe('removing');
 });
 
 test('rule 17: a drop that fails before it wrote anything says so', async () => {
-  const world = new World();
-  const a = world.process();
-  await open(world, a);
+  const { world, a } = await begun();
   a.rule((call) => (call.kind === 'read' ? { fail: 'unavailable' } : undefined));
   await expect(world.run(a.store.drop('t'))).rejects.toMatchObject({ code: 'unavailable' });
 });
