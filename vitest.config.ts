@@ -14,7 +14,6 @@ export const REST = [
   'tests/lab/sdk/baseline.test.ts',
   'tests/lab/cloud/**/*.test.ts',
   'tests/lab/{plan/modelled/plan,report/modelled/guard}.test.ts',
-  'tests/simulation/merge-model/**/*.test.ts',
 ];
 
 const STORE = ['tests/store/**/*.test.ts'];

@@ -2,7 +2,6 @@
 // Only the process that asked loads the patched source.
 import { readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { fileURLToPath } from 'node:url';
 
 const FOLDER = new URL('mutants/', import.meta.url);
 const ROOT = new URL('../../', import.meta.url);
@@ -63,13 +62,15 @@ export function patched(text: string, { file, find, replace }: Patch, mutant: st
   throw new Error(`the mutant "${mutant}" no longer applies: ${file} holds ${places} times, not once:\n${find}`);
 }
 
+/** The mutant's text of a source; its own where nothing is to be changed. */
+export function mutated({ name, patches }: Mutant, file: string, source: string): string {
+  return patches.filter((patch) => patch.file === file).reduce((text, patch) => patched(text, patch, name), source);
+}
+
 /** Throws unless every patch applies to the present sources. */
 export function checkApplies(mutant: Mutant): void {
-  const texts = new Map<string, string>();
-  for (const patch of mutant.patches) {
-    const text = texts.get(patch.file) ?? readFileSync(new URL(patch.file, ROOT), 'utf8');
-    texts.set(patch.file, patched(text, patch, mutant.name));
-  }
+  for (const file of new Set(mutant.patches.map((patch) => patch.file)))
+    mutated(mutant, file, readFileSync(new URL(file, ROOT), 'utf8'));
 }
 
 /** This process loads the mutant's sources from now on. Call it before they are imported. */
@@ -79,10 +80,8 @@ export function mutate(name: string): void {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      const patches = mutant.patches.filter(({ file }) => url === new URL(file, ROOT).href);
-      if (patches.length === 0) return loaded;
-      const source = readFileSync(fileURLToPath(url), 'utf8');
-      return { ...loaded, source: patches.reduce((text, patch) => patched(text, patch, name), source) };
+      if (!mutant.patches.some(({ file }) => url === new URL(file, ROOT).href)) return loaded;
+      return { ...loaded, source: mutated(mutant, url.replace(ROOT.href, ''), readFileSync(new URL(url), 'utf8')) };
     },
   });
 }

@@ -174,6 +174,10 @@ class Run {
         ({ merged } = await last.vacuum(TABLE, { timeoutMs: HOUR_MS, quietMs: 0 }));
       }
       await this.#readAll(process, table, 'a day later');
+      const items = this.#keys().map((key) => ({ key, value: { id: 'last', padding: '' } }));
+      for (const outcome of await table.putMany(items))
+        if (outcome.status === 'failed')
+          this.#recorder.complain(`at last ${outcome.key} cannot be written: ${String(outcome.error)}`);
       for (const { message, container } of (await last.verify(TABLE)).findings)
         this.#recorder.complain(`verification of ${container}: ${message}`);
       if (this.#hasNeighbour && (await (await store.table(NEIGHBOUR)).get('k')) === undefined)
@@ -186,11 +190,14 @@ class Run {
       this.#recorder.complain(`${orphan} is an orphan that vacuum left`);
   }
 
+  #keys(): string[] {
+    return Array.from({ length: this.#scenario.keyCount }, (_, key) => keyName(this.#scenario, key));
+  }
+
   async #readAll(process: Process, table: Table<Value>, when: string): Promise<void> {
     const client = this.#client(process);
-    const keys = Array.from({ length: this.#scenario.keyCount }, (_, key) => keyName(this.#scenario, key));
     const call = this.#recorder.begin(process.life);
-    const got = await table.getMany(keys);
+    const got = await table.getMany(this.#keys());
     for (const outcome of got) {
       if (outcome.status === 'failed')
         this.#recorder.complain(`${when} ${outcome.key} cannot be read: ${String(outcome.error)}`);

@@ -119,8 +119,10 @@ test('a parent that was read since the node is not asked again: the right neighb
 });
 
 test('an entry that names the overtaken node itself leads nowhere, whatever memory has of the node', async () => {
-  const { tree } = treeWith(root({ '': '0', o: '1' }, 3));
+  const { tree, repairs } = treeWith(root({ '': '0', o: '1' }, 3));
   expect(await tree.beyond(overtaken(2), onTheWay())).toEqual(at('2'));
+  // Rule 29: it is set anew.
+  expect(repairs).toContain(`1 ${incarnation} o ${childId('2')}`);
 });
 
 test('who was sent on from the node, or from beyond it, follows links', async () => {

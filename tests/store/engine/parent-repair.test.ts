@@ -1,0 +1,28 @@
+// Rule 29: a repair sets an entry on condition of the child that it still names.
+import { expect, test } from 'vitest';
+import { type Change } from '../../../shared/store/container/change.ts';
+import { ParentRepair } from '../../../shared/store/engine/parent-repair.ts';
+import { Clock } from '../../../shared/store/io/clock.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { childId, EMPTY_LEAF } from '../container/nodes.ts';
+
+const { incarnation } = EMPTY_LEAF;
+
+/** What the repair of an entry to child 2 does, where the branch names this child. */
+function done(instead: string | undefined, named: string | undefined, found = incarnation): string {
+  const sent: Change[] = [];
+  const repairs = new ParentRepair(new Clock(new VirtualRuntime()), (change) => void sent.push(change));
+  const named64 = instead === undefined ? undefined : childId(instead);
+  repairs.repair({ level: 1, incarnation, separator: Buffer.from('m'), child: childId('2'), instead: named64 });
+  const { action } = sent[0]!;
+  if (typeof action !== 'function') throw new TypeError('a repair decides by what it finds');
+  const value = named === undefined ? undefined : Buffer.from(childId(named), 'hex');
+  const rest = { key: Buffer.from('m'), version: 1, codec: 0, expiresAtMs: undefined };
+  return action(value && { ...rest, value }, found).kind;
+}
+
+test('rule 29: an entry is set only while it names the child that led astray, and made only where there is none', () => {
+  expect([done('1', '1'), done('1', '3'), done('1', undefined)]).toEqual(['write', 'none', 'none']);
+  expect([done(undefined, undefined), done(undefined, '3')]).toEqual(['write', 'none']);
+  expect(done('1', '1', childId('b'))).toBe('none');
+});
