@@ -7,6 +7,7 @@ import { recordAt, recordCount } from '../../shared/store/format/page.ts';
 import { decodeKey } from '../../shared/store/format/position.ts';
 import type { MemoryState } from '../../shared/drivers/memory.ts';
 import { leavesOf } from './rules/structure.ts';
+import { flipped } from './rules/world.ts';
 
 const CALL = { timeoutMs: 60_000 };
 
@@ -44,7 +45,7 @@ export interface Damage {
 /** `other` is swapped in; without it that part is dropped. */
 function edited(bytes: Uint8Array, edit: Edit, other: Uint8Array | undefined): Uint8Array {
   const copy = Buffer.from(bytes);
-  if (edit === 'flipped') copy[copy.length >> 1]! ^= 1;
+  if (edit === 'flipped') return flipped(bytes);
   if (edit === 'cut') return copy.subarray(0, copy.length >> 1);
   if (edit === 'zeroed') return copy.fill(0);
   if (edit === 'dropped') return Buffer.alloc(0);

@@ -1,13 +1,12 @@
 // Verification: it finds whatever is damaged, says where, and finds nothing in a table that is
 // well, whatever writers do beside it.
 import { describe, expect, test } from 'vitest';
-import { type EncodedValue, type Finding, type Order, StoreError } from '../../shared/store/index.ts';
-import { entityVersion, partName } from '../support/ids.ts';
+import type { EncodedValue, Finding, Order } from '../../shared/store/index.ts';
+import { partName } from '../support/ids.ts';
 import { encodeHeader } from '../../shared/store/format/header.ts';
-import type { EntityId } from '../../shared/store/contract/driver.ts';
-import { picker } from './damage.ts';
+import type { EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import { levelsOf, storedIds } from './rules/structure.ts';
-import { key, text, World } from './rules/world.ts';
+import { change, damage, flipped, key, text, World } from './rules/world.ts';
 
 const ROOT = 't!t!' as EntityId;
 const COUNT = 300;
@@ -24,25 +23,6 @@ async function filled(order: Order, world = new World(), keys = KEYS): Promise<W
 
 function verified(world: World) {
   return world.run(world.process().store.verify('t'));
-}
-
-type Parts = Map<ReturnType<typeof partName>, Uint8Array>;
-
-/** Changes the stored parts of a container, as nobody but damage does. */
-function change(world: World, id: EntityId, edit: (parts: Parts) => void): void {
-  const { version, parts, chunksPeak } = world.state.entities.get(id)!;
-  const edited: Parts = new Map(parts);
-  edit(edited);
-  world.state.entities.set(id, { version: entityVersion(`${version}x`), parts: edited, chunksPeak });
-}
-
-function changed(parts: Parts, name: ReturnType<typeof partName>, edit: (bytes: Buffer) => Uint8Array): void {
-  parts.set(name, edit(Buffer.from(parts.get(name)!)));
-}
-
-function flip(bytes: Buffer): Buffer {
-  bytes[bytes.length >> 1]! ^= 1;
-  return bytes;
 }
 
 /** The leaf in the middle of the table, and the name of its first page. */
@@ -79,82 +59,53 @@ describe.each<Order>(['hash', 'key'])('a table of order %s that is well', (order
 
 const HEADER = partName('h');
 
-const DAMAGES: readonly (readonly [name: string, kind: Finding['kind'], edit: (world: World) => EntityId])[] = [
-  ['a bit of a page turned over', 'damaged', (world) => pageOf(world, (bytes) => flip(bytes))],
-  ['a page was cut', 'damaged', (world) => pageOf(world, (bytes) => bytes.subarray(0, -3))],
-  ['a page is all zeros', 'damaged', (world) => pageOf(world, (bytes) => bytes.fill(0))],
-  ['a page has bytes behind its end', 'damaged', (world) => pageOf(world, (bytes) => Buffer.concat([bytes, bytes]))],
-  [
-    'a page is gone',
-    'missing',
-    (world) => {
-      const { id, page } = middleLeaf(world);
-      change(world, id, (parts) => void parts.delete(page));
-      return id;
-    },
-  ],
-  [
-    'a page lies in the place of another container’s',
-    'damaged',
-    (world) => {
-      const { id, page, right } = middleLeaf(world);
-      const other = world.state.entities.get(right.id)!.parts.get(partName(`p${right.header.pages[0]!.slot}`))!;
-      change(world, id, (parts) => void parts.set(page, other));
-      return id;
-    },
-  ],
-  [
-    'a bit of a header turned over',
-    'damaged',
-    (world) => {
-      const { id } = middleLeaf(world);
-      change(world, id, (parts) => changed(parts, HEADER, flip));
-      return id;
-    },
-  ],
-  [
-    'a header is another container’s',
-    'damaged',
-    (world) => {
-      const { id, right } = middleLeaf(world);
-      const other = world.state.entities.get(right.id)!.parts.get(HEADER)!;
-      change(world, id, (parts) => void parts.set(HEADER, other));
-      return id;
-    },
-  ],
-  [
-    'a container is gone',
-    'missing',
-    (world) => {
-      const { id } = middleLeaf(world);
-      world.state.entities.delete(id);
-      return id;
-    },
-  ],
-  [
-    'a branch is gone',
-    'missing',
-    (world) => {
-      const { id } = levelsOf(world.state, 't').at(-2)!.nodes.at(-1)!;
-      world.state.entities.delete(id);
-      return id;
-    },
-  ],
-  [
-    'the root is damaged',
-    'damaged',
-    (world) => {
-      change(world, ROOT, (parts) => changed(parts, HEADER, flip));
-      return ROOT;
-    },
-  ],
+/** What an edit of the middle leaf's first page, or of its header, is found to be. */
+type Edit = (bytes: Buffer, world: World) => Uint8Array | undefined;
+
+/** That part of the leaf to the right. */
+const ofAnother =
+  (what: 'page' | 'header'): Edit =>
+  (_, world) => {
+    const { id, header } = middleLeaf(world).right;
+    return world.state.entities.get(id)!.parts.get(what === 'page' ? partName(`p${header.pages[0]!.slot}`) : HEADER);
+  };
+
+const EDITS: [string, Finding['kind'], 'page' | 'header', Edit][] = [
+  ['a bit of a page turned over', 'damaged', 'page', flipped],
+  ['a page was cut', 'damaged', 'page', (bytes) => bytes.subarray(0, -3)],
+  ['a page is all zeros', 'damaged', 'page', (bytes) => bytes.fill(0)],
+  ['a page has bytes behind its end', 'damaged', 'page', (bytes) => Buffer.concat([bytes, bytes])],
+  ['a page is gone', 'missing', 'page', () => undefined],
+  ['a page lies in the place of another container’s', 'damaged', 'page', ofAnother('page')],
+  ['a bit of a header turned over', 'damaged', 'header', flipped],
+  ['a header is another container’s', 'damaged', 'header', ofAnother('header')],
 ];
 
-function pageOf(world: World, edit: (bytes: Buffer) => Uint8Array): EntityId {
-  const { id, page } = middleLeaf(world);
-  change(world, id, (parts) => changed(parts, page, edit));
+/** Edits a part; gives its container's id. */
+function edited(world: World, id: EntityId, part: PartName, edit: Edit): EntityId {
+  change(world, id, (parts) => {
+    const bytes = edit(Buffer.from(parts.get(part)!), world);
+    if (bytes === undefined) parts.delete(part);
+    else parts.set(part, bytes);
+  });
   return id;
 }
+
+function without(world: World, id: EntityId): EntityId {
+  world.state.entities.delete(id);
+  return id;
+}
+
+const DAMAGES: [string, Finding['kind'], (world: World) => EntityId][] = [
+  ...EDITS.map(([name, kind, what, edit]): (typeof DAMAGES)[number] => [
+    name,
+    kind,
+    (world) => edited(world, middleLeaf(world).id, what === 'page' ? middleLeaf(world).page : HEADER, edit),
+  ]),
+  ['a container is gone', 'missing', (world) => without(world, middleLeaf(world).id)],
+  ['a branch is gone', 'missing', (world) => without(world, levelsOf(world.state, 't').at(-2)!.nodes.at(-1)!.id)],
+  ['the root is damaged', 'damaged', (world) => edited(world, ROOT, HEADER, flipped)],
+];
 
 describe.each<Order>(['hash', 'key'])('in a table of order %s', (order) => {
   test.each(DAMAGES)('%s: it is told, once, by its container', async (_, kind, edit) => {
@@ -169,8 +120,8 @@ describe.each<Order>(['hash', 'key'])('in a table of order %s', (order) => {
 
 test('a finding names the page and the stretch of keys that it concerns', async () => {
   const world = await filled('key');
-  const { page, header } = middleLeaf(world);
-  pageOf(world, flip);
+  const { id, page, header } = middleLeaf(world);
+  damage(world, id, page);
   const [finding] = (await verified(world)).findings;
   expect(finding).toMatchObject({ page: Number(page.slice(1)), from: Buffer.from(header.low).toString() });
   expect(finding!.to! > finding!.from).toBe(true);
@@ -209,67 +160,24 @@ test('a table that does not exist is not found', async () => {
   await expect(world.run(world.process().store.verify('none'))).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test.each(Array.from({ length: 4 }, (_, seed) => seed + 1))(
-  'seed %i: nothing is found while others put, delete, split and merge',
-  async (seed) => {
-    const world = await filled(seed % 2 === 0 ? 'hash' : 'key', new World({ seed }));
-    const writer = world.process();
-    const table = await world.run(writer.store.table<string>('t'));
-    const writing = (async () => {
-      for (let round = 0; round < 3; round += 1) {
-        const keys = KEYS.filter((_, index) => index % 7 !== round);
-        await table.deleteMany(keys);
-        await writer.store.vacuum('t', { quietMs: 0 });
-        await table.putMany(keys.map((name) => ({ key: name, value: text(name, 60 + 20 * round) })));
-      }
-    })();
-    const verifying = (async () => {
-      const { store } = world.process();
-      const reports = [];
-      for (let round = 0; round < 6; round += 1) reports.push(await store.verify('t'));
-      return reports;
-    })();
-    const [reports] = await world.run(Promise.all([verifying, writing]));
-    expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
-  },
-);
-
-const FEW = KEYS.slice(0, 60);
-
-test('300 times some stored part is damaged: no value read is wrong, and what fails to be read is found', async () => {
-  const world = await filled('key', new World(), FEW);
-  const stored = new Map(world.state.entities);
-  const pick = picker(1);
-  for (let round = 0; round < 300; round += 1) {
-    world.state.entities.clear();
-    for (const [id, entity] of stored) world.state.entities.set(id, entity);
-    const id = pick([...stored.keys()]);
-    const name = pick([...stored.get(id)!.parts.keys()]);
-    const other = stored.get(pick([...stored.keys()]))!.parts.get(name);
-    const edits: ((parts: Parts) => void)[] = [
-      (parts) => changed(parts, name, flip),
-      (parts) => changed(parts, name, (bytes) => bytes.subarray(0, bytes.length >> 1)),
-      (parts) => changed(parts, name, (bytes) => bytes.fill(0)),
-      (parts) => void parts.delete(name),
-      (parts) => void (other === undefined ? parts.delete(name) : parts.set(name, other)),
-    ];
-    change(world, id, pick(edits));
+test.each([1, 2])('seed %i: nothing is found while others put, delete, split and merge', async (seed) => {
+  const world = await filled(seed % 2 === 0 ? 'hash' : 'key', new World({ seed }));
+  const writer = world.process();
+  const table = await world.run(writer.store.table<string>('t'));
+  const writing = (async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const keys = KEYS.filter((_, index) => index % 7 !== round);
+      await table.deleteMany(keys);
+      await writer.store.vacuum('t', { quietMs: 0 });
+      await table.putMany(keys.map((name) => ({ key: name, value: text(name, 60 + 20 * round) })));
+    }
+  })();
+  const verifying = (async () => {
     const { store } = world.process();
-    const failed = await world.run(keysThatFail(store));
-    const { findingCount } = await world.run(store.verify('t'));
-    expect(failed === 0 || findingCount > 0, `round ${round}: ${id} ${name}`).toBe(true);
-  }
+    const reports = [];
+    for (let round = 0; round < 6; round += 1) reports.push(await store.verify('t'));
+    return reports;
+  })();
+  const [reports] = await world.run(Promise.all([verifying, writing]));
+  expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
 });
-
-/** Reads every record and expects its value; counts those that cannot be read. */
-async function keysThatFail(store: ReturnType<World['process']>['store']): Promise<number> {
-  try {
-    const outcomes = await (await store.table<string>('t')).getMany(FEW);
-    const read = outcomes.filter((outcome) => outcome.status !== 'failed');
-    expect(read).toMatchObject(read.map((outcome) => ({ status: 'found', value: text(outcome.key) })));
-    return outcomes.length - read.length;
-  } catch (error) {
-    if (error instanceof StoreError) return FEW.length;
-    throw error;
-  }
-}

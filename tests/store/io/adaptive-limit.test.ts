@@ -45,10 +45,15 @@ function newLimit(inFlightMost = IN_FLIGHT_MOST): Limited {
   return { runtime, limit: new AdaptiveLimit(runtime, inFlightMost) };
 }
 
-test('no more are in flight than the driver allows, from the first request on', async () => {
-  const runtime = new VirtualRuntime();
-  const limited = { runtime, limit: new AdaptiveLimit(runtime, 4) };
-  expect((await answer(limited, 1_000, () => ({ tookMs: 10 }))).most).toBe(4);
+test('no more are in flight than the driver allows, from the first request on, nor than the limit says', async () => {
+  expect((await answer(newLimit(4), 1_000, () => ({ tookMs: 10 }))).most).toBe(4);
+  const limited = newLimit();
+  let beyond = 0;
+  await answer(limited, 500, (inFlight) => {
+    beyond = Math.max(beyond, inFlight - limited.limit.inFlightMax);
+    return { tookMs: inFlight };
+  });
+  expect(beyond).toBe(0);
 });
 
 test('a lone caller leaves the limit where it is', async () => {
@@ -104,16 +109,6 @@ test('requests that are turned away slow down all that follow, and leave as many
   expect(limited.limit.inFlightMax).toBe(IN_FLIGHT_MOST);
 });
 
-test('no more requests are in flight than may be', async () => {
-  const limited = newLimit();
-  let most = 0;
-  await answer(limited, 500, (inFlight) => {
-    most = Math.max(most, inFlight - limited.limit.inFlightMax);
-    return { tookMs: inFlight };
-  });
-  expect(most).toBe(0);
-});
-
 test('where there was nothing to send, the place is free again', async () => {
   const limited = newLimit();
   const nothing = Array.from({ length: 100 }, () => limited.limit.run(() => Promise.resolve(undefined)));
@@ -137,8 +132,8 @@ interface Tail {
   readonly slowShare: number;
 }
 
-const TAILS = [2, 6, 50].flatMap((medianMs) =>
-  [0.3, 0.6, 1].flatMap((sigma) => [0, 0.01].map((slowShare): Tail => ({ medianMs, sigma, slowShare }))),
+const TAILS = [2, 50].flatMap((medianMs) =>
+  [0.3, 1].flatMap((sigma) => [0, 0.01].map((slowShare): Tail => ({ medianMs, sigma, slowShare }))),
 );
 
 const WARM_UP = 8_000;

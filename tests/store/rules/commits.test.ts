@@ -11,8 +11,8 @@ import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { snapshotWith } from '../container/nodes.ts';
 import { fill, items, twoProcesses as bothOpen } from './table-steps.ts';
-import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
-import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
+import { change, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
+import { entityId, hexId, partName } from '../../support/ids.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ROOT = entityId('t!t!');
@@ -358,12 +358,7 @@ test('rule 3: a write that was sent to a container which proves damaged is unkno
   const { world, a, tableA } = await twoProcesses();
   a.once(isWriteOf('patch'), { replyLost: true });
   a.once(isReadOf(ROOT), () => {
-    const root = world.state.entities.get(ROOT)!;
-    world.state.entities.set(ROOT, {
-      ...root,
-      version: entityVersion('x'),
-      parts: new Map([...root.parts, [partName('h'), Buffer.from('?')]]),
-    });
+    change(world, ROOT, (parts) => void parts.set(partName('h'), Buffer.from('?')));
     return undefined;
   });
   const writing = tableA.put('k', 'v');

@@ -16,8 +16,8 @@ import {
 } from '../../../shared/store/index.ts';
 import { leavesOf, storedRoot } from './structure.ts';
 import { begun, keys as keysUpTo } from './table-steps.ts';
-import { damage, text, type World } from './world.ts';
-import { entityId, entityVersion, partName } from '../../support/ids.ts';
+import { change, damage, flipped, text, type World } from './world.ts';
+import { entityId, partName } from '../../support/ids.ts';
 import type { Driver, Entity, EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
 const ROOT = entityId('t!t!');
@@ -66,14 +66,11 @@ function keysIn(node: Snapshot, row: number): string[] {
   return Array.from({ length: recordCount(page) }, (_, index) => decodeKey(keyAt(page, index)));
 }
 
-function remove(world: World, id: EntityId, part: PartName): void {
-  const { version, parts, chunksPeak } = world.state.entities.get(id)!;
-  const left = new Map([...parts].filter(([name]) => name !== part));
-  world.state.entities.set(id, { version: entityVersion(`${version}x`), parts: left, chunksPeak });
-}
-
 /** How a page of the root is harmed. */
-const HARMS = { damaged: damage, missing: remove };
+const HARMS = {
+  damaged: damage,
+  missing: (world: World, id: EntityId, part: PartName) => change(world, id, (parts) => void parts.delete(part)),
+};
 
 test.each(['damaged', 'missing'] as const)(
   'getMany fails the keys of a page that is %s, and gives all the others',
@@ -97,7 +94,7 @@ test('a write that needs a page that is missing fails, and other records of its 
   const root = storedRoot(world.state, 't');
   const [lost] = keysIn(root, 1);
   const [other] = keysIn(root, 0);
-  remove(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
+  HARMS.missing(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
   const table = await opened(world);
   await expect(world.run(table.update(lost!, () => 'new'))).rejects.toMatchObject({ code: 'corrupt' });
   expect((await world.run(table.update(other!, () => 'new')))?.value).toBe('new');
@@ -198,11 +195,9 @@ test('a record whose value cannot be decoded is its own failure, in getMany, upd
   ]);
 });
 
-/** The entity with one byte of a part changed. */
-function flipped(entity: Entity, part: PartName): Entity {
-  const bytes = Buffer.from(entity.parts.get(part)!);
-  bytes[bytes.length >> 1]! ^= 1;
-  return { ...entity, parts: new Map(entity.parts).set(part, bytes) };
+/** The entity with one bit of a part changed. */
+function withFlipped(entity: Entity, part: PartName): Entity {
+  return { ...entity, parts: new Map(entity.parts).set(part, flipped(entity.parts.get(part)!)) };
 }
 
 test('a damaged branch fails the calls that need it, at once', async () => {
@@ -214,7 +209,7 @@ test('a damaged branch fails the calls that need it, at once', async () => {
   const read: Driver['read'] = async (requests, options) => {
     const entities = await driver.read(requests, options);
     return entities.map((entity) =>
-      entity?.parts.has(PAGE_0) && entity.id === ROOT ? flipped(entity, PAGE_0) : entity,
+      entity?.parts.has(PAGE_0) && entity.id === ROOT ? withFlipped(entity, PAGE_0) : entity,
     );
   };
   const store = openStore({ driver: { ...driver, read } });
@@ -240,7 +235,7 @@ test('one damaged reply costs a split one attempt: the page is read again', asyn
     return entities.map((entity) => {
       if (repliesToDamage === 0 || entity?.parts.has(PAGE_2) !== true) return entity;
       repliesToDamage -= 1;
-      return flipped(entity, PAGE_2);
+      return withFlipped(entity, PAGE_2);
     });
   };
   const store = openStore({ driver: { ...driver, read } });

@@ -10,8 +10,8 @@ import { HEADER_PART } from '../../../shared/store/format/ids.ts';
 import type { StoreError, Table } from '../../../shared/store/index.ts';
 import { diesAtRetirement, faultsOf, leavesOf, orphansOf, statesOf, storedNode, storedRoot } from './structure.ts';
 import { begun, fill, items, keys, keysBy, open } from './table-steps.ts';
-import { damage, isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
-import { entityId, entityVersion, partName } from '../../support/ids.ts';
+import { change, damage, isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+import { entityId, partName } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
 
@@ -260,12 +260,10 @@ test('rules 15, 28: a leaf that a drop took away meanwhile is no damage to who s
 });
 
 /** The leaf behind another, with a new header in the provider. */
-function changeBehind(world: World, before: EntityId, change: (header: Header) => Header): Snapshot {
+function changeBehind(world: World, before: EntityId, next: (header: Header) => Header): Snapshot {
   const leaves = leavesOf(world.state, 't');
   const behind = leaves[leaves.findIndex(({ id }) => id === before) + 1]!;
-  const { version, parts, chunksPeak } = world.state.entities.get(behind.id)!;
-  const changed = new Map([...parts, [HEADER_PART, encodeHeader(change(behind.header))]]);
-  world.state.entities.set(behind.id, { version: entityVersion(`${version}x`), parts: changed, chunksPeak });
+  change(world, behind.id, (parts) => void parts.set(HEADER_PART, encodeHeader(next(behind.header))));
   return behind;
 }
 

@@ -111,14 +111,22 @@ export function text(seed: string | number, bytes = 100): string {
   return String(seed).padEnd(bytes, '.');
 }
 
+/** Changes the stored parts of a container, as nobody but damage does. */
+export function change({ state }: World, id: EntityId, edit: (parts: Map<PartName, Uint8Array>) => void): void {
+  const { version, parts, chunksPeak } = state.entities.get(id)!;
+  const edited = new Map(parts);
+  edit(edited);
+  state.entities.set(id, { version: entityVersion(`${version}x`), parts: edited, chunksPeak });
+}
+
 /** A bit of a stored part turns over. */
 export function damage(world: World, id: EntityId, part: PartName): void {
-  const { version, parts, chunksPeak } = world.state.entities.get(id)!;
-  const damaged = Buffer.from(parts.get(part)!);
-  damaged[damaged.length >> 1]! ^= 1;
-  world.state.entities.set(id, {
-    version: entityVersion(`${version}x`),
-    parts: new Map([...parts, [part, damaged]]),
-    chunksPeak,
-  });
+  change(world, id, (parts) => void parts.set(part, flipped(parts.get(part)!)));
+}
+
+/** A copy, with a bit in its midst turned over. */
+export function flipped(bytes: Uint8Array): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[copy.length >> 1]! ^= 1;
+  return copy;
 }
