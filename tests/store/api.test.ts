@@ -1,24 +1,20 @@
 // The library as its users meet it, on the memory driver: verbs, outcomes, codecs, bounds and bad
 // input.
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type ScanOptions, type Store, StoreError, type Table } from '../../shared/store/index.ts';
+import { closedAfterEach } from '../support/opened.ts';
+import { keysOf } from './rules/table-steps.ts';
 
-const stores: Store[] = [];
+const opened = closedAfterEach();
 
 function newStore(): Store {
-  const store = openStore({ driver: memoryDriver() });
-  stores.push(store);
-  return store;
+  return opened(openStore({ driver: memoryDriver() }));
 }
 
 function newTable<V = unknown>(options?: { readonly order: 'key' }): Promise<Table<V>> {
   return newStore().table<V>('things', options);
 }
-
-afterEach(async () => {
-  await Promise.all(stores.splice(0).map((store) => store.close()));
-});
 
 test('what a reader does to its value does not reach the next reader', async () => {
   const table = await newStore().table('things', { codec: 'bytes' });
@@ -45,7 +41,7 @@ test('put returns the version that get shows, and each put another', async () =>
   expect(second.version).not.toBe(first.version);
 });
 
-test('ifVersion and ifAbsent write only where they hold', async () => {
+test('ifVersion and ifAbsent write only where they hold, and no version comes back', async () => {
   const table = await newTable<number>();
   const { version } = await table.put('k', 1, { ifAbsent: true });
   await expect(table.put('k', 2, { ifAbsent: true })).rejects.toMatchObject({
@@ -57,14 +53,9 @@ test('ifVersion and ifAbsent write only where they hold', async () => {
   await expect(table.put('k', 3, { ifVersion: version })).rejects.toMatchObject({ code: 'conflict' });
   await expect(table.delete('k', { ifVersion: version })).rejects.toMatchObject({ code: 'conflict' });
   expect((await table.get('k'))?.value).toBe(2);
-});
-
-test('a version does not come back when a record is deleted and put again', async () => {
-  const table = await newTable<number>();
-  const first = await table.put('k', 1);
   await table.delete('k');
   await table.put('k', 1);
-  await expect(table.put('k', 2, { ifVersion: first.version })).rejects.toMatchObject({ code: 'conflict' });
+  await expect(table.put('k', 2, { ifVersion: version })).rejects.toMatchObject({ code: 'conflict' });
 });
 
 test('update gets the present record, returns the new one, and may change nothing', async () => {
@@ -114,12 +105,7 @@ test('a batch reports an outcome for each item, good and bad, in order', async (
   expect(read.map((outcome) => outcome.status)).toEqual(['found', 'absent', 'found', 'found', 'failed']);
   const deleted = await table.deleteMany(['a', 'x', { key: 'c', ifVersion: 'other' }]);
   expect(deleted.map((outcome) => outcome.status)).toEqual(['deleted', 'absent', 'failed']);
-});
-
-test('equal keys in one batch take effect in order', async () => {
-  const table = await newTable<number>();
-  await table.putMany([1, 2, 3].map((value) => ({ key: 'k', value })));
-  expect((await table.get('k'))?.value).toBe(3);
+  expect([await table.putMany([]), await table.getMany([]), await table.deleteMany([])]).toEqual([[], [], []]);
 });
 
 test('a caller who empties his array after the call harms neither his batch nor others', async () => {
@@ -131,13 +117,6 @@ test('a caller who empties his array after the call harms neither his batch nor 
   expect((await batch).map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 'written'));
   await other;
   expect((await table.get('k49'))?.value).toBe(49);
-});
-
-test('empty batches do nothing', async () => {
-  const table = await newTable();
-  expect(await table.putMany([])).toEqual([]);
-  expect(await table.getMany([])).toEqual([]);
-  expect(await table.deleteMany([])).toEqual([]);
 });
 
 test.each(['msgpack', 'json', 'encoded'] as const)(
@@ -183,14 +162,13 @@ test.each(BAD_NAMES)('the table name %j is refused', async (name) => {
   await expect(newStore().table(name)).rejects.toMatchObject({ code: 'invalid' });
 });
 
-test.each([0, -1, 1.5, Number.NaN])('ttlMs %d is refused', async (ttlMs) => {
+test.each([
+  ...[0, -1, 1.5, Number.NaN].map((ttlMs) => ({ ttlMs })),
+  ...[0, -5, Number.NaN].map((timeoutMs) => ({ timeoutMs })),
+  { ifVersion: 'v', ifAbsent: true },
+])('the options %o are refused', async (options) => {
   const table = await newTable<number>();
-  await expect(table.put('k', 1, { ttlMs })).rejects.toMatchObject({ code: 'invalid' });
-});
-
-test('ifVersion together with ifAbsent is refused', async () => {
-  const table = await newTable<number>();
-  await expect(table.put('k', 1, { ifVersion: 'v', ifAbsent: true })).rejects.toMatchObject({ code: 'invalid' });
+  await expect(table.put('k', 1, options)).rejects.toMatchObject({ code: 'invalid' });
 });
 
 test('a range, a prefix or a foreign cursor on a hash table is refused with the reason', async () => {
@@ -198,36 +176,6 @@ test('a range, a prefix or a foreign cursor on a hash table is refused with the 
   for (const options of [{ prefix: 'a' }, { from: 'a' }, { to: 'a' }, { limit: 0 }, { cursor: 'nonsense' }]) {
     expect(() => table.scan(options)).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
   }
-});
-
-async function keysOf(scan: AsyncIterable<{ key: string }>): Promise<string[]> {
-  const keys = [];
-  for await (const { key } of scan) keys.push(key);
-  return keys;
-}
-
-test('a key table scans ranges and prefixes in byte order', async () => {
-  const table = await newTable<number>({ order: 'key' });
-  const keys = ['a', 'aa', 'ab', 'b', 'ba', 'z', 'Ω', '\ufffd', '\u{10000}'];
-  await table.putMany(keys.toReversed().map((key, value) => ({ key, value })));
-  expect(await keysOf(table.scan())).toEqual(keys);
-  expect(await keysOf(table.scan({ prefix: 'a' }))).toEqual(['a', 'aa', 'ab']);
-  expect(await keysOf(table.scan({ from: 'aa', to: 'ba' }))).toEqual(['aa', 'ab', 'b']);
-  expect(await keysOf(table.scan({ from: 'z' }))).toEqual(['z', 'Ω', '\ufffd', '\u{10000}']);
-});
-
-test('a cursor resumes after the last record given, also in another store, until there is none', async () => {
-  const table = await newTable<number>({ order: 'key' });
-  const keys = Array.from({ length: 25 }, (_, i) => `k${String(i).padStart(2, '0')}`);
-  await table.putMany(keys.map((key, value) => ({ key, value })));
-  const found: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const scan = table.scan(cursor === undefined ? { prefix: 'k', limit: 10 } : { cursor, limit: 10 });
-    found.push(...(await keysOf(scan)));
-    cursor = scan.cursor;
-  } while (cursor !== undefined);
-  expect(found).toEqual(keys);
 });
 
 test('a cursor takes the bounds of its scan, and no others', async () => {
@@ -324,24 +272,6 @@ test('a store that could not be opened keeps no driver open', async () => {
   expect(closed).toBe(1);
 });
 
-test('an aborted signal ends the call before anything is written', async () => {
-  const table = await newTable<number>();
-  const signal = AbortSignal.abort(new Error('enough'));
-  await expect(table.put('k', 1, { signal })).rejects.toMatchObject({ code: 'aborted', retryable: true });
-  await expect(table.get('k', { signal })).rejects.toMatchObject({ code: 'aborted' });
-  expect(await table.get('k')).toBeUndefined();
-});
-
-test.each([
-  ['the call was aborted', new Error('enough')],
-  ['the deadline passed', new DOMException('timed out', 'TimeoutError')],
-])('%s before anything was written: so says the error, after %s', async (told, reason) => {
-  const table = await newTable<number>();
-  const signal = AbortSignal.abort(reason);
-  await expect(table.put('k', 1, { signal })).rejects.toThrow(`${told} before anything was written`);
-  await expect(table.get('k', { signal })).rejects.toThrow(told);
-});
-
 test.each([0, -5, Number.NaN, Infinity, 2 ** 31])(
   'openStore refuses timeoutMs %d, which no call could have',
   (timeoutMs) => {
@@ -349,60 +279,17 @@ test.each([0, -5, Number.NaN, Infinity, 2 ** 31])(
   },
 );
 
-test.each([0, -5, Number.NaN])('timeoutMs %d is refused', async (timeoutMs) => {
-  const table = await newTable<number>();
-  await expect(table.get('k', { timeoutMs })).rejects.toMatchObject({ code: 'invalid' });
-});
-
-test('a warm strong get costs one request, one within the allowed staleness none', async () => {
-  const table = await newTable<number>();
-  await table.put('k', 1);
-  const before = table.stats().requests;
-  await table.get('k');
-  expect(table.stats().requests - before).toBe(1);
-  await table.get('k', { maxAgeMs: 60_000 });
-  expect(table.stats().requests - before).toBe(1);
-});
-
-test('a warm put costs one request, and concurrent puts to one container share theirs', async () => {
-  const table = await newTable<number>();
-  await table.put('k', 1);
-  const before = table.stats().requests;
-  await table.put('k', 2);
-  expect(table.stats().requests - before).toBe(1);
-  await Promise.all(Array.from({ length: 50 }, (_, i) => table.put(`k${i}`, i)));
-  expect(table.stats().requests - before).toBeLessThan(6);
-});
-
-test('many records split the table many ways, and all of them are found again', async () => {
-  const table = await newTable<string>();
-  const items = Array.from({ length: 5_000 }, (_, i) => ({ key: `k${i}`, value: `${Math.sqrt(i)}`.repeat(30) }));
-  const outcomes = await table.putMany(items);
-  expect(outcomes.every((outcome) => outcome.status === 'written')).toBe(true);
-  expect(table.stats().splits).toBeGreaterThan(0);
-  const read = await table.getMany(items.map(({ key }) => key));
-  expect(read.every((outcome, i) => outcome.status === 'found' && outcome.value === items[i]!.value)).toBe(true);
-  expect((await keysOf(table.scan())).toSorted()).toEqual(items.map(({ key }) => key).toSorted());
-});
-
-test('await using closes the store, and with it its driver', async () => {
+test('a closed store refuses further work; `await using` closes it, and with it its driver', async () => {
   const driver = memoryDriver();
-  let seen: Table<number>;
+  let seen: { store: Store; table: Table<number> };
   {
     await using store = openStore({ driver });
-    seen = await store.table<number>('things');
-    await seen.put('k', 1);
+    seen = { store, table: await store.table<number>('things') };
+    await seen.table.put('k', 1);
   }
-  await expect(seen.get('k')).rejects.toThrow('the store is closed');
+  await seen.store.close();
+  await expect(seen.store.table('t')).rejects.toBeInstanceOf(StoreError);
+  await expect(seen.table.put('k', 1)).rejects.toMatchObject({ code: 'invalid' });
+  await expect(seen.table.get('k')).rejects.toThrow('the store is closed');
   await expect(driver.list('', undefined, 1, { timeoutMs: 1_000 })).rejects.toThrow('the request failed');
-});
-
-test('a closed store refuses further work', async () => {
-  const store = newStore();
-  const table = await store.table<number>('t');
-  await store.close();
-  await store.close();
-  await expect(store.table('t')).rejects.toBeInstanceOf(StoreError);
-  await expect(table.put('k', 1)).rejects.toMatchObject({ code: 'invalid' });
-  await expect(table.get('k')).rejects.toMatchObject({ code: 'invalid' });
 });

@@ -1,144 +1,97 @@
 // A program without types, or with mistyped ones, hears a TypeError that names the mistake, and
 // nothing is done.
-import { afterEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store, StoreError } from '../../shared/store/index.ts';
+import { closedAfterEach } from '../support/opened.ts';
 
 type Loose = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
-const stores: Store[] = [];
-
-afterEach(async () => {
-  await Promise.all(stores.splice(0).map((store) => store.close()));
-});
+const opened = closedAfterEach();
 
 /** A store and a table of it, as JavaScript sees them. */
 async function untyped(): Promise<{ store: Loose; table: Loose }> {
-  const store = openStore({ driver: memoryDriver() });
-  stores.push(store);
+  const store = opened(openStore({ driver: memoryDriver() }));
   const table = await store.table('things', { order: 'key' });
   await table.put('k', 'kept');
   return { store: store as unknown as Loose, table: table as unknown as Loose };
 }
 
-/** A call, what is wrong in it, and what its caller is told. */
-const BAD_STORE_CALLS: [call: string, args: unknown[], told: string][] = [
+/** A call of the store or of the table, what is wrong in it, and what its caller is told. */
+const BAD_CALLS: [call: string, args: unknown[], told: string][] = [
   [
-    'table',
+    'store.table',
     ['t', { ordr: 'key' }],
     'store.table has no option "ordr": did you mean order? it takes order, groupBy, containers,',
   ],
-  ['table', ['t', { order: 'Hash' }], 'store.table: order must be one of hash, key, not "Hash"'],
-  ['table', ['t', { codec: 5 }], 'store.table: codec must be one of msgpack, json, bytes, encoded, not a number'],
-  ['table', ['t', { create: 'no' }], 'store.table: create must be true or false, not a string'],
-  ['table', ['t', { containers: '4' }], 'store.table: containers must be a number, not a string'],
-  [
-    'table',
-    ['t', null],
-    'store.table takes an object of order, groupBy, containers, codec, schema, ttlMs, containerBytesMax, create, timeoutMs, signal, not null',
-  ],
-  ['table', [], 'a table name is a string, not undefined'],
-  ['tables', [{ prefix: 'a' }], 'store.tables has no option "prefix": it takes timeoutMs, signal'],
-  ['drop', ['things', { timeout: 5 }], 'store.drop has no option "timeout": did you mean timeoutMs?'],
-  [
-    'vacuum',
-    ['things', { signal: new AbortController() }],
-    'store.vacuum: signal must be an AbortSignal, not an object',
-  ],
+  ['store.table', ['t', { order: 'Hash' }], 'store.table: order must be one of hash, key, not "Hash"'],
+  ['store.table', ['t', { codec: 5 }], 'codec must be one of msgpack, json, bytes, encoded, not a number'],
+  ['store.table', ['t', { create: 'no' }], 'store.table: create must be true or false, not a string'],
+  ['store.table', ['t', { containers: '4' }], 'store.table: containers must be a number, not a string'],
+  ['store.table', ['t', null], 'ttlMs, containerBytesMax, create, timeoutMs, signal, not null'],
+  ['store.table', [], 'a table name is a string, not undefined'],
+  ['store.tables', [{ prefix: 'a' }], 'store.tables has no option "prefix": it takes timeoutMs, signal'],
+  ['store.drop', ['things', { timeout: 5 }], 'store.drop has no option "timeout": did you mean timeoutMs?'],
+  ['store.vacuum', ['things', { signal: {} }], 'store.vacuum: signal must be an AbortSignal, not an object'],
+  ['table.get', ['k', { maxAge: 5 }], 'table.get has no option "maxAge": did you mean maxAgeMs?'],
+  ['table.get', [], 'a key is a string, not undefined'],
+  ['table.has', ['k', { maxAge: 5 }], 'table.has has no option "maxAge": did you mean maxAgeMs?'],
+  ['table.has', [], 'a key is a string, not undefined'],
+  ['table.count', [{ limit: 5 }], 'table.count has no option "limit": it takes prefix, from, after, to, through,'],
+  ['table.count', [{ prefix: 5 }], 'table.count: prefix must be a string, not a number'],
+  ['table.clear', ['k'], 'table.clear takes an object of prefix, from, after, to, through, timeoutMs, signal, not'],
+  ['table.clear', [{ prefx: 'a' }], 'table.clear has no option "prefx": did you mean prefix?'],
+  ['table.getMany', ['k'], 'table.getMany: keys must be an array, not a string'],
+  ['table.getMany', [['k', 5]], 'a key is a string, not number'],
+  ['table.getMany', [['k'], { ttlMs: 5 }], 'table.getMany has no option "ttlMs"'],
+  ['table.put', ['k', 'new', { IFVERSION: 'v' }], 'table.put has no option "IFVERSION": did you mean ifVersion?'],
+  ['table.put', ['k', 'new', { ttlMs: '5' }], 'table.put: ttlMs must be a number, not a string'],
+  ['table.put', ['k', 'new', { ifVersion: null }], 'table.put: ifVersion must be a string, not null'],
+  ['table.put', ['k', 'new', { ifAbsent: 'yes' }], 'table.put: ifAbsent must be true or false, not a string'],
+  ['table.put', ['k', 'new', { constructor: 5 }], 'table.put has no option "constructor"'],
+  ['table.put', ['k', 'new', ['ttlMs']], 'of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not an array'],
+  ['table.put', [5, 'new'], 'a key is a string, not number'],
+  ['table.putMany', [{ key: 'k', value: 'new' }], 'table.putMany: items must be an array, not an object'],
+  ['table.putMany', [[{ key: 'k', value: 'new' }], { ttlMs: 5 }], 'table.putMany has no option "ttlMs"'],
+  ['table.putMany', [[{ key: 'k' }, undefined]], 'item 1 of table.putMany takes an object of key, value,'],
+  ['table.putMany', [[{ key: 'k' }, { value: 1 }]], 'item 1 of table.putMany needs key: it must be a string'],
+  ['table.putMany', [[{ key: 'k' }, { key: 5 }]], 'item 1 of table.putMany: key must be a string, not a number'],
+  ['table.putMany', [[{ key: 'k', ttl: 5 }]], 'item 0 of table.putMany has no option "ttl": did you mean ttlMs?'],
+  ['table.update', ['k', { value: 'new' }], 'table.update: change must be a function, not an object'],
+  ['table.update', ['k', () => 'new', { ifVersion: 'v' }], 'table.update has no option "ifVersion"'],
+  ['table.updateMany', [{ k: () => 1 }], 'table.updateMany: items must be an array, not an object'],
+  ['table.updateMany', [[{ key: 'k' }]], 'item 0 of table.updateMany needs change: it must be a function'],
+  ['table.touch', ['k', { ttl: 5 }], 'table.touch has no option "ttl": did you mean ttlMs?'],
+  ['table.touch', ['k', 5], 'table.touch takes an object of ttlMs, expiresAtMs, timeoutMs, signal, not a number'],
+  ['table.touch', [5, { ttlMs: 5 }], 'a key is a string, not number'],
+  ['table.delete', ['k', { ifversion: 'v' }], 'table.delete has no option "ifversion": did you mean ifVersion?'],
+  ['table.deleteMany', ['k'], 'table.deleteMany: items must be an array, not a string'],
+  ['table.deleteMany', [['k', 5]], 'item 1 of table.deleteMany takes an object of key, ifVersion, not a number'],
+  ['table.deleteMany', [['k', { key: 'k', ifAbsent: true }]], 'item 1 of table.deleteMany has no option "ifAbsent"'],
 ];
 
-const BAD_TABLE_CALLS: [call: string, args: unknown[], told: string][] = [
-  ['get', ['k', { maxAge: 5 }], 'table.get has no option "maxAge": did you mean maxAgeMs?'],
-  ['get', ['k', { maxAgeMs: '5' }], 'table.get: maxAgeMs must be a number, not a string'],
-  ['get', [], 'a key is a string, not undefined'],
-  ['has', ['k', { maxAge: 5 }], 'table.has has no option "maxAge": did you mean maxAgeMs?'],
-  ['has', [], 'a key is a string, not undefined'],
-  ['count', [{ limit: 5 }], 'table.count has no option "limit": it takes prefix, from, after, to, through,'],
-  ['count', [{ prefix: 5 }], 'table.count: prefix must be a string, not a number'],
-  ['clear', ['k'], 'table.clear takes an object of prefix, from, after, to, through, timeoutMs, signal, not a string'],
-  ['clear', [{ prefx: 'a' }], 'table.clear has no option "prefx": did you mean prefix?'],
-  ['getMany', ['k'], 'table.getMany: keys must be an array, not a string'],
-  ['getMany', [['k', 5]], 'a key is a string, not number'],
-  ['getMany', [['k'], { ttlMs: 5 }], 'table.getMany has no option "ttlMs"'],
-  ['put', ['k', 'new', { ttl: 5 }], 'table.put has no option "ttl": did you mean ttlMs?'],
-  ['put', ['k', 'new', { IFVERSION: 'v' }], 'table.put has no option "IFVERSION": did you mean ifVersion?'],
-  ['put', ['k', 'new', { ttlMs: '5' }], 'table.put: ttlMs must be a number, not a string'],
-  ['put', ['k', 'new', { ifVersion: 5 }], 'table.put: ifVersion must be a string, not a number'],
-  ['put', ['k', 'new', { ifVersion: null }], 'table.put: ifVersion must be a string, not null'],
-  ['put', ['k', 'new', { ifAbsent: 'yes' }], 'table.put: ifAbsent must be true or false, not a string'],
-  ['put', ['k', 'new', { constructor: 5 }], 'table.put has no option "constructor"'],
-  [
-    'put',
-    ['k', 'new', 5],
-    'table.put takes an object of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not a number',
-  ],
-  [
-    'put',
-    ['k', 'new', ['ttlMs']],
-    'table.put takes an object of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not an array',
-  ],
-  ['put', [5, 'new'], 'a key is a string, not number'],
-  ['putMany', [{ key: 'k', value: 'new' }], 'table.putMany: items must be an array, not an object'],
-  ['putMany', [[{ key: 'k', value: 'new' }], { ttlMs: 5 }], 'table.putMany has no option "ttlMs"'],
-  ['putMany', [[{ key: 'k', value: 'new' }, undefined]], 'item 1 of table.putMany takes an object of key, value,'],
-  ['putMany', [[{ key: 'k', value: 'new' }, { value: 1 }]], 'item 1 of table.putMany needs key: it must be a string'],
-  [
-    'putMany',
-    [[{ key: 'k', value: 'new' }, { key: 5 }]],
-    'item 1 of table.putMany: key must be a string, not a number',
-  ],
-  [
-    'putMany',
-    [[{ key: 'k', value: 'new', ttl: 5 }]],
-    'item 0 of table.putMany has no option "ttl": did you mean ttlMs? it takes key, value, ifVersion, ifAbsent, ttlMs',
-  ],
-  ['update', ['k'], 'table.update: change must be a function, not undefined'],
-  ['update', ['k', { value: 'new' }], 'table.update: change must be a function, not an object'],
-  ['update', ['k', () => 'new', { ifVersion: 'v' }], 'table.update has no option "ifVersion"'],
-  ['updateMany', [{ k: () => 1 }], 'table.updateMany: items must be an array, not an object'],
-  ['updateMany', [[{ key: 'k' }]], 'item 0 of table.updateMany needs change: it must be a function'],
-  ['updateMany', [[{ key: 'k', change: 5 }]], 'item 0 of table.updateMany: change must be a function, not a number'],
-  ['touch', ['k', { ttl: 5 }], 'table.touch has no option "ttl": did you mean ttlMs?'],
-  ['touch', ['k', 5], 'table.touch takes an object of ttlMs, expiresAtMs, timeoutMs, signal, not a number'],
-  ['touch', [5, { ttlMs: 5 }], 'a key is a string, not number'],
-  ['delete', ['k', { ifversion: 'v' }], 'table.delete has no option "ifversion": did you mean ifVersion?'],
-  ['deleteMany', ['k'], 'table.deleteMany: items must be an array, not a string'],
-  ['deleteMany', [['k', 5]], 'item 1 of table.deleteMany takes an object of key, ifVersion, not a number'],
-  ['deleteMany', [['k', { key: 'k', ifAbsent: true }]], 'item 1 of table.deleteMany has no option "ifAbsent"'],
-];
+test.each(BAD_CALLS)('%s, given %j, is a TypeError that says what would be right', async (call, args, told) => {
+  const stores = await untyped();
+  const [of, method] = call.split('.') as ['store' | 'table', string];
+  const failure = await stores[of][method]!(...args).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(TypeError);
+  expect(String(failure)).toContain(told);
+  expect(await stores.table['get']!('k')).toMatchObject({ value: 'kept', expiresAtMs: undefined });
+});
 
-describe('misuse is a TypeError that says what would be right', () => {
-  test.each(BAD_STORE_CALLS)('store.%s, given %j', async (call, args, told) => {
-    const { store, table } = await untyped();
-    const failure = await store[call]!(...args).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(TypeError);
-    expect(String(failure)).toContain(told);
-    expect(await table['get']!('k')).toMatchObject({ value: 'kept' });
-  });
-
-  test.each(BAD_TABLE_CALLS)('table.%s, given %j', async (call, args, told) => {
-    const { table } = await untyped();
-    const failure = await table[call]!(...args).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(TypeError);
-    expect(String(failure)).toContain(told);
-    expect(await table['get']!('k')).toMatchObject({ value: 'kept', expiresAtMs: undefined });
-  });
-
-  test('scan throws it at once', async () => {
-    const { table } = await untyped();
-    expect(() => table['scan']!({ start: 'a' })).toThrow(
-      new TypeError(
-        'table.scan has no option "start": it takes prefix, from, after, to, through, reverse, limit, cursor, timeoutMs, signal',
-      ),
-    );
-    expect(() => table['scan']!({ limit: '5' })).toThrow(
-      new TypeError('table.scan: limit must be a number, not a string'),
-    );
-    expect(() => table['scan']!(null)).toThrow(TypeError);
-    expect(() => table['keys']!({ reverse: 1 })).toThrow(
-      new TypeError('table.keys: reverse must be true or false, not a number'),
-    );
-  });
+test.each([
+  [
+    'scan',
+    { start: 'a' },
+    'table.scan has no option "start": it takes prefix, from, after, to, through, reverse, limit,',
+  ],
+  ['scan', { limit: '5' }, 'table.scan: limit must be a number, not a string'],
+  ['scan', null, 'not null'],
+  ['keys', { reverse: 1 }, 'table.keys: reverse must be true or false, not a number'],
+])('%s, given %j, throws such a TypeError at once', async (call, options, told) => {
+  const { table } = await untyped();
+  expect(() => table[call]!(options)).toThrow(TypeError);
+  expect(() => table[call]!(options)).toThrow(told);
 });
 
 const driver = memoryDriver();

@@ -6,11 +6,11 @@ import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { isWriteOf, World } from '../rules/world.ts';
 
 test.each([
-  ['AbortError', undefined],
-  ['AbortError', new Error('enough')],
-  ['AbortError', 'a text'],
-  ['TimeoutError', new DOMException('timed out', 'TimeoutError')],
-])('each call that a signal ended has the name %s and the reason %s', async (name, reason) => {
+  ['AbortError', 'the call was aborted', undefined],
+  ['AbortError', 'the call was aborted', new Error('enough')],
+  ['AbortError', 'the call was aborted', 'a text'],
+  ['TimeoutError', 'the deadline passed', new DOMException('timed out', 'TimeoutError')],
+])('each call that a signal ended has the name %s and says that %s: %s', async (name, told, reason) => {
   await using store = openStore({ driver: memoryDriver() });
   const table = await store.table<number>('things');
   const signal = AbortSignal.abort(reason);
@@ -25,8 +25,10 @@ test.each([
   for (const call of calls) {
     const error: unknown = await call().catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(StoreError);
-    expect(error).toMatchObject({ name, code: 'aborted', cause: signal.reason as unknown });
+    const message = expect.stringContaining(told) as string;
+    expect(error).toMatchObject({ name, message, code: 'aborted', retryable: true, cause: signal.reason as unknown });
   }
+  await expect(table.put('k', 1, { signal })).rejects.toThrow(`${told} before anything was written`);
   const [outcome] = await table.putMany([{ key: 'k', value: 1 }], { signal });
   expect(outcome).toMatchObject({ status: 'failed', error: { name, code: 'aborted' } });
   expect(await table.has('k')).toBe(false);

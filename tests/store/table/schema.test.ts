@@ -1,19 +1,14 @@
 // Tables with a Standard Schema: zod's, and one by hand that answers as zod's cannot.
-import { afterEach, expect, expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { DELETE, openStore, type StandardSchema, type Store, type Table } from '../../../shared/store/index.ts';
+import { closedAfterEach } from '../../support/opened.ts';
 
-const stores: Store[] = [];
-
-afterEach(async () => {
-  await Promise.all(stores.splice(0).map((store) => store.close()));
-});
+const opened = closedAfterEach();
 
 function newStore(): Store {
-  const store = openStore({ driver: memoryDriver() });
-  stores.push(store);
-  return store;
+  return opened(openStore({ driver: memoryDriver() }));
 }
 
 const Order = z.object({

@@ -1,19 +1,14 @@
 // Updates that delete or change nothing, touches, and expiries that a handle gives by itself.
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { DELETE, openStore, type Store, type Table, type TableOptions } from '../../../shared/store/index.ts';
+import { DELETE, openStore, type Store } from '../../../shared/store/index.ts';
+import { closedAfterEach } from '../../support/opened.ts';
 import { World } from '../rules/world.ts';
 
-const stores: Store[] = [];
+const opened = closedAfterEach();
 
-afterEach(async () => {
-  await Promise.all(stores.splice(0).map((store) => store.close()));
-});
-
-async function tableOf<V>(options?: TableOptions): Promise<Table<V>> {
-  const store = openStore({ driver: memoryDriver() });
-  stores.push(store);
-  return store.table<V>('things', options as TableOptions & { readonly codec?: 'msgpack' });
+function newStore(): Store {
+  return opened(openStore({ driver: memoryDriver() }));
 }
 
 /** A table in virtual time, with the clock that moves it. */
@@ -29,7 +24,7 @@ function countDown(current: { readonly value: number } | undefined) {
 }
 
 test('an update that gives DELETE deletes the record, and of none makes none', async () => {
-  const table = await tableOf<number>();
+  const table = await newStore().table<number>('things');
   await table.put('k', 2);
   expect((await table.update('k', countDown))?.value).toBe(1);
   expect(await table.update('k', countDown)).toBeUndefined();
@@ -40,13 +35,13 @@ test('an update that gives DELETE deletes the record, and of none makes none', a
 });
 
 test('an update that another undid a moment before still deletes in order', async () => {
-  const table = await tableOf<number>();
+  const table = await newStore().table<number>('things');
   await Promise.all([table.update('k', () => 1), table.update('k', () => DELETE), table.update('k', () => 2)]);
   expect((await table.get('k'))?.value).toBe(2);
 });
 
 test('an update to what is stored commits nothing and gives the present version', async () => {
-  const table = await tableOf<unknown>();
+  const table = await newStore().table('things');
   const { version } = await table.put('k', { a: [1, new Set(['x'])] });
   const { commits } = table.stats();
   const same = await table.update('k', (current) => structuredClone(current?.value));
@@ -57,8 +52,7 @@ test('an update to what is stored commits nothing and gives the present version'
 });
 
 test('an update to the same value under another codec, or with another expiry, is written', async () => {
-  const store = openStore({ driver: memoryDriver() });
-  stores.push(store);
+  const store = newStore();
   const packed = await store.table<number>('things');
   const { version } = await packed.put('k', 1);
   const texts = await store.table<number>('things', { codec: 'json' });
@@ -70,7 +64,7 @@ test('an update to the same value under another codec, or with another expiry, i
 });
 
 test('updateMany gives an outcome for each key, and what one function throws fails its key alone', async () => {
-  const table = await tableOf<number>();
+  const table = await newStore().table<number>('things');
   await table.putMany([1, 2, 3, 4].map((value) => ({ key: `k${value}`, value })));
   const failure = new TypeError('mine');
   const outcomes = await table.updateMany([
@@ -117,8 +111,7 @@ test('touch moves the expiry, keeps the value, and tells whether there was a rec
 });
 
 test('touch keeps a value that its handle could not read, and a touch to the same moment writes nothing', async () => {
-  const store = openStore({ driver: memoryDriver() });
-  stores.push(store);
+  const store = newStore();
   const packed = await store.table('things');
   await packed.put('k', new Set([1]));
   const bytes = await store.table('things', { codec: 'bytes' });
@@ -155,8 +148,7 @@ test('a handle with ttlMs gives it to what puts and updates create, unless they 
 });
 
 test('the ttlMs of a handle is its own, and a senseless one creates no table', async () => {
-  const store = openStore({ driver: memoryDriver() });
-  stores.push(store);
+  const store = newStore();
   await expect(store.table('things', { ttlMs: 0 })).rejects.toMatchObject({ code: 'invalid', table: 'things' });
   expect(await store.tables()).toEqual([]);
   await (await store.table('things', { ttlMs: 60_000 })).put('a', 1);
