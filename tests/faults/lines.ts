@@ -20,19 +20,7 @@ export interface Asked {
   readonly id: number;
   readonly method:
     | (keyof Table<unknown> &
-        (
-          | 'get'
-          | 'put'
-          | 'update'
-          | 'delete'
-          | 'getMany'
-          | 'putMany'
-          | 'deleteMany'
-          | 'batch'
-          | 'clear'
-          | 'scan'
-          | 'stats'
-        ))
+        ('get' | 'put' | 'update' | 'delete' | 'getMany' | 'putMany' | 'deleteMany' | 'batch' | 'clear' | 'scan'))
     | (keyof Store & ('table' | 'tables' | 'drop' | 'vacuum' | 'verify'));
   readonly args: readonly unknown[];
 }

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Writable } from 'node:stream';
-import { DELETE, type Entry, StoreError, type TableStats, type VerifyReport } from '../../shared/store/index.ts';
+import { DELETE, type Entry, StoreError, type VerifyReport } from '../../shared/store/index.ts';
 import type { Caller, CalledTable, Value } from '../simulation/caller.ts';
 import { type Asked, CHANGE_FD, type Said, type Where } from './lines.ts';
 
@@ -59,10 +59,6 @@ export class WorkerLife implements Caller {
 
   verify(): Promise<VerifyReport> {
     return this.#ask('verify', ['t']);
-  }
-
-  stats(): Promise<TableStats | undefined> {
-    return this.#ask('stats', []);
   }
 
   /** Lets it end by itself; kills it after a while. */

@@ -71,8 +71,6 @@ async function run(id: number, method: Asked['method'], args: Asked['args']): Pr
     case 'vacuum':
     case 'verify':
       return (store[method] as (...all: unknown[]) => Promise<unknown>)(...args);
-    case 'stats':
-      return table?.stats();
     case 'update':
       return table!.update(args[0] as string, (current) => changed(id, current), args[1] as object);
     case 'scan':

@@ -17,8 +17,10 @@ export class Complaints {
     this.#events.tell('CHECK', what);
   }
 
-  /** Complains of the entity `id` unless it is true. */
-  expect(isTrue: boolean, id: string, what: string): void {
-    if (!isTrue) this.complain(`${id}: ${what}`);
+  /** Gives a function that complains of the entity `id` unless what it is told is true. */
+  about(id: string): (isTrue: boolean, what: string) => void {
+    return (isTrue, what) => {
+      if (!isTrue) this.complain(`${id}: ${what}`);
+    };
   }
 }

@@ -51,8 +51,9 @@ export class MergeWatch {
 
   /** Vacuum removed the header of a merged leaf. */
   leaves({ id, node }: Held): void {
+    const expect = this.#complaints.about(id);
     const isOld = this.#wallMs() - node.createdAtMs > STRIPPED_KEPT_MS;
-    this.#complaints.expect(isOld, id, 'what is left of a merged leaf was removed too soon');
+    expect(isOld, 'what is left of a merged leaf was removed too soon');
     this.#events.count('what is left of a merged leaf removed a day later');
   }
 
@@ -60,25 +61,18 @@ export class MergeWatch {
   retires(before: Held, now: Held): boolean {
     const { id } = now;
     const [was, is] = [before.node, now.node];
+    const expect = this.#complaints.about(id);
     const turn = `${was.state} -> ${is.state}`;
     const isAllowed = turn === 'live -> retired' || turn === 'retired -> merged';
-    this.#complaints.expect(isAllowed && was.incarnation === is.incarnation, id, `turned ${turn}`);
-    this.#complaints.expect(was.level === 0 && was.low.length > 0, id, 'retired, and is the leftmost, or no leaf');
-    this.#complaints.expect(sameBound(is.high, was.high) && is.right === was.right, id, `changed its bounds: ${turn}`);
-    this.#complaints.expect(
-      is.nextNumber === was.nextNumber && is.holdForMs === 0,
-      id,
-      `changed more than its state: ${turn}`,
-    );
+    expect(isAllowed && was.incarnation === is.incarnation, `turned ${turn}`);
+    expect(was.level === 0 && was.low.length > 0, 'retired, and is the leftmost, or no leaf');
+    expect(sameBound(is.high, was.high) && is.right === was.right, `changed its bounds: ${turn}`);
+    expect(is.nextNumber === was.nextNumber && is.holdForMs === 0, `changed more than its state: ${turn}`);
     if (is.state === 'merged') this.#isEmptied(now);
     else {
       const isKept = pagesOf(is) === pagesOf(was) && rowsOf(is) === rowsOf(was);
-      this.#complaints.expect(isKept, id, 'changed its content as it retired');
-      this.#complaints.expect(
-        this.past.linked.has(id) && !this.past.retired.has(id),
-        id,
-        'retired, and nothing links it',
-      );
+      expect(isKept, 'changed its content as it retired');
+      expect(this.past.linked.has(id) && !this.past.retired.has(id), 'retired, and nothing links it');
       const isNextTo = (other: string): boolean => {
         const node = this.#provider.entity(other)?.node;
         return node?.container === is.right || node?.right === is.container;
@@ -92,10 +86,11 @@ export class MergeWatch {
   }
 
   #isEmptied({ id, node, stored }: Held): void {
-    this.#complaints.expect(this.#absorbed.has(id), id, 'was emptied although nobody had absorbed it');
+    const expect = this.#complaints.about(id);
+    expect(this.#absorbed.has(id), 'was emptied although nobody had absorbed it');
     const isEmpty = node.rows.length === 0 && node.deadSlots.length === 0 && node.parts.length === 0;
     const hasBytes = [...stored.parts].some(([name, { byteLength }]) => name.startsWith('p') && byteLength > 0);
-    this.#complaints.expect(isEmpty && !hasBytes, id, 'is not empty although it is merged');
+    expect(isEmpty && !hasBytes, 'is not empty although it is merged');
     this.#events.count('absorbed leaf emptied');
   }
 
@@ -104,7 +99,7 @@ export class MergeWatch {
     this.#absorbed.add(absorbed.id);
     this.#retired.delete(absorbed.id);
     const isAlone = pagesOf(now.node) === pagesOf(before.node);
-    this.#complaints.expect(before.node.level === 0, now.id, 'a branch absorbed its neighbour');
+    this.#complaints.about(now.id)(before.node.level === 0, 'a branch absorbed its neighbour');
     if (copy !== undefined) this.#events.count(isAlone ? 'copy linked' : 'copy linked beside changes');
     else {
       const records = new Set(

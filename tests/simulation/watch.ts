@@ -86,16 +86,17 @@ export class Watch {
 
   #goes(held: Held): boolean {
     const { id, node } = held;
+    const expect = this.#complaints.about(id);
     this.#known.delete(id);
     this.#removed.add(id);
     this.#events.tell('provider', `${id} is gone`);
-    this.#complaints.expect(node.container !== ROOT, id, 'a root was removed');
+    expect(node.container !== ROOT, 'a root was removed');
     this.merges.goes(id);
     if (this.#isDoomed(held)) this.#events.count('a node of a dropped table was removed');
     else if (node.state === 'merged') this.merges.leaves(held);
     else {
-      this.#complaints.expect(node.state === 'live', id, `was removed although it is ${node.state}`);
-      this.#complaints.expect(!this.merges.past.linked.has(id), id, 'was removed although links led to it');
+      expect(node.state === 'live', `was removed although it is ${node.state}`);
+      expect(!this.merges.past.linked.has(id), 'was removed although links led to it');
       this.#events.count('vacuum removed an orphan');
       if (this.merges.copies.has(id)) this.#events.count('copy that nobody linked removed');
     }
@@ -104,39 +105,27 @@ export class Watch {
 
   #comes(now: Held): boolean {
     const { id, node } = now;
+    const expect = this.#complaints.about(id);
     this.#cameAt.set(id, this.#looks);
     if (this.#removed.has(id)) this.#events.count('a removed node came back by a late insert');
-    this.#complaints.expect(node.state === 'live', id, 'was inserted as a tombstone');
+    expect(node.state === 'live', 'was inserted as a tombstone');
     if (node.container === ROOT) {
-      this.#complaints.expect(node.level === 0 && node.rows.length === 0, id, 'a new root is not an empty leaf');
+      expect(node.level === 0 && node.rows.length === 0, 'a new root is not an empty leaf');
       return true;
     }
-    this.#complaints.expect(node.commitIds.length === 0, id, 'a new node has commit ids');
-    this.#complaints.expect(
-      node.holdForMs === 0 && node.parts.length === 0,
-      id,
-      'a new node asks for a hold, or names parts',
-    );
-    this.#complaints.expect(
+    expect(node.commitIds.length === 0, 'a new node has commit ids');
+    expect(node.holdForMs === 0 && node.parts.length === 0, 'a new node asks for a hold, or names parts');
+    expect(
       node.rows.every((row) => row.number < node.nextNumber),
-      id,
       'a page number is not below the next number',
     );
     if (node.origin !== undefined) this.#bases.add(`${node.origin.id} ${node.origin.version}`);
     const origin = node.origin === undefined ? undefined : this.#known.get(node.origin.id);
-    this.#complaints.expect(node.origin !== undefined, id, 'a new node names no origin');
+    expect(node.origin !== undefined, 'a new node names no origin');
     if (origin?.node.state === 'retired') this.merges.copies.add(id);
     if (origin !== undefined && origin.stored.version === node.origin?.version) {
-      this.#complaints.expect(
-        node.nextNumber >= origin.node.nextNumber,
-        id,
-        'a new node does not take on the next number',
-      );
-      this.#complaints.expect(
-        node.commitCount >= origin.node.commitCount,
-        id,
-        'a new node does not take on the commit count',
-      );
+      expect(node.nextNumber >= origin.node.nextNumber, 'a new node does not take on the next number');
+      expect(node.commitCount >= origin.node.commitCount, 'a new node does not take on the commit count');
     }
     return false;
   }
@@ -144,28 +133,20 @@ export class Watch {
   #changes(before: Held, now: Held): boolean {
     const { id } = now;
     const [was, is] = [before.node, now.node];
+    const expect = this.#complaints.about(id);
     const kept = was.commitIds.slice(is.commitIds.length - 1 < was.commitIds.length ? -(COMMIT_IDS_KEPT - 1) : 0);
-    this.#complaints.expect(
+    expect(
       is.commitCount === was.commitCount + 1,
-      id,
       `the commit count went from ${was.commitCount} to ${is.commitCount}`,
     );
-    this.#complaints.expect(is.commitIds.slice(0, -1).join() === kept.join(), id, 'the commit ids were not handed on');
-    this.#complaints.expect(
-      !was.commitIds.includes(is.commitIds.at(-1) ?? ''),
-      id,
-      'the commit carries no id of its own',
-    );
+    expect(is.commitIds.slice(0, -1).join() === kept.join(), 'the commit ids were not handed on');
+    expect(!was.commitIds.includes(is.commitIds.at(-1) ?? ''), 'the commit carries no id of its own');
     const last = Buffer.from(now.stored.parts.get(partName('c')) ?? []).toString('hex');
-    this.#complaints.expect(last === is.commitIds.at(-1), id, 'the last commit id and its copy differ');
-    this.#complaints.expect(is.nextNumber >= was.nextNumber, id, 'the next number went back');
-    this.#complaints.expect(
-      is.low.equals(was.low) && is.container === was.container,
-      id,
-      'the low, or the identity, changed',
-    );
+    expect(last === is.commitIds.at(-1), 'the last commit id and its copy differ');
+    expect(is.nextNumber >= was.nextNumber, 'the next number went back');
+    expect(is.low.equals(was.low) && is.container === was.container, 'the low, or the identity, changed');
     if (was.state === 'retired' || is.state === 'retired') return this.merges.retires(before, now);
-    this.#complaints.expect(was.state !== 'merged', id, 'what is left of a merged leaf was written');
+    expect(was.state !== 'merged', 'what is left of a merged leaf was written');
     if (was.incarnation !== is.incarnation || was.state !== is.state) return this.#turns(id, was, is);
     const isReshaped = is.level !== was.level || is.right !== was.right || !sameBound(is.high, was.high);
     const reshape = isReshaped ? reshapeOf(this.#provider, before, now) : NO_RESHAPE;
@@ -183,44 +164,42 @@ export class Watch {
 
   /** Courtesies: a hold is short, and parts come only from a split that is linked. */
   #checkCourtesies({ node: was }: Held, { id, node: is }: Held, { made, absorbed }: Reshape): void {
-    this.#complaints.expect(is.holdForMs <= HOLD_MOST_MS, id, `asks for a hold of ${is.holdForMs} ms`);
+    const expect = this.#complaints.about(id);
+    expect(is.holdForMs <= HOLD_MOST_MS, `asks for a hold of ${is.holdForMs} ms`);
     if (is.holdForMs > 0) this.#events.count('commit that asks others to hold');
     const isSplit = made.length > 0;
     if (was.holdForMs > 0) this.#events.count(isSplit ? 'leaf split after a hold' : 'hold that no split followed');
     if (isSplit) {
-      this.#complaints.expect(is.holdForMs === 0, id, 'asks for a hold after its split');
-      this.#complaints.expect(
-        is.parts[0]?.low.equals(is.high!) !== false,
-        id,
-        'names parts that do not begin at its high',
-      );
+      expect(is.holdForMs === 0, 'asks for a hold after its split');
+      expect(is.parts[0]?.low.equals(is.high!) !== false, 'names parts that do not begin at its high');
       if (is.parts.length > 0) this.#events.count('split that names its parts');
       if (was.parts.length > 0 && is.parts.length > was.parts.length)
         this.#events.count('parts of an earlier split kept');
     } else {
       // A part may be the neighbour that was absorbed.
       const isKept = is.parts.length === 0 || (namesOf(is) === namesOf(was) && absorbed === undefined);
-      this.#complaints.expect(isKept, id, 'names other parts without a split');
+      expect(isKept, 'names other parts without a split');
       if (was.parts.length > 0 && is.parts.length === 0) this.#events.count('parts of a split no longer named');
     }
   }
 
   /** Tombstones, and tables created anew. */
   #turns(id: string, was: Node, is: Node): boolean {
+    const expect = this.#complaints.about(id);
     const turn = `${was.state} -> ${is.state}`;
     const isNew = was.incarnation !== is.incarnation;
-    this.#complaints.expect(was.container === ROOT, id, `a node that is no root turned: ${turn}`);
+    expect(was.container === ROOT, `a node that is no root turned: ${turn}`);
     const isAllowed = isNew
       ? turn === 'removed -> live'
       : turn === 'live -> removing' || turn === 'removing -> removed';
-    this.#complaints.expect(isAllowed, id, `turned ${turn}${isNew ? ' with another incarnation' : ''}`);
-    this.#complaints.expect(is.rows.length === 0 && is.level === 0, id, `is not empty after ${turn}`);
+    expect(isAllowed, `turned ${turn}${isNew ? ' with another incarnation' : ''}`);
+    expect(is.rows.length === 0 && is.level === 0, `is not empty after ${turn}`);
     if (turn === 'live -> removing') {
       this.#removingSince.set(is.incarnation, this.#looks);
       if (this.merges.hasRetired(tableOf(id))) this.#events.count('table dropped beside a retired leaf');
     }
     if (turn === 'removing -> removed')
-      this.#complaints.expect(!this.#hasOldNodes(id, is.incarnation), id, 'was called removed with nodes left');
+      expect(!this.#hasOldNodes(id, is.incarnation), 'was called removed with nodes left');
     this.#events.count(isNew ? 'table recreated' : `tombstone set to ${is.state}`);
     return true;
   }
@@ -240,22 +219,18 @@ export class Watch {
       (row) => rows.get(row.slot)?.crc !== row.crc || rows.get(row.slot)?.number !== row.number,
     );
     if (fresh.length === 0) return;
+    const expect = this.#complaints.about(now.id);
     const sources = absorbed === undefined || copy !== undefined ? [before] : [before, absorbed];
     const firstNumber = Math.max(...sources.map(({ node }) => node.nextNumber));
     for (const held of sources) for (const record of this.#provider.allRecords(held)) records.set(record.name, record);
     this.#countPurges(this.#provider.records(before), now);
     for (const row of fresh) {
       const isFresh = row.number >= firstNumber && row.number < now.node.nextNumber;
-      this.#complaints.expect(isFresh, now.id, `page ${row.slot} was written without a fresh number`);
+      expect(isFresh, `page ${row.slot} was written without a fresh number`);
       for (const record of this.#provider.page(now, row)) {
         const known = records.get(record.name);
-        if (known === undefined)
-          this.#complaints.expect(
-            record.version >= firstNumber,
-            now.id,
-            'a record was written without a fresh version',
-          );
-        else this.#complaints.expect(known.value.equals(record.value), now.id, 'a record changed under its version');
+        if (known === undefined) expect(record.version >= firstNumber, 'a record was written without a fresh version');
+        else expect(known.value.equals(record.value), 'a record changed under its version');
       }
     }
   }
@@ -274,9 +249,10 @@ export class Watch {
   #reshapes(before: Held, now: Held, { made, absorbed, copy, fault }: Reshape): boolean {
     const [was, is] = [before.node, now.node];
     const isRoot = is.container === ROOT;
-    this.#complaints.expect(isRoot ? is.level === was.level + 1 : is.level === was.level, now.id, 'changed its level');
+    const expect = this.#complaints.about(now.id);
+    expect(isRoot ? is.level === was.level + 1 : is.level === was.level, 'changed its level');
     // A drop may have removed the linked node. All nodes of the table go then.
-    if (fault !== undefined) this.#complaints.expect(this.#isDoomed(now), now.id, fault);
+    if (fault !== undefined) expect(this.#isDoomed(now), fault);
     if (absorbed !== undefined) this.merges.absorbs(before, now, absorbed, copy);
     if (made.length === 0) return true;
     this.#countSplit(before, made.length - (isRoot ? 1 : 0));
@@ -308,7 +284,7 @@ export class Watch {
       const batches = fresh.flatMap(({ value }) => batchOf(value.toString('latin1')) ?? []);
       for (const { name, puts } of batches) {
         const { length } = batches.filter((other) => other.name === name);
-        this.#complaints.expect(length === puts, held.id, `has ${length} of ${puts} puts of the batch ${name}`);
+        this.#complaints.about(held.id)(length === puts, `has ${length} of ${puts} puts of the batch ${name}`);
         this.#events.count('put of a batch');
       }
     }
