@@ -23,16 +23,14 @@ import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { recordAt, recordCount } from '../../../shared/store/format/page.ts';
 import { within } from '../../../shared/store/format/position.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
-import { after, evaluated, expectModel, type Model, randomChanges } from './changes.ts';
-import { childId, EMPTY_LEAF, pageOfRecords, RULES, snapshotWith, TABLE } from './nodes.ts';
+import { after, ATTEMPT, evaluated, expectModel, KEYS, type Model, planInput, randomChanges } from './changes.ts';
+import { childId, EMPTY_LEAF, pageOfRecords, RULES, snapshotWith, TABLE, unread, withRows } from './nodes.ts';
 
-const ATTEMPT = hexId('eeeeeeeeeeeeeeee');
 const NOW_MS = 1_000;
 const COMMIT_RULES = { ...RULES, splitLimits: RULES.limits };
 
 const [LEFT, RIGHT, BEYOND, COPY] = ['1', '2', '3', '4'].map(childId) as [never, never, never, never];
 const [LOW, MIDDLE, HIGH] = ['k000', 'k150', 'k300'].map((key) => Buffer.from(key)) as [Buffer, Buffer, Buffer];
-const KEYS = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
 
 /** A node as a provider that took this write would show it: header and pages as their bytes say. */
 function stored({ id, parts }: Write): Snapshot {
@@ -77,8 +75,7 @@ async function randomPair(random: Random): Promise<Pair> {
       const changes = randomChanges(random, keys, model, { count, fill: groups, nowMs: NOW_MS });
       snapshot = after(snapshot, evaluated(snapshot, changes, { nowMs: NOW_MS }));
     }
-    const pages = snapshot.header.pages.map((ref) => knownSomehow(random, ref));
-    return { ...snapshot, header: { ...snapshot.header, pages } };
+    return withRows(snapshot, (ref) => knownSomehow(random, ref));
   };
   const left = await grown({ container: LEFT, low: LOW, high: MIDDLE, right: RIGHT }, KEYS.slice(0, 150));
   const right = await grown({ container: RIGHT, low: MIDDLE, high: HIGH, right: BEYOND }, KEYS.slice(150));
@@ -157,10 +154,10 @@ describe('rule 27: two leaves joined', () => {
   });
 
   test('are written whole, with changes of both ranges, and read back as they are', async () => {
-    await forPairs(async ({ left, right, model }, random) => {
+    await forPairs(({ left, right, model }, random) => {
       const joined = joinedSnapshot(left, right, RULES);
       const changes = randomChanges(random, KEYS, model, { count: randomInt(random, 40), fill: 99, nowMs: NOW_MS });
-      const plan = planCommit(await inputFor(joined, changes), COMMIT_RULES);
+      const plan = planCommit(inputFor(joined, changes), COMMIT_RULES);
       if (plan.kind !== 'update') throw new Error(`planned ${plan.kind}`);
       expect(plan.write).toMatchObject({ kind: 'replace', id: left.id, version: left.version });
       const next = stored(plan.write);
@@ -174,11 +171,11 @@ describe('rule 27: two leaves joined', () => {
 
   test('are split at once where they have grown too large, the left part written whole', async () => {
     let splits = 0;
-    await forPairs(async ({ left, right, model }, random) => {
+    await forPairs(({ left, right, model }, random) => {
       const joined = joinedSnapshot(left, right, RULES);
       const changes = randomChanges(random, KEYS, model, { count: 20, fill: 99, nowMs: NOW_MS });
       const splitLimits = { ...RULES.limits, entityBytesMax: 16_384 };
-      const plan = planCommit(await inputFor(joined, changes), { ...RULES, splitLimits });
+      const plan = planCommit(inputFor(joined, changes), { ...RULES, splitLimits });
       if (plan.kind !== 'split') return;
       splits += 1;
       expect(plan.left.write.kind).toBe('replace');
@@ -204,7 +201,7 @@ describe('rule 27: two leaves joined', () => {
     await forPairs(({ left, right }) => {
       const { header } = joinedSnapshot(left, right, RULES);
       const { live } = sizesOf(header, encodeHeader(header).length, RULES.limits);
-      const [l, r] = [left, right].map(withoutPages) as [Snapshot, Snapshot];
+      const [l, r] = [left, right].map((node) => withRows(node, unread)) as [Snapshot, Snapshot];
       // Numbers and slots may take a byte or two less, or more, in rows and envelopes.
       for (const entityBytesMax of [live.entityBytes * 1.8, live.entityBytes * 2.2]) {
         const rules = { ...RULES, splitLimits: { ...RULES.limits, entityBytesMax } };
@@ -217,24 +214,9 @@ describe('rule 27: two leaves joined', () => {
   });
 });
 
-function withoutPages(snapshot: Snapshot): Snapshot {
-  const pages = snapshot.header.pages.map((ref) => ({ ...ref, content: new PageContent() }));
-  return { ...snapshot, header: { ...snapshot.header, pages } };
-}
-
-async function inputFor(snapshot: Snapshot, changes: Parameters<typeof evaluated>[1]) {
-  let ids = 0x10;
-  return {
-    snapshot,
-    evaluation: evaluated(snapshot, changes, { nowMs: NOW_MS }),
-    attempt: ATTEMPT,
-    mustSplit: false,
-    mustReplace: true,
-    nodesForTraffic: 0,
-    holdForMs: 0,
-    nowMs: NOW_MS,
-    drawId: () => hexId((ids += 1).toString(16).padStart(16, '0')),
-  };
+function inputFor(snapshot: Snapshot, changes: Parameters<typeof evaluated>[1]) {
+  const evaluation = evaluated(snapshot, changes, { nowMs: NOW_MS });
+  return planInput(snapshot, evaluation, { mustReplace: true, nowMs: NOW_MS });
 }
 
 test('rule 27: a copy holds what the retired leaf does, under a fresh id, and names it as its origin', async () => {

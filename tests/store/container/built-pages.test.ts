@@ -9,27 +9,15 @@ import { openPage } from '../../../shared/store/format/envelope.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { type Page, pageFrom } from '../../../shared/store/format/page.ts';
 import { positionsOf } from '../../../shared/store/format/position.ts';
-import { after, evaluated, expectModel, type Model, randomChanges } from './changes.ts';
-import { EMPTY_LEAF, RULES, snapshotWith } from './nodes.ts';
+import { after, evaluated, expectModel, KEYS, type Model, randomChanges } from './changes.ts';
+import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
 
-const KEYS = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
-
-function newPage() {
-  return pageFrom([
-    { key: Buffer.from('k'), value: Buffer.alloc(700, 7), version: 1, expiresAtMs: undefined, codec: 0 },
-  ]);
+function newPage(): Page {
+  return pageFrom([recordOf('k', Buffer.alloc(700, 7))]);
 }
 
 function pageOf(...keys: readonly string[]): Page {
-  return pageFrom(
-    keys.map((key) => ({
-      key: Buffer.from(key),
-      value: Buffer.from(key),
-      version: 1,
-      expiresAtMs: undefined,
-      codec: 0,
-    })),
-  );
+  return pageFrom(keys.map((key) => recordOf(key)));
 }
 
 function sealed(page = newPage(), number = 1, compression: 'none' | 'zstd' = 'none'): PageRef {

@@ -6,12 +6,20 @@ import { type Action, byPosition, Change } from '../../../shared/store/container
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
 import { findRecord } from '../../../shared/store/container/layers.ts';
+import type { planCommit } from '../../../shared/store/container/plan-commit.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPages } from '../../../shared/store/container/seal-pages.ts';
 import { isExpired } from '../../../shared/store/format/record.ts';
-import { RULES, TABLE } from './nodes.ts';
+import { hexId } from '../../support/ids.ts';
+import { RULES, snapshotWith, TABLE } from './nodes.ts';
 
+/** The keys of random changes. */
+export const KEYS = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
+
+export const ATTEMPT = hexId('eeeeeeeeeeeeeeee');
 const SINK = { settled: () => undefined };
+
+type PlanInput = Parameters<typeof planCommit>[0];
 
 /** For each key the byte that fills its value, and when it expires. */
 export type Model = Map<string, { readonly fill: number; readonly expiresAtMs: number | undefined }>;
@@ -72,6 +80,19 @@ export function evaluated(
 /** The container after an evaluation, as a commit would leave it but for its commit ids. */
 export function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Evaluation): Snapshot {
   return { ...snapshot, header: { ...snapshot.header, pages, layers, deadSlots, nextNumber } };
+}
+
+/** A leaf whose base holds what these changes make. */
+export function leafOf(changes: readonly Change[]): Snapshot {
+  return after(snapshotWith({}), evaluated(snapshotWith({}), changes));
+}
+
+/** A commit of an evaluation, to be planned; new nodes take ids from 17 on. */
+export function planInput(snapshot: Snapshot, evaluation: Evaluation, rest: Partial<PlanInput> = {}): PlanInput {
+  let ids = 0x10;
+  const drawId = () => hexId((ids += 1).toString(16).padStart(16, '0'));
+  const plain = { mustSplit: false, mustReplace: false, nodesForTraffic: 0, holdForMs: 0, nowMs: 0 };
+  return { snapshot, evaluation, attempt: ATTEMPT, drawId, ...plain, ...rest };
 }
 
 /** Expects that a lookup finds of each key what the model says. */

@@ -5,9 +5,9 @@ import { pagesToCommit } from '../../../shared/store/container/compaction.ts';
 import { rowsToCount } from '../../../shared/store/container/count.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
-import { after, evaluated, expectModel, type Model, put, randomChanges } from './changes.ts';
+import { after, evaluated, expectModel, leafOf, type Model, put, randomChanges } from './changes.ts';
 import { hexId } from '../../support/ids.ts';
-import { snapshotWith, unread } from './nodes.ts';
+import { snapshotWith, unread, withRows } from './nodes.ts';
 
 const KEYS = Array.from({ length: 400 }, (_, number) => `key-${String(number).padStart(3, '0')}`);
 
@@ -21,10 +21,8 @@ function clear(from: string, end: string | undefined, incarnation = snapshotWith
 
 /** The leaf with only those pages in memory that the change asks for. */
 function withPagesFor(change: Change, leaf: Snapshot): Snapshot {
-  const bare = { ...leaf, header: { ...leaf.header, pages: leaf.header.pages.map(unread) } };
-  const asked = new Set(pagesToCommit(bare, [change]).map(({ slot }) => slot));
-  const pages = leaf.header.pages.map((ref) => (asked.has(ref.slot) ? ref : unread(ref)));
-  return { ...leaf, header: { ...leaf.header, pages } };
+  const asked = new Set(pagesToCommit(withRows(leaf, unread), [change]).map(({ slot }) => slot));
+  return withRows(leaf, (ref) => (asked.has(ref.slot) ? ref : unread(ref)));
 }
 
 test('whatever groups of changes come between, a clear removes what lives in its range, and nothing else', () => {
@@ -63,17 +61,9 @@ test('whatever groups of changes come between, a clear removes what lives in its
 });
 
 test('a clear of a whole leaf of one layer opens no page, and takes a number for each record', () => {
-  const leaf = after(
-    snapshotWith({}),
-    evaluated(
-      snapshotWith({}),
-      KEYS.map((key) => put(key, 1)),
-    ),
-  );
+  const leaf = leafOf(KEYS.map((key) => put(key, 1)));
   const change = clear('', undefined);
-  expect(
-    pagesToCommit({ ...leaf, header: { ...leaf.header, pages: leaf.header.pages.map(unread) } }, [change]),
-  ).toEqual([]);
+  expect(pagesToCommit(withRows(leaf, unread), [change])).toEqual([]);
   const cleared = evaluated(withPagesFor(change, leaf), [change]);
   expect(cleared).toMatchObject({ pages: [], layers: [], written: [], appliedCount: 400 });
   expect(cleared.dropped.length).toBe(leaf.header.pages.length);
@@ -82,7 +72,7 @@ test('a clear of a whole leaf of one layer opens no page, and takes a number for
 });
 
 test('a clear that began in another incarnation changes nothing', () => {
-  const leaf = after(snapshotWith({}), evaluated(snapshotWith({}), [put('a', 1)]));
+  const leaf = leafOf([put('a', 1)]);
   const other = evaluated(leaf, [clear('', undefined, hexId('0000000000000009'))]);
   expect(other).toMatchObject({ appliedCount: 0, verdicts: [{ kind: 'unchanged' }] });
   expect(other.pages).toEqual(leaf.header.pages);

@@ -3,8 +3,8 @@ import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { countRecords, rowsToCount } from '../../../shared/store/container/count.ts';
 import type { Range } from '../../../shared/store/container/layers.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { after, evaluated, type Model, put, randomChanges, remove } from './changes.ts';
-import { snapshotWith, TABLE, unread } from './nodes.ts';
+import { after, evaluated, leafOf, type Model, put, randomChanges, remove } from './changes.ts';
+import { snapshotWith, TABLE, unread, withRows } from './nodes.ts';
 
 const KEYS = Array.from({ length: 400 }, (_, number) => `key-${String(number).padStart(3, '0')}`);
 const ALL = { from: Buffer.alloc(0), end: undefined };
@@ -21,8 +21,7 @@ function counted(leaf: Snapshot, range: Range, nowMs = 0): number {
 /** The leaf with only those pages in memory that counting asks for. */
 function withPagesToCount(leaf: Snapshot, range: Range): Snapshot {
   const asked = new Set(rowsToCount(leaf.header, range));
-  const pages = leaf.header.pages.map((ref) => (asked.has(ref) ? ref : unread(ref)));
-  return { ...leaf, header: { ...leaf.header, pages } };
+  return withRows(leaf, (ref) => (asked.has(ref) ? ref : unread(ref)));
 }
 
 test('whatever groups of changes come, as many are counted in a range as the model has there', () => {
@@ -49,7 +48,7 @@ test('whatever groups of changes come, as many are counted in a range as the mod
 
 test('a leaf of one layer of records that do not expire is counted by its page table', () => {
   const puts = KEYS.map((key) => put(key, 1));
-  const leaf = after(snapshotWith({}), evaluated(snapshotWith({}), puts));
+  const leaf = leafOf(puts);
   expect(leaf.header.pages.length).toBeGreaterThan(20);
   expect(rowsToCount(leaf.header, ALL)).toEqual([]);
   expect(counted(withPagesToCount(leaf, ALL), ALL)).toBe(400);
@@ -58,7 +57,7 @@ test('a leaf of one layer of records that do not expire is counted by its page t
 
 test('one record that expires costs its own page, until it is purged', () => {
   const puts = KEYS.map((key, number) => put(key, 1, number === 200 ? 10 : undefined));
-  const leaf = after(snapshotWith({}), evaluated(snapshotWith({}), puts));
+  const leaf = leafOf(puts);
   expect(rowsToCount(leaf.header, ALL).length).toBe(1);
   const later = { nowMs: 400_000 };
   const purged = after(leaf, evaluated(leaf, [], { ...later, purges: true }));

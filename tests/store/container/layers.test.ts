@@ -9,8 +9,8 @@ import { findRecord, layersOf } from '../../../shared/store/container/layers.ts'
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { after, evaluated, expectModel, type Model, put, randomChanges, remove } from './changes.ts';
-import { snapshotWith } from './nodes.ts';
+import { after, evaluated, expectModel, KEYS, leafOf, type Model, put, randomChanges, remove } from './changes.ts';
+import { snapshotWith, unread, withRows } from './nodes.ts';
 
 function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[]): void {
   const slots = [...header.pages, ...header.deadSlots].map(({ slot }) => slot);
@@ -30,20 +30,19 @@ test('whatever groups of changes come, a lookup finds the newest record of each 
   for (let seed = 1; seed <= 25; seed += 1) {
     const random = seededRandom(seed);
     const below = (count: number): number => Math.floor(random() * count);
-    const keys = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
     const model: Model = new Map();
     let snapshot = snapshotWith({});
     let nowMs = 1_000;
     for (let round = 1; round <= 30; round += 1) {
       nowMs += below(2) * PURGE_AFTER_MS;
       const size = [1, 3, 15, 60][below(4)]!;
-      const changes = randomChanges(random, keys, model, { count: size, fill: 1 + (round % 250), nowMs });
+      const changes = randomChanges(random, KEYS, model, { count: size, fill: 1 + (round % 250), nowMs });
       const mergesAll = below(12) === 0;
       const before = snapshot.header.layers.length;
       const evaluation = evaluated(snapshot, changes, { nowMs, mergesAll });
       snapshot = after(snapshot, evaluation);
       expectSound(snapshot, evaluation.written);
-      expectModel(snapshot, model, nowMs, keys);
+      expectModel(snapshot, model, nowMs, KEYS);
       expect(mergesAll && snapshot.header.layers.length > 0).toBe(false);
       deepest = Math.max(deepest, snapshot.header.layers.length);
       if (snapshot.header.layers.length < before) merges += 1;
@@ -58,26 +57,27 @@ function key(index: number): string {
 }
 
 /** A container whose base holds `count` records. */
-async function filled(count: number): Promise<Snapshot> {
-  const changes = Array.from({ length: count }, (_, index) => put(key(index), 1));
-  const evaluation = evaluated(snapshotWith({}), changes);
-  return after(snapshotWith({}), evaluation);
+function filled(count: number): Snapshot {
+  return leafOf(between(0, count, 1));
 }
 
-test('a group scattered over a full container writes pages for itself, not for what it is scattered over', async () => {
-  const snapshot = await filled(1_000);
-  const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
-  const evaluation = evaluated(snapshot, scattered);
+function between(first: number, end: number, fill = 2): Change[] {
+  return Array.from({ length: end - first }, (_, index) => put(key(first + index), fill));
+}
+
+/** Puts to every twentieth of a thousand records. */
+const SCATTERED = between(0, 1_000).filter((_, index) => index % 20 === 0);
+
+test('a group scattered over a full container writes pages for itself, not for what it is scattered over', () => {
+  const snapshot = filled(1_000);
+  const evaluation = evaluated(snapshot, SCATTERED);
   expect(snapshot.header.pages.length).toBeGreaterThan(50);
   expect(evaluation.layers.length).toBe(1);
   expect(evaluation.written.reduce((sum, { ref }) => sum + ref.records, 0)).toBe(50);
 });
 
-const between = (first: number, end: number): Change[] =>
-  Array.from({ length: end - first }, (_, index) => put(key(first + index), 2));
-
-test('a group of neighbours is written into the page it belongs to, where it is no fewer than that holds', async () => {
-  const snapshot = await filled(1_000);
+test('a group of neighbours is written into the page it belongs to, where it is no fewer than that holds', () => {
+  const snapshot = filled(1_000);
   const rows = snapshot.header.pages;
   const inFirst = rows[0]!.records;
   const evaluation = evaluated(snapshot, between(0, inFirst));
@@ -85,8 +85,8 @@ test('a group of neighbours is written into the page it belongs to, where it is 
   expect(evaluated(snapshot, between(0, inFirst - 1)).layers).toEqual([1]);
 });
 
-test('lone changes are written by themselves, and a record some six times in all', async () => {
-  let snapshot = await filled(1_000);
+test('lone changes are written by themselves, and a record some six times in all', () => {
+  let snapshot = filled(1_000);
   let records = 0;
   const count = 1_000;
   for (let index = 0; index < count; index += 1) {
@@ -99,22 +99,15 @@ test('lone changes are written by themselves, and a record some six times in all
   expect(records / count).toBeGreaterThan(1);
 });
 
-/** The same container as a reader knows it that has read its header alone. */
-function unread(snapshot: Snapshot): Snapshot {
-  const pages = snapshot.header.pages.map((ref) => ({ ...ref, content: new PageContent() }));
-  return { ...snapshot, header: { ...snapshot.header, pages } };
-}
-
-test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', async () => {
-  const snapshot = await filled(1_000);
-  const scattered = Array.from({ length: 50 }, (_, index) => put(key(index * 20), 2));
-  expect(pagesToCommit(unread(snapshot), scattered)).toEqual([]);
-  const conditional = scattered.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
-  expect(pagesToCommit(unread(snapshot), conditional).length).toBe(50);
+test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', () => {
+  const snapshot = filled(1_000);
+  expect(pagesToCommit(withRows(snapshot, unread), SCATTERED)).toEqual([]);
+  const conditional = SCATTERED.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
+  expect(pagesToCommit(withRows(snapshot, unread), conditional).length).toBe(50);
 });
 
-test('a tombstone above hides the record below, also after the key is gone from its own layer', async () => {
-  const snapshot = await filled(1_000);
+test('a tombstone above hides the record below, also after the key is gone from its own layer', () => {
+  const snapshot = filled(1_000);
   const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
   const removed = after(snapshot, evaluated(snapshot, removals));
   expect(removed.header.layers.length).toBe(1);
@@ -127,32 +120,28 @@ test('a tombstone above hides the record below, also after the key is gone from 
   expect(find(21, removed)?.value[0]).toBe(1);
 });
 
-test('what a merge would shed is judged without letting go of stored pages, which a split needs', async () => {
-  const below = await filled(1_000);
-  const overwritten = Array.from({ length: 1_000 }, (_, index) => put(key(index), 2));
-  const both = after(below, evaluated(below, overwritten));
-  const pages = both.header.pages.map((ref) => ({ ...ref, content: new PageContent(ref.content.sealed) }));
-  const stored = { ...both, header: { ...both.header, pages } };
+test('what a merge would shed is judged without letting go of stored pages, which a split needs', () => {
+  const below = filled(1_000);
+  const both = after(below, evaluated(below, between(0, 1_000)));
+  const stored = withRows(both, (ref) => ({ ...ref, content: new PageContent(ref.content.sealed) }));
   expect(both.header.layers).toHaveLength(1);
   expect(deadShare(stored, stored.header, 0, 't')).toBeCloseTo(0.5, 1);
-  expect(pages.every(({ content }) => content.sealed !== undefined)).toBe(true);
+  expect(stored.header.pages.every(({ content }) => content.sealed !== undefined)).toBe(true);
 });
 
-test('what a merge would shed is judged by a bounded number of pages', async () => {
-  const below = await filled(4_000);
+test('what a merge would shed is judged by a bounded number of pages', () => {
+  const below = filled(4_000);
   const random = seededRandom(1);
-  const some = Array.from({ length: 4_000 }, (_, index) => index).filter(() => random() < 0.5);
-  const overwritten = some.map((index) => put(key(index), 2));
+  const overwritten = between(0, 4_000).filter(() => random() < 0.5);
   const both = after(below, evaluated(below, overwritten));
   const opened = new Set<PageRef>();
-  const pages = both.header.pages.map((ref) => {
+  const stored = withRows(both, (ref) => {
     const content = new PageContent(ref.content.sealed, ref.content.page);
     const watched = { ...ref, content };
     Object.defineProperty(content, 'page', { get: () => void opened.add(watched) });
     return watched;
   });
-  const stored = { ...both, header: { ...both.header, pages } };
-  expect(pages.length).toBeGreaterThan(200);
+  expect(stored.header.pages.length).toBeGreaterThan(200);
   // Half of 4,000 records are written again: 2,000 of 6,000 are hidden.
   const share = deadShare(stored, stored.header, 0, 't');
   expect(share).toBeGreaterThan(0.2);
@@ -160,10 +149,9 @@ test('what a merge would shed is judged by a bounded number of pages', async () 
   expect(opened.size).toBeLessThanOrEqual(3 * 32);
 });
 
-test('records behind all of a layer become pages behind its own, none of which is written anew', async () => {
-  const snapshot = await filled(20);
-  const many = Array.from({ length: 100 }, (_, index) => put(key(20 + index), 2));
-  const evaluation = evaluated(snapshot, many);
+test('records behind all of a layer become pages behind its own, none of which is written anew', () => {
+  const snapshot = filled(20);
+  const evaluation = evaluated(snapshot, between(20, 120));
   expect(evaluation.layers).toEqual([]);
   expect(evaluation.pages.slice(0, snapshot.header.pages.length)).toEqual(snapshot.header.pages);
   expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages.slice(snapshot.header.pages.length));
@@ -173,17 +161,16 @@ test('records behind all of a layer become pages behind its own, none of which i
   expectModel(after(snapshot, evaluation), model, 0, [...model.keys()]);
 });
 
-test('what is too little for pages of its own goes into the last page', async () => {
-  const snapshot = await filled(20);
-  const few = Array.from({ length: 5 }, (_, index) => put(key(20 + index), 2));
-  const evaluation = evaluated(snapshot, few, { mergesAll: true });
+test('what is too little for pages of its own goes into the last page', () => {
+  const snapshot = filled(20);
+  const evaluation = evaluated(snapshot, between(20, 25), { mergesAll: true });
   expect(evaluation.pages.slice(0, -1)).toEqual(snapshot.header.pages.slice(0, -1));
   expect(evaluation.pages.length - snapshot.header.pages.length).toBeLessThanOrEqual(1);
   expect(evaluation.pages.reduce((sum, { records }) => sum + records, 0)).toBe(25);
 });
 
-test('a base that grows at its end drops what is dead of the new records', async () => {
-  const snapshot = await filled(20);
+test('a base that grows at its end drops what is dead of the new records', () => {
+  const snapshot = filled(20);
   const nowMs = 2 * PURGE_AFTER_MS;
   const many = Array.from({ length: 100 }, (_, index) => put(key(20 + index), 2, index % 2 === 0 ? 1 : undefined));
   const { pages, layers } = evaluated(snapshot, many, { nowMs });

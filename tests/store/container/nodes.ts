@@ -8,6 +8,7 @@ import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { pageFrom } from '../../../shared/store/format/page.ts';
+import type { StoredRecord } from '../../../shared/store/format/record.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
 
 export const TABLE = 't';
@@ -50,6 +51,11 @@ export function snapshotWith(header: Partial<Header>, tick = 0): Snapshot {
   };
 }
 
+/** A record of the first version, without expiry. */
+export function recordOf(key: string, value: Buffer = Buffer.from('v')): StoredRecord {
+  return { key: Buffer.from(key), value, version: 1, expiresAtMs: undefined, codec: 0 };
+}
+
 /**
  * A page of a leaf or a branch: key and value of each record; it begins at the first, or at `low`.
  */
@@ -58,8 +64,7 @@ export function pageOfRecords(
   records: readonly (readonly [key: string, value: Buffer])[],
   { low = records[0]![0], level = 0 } = {},
 ): PageRef {
-  const rest = { version: 1, expiresAtMs: undefined, codec: 0 };
-  const page = pageFrom(records.map(([key, value]) => ({ key: Buffer.from(key), value, ...rest })));
+  const page = pageFrom(records.map(([key, value]) => recordOf(key, value)));
   return sealPage(page, { ...EMPTY_LEAF, level }, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
 }
 
@@ -71,6 +76,11 @@ export function pageOfChildren(slot: number, children: Readonly<Record<string, s
 
 export function childId(digit: string) {
   return hexId(digit.repeat(16));
+}
+
+/** The same node, each row changed. */
+export function withRows(snapshot: Snapshot, row: (ref: PageRef) => PageRef): Snapshot {
+  return { ...snapshot, header: { ...snapshot.header, pages: snapshot.header.pages.map(row) } };
 }
 
 /** The same row, its bytes not in memory. */

@@ -5,10 +5,9 @@ import { type Plan, planCommit } from '../../../shared/store/container/plan-comm
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { decodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { HEADER_PART } from '../../../shared/store/format/ids.ts';
-import { hexId } from '../../support/ids.ts';
+import { planInput } from './changes.ts';
 import { childId, pageOfRecords, RULES, snapshotWith } from './nodes.ts';
 
-const ATTEMPT = hexId('eeeeeeeeeeeeeeee');
 const PARTS = { parts: [{ low: Buffer.from('m'), container: childId('2') }], commit: 1 };
 
 /** A leaf of four pages up to `m`. */
@@ -23,41 +22,16 @@ function leaf(header: Partial<Header> = {}): Snapshot {
   return snapshotWith({ pages, high: Buffer.from('m'), right: childId('2'), container: childId('1'), ...header });
 }
 
-interface Asked {
-  readonly holdForMs?: number;
-  readonly nodesForTraffic?: number;
-  readonly mustReplace?: boolean;
-  readonly limits?: Partial<DriverLimits>;
-}
-
 /** The plan of a commit that changes no record. */
-function plan(snapshot: Snapshot, asked: Asked = {}): Plan {
-  const { holdForMs = 0, nodesForTraffic = 0, mustReplace = false, limits = {} } = asked;
+function plan(
+  snapshot: Snapshot,
+  asked: Parameters<typeof planInput>[2] = {},
+  limits: Partial<DriverLimits> = {},
+): Plan {
   const { pages, layers, nextNumber } = snapshot.header;
-  const evaluation = {
-    pages,
-    layers,
-    nextNumber,
-    dropped: [],
-    deadSlots: [],
-    written: [],
-    verdicts: [],
-    appliedCount: 0,
-  };
-  let ids = 0x10;
-  const drawId = () => hexId((ids += 1).toString(16).padStart(16, '0'));
-  const input = {
-    snapshot,
-    evaluation,
-    attempt: ATTEMPT,
-    mustSplit: false,
-    mustReplace,
-    nodesForTraffic,
-    holdForMs,
-    nowMs: 0,
-    drawId,
-  };
+  const nothing = { dropped: [], deadSlots: [], written: [], verdicts: [], appliedCount: 0 };
   const own = { ...RULES.limits, ...limits };
+  const input = planInput(snapshot, { pages, layers, nextNumber, ...nothing }, asked);
   return planCommit(input, { ...RULES, limits: own, splitLimits: own });
 }
 
@@ -83,8 +57,8 @@ test('where space is tight the parts go, and nothing is split for them', () => {
   const snapshot = leaf({ lastSplit: { ...PARTS, parts: [{ ...PARTS.parts[0]!, low: Buffer.alloc(900, 'm') }] } });
   // The pages alone take less than 70 % of this, with the parts they take more.
   const limits = { entityBytesMax: 3_400 };
-  expect(update(snapshot, { limits: { entityBytesMax: 6_000 } }).stored.lastSplit).toBeDefined();
-  expect(update(snapshot, { limits }).stored.lastSplit).toBeUndefined();
+  expect(update(snapshot, {}, { entityBytesMax: 6_000 }).stored.lastSplit).toBeDefined();
+  expect(update(snapshot, {}, limits).stored.lastSplit).toBeUndefined();
 });
 
 test('a split for traffic asks for no hold, and names its parts and those before; they name none', () => {

@@ -8,11 +8,10 @@ import { peekPage, type Snapshot } from '../../../shared/store/container/snapsho
 import type { Header } from '../../../shared/store/format/header.ts';
 import { recordCount } from '../../../shared/store/format/page.ts';
 import { positionsOf } from '../../../shared/store/format/position.ts';
-import { after, evaluated, expectModel, type Model, put, randomChanges } from './changes.ts';
+import { after, evaluated, expectModel, KEYS, leafOf, type Model, put, randomChanges } from './changes.ts';
 import { snapshotWith, TABLE } from './nodes.ts';
 
 const LATER_MS = 1_000 + 3 * PURGE_AFTER_MS;
-const KEYS = Array.from({ length: 300 }, (_, index) => `k${String(index).padStart(3, '0')}`);
 
 function recordsIn({ pages }: Header): number {
   return pages.reduce((sum, { records }) => sum + records, 0);
@@ -56,7 +55,7 @@ test('a purge writes all records anew that live, and no page looks at what is de
   const living = Array.from({ length: 200 }, (_, index) =>
     put(nth(index), 1, index < 20 || index === 100 ? 5 : undefined),
   );
-  const snapshot = after(snapshotWith({}), evaluated(snapshotWith({}), living));
+  const snapshot = leafOf(living);
   const { pages } = snapshot.header;
   expect(snapshot.header.layers).toEqual([]);
   expect(deadRecords(snapshot, 5 + PURGE_AFTER_MS)).toBe(0);
@@ -77,13 +76,7 @@ test('a purge writes all records anew that live, and no page looks at what is de
 });
 
 test('what changes in the same commit as a purge is there afterwards', () => {
-  const snapshot = after(
-    snapshotWith({}),
-    evaluated(
-      snapshotWith({}),
-      KEYS.map((key) => put(key, 1, 5)),
-    ),
-  );
+  const snapshot = leafOf(KEYS.map((key) => put(key, 1, 5)));
   const nowMs = 6 + PURGE_AFTER_MS;
   const purged = after(snapshot, evaluated(snapshot, [put(nth(7), 2)], { nowMs, purges: true }));
   expect(recordsIn(purged.header)).toBe(1);

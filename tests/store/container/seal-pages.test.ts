@@ -5,6 +5,7 @@ import type { UnsealedEvaluation } from '../../../shared/store/container/evaluat
 import { sealPages } from '../../../shared/store/container/seal-pages.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { pageFrom } from '../../../shared/store/format/page.ts';
+import { recordOf } from './nodes.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 8_192 } as const;
 const NODE = { incarnation: 'aaaaaaaaaaaaaaaa', container: 'bbbbbbbbbbbbbbbb' } as Header;
@@ -15,14 +16,13 @@ const draft = draftOf([40, 8_000, 9_000]);
 /** New pages of so many bytes, of a base, or of a layer above it. */
 function draftOf(pageBytes: readonly number[], layers: readonly number[] = []): UnsealedEvaluation {
   const pages = pageBytes.map((bytes, slot) => {
-    const record = {
-      key: Buffer.from('k'),
-      version: 1,
-      expiresAtMs: undefined,
-      codec: 0,
-      value: Buffer.alloc(bytes, 7),
+    return {
+      low: Buffer.of(slot),
+      slot,
+      number: slot + 1,
+      page: pageFrom([recordOf('k', Buffer.alloc(bytes, 7))]),
+      chunksBefore: slot,
     };
-    return { low: Buffer.of(slot), slot, number: slot + 1, page: pageFrom([record]), chunksBefore: slot };
   });
   return { ...EMPTY, pages, layers };
 }

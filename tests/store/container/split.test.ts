@@ -9,17 +9,14 @@ import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { keyAt, pageFrom, recordCount } from '../../../shared/store/format/page.ts';
 import { tombstoneOf } from '../../../shared/store/format/record.ts';
 import { hexId } from '../../support/ids.ts';
-import { EMPTY_LEAF, RULES, snapshotWith } from './nodes.ts';
+import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
 
 const IDS = ['1111111111111111', '2222222222222222'].map(hexId);
 const EMPTY = Buffer.alloc(0);
 
 /** A page of put keys, and of removed ones behind a minus. */
 function page(low: string, slot: number, ...keys: readonly string[]): PageRef {
-  const rest = { version: 1, expiresAtMs: undefined, codec: 0, value: Buffer.from('v') };
-  const records = keys.map((key) =>
-    key.startsWith('-') ? tombstoneOf(Buffer.from(key.slice(1)), 1) : { key: Buffer.from(key), ...rest },
-  );
+  const records = keys.map((key) => (key.startsWith('-') ? tombstoneOf(Buffer.from(key.slice(1)), 1) : recordOf(key)));
   return sealPage(pageFrom(records), EMPTY_LEAF, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
 }
 
