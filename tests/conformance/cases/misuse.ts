@@ -26,26 +26,10 @@ export function misuseCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('an entity twice in one request is misuse', async (driver, id) => {
-    const write = insert(id, [part('h', 'x')]);
-    await expect(driver.write([write, write], CALL)).rejects.toThrow(TypeError);
-    await expect(
-      driver.remove(
-        [
-          { id, version: entityVersion('v') },
-          { id, version: entityVersion('v') },
-        ],
-        CALL,
-      ),
-    ).rejects.toThrow(TypeError);
-    await expect(
-      driver.read(
-        [
-          { id, parts: 'all' },
-          { id, parts: 'all' },
-        ],
-        CALL,
-      ),
-    ).rejects.toThrow(TypeError);
+    const twice = <T>(one: T): [T, T] => [one, one];
+    await expect(driver.write(twice(insert(id, [part('h', 'x')])), CALL)).rejects.toThrow(TypeError);
+    await expect(driver.remove(twice({ id, version: entityVersion('v') }), CALL)).rejects.toThrow(TypeError);
+    await expect(driver.read(twice({ id, parts: 'all' as const }), CALL)).rejects.toThrow(TypeError);
   });
 
   test('lanes mixed in one request are misuse', async (driver, prefix) => {

@@ -30,17 +30,11 @@ class Point {
 
 const OWN_PROTO = JSON.parse('{"__proto__": {"a": 1}, "b": 2}') as unknown;
 const MANY_KEYS = Object.fromEntries(Array.from({ length: 66_000 }, (_, key) => [key.toString(36), 1]));
-const WITH_GETTER = {
-  get a() {
-    return 1;
-  },
-};
+const WITH_GETTER = Object.defineProperty({}, 'a', { enumerable: true, get: () => 1 });
 
 const CARRIED: [string, unknown][] = [
   ['an object as the key of a Map', new Map([[{ a: 1 }, 1]])],
-  ['a Map with numbers as keys', new Map([[1, 2]])],
   ['a Map with text as keys', new Map([['a', 1]])],
-  ['an empty Map', new Map()],
   ['a Map that looks like what stands for a Map', new Map([[Buffer.alloc(0), 'Map']])],
   ['a Map in an object in a Map', new Map([[undefined, { a: [new Map([[null, -0]])] }]])],
   ['a Set', new Set([1, '1', 1n, Number.NaN, null, undefined, new Set()])],
@@ -48,7 +42,6 @@ const CARRIED: [string, unknown][] = [
   ['an own key __proto__', OWN_PROTO],
   ['an own key __proto__ beside a Map', { a: new Map(), b: OWN_PROTO }],
   ['a key constructor', { constructor: 1, toJSON: 2, hasOwnProperty: 3 }],
-  ['-0', -0],
   ['-0 in an array', [0, -0]],
   ['NaN and infinities', [Number.NaN, Infinity, -Infinity]],
   ['integers at the edges', [2 ** 31, 2 ** 32, -(2 ** 31), -(2 ** 31) - 1, 2 ** 53, -(2 ** 53), 2 ** 64, 5e-324]],
@@ -58,12 +51,6 @@ const CARRIED: [string, unknown][] = [
   ['dates', [0, 1, -1, 999, -1_000, 2 ** 32 * 1_000, 8.64e15, -8.64e15].map((ms) => new Date(ms))],
   ['a Buffer', Buffer.from('text')],
   ['a part of a longer array', new Uint8Array([1, 2, 3, 4]).subarray(1, 3)],
-  [
-    'integer arrays',
-    [Int8Array.of(-1), Uint8ClampedArray.of(9), Int16Array.of(-9), Uint16Array.of(9), Int32Array.of(-9)],
-  ],
-  ['other arrays', [Uint32Array.of(9), Float32Array.of(-0), Float64Array.of(Number.NaN), BigInt64Array.of(-1n)]],
-  ['an ArrayBuffer and a DataView', [new ArrayBuffer(3), new DataView(new ArrayBuffer(4), 1)]],
   ['a byte order mark', [`\ufeff${'x'.repeat(100)}`, '\ufeff']],
   ['an object of 66,000 keys', MANY_KEYS],
   ['what a getter gives', WITH_GETTER],
@@ -185,6 +172,14 @@ test.each(REFUSED)('%s is refused by %s, with what to do', async (_, codec, valu
   expect(await table.get('k')).toBeUndefined();
 });
 
+function mapOf(...entries: [unknown, unknown][]): Map<unknown, unknown> {
+  return new Map(entries);
+}
+
+function fails(): never {
+  throw new RangeError('no');
+}
+
 const PLACES: [path: string, Codec, unknown][] = [
   ['value', 'json', 1n],
   ['value.items[3].when', 'json', { a: { b: [1] }, items: [1, [2], { c: 3 }, { d: [], when: new Date(0) }], z: 1 }],
@@ -192,37 +187,11 @@ const PLACES: [path: string, Codec, unknown][] = [
   ['value["first name"].$a_1', 'msgpack', { 'first name': { $a_1: Symbol('s') } }],
   ['value.holes', 'msgpack', { before: [1], holes: sparse }],
   ['value.map', 'msgpack', { map: Object.create(Map.prototype) as object }],
-  [
-    '[...value.map][1][0].a',
-    'msgpack',
-    {
-      map: new Map<unknown, unknown>([
-        ['k', [1]],
-        [{ a: /a/ }, 2],
-      ]),
-    },
-  ],
-  [
-    '[...value.map][1][1]',
-    'msgpack',
-    {
-      map: new Map<unknown, unknown>([
-        [1, 2],
-        ['k', /a/],
-      ]),
-    },
-  ],
+  ['[...value.map][1][0].a', 'msgpack', { map: mapOf(['k', [1]], [{ a: /a/ }, 2]) }],
+  ['[...value.map][1][1]', 'msgpack', { map: mapOf([1, 2], ['k', /a/]) }],
   ['[...[...value][1]][2].a', 'msgpack', new Set([1, new Set([[], {}, { a: () => 1 }])])],
   ['value["\\ud800"]', 'msgpack', { '\ud800': 1 }],
-  [
-    'value.got',
-    'msgpack',
-    {
-      get got(): never {
-        throw new RangeError('no');
-      },
-    },
-  ],
+  ['value.got', 'msgpack', Object.defineProperty({}, 'got', { enumerable: true, get: fails })],
   [`value.${'k'.repeat(194)}`, 'json', { ['k'.repeat(400_000)]: 1n }],
 ];
 
@@ -327,22 +296,11 @@ function placed(text: string, one: string): string[] {
 const FOREIGN: [string, number[], unknown][] = [
   ['an array as a key', [0x81, 0x91, 0x01, 0x02], new Map([[[1], 2]])],
   ['a number as a key', [0x81, 0x01, 0x02], new Map([[1, 2]])],
-  [
-    'keys of two types',
-    [0x82, 0x01, 0x02, 0xa1, 0x61, 0x03],
-    new Map<unknown, unknown>([
-      [1, 2],
-      ['a', 3],
-    ]),
-  ],
+  ['keys of two types', [0x82, 0x01, 0x02, 0xa1, 0x61, 0x03], mapOf([1, 2], ['a', 3])],
   [
     'keys of two types, the text first',
     [0x83, 0xa1, 0x32, 0x01, 0xa1, 0x31, 0x02, 0x03, 0x04],
-    new Map<unknown, unknown>([
-      ['2', 1],
-      ['1', 2],
-      [3, 4],
-    ]),
+    mapOf(['2', 1], ['1', 2], [3, 4]),
   ],
   ['such a map deep within', [0x91, 0x81, 0xa1, 0x61, 0x81, 0xc0, 0x90], [{ a: new Map([[null, []]]) }]],
   [
@@ -405,16 +363,7 @@ test.each(UNREADABLE)('MessagePack that cannot be read faithfully is corrupt: %s
 
 test('a reader that knows nothing of Maps and Sets finds a map in their place', () => {
   const { bytes } = encodeValue('msgpack', { m: new Map([['k', 1]]), s: new Set([2]) }, PLACE);
-  const read = new Packr({ useRecords: false, mapsAsObjects: false }).unpack(bytes) as Map<
-    string,
-    Map<unknown, unknown>
-  >;
-  expect([...read.get('m')!]).toEqual([
-    [Buffer.alloc(0), 'Map'],
-    ['k', 1],
-  ]);
-  expect([...read.get('s')!]).toEqual([
-    [Buffer.alloc(0), 'Set'],
-    [2, null],
-  ]);
+  const read: unknown = new Packr({ useRecords: false, mapsAsObjects: false }).unpack(bytes);
+  const [m, s] = [mapOf([Buffer.alloc(0), 'Map'], ['k', 1]), mapOf([Buffer.alloc(0), 'Set'], [2, null])];
+  expect(read).toEqual(mapOf(['m', m], ['s', s]));
 });
