@@ -91,9 +91,7 @@ async function run(id: number, method: Asked['method'], args: Asked['args']): Pr
 
 async function scanned(options: ScanOptions): Promise<unknown> {
   const scan = table!.scan(options);
-  const entries: unknown[] = [];
-  for await (const entry of scan) entries.push(entry);
-  return { entries, cursor: scan.cursor };
+  return { entries: await Array.fromAsync(scan), cursor: scan.cursor };
 }
 
 /** The parent decides, and notes each try before it can be written. */

@@ -323,7 +323,5 @@ async function collect(
   options: ScanOptions,
 ): Promise<{ entries: Entry<Value>[]; cursor: string | undefined }> {
   const scan = table.scan(options);
-  const entries: Entry<Value>[] = [];
-  for await (const entry of scan) entries.push(entry);
-  return { entries, cursor: scan.cursor };
+  return { entries: await Array.fromAsync(scan), cursor: scan.cursor };
 }

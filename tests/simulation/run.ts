@@ -203,8 +203,7 @@ class Run {
         this.#recorder.complain(`${when} ${outcome.key} cannot be read: ${String(outcome.error)}`);
       else client.reads(outcome.key, `get ${when}`, call, outcome.status === 'found' ? outcome : undefined);
     }
-    const scanned: string[] = [];
-    for await (const { key, version } of table.scan()) scanned.push(`${key} ${version}`);
+    const scanned = await Array.fromAsync(table.scan(), ({ key, version }) => `${key} ${version}`);
     const nowMs = process.life.wallMs();
     const stored = storedRecords(this.#provider, TABLE)
       .filter(({ record }) => record.expiresAtMs === undefined || record.expiresAtMs > nowMs)

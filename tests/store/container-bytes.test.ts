@@ -1,6 +1,6 @@
 // The option `containerBytesMax`: how large containers become, what is larger all the same, and
 // handles and processes that differ.
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sizesOf } from '../../shared/store/container/size.ts';
 import type { Snapshot } from '../../shared/store/container/snapshot.ts';
 import { encodeHeader } from '../../shared/store/format/header.ts';
@@ -8,6 +8,7 @@ import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { Table } from '../../shared/store/index.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import { faultsOf, leavesOf, levelsOf } from './rules/structure.ts';
+import { items, keys, keysBy } from './rules/table-steps.ts';
 import { key, text, World } from './rules/world.ts';
 
 const KIB_16 = 16 * 1_024;
@@ -15,7 +16,6 @@ const KIB_64 = 64 * 1_024;
 const { limits: LIMITS } = memoryDriver();
 
 let world: World;
-afterEach(() => world.close());
 
 /** A world with the memory driver's own limits: entities of 1,000,000 bytes. */
 function newWorld(): World {
@@ -29,8 +29,7 @@ function open(containerBytesMax: number | undefined, process = world.process()):
 }
 
 async function load(table: Table<string>, count: number): Promise<void> {
-  const items = Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number, 500) }));
-  const outcomes = await world.run(table.putMany(items));
+  const outcomes = await world.run(table.putMany(items(0, count, 500)));
   expect(outcomes.filter(({ status }) => status !== 'written')).toEqual([]);
 }
 
@@ -55,12 +54,7 @@ test('containers of leaves and of branches stay below the option, and stats() te
   const nodes = levels.flatMap((level) => level.nodes);
   expect(Math.max(...nodes.map(bytesOf))).toBeLessThanOrEqual(KIB_16);
   expect(table.stats().containerBytesMax).toBe(KIB_16);
-  let scanned = 0;
-  const scan = async (): Promise<void> => {
-    for await (const _ of table.scan()) scanned += 1;
-  };
-  await world.run(scan());
-  expect(scanned).toBe(9_000);
+  expect(await keysBy(world, table)).toHaveLength(9_000);
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
@@ -170,7 +164,7 @@ test('processes may differ: a container that is too large for one is split when 
   expect(Math.max(...leaves().map(bytesOf))).toBeLessThanOrEqual(KIB_16);
   for (let number = 0; number < 400; number += 7) await world.run(large.put(key(number), text('large', 600)));
   expect(leaves().length).toBe(split);
-  const found = await world.run(small.getMany(Array.from({ length: 400 }, (_, number) => key(number))));
+  const found = await world.run(small.getMany(keys(0, 400)));
   expect(found.filter(({ status }) => status !== 'found')).toEqual([]);
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
@@ -180,8 +174,7 @@ test('a vacuum merges up to the size that its call names, or the table is open w
   const [writer, vacuumer] = [world.process(), world.process()];
   const table = await open(KIB_16, writer);
   await load(table, 600);
-  const dropped = Array.from({ length: 600 }, (_, number) => key(number)).filter((_, number) => number % 10 !== 0);
-  await world.run(table.deleteMany(dropped));
+  await world.run(table.deleteMany(keys(0, 600).filter((_, number) => number % 10 !== 0)));
   const quiet = { quietMs: 60_000 };
   await world.run(vacuumer.store.vacuum('t', { ...quiet, containerBytesMax: KIB_16 }));
   await world.run(writer.store.vacuum('t', quiet));

@@ -3,15 +3,16 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { partName } from '../support/ids.ts';
 import { damage, placesOf, storedEntities } from './damage.ts';
-import { key, text, World } from './rules/world.ts';
+import { items, keys } from './rules/table-steps.ts';
+import { World } from './rules/world.ts';
 
-const KEYS = Array.from({ length: 90 }, (_, number) => key(number));
+const KEYS = keys(0, 90);
 
 async function filled(order: 'hash' | 'key') {
   const world = new World();
   const { store } = world.process();
   const table = await world.run(store.table<string>('t', { order }));
-  await world.run(table.putMany(KEYS.map((name) => ({ key: name, value: text(name) }))));
+  await world.run(table.putMany(items(0, 90)));
   await world.run(table.delete(KEYS[3]!));
   await world.run(table.put('soon gone', 'x', { ttlMs: 10 }));
   await world.run(world.runtime.sleep(20));

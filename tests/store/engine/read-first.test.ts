@@ -2,15 +2,12 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
-import { openStore, type Table } from '../../../shared/store/index.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { open, twoProcesses } from '../rules/table-steps.ts';
 import { isWriteOf, type Process, World } from '../rules/world.ts';
 
 const EACH_WAY_MS = 3;
-
-async function open(world: World, process: Process): Promise<Table<number>> {
-  return world.run(process.store.table<number>('t', { order: 'key' }));
-}
 
 /** A request takes EACH_WAY_MS out, and as long back unless the test changes it. */
 function farProcess(world: World): { process: Process; way: { backMs: number } } {
@@ -26,7 +23,7 @@ function farProcess(world: World): { process: Process; way: { backMs: number } }
 async function twoThatAlternate() {
   const world = new World();
   const { process: a, way } = farProcess(world);
-  const [tableA, tableB] = [await open(world, a), await open(world, farProcess(world).process)];
+  const [tableA, tableB] = [await open<number>(world, a), await open<number>(world, farProcess(world).process)];
   const alternate = async (): Promise<void> => {
     await world.run(tableB.put('k', 1));
     await world.runtime.advance(100);
@@ -68,7 +65,7 @@ test('one read serves one commit: what was read before the last own commit is ol
 test('where nobody else writes a change is one request', async () => {
   const world = new World();
   const { process: a } = farProcess(world);
-  const table = await open(world, a);
+  const table = await open<number>(world, a);
   await world.run(table.put('k', 0));
   a.takeCalls();
   for (let round = 0; round < 10; round += 1) {
@@ -80,21 +77,17 @@ test('where nobody else writes a change is one request', async () => {
 });
 
 test('an own commit on its way is none of another, whether a read shows it before its answer or a foreign one follows it', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  const { world, a, tableA, tableB } = await twoProcesses<number>();
   await world.run(tableA.put('k', 0));
   const before = tableA.stats().foreignCommits;
   a.once(isWriteOf('patch'), { reply: world.runtime.sleep(500) });
   const putting = tableA.put('k', 1);
   await world.runtime.advance(1);
-  const reading = [];
-  for await (const entry of tableA.scan()) reading.push(entry.value);
-  expect(reading).toEqual([1]);
+  const read = () => Array.fromAsync(tableA.scan(), ({ value }) => value);
+  expect(await read()).toEqual([1]);
   expect(tableA.stats().foreignCommits).toBe(before);
   await world.run(tableB.put('k', 2));
-  for await (const entry of tableA.scan()) reading.push(entry.value);
-  expect(reading).toEqual([1, 2]);
+  expect(await read()).toEqual([2]);
   expect(tableA.stats().foreignCommits).toBe(before + 1);
   await world.run(putting);
 });
@@ -102,7 +95,7 @@ test('an own commit on its way is none of another, whether a read shows it befor
 test('an own commit whose reply was lost is none of another', async () => {
   const world = new World();
   const a = world.process();
-  const table = await open(world, a);
+  const table = await open<number>(world, a);
   await world.run(table.put('k', 0));
   a.once(isWriteOf('patch'), { replyLost: true });
   await world.run(table.put('k', 1));
@@ -110,9 +103,7 @@ test('an own commit whose reply was lost is none of another', async () => {
 });
 
 test('a commit that another got ahead of is tried again at once, every time', async () => {
-  const world = new World();
-  const [a, b] = [world.process(), world.process()];
-  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  const { world, a, tableA, tableB } = await twoProcesses<number>();
   await world.run(tableA.put('k', 0));
   const before = world.runtime.monotonicMs();
   let others = 0;

@@ -27,6 +27,7 @@ import { type Page, parsePage, recordAt } from '../../../shared/store/format/pag
 import { openStore } from '../../../shared/store/index.ts';
 import { part } from '../../conformance/harness.ts';
 import { goldenState } from '../golden/state.ts';
+import { keysOf } from '../rules/table-steps.ts';
 import { leavesOf, storedIds, storedKeys, storedNode } from '../rules/structure.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import type { PartName } from '../../../shared/store/contract/driver.ts';
@@ -36,9 +37,7 @@ const GOLDEN = ['none', 'deflate', 'zstd'] as const;
 test.each(GOLDEN)('containers that version 1 wrote with compression "%s" are read', async (compression) => {
   const store = openStore({ driver: memoryDriver({ state: await goldenState(compression) }) });
   const table = await store.table<{ number: number; text: string }>('golden', { create: false });
-  const keys = [];
-  for await (const { key } of table.scan()) keys.push(key);
-  expect(keys.length).toBe(120);
+  expect(await keysOf(table.scan())).toHaveLength(120);
   expect((await table.get('key-99'))?.value).toEqual({ number: 99, text: 'record 99 '.repeat(20) });
   expect((await table.get('key-20'))?.expiresAtMs).toBe(1_800_000_000_000 + 86_400_000 * 36_500);
   expect(await table.get('key-7')).toBeUndefined();
@@ -80,9 +79,8 @@ test('containers whose headers ask for a hold and name the parts of a split are 
   expect(parts).toEqual(['key-04 1b5b664627d03691', 'key-08 16839bbb7c7bf023']);
   const store = openStore({ driver: memoryDriver({ state }) });
   const table = await store.table<{ number: number }>('golden', { create: false });
-  const keys = [];
-  for await (const { key, value } of table.scan()) keys.push([key, value.number]);
-  expect(keys).toEqual(Array.from({ length: 40 }, (_, each) => [`key-${String(each).padStart(2, '0')}`, each]));
+  const scanned = await Array.fromAsync(table.scan(), ({ key, value }) => [key, value.number]);
+  expect(scanned).toEqual(Array.from({ length: 40 }, (_, each) => [`key-${String(each).padStart(2, '0')}`, each]));
   await table.put('key-05', { number: -1 });
   expect((await table.get('key-05'))?.value).toEqual({ number: -1 });
 });
@@ -120,8 +118,7 @@ test('containers of leaves that are retired, absorbed, and copied are read, and 
 
   const store = openStore({ driver: memoryDriver({ state }) });
   const table = await store.table<{ number: number }>('golden', { create: false });
-  const scanned = [];
-  for await (const { key, value } of table.scan()) scanned.push([key, value.number]);
+  const scanned = await Array.fromAsync(table.scan(), ({ key, value }) => [key, value.number]);
   expect(scanned).toEqual(keys.map((key, index) => [key, present[index]]));
   const found = await table.getMany(['key-27', 'key-30', 'key-50', 'key-70', 'key-89']);
   expect(found.map(({ status }) => status)).toEqual(['found', 'absent', 'found', 'found', 'found']);

@@ -1,11 +1,10 @@
 // Batches of one group: all of it or nothing, whatever the provider and other writers do.
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BatchItem, Table } from '../../../shared/store/index.ts';
 import { leavesOf, storedKeys } from './structure.ts';
 import { isWriteOf, type Process, text, World } from './world.ts';
 
 let world: World;
-afterEach(() => world.close());
 
 const GROUPED = { order: 'key', groupBy: '/' } as const;
 

@@ -1,23 +1,22 @@
 // Clears beside other writers, and beside a provider that loses replies.
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
 import { leavesOf, storedKeys } from './structure.ts';
-import { isWriteOf, key, type Process, text, World } from './world.ts';
+import { items, keys, open } from './table-steps.ts';
+import { isWriteOf, key, type Process, World } from './world.ts';
 
 let world: World;
-afterEach(() => world.close());
 
 async function tableWith(count: number): Promise<{ process: Process; table: Table<string> }> {
   world = new World();
   const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  const table = await open(world, process);
   await put(table, 0, count);
   return { process, table };
 }
 
 async function put(table: Table<string>, first: number, count: number): Promise<void> {
-  const items = Array.from({ length: count }, (_, at) => ({ key: key(first + at), value: text(first + at) }));
-  for (const outcome of await world.run(table.putMany(items))) expect(outcome.status).toBe('written');
+  for (const { status } of await world.run(table.putMany(items(first, first + count)))) expect(status).toBe('written');
 }
 
 describe('rule 33: a clear', () => {
@@ -29,7 +28,7 @@ describe('rule 33: a clear', () => {
     await put(table, 60, 200);
     expect(leavesOf(world.state, 't').length).toBeGreaterThan(8);
     expect(await world.run(otherTable.clear({ from: key(7) }))).toBe(253);
-    expect(storedKeys(world.state, 't')).toEqual(Array.from({ length: 7 }, (_, number) => key(number)));
+    expect(storedKeys(world.state, 't')).toEqual(keys(0, 7));
   });
 
   test('takes one commit a leaf, and reads no leaf that it knows', async () => {
@@ -76,7 +75,7 @@ describe('rule 33: a clear', () => {
     const again = async (): Promise<void> => {
       await other.store.drop('t');
       const table = await other.store.table<string>('t', { order: 'key' });
-      await table.putMany(Array.from({ length: 9 }, (_, number) => ({ key: key(number), value: 'new' })));
+      await table.putMany(items(0, 9));
     };
     process.once(isWriteOf('patch'), () => ({ reply: world.runtime.sleep(100).then(again) }));
     // A leaf that is gone leaves the fate of what was sent to it open.

@@ -3,8 +3,8 @@
 import type { Order, Scan, ScanOptions, Table } from '../../../shared/store/index.ts';
 import { key, type Process, text, World } from './world.ts';
 
-export async function open(world: World, process: Process, order: Order = 'key'): Promise<Table<string>> {
-  return world.run(process.store.table<string>('t', { order }));
+export async function open<V = string>(world: World, process: Process, order: Order = 'key'): Promise<Table<V>> {
+  return world.run(process.store.table<V>('t', { order }));
 }
 
 /** Two processes, of which `a` has opened a table and put the records 0 to `count` - 1. */
@@ -17,9 +17,9 @@ export async function begun(count = 0) {
 }
 
 /** Two processes that have both opened an empty table. */
-export async function twoProcesses() {
-  const { world, a, b, table: tableA } = await begun();
-  return { world, a, b, tableA, tableB: await open(world, b) };
+export async function twoProcesses<V = string>(world = new World()) {
+  const [a, b] = [world.process(), world.process()];
+  return { world, a, b, tableA: await open<V>(world, a), tableB: await open<V>(world, b) };
 }
 
 /** Puts the records `from` to `to` - 1, one after the other. */

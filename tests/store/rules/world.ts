@@ -71,7 +71,6 @@ export class World {
   readonly state = memoryState();
   readonly runtime: VirtualRuntime;
   readonly limits: Partial<DriverLimits>;
-  readonly #processes: Process[] = [];
 
   constructor({ seed = 1, limits = TINY }: { seed?: number; limits?: Partial<DriverLimits> } = {}) {
     this.runtime = new VirtualRuntime(seed);
@@ -79,17 +78,11 @@ export class World {
   }
 
   process(options?: Partial<StoreOptions>): Process {
-    const process = new Process(this, options);
-    this.#processes.push(process);
-    return process;
+    return new Process(this, options);
   }
 
   run<T>(work: Promise<T>): Promise<T> {
     return this.runtime.run(work);
-  }
-
-  async close(): Promise<void> {
-    for (const { store } of this.#processes.splice(0)) await this.run(store.close());
   }
 }
 

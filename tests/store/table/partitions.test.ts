@@ -1,20 +1,14 @@
 // Partitions: scans side by side that together give each record once.
 import { expect, test } from 'vitest';
 import type { Order, Table } from '../../../shared/store/index.ts';
-import { key, text, World } from '../rules/world.ts';
+import { items, keys, keysBy, keysOf, open } from '../rules/table-steps.ts';
+import { World } from '../rules/world.ts';
 
 async function filled(order: Order, count: number): Promise<{ world: World; table: Table<string> }> {
   const world = new World();
-  const table = await world.run(world.process().store.table<string>('t', { order }));
-  const items = Array.from({ length: count }, (_, number) => ({ key: key(number), value: text(number) }));
-  await world.run(table.putMany(items));
+  const table = await open(world, world.process(), order);
+  await world.run(table.putMany(items(0, count)));
   return { world, table };
-}
-
-async function keysFrom(table: Table<string>, cursor: string, limit?: number): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const entry of table.scan(limit === undefined ? { cursor } : { cursor, limit })) keys.push(entry.key);
-  return keys;
 }
 
 const orders: readonly Order[] = ['hash', 'key'];
@@ -22,8 +16,8 @@ const orders: readonly Order[] = ['hash', 'key'];
 test.each(orders)('of order %s give each record once, in shares of about one size', async (order) => {
   const { world, table } = await filled(order, 400);
   const cursors = await world.run(table.partitions(4));
-  const shares = await Promise.all(cursors.map((cursor) => world.run(keysFrom(table, cursor))));
-  expect(shares.flat().toSorted()).toEqual(Array.from({ length: 400 }, (_, number) => key(number)));
+  const shares = await Promise.all(cursors.map((cursor) => keysBy(world, table, { cursor })));
+  expect(shares.flat().toSorted()).toEqual(keys(0, 400));
   expect(shares).toHaveLength(4);
   for (const share of shares) expect(share.length).toBeGreaterThan(40);
 });
@@ -31,26 +25,20 @@ test.each(orders)('of order %s give each record once, in shares of about one siz
 test.each(orders)('of order %s still do after splits and merges', async (order) => {
   const { world, table } = await filled(order, 100);
   const cursors = await world.run(table.partitions(3));
-  const more = Array.from({ length: 300 }, (_, number) => key(100 + number));
-  await world.run(table.putMany(more.map((name) => ({ key: name, value: text(name) }))));
+  await world.run(table.putMany(items(100, 400)));
   const other = world.process().store;
   await world.run(other.vacuum('t', { quietMs: 0 }));
-  const found = await Promise.all(cursors.map((cursor) => world.run(keysFrom(table, cursor))));
-  expect(found.flat().toSorted()).toEqual(Array.from({ length: 400 }, (_, number) => key(number)));
+  const found = await Promise.all(cursors.map((cursor) => keysBy(world, table, { cursor })));
+  expect(found.flat().toSorted()).toEqual(keys(0, 400));
 });
 
 test('one that was left is resumed by the cursor of its scan', async () => {
   const { world, table } = await filled('key', 200);
   const [, second] = await world.run(table.partitions(2));
   const scan = table.scan({ cursor: second!, limit: 7 });
-  const begun: string[] = [];
-  await world.run(
-    (async () => {
-      for await (const entry of scan) begun.push(entry.key);
-    })(),
-  );
-  const rest = await world.run(keysFrom(table, scan.cursor!));
-  expect([...begun, ...rest]).toEqual(await world.run(keysFrom(table, second!)));
+  const begun = await world.run(keysOf(scan));
+  const rest = await keysBy(world, table, { cursor: scan.cursor! });
+  expect([...begun, ...rest]).toEqual(await keysBy(world, table, { cursor: second! }));
 });
 
 test('of a table with one container is one', async () => {

@@ -1,31 +1,26 @@
 // Keys, counts, clears and scans in reverse, beside an array of the same keys.
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RangeOptions, Table } from '../../../shared/store/index.ts';
 import { leavesOf } from '../rules/structure.ts';
+import { items, keys } from '../rules/table-steps.ts';
 import { key, text, World } from '../rules/world.ts';
 
 const COUNT = 120;
-const KEYS = Array.from({ length: COUNT }, (_, number) => key(number));
+const KEYS = keys(0, COUNT);
 
 let world: World;
-afterEach(() => world.close());
 
 /** A table of several leaves. */
 async function filled(order: 'hash' | 'key' = 'key'): Promise<Table<string>> {
   world = new World({ limits: {} });
   const table = await world.run(world.process().store.table<string>('t', { order, containerBytesMax: 16_384 }));
-  await world.run(table.putMany(KEYS.map((key, number) => ({ key, value: text(number, 500) }))));
+  await world.run(table.putMany(items(0, COUNT, 500)));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(3);
   return table;
 }
 
-function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const collected = async (): Promise<T[]> => {
-    const found: T[] = [];
-    for await (const item of items) found.push(item);
-    return found;
-  };
-  return world.run(collected());
+function all<T>(some: AsyncIterable<T>): Promise<T[]> {
+  return world.run(Array.fromAsync(some));
 }
 
 const RANGES: [range: RangeOptions, expected: (name: string) => boolean][] = [

@@ -1,29 +1,24 @@
 // A scan of what memory has: it asks for the last commits alone, and what it expands counts in the
 // cache.
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
 import { leavesOf } from '../rules/structure.ts';
-import { key, type Process, text, World } from '../rules/world.ts';
+import { items } from '../rules/table-steps.ts';
+import { key, type Process, World } from '../rules/world.ts';
 
 const RECORDS = 400;
 
 let world: World;
-afterEach(() => world.close());
 
 async function filled(process: Process, bytes: number): Promise<Table<string>> {
   const options = { order: 'key', containerBytesMax: 16_384 } as const;
   const table = await world.run(process.store.table<string>('t', options));
-  for (let first = 0; first < RECORDS; first += 50) {
-    const items = Array.from({ length: 50 }, (_, at) => ({ key: key(first + at), value: text(first + at, bytes) }));
-    await world.run(table.putMany(items));
-  }
+  for (let first = 0; first < RECORDS; first += 50) await world.run(table.putMany(items(first, first + 50, bytes)));
   return table;
 }
 
 async function scanned(table: Table<string>): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for await (const { key: name, value } of table.scan()) found.set(name, value);
-  return found;
+  return new Map(await Array.fromAsync(table.scan(), ({ key: name, value }) => [name, value] as const));
 }
 
 /** Leaves that were asked for since this was asked last: whole, or for their last commit alone. */
