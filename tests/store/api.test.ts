@@ -208,15 +208,6 @@ test('a cursor takes the bounds of its scan, and no others', async () => {
   }
 });
 
-test('a handle says whether the call that gave it created the table, of two at once only one', async () => {
-  const store = newStore();
-  const both = await Promise.all([store.table('t'), store.table('t')]);
-  expect(both.filter(({ isNew }) => isNew)).toHaveLength(1);
-  expect((await store.table('t')).isNew).toBe(false);
-  await store.drop('t');
-  expect((await store.table('t')).isNew).toBe(true);
-});
-
 test('getMany gives 64 MiB of values in one call, and says of which keys it has no more', async () => {
   const table = await newStore().table('things', { codec: 'bytes' });
   await table.put('large', new Uint8Array(500_000));

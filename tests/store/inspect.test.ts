@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { partName } from '../support/ids.ts';
 import { damage, placesOf, storedEntities } from './damage.ts';
+import { leavesOf } from './rules/structure.ts';
 import { items, keys } from './rules/table-steps.ts';
 import { World } from './rules/world.ts';
 
@@ -24,7 +25,7 @@ async function filled(order: 'hash' | 'key') {
 test.each(['hash', 'key'] as const)(
   'order %s: links and bounds lead from leaf to leaf through all keys',
   async (order) => {
-    const { driver, inspect } = await filled(order);
+    const { world, driver, inspect } = await filled(order);
     const places = placesOf(await storedEntities(driver, 't'), 't');
     for (const name of KEYS) expect((await inspect({ key: name })).container).toBe(places.get(name)!.id);
     const root = await inspect();
@@ -32,9 +33,8 @@ test.each(['hash', 'key'] as const)(
       container: 't!t!',
       header: { order, level: 1, from: '', to: undefined, state: 'live' },
     });
-    const first = [...places].find(([, place]) => place.id.startsWith('n!'))![1];
     let [records, dead] = [0, 0];
-    const start = await leftmost(inspect, first.id);
+    const start = leavesOf(world.state, 't')[0]!.id;
     for (let at: string | undefined = start; at !== undefined;) {
       const { header, pages, parts }: Awaited<ReturnType<typeof inspect>> = await inspect({ container: at });
       for (const page of pages) {
@@ -48,19 +48,6 @@ test.each(['hash', 'key'] as const)(
     expect(dead).toBe(2);
   },
 );
-
-async function leftmost(
-  inspect: (options: object) => Promise<{ container: string; header: { from: string } | undefined }>,
-  id: string,
-): Promise<string> {
-  const { header } = await inspect({ container: id });
-  if (header?.from === '') return id;
-  for (const name of KEYS) {
-    const leaf = await inspect({ key: name });
-    if (leaf.header?.from === '') return leaf.container;
-  }
-  throw new Error('no leaf begins the table');
-}
 
 test('a damaged page, and a damaged header, are shown for what they are', async () => {
   const { driver, inspect } = await filled('key');

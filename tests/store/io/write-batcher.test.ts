@@ -42,47 +42,34 @@ function sending() {
   return { batcher, requests };
 }
 
-test('a lone write departs at once, alone', async () => {
-  const { batcher, requests } = sending();
-  expect(await batcher.send(insert('a1'), false, 1)).toMatchObject({ kind: 'written' });
-  expect(requests).toEqual([['a1']]);
-});
+type Sent = readonly [id: string, bytes?: number, isAlone?: boolean];
 
-test('writes of one lane that wait together share a request, as many as it takes', async () => {
+test.each<[name: string, sent: readonly Sent[], requests: string[]]>([
+  ['a lone write departs at once', [['a1']], ['a1']],
+  ['writes of one lane share a request, as many as it takes', [['a1'], ['a2'], ['a3'], ['a4']], ['a1 a2 a3', 'a4']],
+  ['lanes never mix', [['a1'], ['b1'], ['a2'], ['b2']], ['a1 a2', 'b1 b2']],
+  [
+    'a request carries no more bytes than the provider takes, save for a single write',
+    [
+      ['a1', 600],
+      ['a2', 600],
+      ['a3', 300],
+      ['a4', 2_000],
+    ],
+    ['a1 a3', 'a2', 'a4'],
+  ],
+  [
+    'what is to travel alone does, and keeps nobody waiting',
+    [['a1'], ['a2', 10, true], ['a3'], ['a4', 10, true]],
+    ['a1 a3', 'a2', 'a4'],
+  ],
+])('%s', async (_, sent, expected) => {
   const { batcher, requests } = sending();
-  await Promise.all(['a1', 'a2', 'a3', 'a4'].map((id) => batcher.send(insert(id), false, 1)));
-  expect(requests).toEqual([['a1', 'a2', 'a3'], ['a4']]);
-});
-
-test('lanes never mix', async () => {
-  const { batcher, requests } = sending();
-  await Promise.all(['a1', 'b1', 'a2', 'b2'].map((id) => batcher.send(insert(id), false, 1)));
-  expect(requests).toEqual([
-    ['a1', 'a2'],
-    ['b1', 'b2'],
-  ]);
-});
-
-test('a request carries no more bytes than the provider takes, save for a single write', async () => {
-  const { batcher, requests } = sending();
-  await Promise.all([
-    batcher.send(insert('a1', 600), false, 1),
-    batcher.send(insert('a2', 600), false, 1),
-    batcher.send(insert('a3', 300), false, 1),
-    batcher.send(insert('a4', 2_000), false, 1),
-  ]);
-  expect(requests).toEqual([['a1', 'a3'], ['a2'], ['a4']]);
-});
-
-test('what is to travel alone does, and keeps nobody waiting', async () => {
-  const { batcher, requests } = sending();
-  await Promise.all([
-    batcher.send(insert('a1'), false, 1),
-    batcher.send(insert('a2'), true, 1),
-    batcher.send(insert('a3'), false, 1),
-    batcher.send(insert('a4'), true, 1),
-  ]);
-  expect(requests).toEqual([['a1', 'a3'], ['a2'], ['a4']]);
+  const outcomes = await Promise.all(
+    sent.map(([id, bytes, isAlone = false]) => batcher.send(insert(id, bytes), isAlone, 1)),
+  );
+  expect(outcomes).toMatchObject(sent.map(() => ({ kind: 'written' })));
+  expect(requests.map((ids) => ids.join(' '))).toEqual(expected);
 });
 
 test('each write of a batch hears its own outcome', async () => {

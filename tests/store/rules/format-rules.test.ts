@@ -144,15 +144,6 @@ test('rule 25: no write and no removal of the engine goes without the version it
   expect(conditional.every((each) => 'version' in each && known.has(each.version))).toBe(true);
 });
 
-test('an asynchronous function given to update is refused, and its failure is not left unhandled', async () => {
-  const world = new World();
-  const table = await world.run(world.process().store.table<string>('t'));
-  const asynchronous = (async () => {
-    throw new Error('nobody waits for this');
-  }) as unknown as () => string;
-  await expect(world.run(table.update('k', asynchronous))).rejects.toMatchObject({ code: 'invalid' });
-});
-
 test('a repair under way does not outlive a store that was closed while its provider is away', async () => {
   const { world, a: process, table } = await begun(40);
   process.rule((call) => (isWriteOf('patch', 't!t!')(call) ? { replyLost: true } : undefined));

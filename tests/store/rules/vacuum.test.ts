@@ -5,8 +5,8 @@ import { COMMIT_PART } from '../../../shared/store/format/ids.ts';
 import type { StoreOptions } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
 import { begun, fill, keysBy, open } from './table-steps.ts';
-import { isReadOf, isWriteOf, key, text, World } from './world.ts';
-import { entityId, entityVersion } from '../../support/ids.ts';
+import { change, isReadOf, isWriteOf, key, text, World } from './world.ts';
+import { entityId } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
 
@@ -129,11 +129,7 @@ test('rule 14: an orphan that changed since it was judged is not removed', async
   const [first] = orphansOf(world.state, 't');
   other.once(
     (call) => call.kind === 'remove' && call.removals.some(({ id }) => id === first),
-    () => {
-      const entity = world.state.entities.get(first!)!;
-      world.state.entities.set(first!, { ...entity, version: entityVersion('another') });
-      return undefined;
-    },
+    () => void change(world, first!, () => {}),
   );
   expect(await world.run(other.store.vacuum('t', { quietMs: 0 }))).toMatchObject({ removed: 1, left: 1 });
   expect(world.state.entities.has(first!)).toBe(true);
@@ -147,8 +143,7 @@ test('rule 18: an orphan that changes while it is being judged is not removed at
     if (isReadOf(first!)(call)) wasRead = true;
     else if (wasRead) {
       end();
-      const entity = world.state.entities.get(first!)!;
-      world.state.entities.set(first!, { ...entity, version: entityVersion('another') });
+      change(world, first!, () => {});
     }
     return undefined;
   });
