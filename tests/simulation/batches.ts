@@ -63,13 +63,8 @@ export class Batches {
     );
     const outcomes = answer.kind === 'value' ? answer.value : undefined;
     const chain = new Chain();
-    for (const [
-      at,
-      {
-        key,
-        value: { id },
-      },
-    ] of items.entries()) {
+    for (const [at, { key, value }] of items.entries()) {
+      const { id } = value;
       const outcome = outcomes?.[at];
       const what = `put ${id} of a batch${ifAbsent ? ' ifAbsent' : ''}`;
       const add = (isKnown: boolean, isDone: boolean): void => {

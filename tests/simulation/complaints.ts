@@ -13,8 +13,8 @@ export class Complaints {
   }
 
   complain(what: string): void {
-    if (this.all.length < COMPLAINTS_MAX) this.all.push(what);
-    this.#events.tell('CHECK', what);
+    if (this.all.length < COMPLAINTS_MAX && !this.all.includes(what)) this.all.push(what);
+    this.#events.tell('CHECK', what.split('\n')[0] ?? '');
   }
 
   /** Gives a function that complains of the entity `id` unless what it is told is true. */

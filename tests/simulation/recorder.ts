@@ -1,6 +1,7 @@
 // Records calls and answers by record, as history.ts needs them. Judges at once repeated versions,
 // writes that show twice, and errors without a fault.
 import { StoreError } from '../../shared/store/index.ts';
+import { Complaints } from './complaints.ts';
 import type { Events } from './events.ts';
 import { type Effect, isLinearizable, type Operation, OPERATIONS_MAX, type State } from './history.ts';
 import type { Caller } from './caller.ts';
@@ -27,13 +28,11 @@ interface Window {
   readonly toMs: number;
 }
 
-/** As in complaints.ts. */
-const COMPLAINTS_MAX = 5;
 /** Timers have whole milliseconds, and each wave of a batch sets one. */
 const LATE_MS = 40;
 
 export class Recorder {
-  readonly complaints: string[] = [];
+  readonly #complaints: Complaints;
   /** Written down so far. */
   operations = 0;
   readonly #events: Events;
@@ -47,7 +46,12 @@ export class Recorder {
 
   constructor(events: Events, nowMs: () => number) {
     this.#events = events;
+    this.#complaints = new Complaints(events);
     this.#nowMs = nowMs;
+  }
+
+  get complaints(): readonly string[] {
+    return this.#complaints.all;
   }
 
   /** Records of which anything is written down. */
@@ -158,8 +162,7 @@ export class Recorder {
   }
 
   complain(what: string): void {
-    if (this.complaints.length < COMPLAINTS_MAX && !this.complaints.includes(what)) this.complaints.push(what);
-    this.#events.tell('CHECK', what.split('\n')[0] ?? '');
+    this.#complaints.complain(what);
   }
 
   /** Some order must explain each record's answers. */

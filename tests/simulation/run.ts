@@ -23,6 +23,19 @@ const LAST = 99;
 /** Vacuums, one a day, until one merges nothing. */
 const DAYS_MAX = 10;
 
+/** What is counted of a store's statistics. */
+const STATS = [
+  ['rightWalks', 'walk to the right'],
+  ['unknownOutcomes', 'write settled by reading'],
+  ['conflicts', 'conflict, tried again at once'],
+  ['readsFirst', 'read before a commit'],
+  ['rests', 'rest before a commit'],
+  ['splitsByTraffic', 'leaf split for its traffic'],
+  ['lostSplits', 'split after a hold lost'],
+  ['leftSearches', 'search to the left'],
+  ['merges', 'merge finished by a writer'],
+] as const;
+
 export interface Result {
   readonly complaints: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
@@ -143,16 +156,7 @@ class Run {
       // Handles of one store share their table's counters, so one is enough.
       const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
       for (const each of stats) {
-        const { rightWalks, unknownOutcomes, conflicts, readsFirst, rests, splitsByTraffic, lostSplits } = each;
-        this.#events.count('walk to the right', rightWalks);
-        this.#events.count('write settled by reading', unknownOutcomes);
-        this.#events.count('conflict, tried again at once', conflicts);
-        this.#events.count('read before a commit', readsFirst);
-        this.#events.count('rest before a commit', rests);
-        this.#events.count('leaf split for its traffic', splitsByTraffic);
-        this.#events.count('split after a hold lost', lostSplits);
-        this.#events.count('search to the left', each.leftSearches);
-        this.#events.count('merge finished by a writer', each.merges);
+        for (const [stat, event] of STATS) this.#events.count(event, each[stat]);
       }
     }
   }

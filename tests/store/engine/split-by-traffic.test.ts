@@ -4,6 +4,7 @@ import type { MemoryFault } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { normal } from '../../support/normal.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { faultsOf, leavesOf, storedKeys } from '../rules/structure.ts';
 import { isWriteOf, key, type Rule, text, World } from '../rules/world.ts';
@@ -26,7 +27,7 @@ async function shared({ processes, keys = KEYS, groupBy, limits = {}, rule }: Sh
   const runtime = new VirtualRuntime();
   const draw = seededRandom(7);
   // One way, lognormal as in networks. With equal times the same process would always be too late.
-  const wayMs = (): number => 3 * Math.exp(0.6 * Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw()));
+  const wayMs = (): number => 3 * Math.exp(0.6 * normal(draw));
   const near = world.process();
   const table = await world.run(near.store.table<string>('t', { order: 'key', ...(groupBy && { groupBy }) }));
   await world.run(table.putMany(keys.map((each) => ({ key: each, value: text(each) }))));

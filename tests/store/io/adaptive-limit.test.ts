@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { AdaptiveLimit, type Reply } from '../../../shared/store/io/adaptive-limit.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { normal } from '../../support/normal.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = { operations: 1 };
@@ -122,8 +123,7 @@ test('where there was nothing to send, the place is free again', async () => {
  * provider has such moments.
  */
 function replyMs(draw: () => number, { medianMs, sigma, slowShare }: Tail): number {
-  const normal = Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
-  return medianMs * Math.exp(sigma * normal) * (draw() < slowShare ? 10 : 1);
+  return medianMs * Math.exp(sigma * normal(draw)) * (draw() < slowShare ? 10 : 1);
 }
 
 interface Tail {

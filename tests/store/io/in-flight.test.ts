@@ -6,6 +6,7 @@ import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { normal } from '../../support/normal.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const RECORDS = 300;
@@ -22,10 +23,6 @@ type Way = (runtime: VirtualRuntime, draw: Draw) => () => Promise<void>;
 
 const lognormal: Way = (runtime, draw) => () => runtime.sleep(6 * Math.exp(0.6 * normal(draw)));
 const heavy: Way = (runtime, draw) => () => runtime.sleep(6 * Math.exp(normal(draw)) * (draw() < 0.01 ? 10 : 1));
-function normal(draw: Draw): number {
-  return Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
-}
-
 /**
  * One request a read and a write of its own a container, as on Azure: there the limit matters most.
  */

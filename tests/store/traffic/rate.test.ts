@@ -10,21 +10,13 @@ function watched(...counts: readonly number[]): Rate {
   return rate;
 }
 
-const each = (count: number, times: number): number[] => Array.from({ length: times }, () => count);
-
-test('what is watched for long is what it is, whatever is usual', () => {
-  expect(watched(...each(1, 400)).perMs()).toBeGreaterThan(0.008);
-  expect(watched(...each(1, 400)).perMs(1)).toBeLessThan(0.2);
-  expect(watched(...each(0, 400)).perMs()).toBe(0);
-});
-
 test('what was watched for a moment only is taken for what is usual', () => {
   expect(new Rate().perMs(0.02)).toBe(0.02);
   expect(watched(0).perMs(0.02)).toBeCloseTo(0.02 / 1.1);
 });
 
 test('what was long ago fades', () => {
-  const rate = watched(...each(1, 400));
+  const rate = watched(...Array.from({ length: 400 }, () => 1));
   const before = rate.perMs();
   for (let looks = 0; looks < 100; looks += 1) rate.add(0, 100, HORIZON_MS);
   expect(rate.perMs()).toBeLessThan(before / 4);
@@ -47,12 +39,4 @@ test('time without a count is watched too', () => {
   const rate = new Rate();
   rate.add(4, 1_000, HORIZON_MS);
   expect(rate.leastPerMs(3_000)).toBe(2 / 4_000);
-});
-
-test('shares of a rate are equal, and as well watched', () => {
-  const rate = new Rate();
-  rate.add(400, 10_000, HORIZON_MS);
-  expect(rate.share(4).perMs()).toBeCloseTo(rate.perMs() / 4);
-  expect(rate.share(4).leastPerMs()).toBe(90 / 10_000);
-  expect(rate.perMs()).toBeCloseTo(400 / 11_000);
 });

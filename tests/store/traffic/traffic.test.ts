@@ -62,23 +62,28 @@ class Watched {
   }
 }
 
-test('a snapshot is probably out of date once others have had the time to write', async () => {
+/** What `looks` foreign commits and `calls` of its own each 100 ms have shown in 20 s. */
+async function watching({ looks, calls = 0 }: { looks?: number; calls?: number }): Promise<Watched> {
   const watched = new Watched();
+  if (calls > 0) await watched.call(ID, calls, 20_000);
+  if (looks !== undefined) await watched.look(ID, looks, 20_000);
+  return watched;
+}
+
+test('a snapshot is probably out of date once others have had the time to write', async () => {
   // 10 commits a second: one in five is met within some 20 ms.
-  await watched.look(ID, 1, 20_000);
+  const watched = await watching({ looks: 1 });
   expect(watched.isStaleAfter(ID, 5)).toBe(false);
   expect(watched.isStaleAfter(ID, 50)).toBe(true);
 });
 
 test('where nobody else writes no snapshot is out of date, however old', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 0, 20_000);
+  const watched = await watching({ looks: 0 });
   expect(watched.isStaleAfter(ID, 3_600_000)).toBe(false);
 });
 
 test('what was seen counts less the longer ago it was', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 1, 20_000);
+  const watched = await watching({ looks: 1 });
   await watched.look(ID, 0, 60_000);
   expect(watched.isStaleAfter(ID, 50)).toBe(false);
 });
@@ -99,8 +104,7 @@ test('a look that is older than the one before says nothing', () => {
 });
 
 test('where a commit is worth a look before, a check may still be worth its request', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 1, 20_000);
+  const watched = await watching({ looks: 1 });
   const at = (ageMs: number): boolean => {
     const seen = { tick: 1, wallMs: 0, monotonicMs: watched.runtime.monotonicMs() - ageMs };
     return watched.traffic.isProbablyStale({ id: ID, seen } as Snapshot);
@@ -129,8 +133,7 @@ test('of a container that others split, and after a split that failed, evidence 
 });
 
 test('after a split that failed the next waits for a second, and for twice as long after each that fails again', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 100, 20_000);
+  const watched = await watching({ looks: 100 });
   const untilNext = async (): Promise<number> => {
     const begunMs = watched.runtime.monotonicMs();
     while (watched.nodes() === 0) await watched.look(ID, 100, 100);
@@ -148,8 +151,7 @@ test('after a split that failed the next waits for a second, and for twice as lo
 });
 
 test('a container that is not known yet is taken for one like the others', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 1, 20_000);
+  const watched = await watching({ looks: 1 });
   expect(watched.isStaleAfter(OTHER, 50)).toBe(true);
   // Until it is known.
   await watched.look(OTHER, 0, 10_000);
@@ -157,21 +159,17 @@ test('a container that is not known yet is taken for one like the others', async
 });
 
 test('others that write often split a container, into the more parts the more often they do', async () => {
-  const seldom = new Watched();
-  await seldom.look(ID, 0.5, 20_000);
+  const seldom = await watching({ looks: 0.5 });
   expect(seldom.nodes()).toBe(0);
-  const often = new Watched();
-  await often.look(ID, 2, 20_000);
+  const often = await watching({ looks: 2 });
   // 20 a second meet 0.2 commits under way: 6 parts would meet 0.035 each.
   expect(often.nodes()).toBe(6);
-  const rush = new Watched();
-  await rush.look(ID, 100, 20_000);
+  const rush = await watching({ looks: 100 });
   expect(rush.nodes()).toBe(16);
 });
 
 test('the larger a container is, the more must meet in it before it is split', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 2, 20_000);
+  const watched = await watching({ looks: 2 });
   expect(watched.nodes()).toBeGreaterThan(0);
   expect(watched.nodes(700_000)).toBe(0);
   await watched.look(ID, 10, 20_000);
@@ -179,8 +177,7 @@ test('the larger a container is, the more must meet in it before it is split', a
 });
 
 test('what meets in a container grows with the round trip', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 0.5, 20_000);
+  const watched = await watching({ looks: 0.5 });
   expect(watched.nodes()).toBe(0);
   for (let replies = 0; replies < 100; replies += 1) watched.traffic.noteRoundTrip(50);
   expect(watched.nodes()).toBeGreaterThan(0);
@@ -200,15 +197,13 @@ test('where commits stand in line few are made, and many meet: two long ones in 
 });
 
 test('a commit that hung, or slept over, is no round trip', async () => {
-  const watched = new Watched();
-  await watched.look(ID, 0.1, 20_000);
+  const watched = await watching({ looks: 0.1 });
   watched.traffic.noteRoundTrip(3_600_000);
   expect(watched.nodes()).toBe(0);
 });
 
 test('calls of its own split a container too, but not while the process is busy', async () => {
-  const watched = new Watched();
-  await watched.call(ID, 2, 20_000);
+  const watched = await watching({ calls: 2 });
   expect(watched.nodes()).toBeGreaterThan(0);
   watched.busyShare = 0.9;
   expect(watched.nodes()).toBe(0);
@@ -226,8 +221,7 @@ test('calls of its own split a container within half a second, and not at once',
 });
 
 test('where several calls share a commit, own calls split if the process has time for a commit each', async () => {
-  const watched = new Watched();
-  await watched.call(ID, 2, 20_000);
+  const watched = await watching({ calls: 2 });
   for (let commits = 0; commits < 100; commits += 1) watched.traffic.noteCommit(ID);
   watched.busyShare = 0.3;
   expect(watched.nodes()).toBe(0);
@@ -258,9 +252,7 @@ test('checks share requests while the process is busy, and where the provider is
 });
 
 test('a split hands on to each part an equal share', async () => {
-  const watched = new Watched();
-  await watched.call(ID, 2, 20_000);
-  await watched.look(ID, 2, 20_000);
+  const watched = await watching({ looks: 2, calls: 2 });
   const nodes = Array.from({ length: 16 }, (_, node) => entityId(`node${node}`));
   watched.traffic.noteSplit(ID, [ID, ...nodes]);
   expect(watched.nodes()).toBe(0);
