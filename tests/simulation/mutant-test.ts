@@ -7,7 +7,7 @@ import { type Mutant, mutated } from './mutate.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TIMEOUT_MS = 300_000;
 
-/** Whether the test fails on the mutant's sources. A file that could not run at all proves nothing. */
+/** Whether the test fails on the mutant's sources. A file that cannot run proves nothing. */
 export async function isCaughtByTest(mutant: Mutant, test: string): Promise<boolean> {
   const patching = {
     name: 'mutant',

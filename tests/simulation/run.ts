@@ -23,7 +23,7 @@ const LAST = 99;
 /** Vacuums, one a day, until one merges nothing. */
 const DAYS_MAX = 10;
 
-/** What is counted of a store's statistics. */
+/** A store's statistics, as the events that they count. */
 const STATS = [
   ['rightWalks', 'walk to the right'],
   ['unknownOutcomes', 'write settled by reading'],

@@ -59,7 +59,7 @@ describe.each<Order>(['hash', 'key'])('a table of order %s that is well', (order
 
 const HEADER = partName('h');
 
-/** What an edit of the middle leaf's first page, or of its header, is found to be. */
+/** Edits the middle leaf's first page, or its header; undefined: it is gone. */
 type Edit = (bytes: Buffer, world: World) => Uint8Array | undefined;
 
 /** That part of the leaf to the right. */

@@ -8,7 +8,7 @@ import { childId, EMPTY_LEAF } from '../container/nodes.ts';
 
 const { incarnation } = EMPTY_LEAF;
 
-/** What the repair of an entry to child 2 does, where the branch names this child. */
+/** The deed of a repair to child 2, where the branch has an entry to this child. */
 function done(instead: string | undefined, named: string | undefined, found = incarnation): string {
   const sent: Change[] = [];
   const repairs = new ParentRepair(new Clock(new VirtualRuntime()), (change) => void sent.push(change));

@@ -16,12 +16,12 @@ import {
 } from '../../../shared/store/index.ts';
 import { leavesOf, storedRoot } from './structure.ts';
 import { begun, keys as keysUpTo } from './table-steps.ts';
-import { change, damage, flipped, text, type World } from './world.ts';
+import { change, damage, flipped, text, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
-import type { Driver, Entity, EntityId, PartName } from '../../../shared/store/contract/driver.ts';
+import type { Driver, EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
 const ROOT = entityId('t!t!');
-const [PAGE_0, PAGE_2] = [partName('p0'), partName('p2')];
+const PAGE_2 = partName('p2');
 const KEYS = keysUpTo(0, 24);
 
 /** The keys and errors of scans, each begun at the cursor of the one that failed before. */
@@ -195,29 +195,14 @@ test('a record whose value cannot be decoded is its own failure, in getMany, upd
   ]);
 });
 
-/** The entity with one bit of a part changed. */
-function withFlipped(entity: Entity, part: PartName): Entity {
-  return { ...entity, parts: new Map(entity.parts).set(part, flipped(entity.parts.get(part)!)) };
-}
-
 test('a damaged branch fails the calls that need it, at once', async () => {
-  const state = memoryState();
-  const writer = openStore({ driver: memoryDriver({ state }) });
-  await (await writer.table('t', { containers: 4 })).put('a', 1);
-  await writer.close();
-  const driver = memoryDriver({ state });
-  const read: Driver['read'] = async (requests, options) => {
-    const entities = await driver.read(requests, options);
-    return entities.map((entity) =>
-      entity?.parts.has(PAGE_0) && entity.id === ROOT ? withFlipped(entity, PAGE_0) : entity,
-    );
-  };
-  const store = openStore({ driver: { ...driver, read } });
-  const table = await store.table('t');
+  const world = new World();
+  await world.run(world.process().store.table('t', { containers: 4 }));
+  damage(world, ROOT, partName(`p${storedRoot(world.state, 't').header.pages[0]!.slot}`));
+  const table = await opened(world);
   const corrupt = { code: 'corrupt', container: ROOT };
-  await expect(table.put('a', 2)).rejects.toMatchObject(corrupt);
-  expect(await table.getMany(['a', 'b'])).toMatchObject([{ error: corrupt }, { error: corrupt }]);
-  await store.close();
+  await expect(world.run(table.put('a', '2'))).rejects.toMatchObject(corrupt);
+  expect(await world.run(table.getMany(['a', 'b']))).toMatchObject([{ error: corrupt }, { error: corrupt }]);
 });
 
 test('one damaged reply costs a split one attempt: the page is read again', async () => {
@@ -235,7 +220,7 @@ test('one damaged reply costs a split one attempt: the page is read again', asyn
     return entities.map((entity) => {
       if (repliesToDamage === 0 || entity?.parts.has(PAGE_2) !== true) return entity;
       repliesToDamage -= 1;
-      return withFlipped(entity, PAGE_2);
+      return { ...entity, parts: new Map(entity.parts).set(PAGE_2, flipped(entity.parts.get(PAGE_2)!)) };
     });
   };
   const store = openStore({ driver: { ...driver, read } });

@@ -139,7 +139,7 @@ test('where a hundred leaves become two, a merge costs seven requests, the first
   const table = await open(world, world.process());
   for (let from = 0; from < 9_000; from += 1_000) {
     await world.run(table.putMany(items(from, from + 1_000, 300)));
-    // What was put a round ago: the last leaf may not be full yet.
+    // A round later, as the last leaf may not be full yet.
     await world.run(table.deleteMany(keys(Math.max(0, from - 1_000), from).filter((_, number) => number % 60 > 0)));
   }
   await world.run(table.deleteMany(keys(8_000, 9_000).filter((_, number) => number % 60 > 0)));

@@ -160,7 +160,7 @@ async function retiring(ttlMs?: number) {
   return { ...made, retired: leaves[at]!.id, left: leaves[at - 1]!.id, low };
 }
 
-/** The first leaf, `left` above, becomes too large to take in its neighbour: that is copied (rule 27). */
+/** The first leaf becomes too large to take in its neighbour, which is copied (rule 27). */
 async function growFirst(world: World, table: Table<string>): Promise<void> {
   for (let number = 0; number < 27; number += 1) await world.run(table.put(key(0) + String(number), text(number)));
 }

@@ -62,7 +62,7 @@ class Watched {
   }
 }
 
-/** What `looks` foreign commits and `calls` of its own each 100 ms have shown in 20 s. */
+/** Has seen, for 20 s, `looks` foreign commits and `calls` of its own each 100 ms. */
 async function watching({ looks, calls = 0 }: { looks?: number; calls?: number }): Promise<Watched> {
   const watched = new Watched();
   if (calls > 0) await watched.call(ID, calls, 20_000);
