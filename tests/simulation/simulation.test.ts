@@ -116,6 +116,10 @@ async function batch(fault: Fault, seed: number): Promise<{ applied: number; out
   return { applied: state.entities.size, outcomes: (await writing).map(({ kind }) => kind) };
 }
 
+function threeTimes(kind: string): string[] {
+  return [kind, kind, kind];
+}
+
 test('of a batch any part may be applied, and nothing is known of any member', async () => {
   const runs = await Promise.all(Array.from({ length: 40 }, (_, seed) => batch('part of a batch applied', seed)));
   expect(runs.every(({ outcomes }) => outcomes.every((kind) => kind === 'unknown'))).toBe(true);
@@ -123,8 +127,7 @@ test('of a batch any part may be applied, and nothing is known of any member', a
 });
 
 test('a reply that is lost leaves the effect, a failure before it leaves none', async () => {
-  const all = (kind: string) => [kind, kind, kind];
-  expect(await batch('reply lost after applying', 1)).toEqual({ applied: 3, outcomes: all('unknown') });
-  expect(await batch('turned away though applied', 1)).toEqual({ applied: 3, outcomes: all('refused') });
-  expect(await batch('failed before applying', 1)).toEqual({ applied: 0, outcomes: all('unknown') });
+  expect(await batch('reply lost after applying', 1)).toEqual({ applied: 3, outcomes: threeTimes('unknown') });
+  expect(await batch('turned away though applied', 1)).toEqual({ applied: 3, outcomes: threeTimes('refused') });
+  expect(await batch('failed before applying', 1)).toEqual({ applied: 0, outcomes: threeTimes('unknown') });
 });

@@ -26,7 +26,6 @@ export function misuseCases(harness: Harness, opened: () => Driver): void {
   });
 
   test('an entity twice in one request is misuse', async (driver, id) => {
-    const twice = <T>(one: T): [T, T] => [one, one];
     await expect(driver.write(twice(insert(id, [part('h', 'x')])), CALL)).rejects.toThrow(TypeError);
     await expect(driver.remove(twice({ id, version: entityVersion('v') }), CALL)).rejects.toThrow(TypeError);
     await expect(driver.read(twice({ id, parts: 'all' as const }), CALL)).rejects.toThrow(TypeError);
@@ -81,4 +80,8 @@ export function misuseCases(harness: Harness, opened: () => Driver): void {
     expect(await own.write([patch(id, version, [part('h', 'y', 1)])], CALL)).toMatchObject([{ kind: 'unknown' }]);
     expect(await own.remove([{ id, version }], CALL)).toMatchObject([{ kind: 'unknown' }]);
   });
+}
+
+function twice<T>(one: T): [T, T] {
+  return [one, one];
 }
