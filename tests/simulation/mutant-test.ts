@@ -29,6 +29,7 @@ export async function isCaughtByTest(mutant: Mutant, test: string): Promise<bool
     return testModules.some(({ children }) => [...children.allTests('failed')].length > 0);
   } finally {
     await vitest.close();
+    // Vitest sets it when a test fails.
     process.exitCode = 0;
   }
 }
