@@ -1,7 +1,6 @@
 // The stored format: what earlier releases wrote stays readable, what is damaged or newer is
 // refused, and FORMAT.md tells the truth.
 import { readFileSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import type { Compression } from '../../../shared/store/contract/runtime.ts';
@@ -29,6 +28,7 @@ import { part } from '../../conformance/harness.ts';
 import { goldenState } from '../golden/state.ts';
 import { keysOf } from '../rules/table-steps.ts';
 import { leavesOf, storedIds, storedKeys, storedNode } from '../rules/structure.ts';
+import { resealed } from '../rules/world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import type { PartName } from '../../../shared/store/contract/driver.ts';
 
@@ -165,10 +165,7 @@ function header(): Header {
 
 /** The stored header with these bytes more before its CRC. */
 function withCourtesies(stored: Buffer, bytes: Buffer): Buffer {
-  const body = Buffer.concat([stored.subarray(0, -4), bytes]);
-  const crc = Buffer.alloc(4);
-  crc.writeUInt32BE(crc32(body));
-  return Buffer.concat([body, crc]);
+  return resealed(Buffer.concat([stored.subarray(0, -4), bytes, Buffer.alloc(4)]));
 }
 
 test('the courtesies of FORMAT.md are what the decoder reads and the encoder writes, and may be missing', () => {
@@ -224,8 +221,7 @@ test('a row whose low begins with more than the low before it has is damage', ()
   const stored = Buffer.from(encodeHeader({ ...header(), low: Buffer.from('ab'), pages, layers: [] }));
   const at = stored.lastIndexOf(Buffer.from([2, 0, 0, 1, 1, 1]));
   stored[at] = 3;
-  stored.writeUInt32BE(crc32(stored.subarray(0, -4)), stored.length - 4);
-  expect(() => decodeHeader(stored)).toThrow(RangeError);
+  expect(() => decodeHeader(resealed(stored))).toThrow(RangeError);
 });
 
 test('every single damaged byte of a header is noticed', () => {
@@ -296,11 +292,11 @@ test('a reader that meets a newer format errs and writes nothing', async () => {
 });
 
 test('a state that this release does not know is refused, as earlier ones refuse those of merged leaves', async () => {
-  const stored = Buffer.from(encodeHeader({ ...header(), state: 'merged' }));
-  expect([stored[4], decodeHeader(stored).state]).toEqual([4, 'merged']);
+  const merged = Buffer.from(encodeHeader({ ...header(), state: 'merged' }));
+  expect([merged[4], decodeHeader(merged).state]).toEqual([4, 'merged']);
   expect(Buffer.from(encodeHeader({ ...header(), state: 'retired' }))[4]).toBe(3);
-  stored[4] = 5;
-  stored.writeUInt32BE(crc32(stored.subarray(0, -4)), stored.length - 4);
+  merged[4] = 5;
+  const stored = resealed(merged);
   expect(() => decodeHeader(stored)).toThrow(new RangeError('header holds the unknown tag 5'));
 
   const state = memoryState();

@@ -1,5 +1,4 @@
 // Rules 19 to 22: reads, scans, time, and what identifies a page.
-import { crc32 } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
@@ -8,7 +7,7 @@ import type { Scan } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
 import { leavesOf, storedKeys, storedRoot } from './structure.ts';
 import { fill, keys, keysBy, keysOf, open, twoProcesses } from './table-steps.ts';
-import { change, damage, flipped, isReadOf, isWriteOf, key, text, World } from './world.ts';
+import { change, damage, flipped, isReadOf, isWriteOf, key, resealed, text, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import type { EntityId, PartName } from '../../../shared/store/contract/driver.ts';
 
@@ -393,12 +392,6 @@ test('rule 22: a cached page of the same place and number, but of other bytes, i
   await world.run(tableB.put('k', 'after the restore'));
   expect((await world.run(tableA.get('k')))?.value).toBe('after the restore');
 });
-
-/** With a checksum of its own, as one that was written at the same place under the same number. */
-function resealed(bytes: Buffer): Buffer {
-  bytes.writeUInt32BE(crc32(bytes.subarray(0, -4)), bytes.length - 4);
-  return bytes;
-}
 
 const HARMED: [string, (parts: Map<PartName, Uint8Array>) => unknown][] = [
   ['damaged', (parts) => parts.set(PAGE, flipped(parts.get(PAGE)!))],

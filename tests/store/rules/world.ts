@@ -1,5 +1,6 @@
 // A database in memory with tiny limits, processes on it in virtual time, a script of what goes
 // wrong, and a look at the stored entities.
+import { crc32 } from 'node:zlib';
 import { type MemoryCall, memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits, EntityId, PartName, Write } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
@@ -121,5 +122,12 @@ export function damage(world: World, id: EntityId, part: PartName): void {
 export function flipped(bytes: Uint8Array): Buffer {
   const copy = Buffer.from(bytes);
   copy[copy.length >> 1]! ^= 1;
+  return copy;
+}
+
+/** A copy, with the CRC-32 in its last bytes made right; FORMAT.md seeds that of cursors. */
+export function resealed(bytes: Uint8Array, seed = 0): Buffer {
+  const copy = Buffer.from(bytes);
+  copy.writeUInt32BE(crc32(copy.subarray(0, -4), seed), copy.length - 4);
   return copy;
 }
