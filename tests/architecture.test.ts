@@ -42,7 +42,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
   'infra/lab': ['*.ts', 'model experiments', 'bench', 'calibration'],
   'infra/lab/bench': ['contest', '*.ts'],
-  'infra/lab/calibration': ['processor requests', 'main.ts'],
+  'infra/lab/calibration': ['processor', 'main.ts'],
   'infra/lab/experiments': [
     'published words.ts experiment.ts text-table.ts',
     'rounds.ts ways.ts',
