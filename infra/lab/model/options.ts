@@ -1,8 +1,7 @@
 // The command line of `npm run model`: the plan, and the parameters that are not at their middle.
 import { readFile } from 'node:fs/promises';
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
-import { type Level, namesOf, ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
-import { nearestOf } from '../../../shared/lab/cloud/data/nearest.ts';
+import { type Level, ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
 import { BANDS_PLAN } from '../../../shared/lab/plan/modelled/plan-bands.ts';
 import { DEFAULT_PLAN } from '../../../shared/lab/plan/modelled/plan-default.ts';
 import { GUARD_PLAN } from '../../../shared/lab/plan/modelled/plan-guard.ts';
@@ -61,11 +60,9 @@ function valueOf(name: string, text: string): number | Level {
 }
 
 function checkSettings(provider: Provider, settings: Readonly<Record<string, number | Level>>): void {
-  const data = PROVIDER_DATA[provider];
-  const names: readonly string[] = namesOf(data);
-  for (const name of Object.keys(settings))
-    if (!names.includes(name))
-      throw new UsageError(`--set: no parameter is called ${name}; ${nearestOf(name, names)} is`);
-  // Whatever else is wrong with them is wrong before the first cell runs.
-  void new ProviderParameters(data, settings);
+  try {
+    void new ProviderParameters(PROVIDER_DATA[provider], settings);
+  } catch (error) {
+    throw new UsageError(`--set: ${(error as Error).message}`);
+  }
 }

@@ -1,5 +1,4 @@
 // A provider's numbers: name, range, source. A figure can name those that it was computed with.
-import { nearestOf } from './nearest.ts';
 
 /** The origin of a number: the provider's documentation, somebody's measurement, or a guess. */
 export type Grade = 'documented' | 'measured' | 'guessed';
@@ -57,7 +56,7 @@ export class ProviderParameters {
   readonly #values = new Map<ParameterName, number>();
   readonly #used = new Set<ParameterName>();
 
-  /** Throws a TypeError for an unknown name (it tells the nearest) and for no number from 0 up. */
+  /** Throws a TypeError for an unknown name, with all there are, and for no number from 0 up. */
   constructor(data: ProviderData, overrides: Readonly<Record<string, number | Level>> = {}) {
     this.data = data;
     for (const name of namesOf(data)) this.#values.set(name, data.figures[name].middle);
@@ -78,9 +77,8 @@ export class ProviderParameters {
   #override(name: string, value: number | Level): void {
     const names = namesOf(this.data);
     const known = names.find((one) => one === name);
-    if (known === undefined) {
-      throw new TypeError(`${this.data.name} has no parameter ${name}: did you mean ${nearestOf(name, names)}?`);
-    }
+    if (known === undefined)
+      throw new TypeError(`${this.data.name} has no parameter ${name}; there are ${names.join(', ')}`);
     const number = typeof value === 'number' ? value : this.data.figures[known][value];
     if (!(number >= 0)) throw new TypeError(`a parameter is a number from 0 up: ${name}=${value}`);
     this.#values.set(known, number);

@@ -27,7 +27,7 @@ async function fileOf(text: string): Promise<string> {
 
 test.each([
   [['--plan', 'missing.json'], '--plan is one of default, goals, guard'],
-  [['--set', 'commit.bseMs=3'], 'commit.baseMs is'],
+  [['--set', 'commit.bseMs=3'], 'there are network.oneWayMs.median'],
   [['--set', 'commit.baseMs=fast'], 'a number from 0 up, or low, middle or high'],
   [['--set', 'commit.baseMs'], 'NAME=VALUE'],
   [['--only', 'nowhere'], 'no row of the plan'],
