@@ -75,7 +75,7 @@ const MAKING: Readonly<Record<Provider, Making>> = {
  * embedded one.
  */
 export async function startDatastore(): Promise<BenchProvider> {
-  const found = await findGoogleEmulator('firestore');
+  const found = await findGoogleEmulator();
   const emulator = found.found ? await startGoogleEmulator(found) : await startEmbeddedDatastore({ inProcess: false });
   return providerOn('datastore', emulator);
 }

@@ -199,7 +199,7 @@ const layGoogle: LayGround = async (options, packages) => {
 /** Google's emulator on request only. Throws how to install it if it is missing. */
 async function startDatastore({ datastore, dataDir }: Pick<CloudsOptions, 'datastore' | 'dataDir'>): Promise<Emulator> {
   if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore'));
-  const found = await findGoogleEmulator('firestore');
+  const found = await findGoogleEmulator();
   if (!found.found) throw new Error(`${found.why}. Leave out --datastore=google, or: ${found.howTo}`);
   return await startGoogleEmulator(found);
 }

@@ -4,4 +4,3 @@ import { conformanceOn } from './datastore-emulators.ts';
 
 for (const transport of TRANSPORTS) conformanceOn('embedded Datastore emulator', inject('embeddedEndpoint'), transport);
 conformanceOn('Firestore emulator in Datastore mode', inject('firestoreEndpoint'), 'own');
-conformanceOn('legacy Datastore emulator', inject('legacyDatastoreEndpoint'), 'own');

@@ -3,7 +3,7 @@ import { findGoogleEmulator } from '../../../infra/emulators/google.ts';
 import { freePort, startSupervised, untilReady } from '../../../infra/processes/supervised.ts';
 
 test('a machine without gcloud is told why there is no emulator and how to get one', async () => {
-  const missing = await findGoogleEmulator('firestore', { PATH: '/nonexistent' });
+  const missing = await findGoogleEmulator({ PATH: '/nonexistent' });
   expect(missing).toMatchObject({
     found: false,
     why: expect.stringContaining('gcloud is not on PATH'),
@@ -12,7 +12,7 @@ test('a machine without gcloud is told why there is no emulator and how to get o
 });
 
 test('an emulator that runs already is taken from DATASTORE_EMULATOR_HOST', async () => {
-  const found = await findGoogleEmulator('firestore', { PATH: '', DATASTORE_EMULATOR_HOST: '127.0.0.1:8081' });
+  const found = await findGoogleEmulator({ PATH: '', DATASTORE_EMULATOR_HOST: '127.0.0.1:8081' });
   expect(found).toMatchObject({ found: true, endpoint: 'http://127.0.0.1:8081' });
 });
 

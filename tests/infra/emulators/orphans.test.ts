@@ -19,7 +19,7 @@ const START_AZURITE = `
 
 const START_GOOGLE = `
   const { findGoogleEmulator, startGoogleEmulator } = await import(${JSON.stringify(GOOGLE)});
-  await startGoogleEmulator(await findGoogleEmulator('firestore'));
+  await startGoogleEmulator(await findGoogleEmulator());
   console.log('ready');
   setInterval(() => {}, 1000);`;
 
@@ -79,7 +79,7 @@ async function endedWith(script: string, signal: NodeJS.Signals): Promise<() => 
 }
 
 const linux = process.platform === 'linux';
-const google = await findGoogleEmulator('firestore', { ...process.env, DATASTORE_EMULATOR_HOST: '' });
+const google = await findGoogleEmulator({ ...process.env, DATASTORE_EMULATOR_HOST: '' });
 
 test.runIf(linux).each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
   'after %s of its parent no Azurite lives on',

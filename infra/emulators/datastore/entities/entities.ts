@@ -72,16 +72,6 @@ export function keyOnly(keyBytes: Buffer): Buffer {
   return Buffer.concat(bytesField(KEY, keyBytes));
 }
 
-/** The encoded value inside an entry of `properties`. */
-export function valueOf(entry: Buffer): Buffer {
-  const outer = new WireReader(entry);
-  if (outer.next()) {
-    const inner = outer.message();
-    while (inner.next()) if (inner.field === 2) return inner.slice();
-  }
-  return entry.subarray(entry.length);
-}
-
 /** Bytes of stored properties by the service's formula. */
 export function propertiesBytes(properties: Properties): number {
   const context = outermost(ANY_DATABASE);

@@ -124,11 +124,6 @@ export function describeKey({ encoded }: KeyRef): string {
   return elements.join('/');
 }
 
-/** The end of the range of all strings that begin with this one, such as a key's descendants. */
-export function afterDescendants(order: string): string {
-  return `${order}\u00ff`;
-}
-
 function readElement(reader: WireReader, path: Path, rules: KeyRules): void {
   const field = `path[${path.count}]`;
   if (!path.complete) throw invalid(`path[${path.count - 1}]`, 'only the last element of a path may be incomplete');

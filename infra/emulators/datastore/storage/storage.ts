@@ -33,8 +33,8 @@ export interface Storage {
   nextVersion(): number;
   /** The current version: not below any version given out, and below all later ones. */
   readonly lastVersion: number;
-  /** Tables of a partition: of one kind, or all. */
-  tables(partition: string, kind?: string): Table[];
+  /** Undefined if nothing of this kind was ever written. */
+  table(partition: string, kind: string): Table | undefined;
   /** Keeps the states as of now readable until it is called. */
   openSnapshot(): { readonly version: number; close(): void };
   /** Remembers all writes from here on, until one of the two is called. One at a time. */
@@ -119,12 +119,7 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
     get lastVersion() {
       return lastVersion;
     },
-    tables(partition, kind) {
-      const tables = partitions.get(partition);
-      if (kind === undefined) return [...(tables?.values() ?? [])];
-      const table = tables?.get(kind);
-      return table === undefined ? [] : [table];
-    },
+    table: (partition, kind) => tableOf({ partition, kind }),
     openSnapshot() {
       const snapshot = { version: lastVersion };
       snapshots.add(snapshot);
@@ -180,7 +175,7 @@ function dumpOf(partition: string, tables: ReadonlyMap<string, Table>): Dump['en
 }
 
 /** The state that was valid at a version. */
-export function asOf(state: Stored | undefined, version: number): Stored | undefined {
+function asOf(state: Stored | undefined, version: number): Stored | undefined {
   let found = state;
   while (found !== undefined && found.version > version) found = found.older;
   return found;

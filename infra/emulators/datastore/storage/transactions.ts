@@ -6,19 +6,12 @@ import type { ReadOptions, TransactionOptions } from '../wire/protocol.ts';
 import { invalid, status, StatusError, unsupported } from '../wire/status.ts';
 import type { Storage } from './storage.ts';
 
-/** A part of the database that a query looked at. */
-export interface Scope {
-  /** True if a commit after `version` changed what the query finds. */
-  changedSince(version: number): boolean;
-}
-
 export interface Transaction {
   readonly id: Buffer;
   readonly readOnly: boolean;
   /** Reads see the database as of this version. */
   readonly snapshot: number;
   readKey(key: KeyRef): void;
-  readScope(scope: Scope): void;
   /** Throws ABORTED if something that was read has changed. */
   check(): void;
 }
@@ -165,24 +158,19 @@ function isExpired({ startedMs, usedMs }: Open, nowMs: number): boolean {
   return nowMs - startedMs > TRANSACTION_MS_MAX || nowMs - usedMs > TRANSACTION_IDLE_MS_MAX;
 }
 
-type Reads = Pick<Transaction, 'readKey' | 'readScope' | 'check'>;
+type Reads = Pick<Transaction, 'readKey' | 'check'>;
 
 /** A read-only transaction reads one snapshot and is never aborted. */
-const NO_READS: Reads = { readKey() {}, readScope() {}, check() {} };
+const NO_READS: Reads = { readKey() {}, check() {} };
 
 function createReads(storage: Storage, snapshot: number): Reads {
   const keys = new Map<string, KeyRef>();
-  const scopes: Scope[] = [];
   return {
     readKey(key) {
       keys.set(keyName(key), key);
     },
-    readScope(scope) {
-      scopes.push(scope);
-    },
     check() {
-      const keyChanged = [...keys.values()].some((key) => storage.lastChange(key) > snapshot);
-      if (keyChanged || scopes.some((scope) => scope.changedSince(snapshot)))
+      if ([...keys.values()].some((key) => storage.lastChange(key) > snapshot))
         throw new StatusError(
           status.ABORTED,
           'something this transaction has read was changed by another since: begin again',

@@ -25,8 +25,6 @@ export const OPEN_TRANSACTIONS_MAX = 10_000;
 export const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024 - 64 * 1_024;
 /** The service's batch of a query without a limit. */
 export const BATCH_RESULTS_MAX = 300;
-/** Limits page of the service: a query's filters. */
-export const FILTERS_MAX = 100;
 
 /** Bytes that the service counts besides names and values (its page on storage size). */
 export const ENTITY_OVERHEAD_BYTES = 32;

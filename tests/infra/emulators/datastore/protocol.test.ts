@@ -1,8 +1,7 @@
-// The protocol suite on the embedded server, and on Google's two emulators where they are
-// installed.
+// The protocol suite on the embedded server, and on Google's emulator where it is installed.
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { declarer, type Difference } from './declare.ts';
-import { FIRESTORE_DIFFERENCES, LEGACY_DIFFERENCES } from './differences.ts';
+import { FIRESTORE_DIFFERENCES } from './differences.ts';
 import { type Service, serviceAt } from './service.ts';
 import { SUITE } from './suite.ts';
 
@@ -17,14 +16,10 @@ function suite(endpoint: string, differences: readonly Difference[]): void {
 }
 
 const firestore = inject('firestoreEndpoint');
-const legacy = inject('legacyDatastoreEndpoint');
 
 describe('the embedded server', () => {
   suite(inject('embeddedEndpoint'), []);
 });
 describe.skipIf(firestore === '')('the Firestore emulator in Datastore mode', () => {
   suite(firestore, FIRESTORE_DIFFERENCES);
-});
-describe.skipIf(legacy === '')('the legacy Datastore emulator', () => {
-  suite(legacy, LEGACY_DIFFERENCES);
 });

@@ -3,10 +3,12 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
 import { expectCode } from './declare.ts';
 import {
+  ascending,
   blob,
   CODE,
   comparison,
   contentOf,
+  descending,
   insert,
   integer,
   key,
@@ -91,7 +93,7 @@ test('a batch of query results stays below 4 MiB', async () => {
 
 test('a query brings at most 300 results at once', async () => {
   await service.commit(Array.from({ length: 301 }, (_, id) => upsert(key('K', id + 1))));
-  const batch = await service.query({ kind: [{ name: 'K' }], offset: 0 });
+  const batch = await service.query({ kind: [{ name: 'K' }] });
   expect([namesOf(batch).length, batch.moreResults]).toEqual([300, 'NOT_FINISHED']);
 });
 
@@ -133,7 +135,14 @@ test('what it does not do is UNIMPLEMENTED, and the message says what', async ()
     ['find_nearest', service.query({ ...query, findNearest: {} })],
     ['distinct_on', service.query({ ...query, distinctOn: [{ name: 'x' }] })],
     ['projection', service.query({ ...query, projection: [{ property: { name: 'x' } }] })],
-    ['op', service.query({ ...query, filter: comparison('x', 'IN', { arrayValue: { values: [integer(1)] } }) })],
+    ['property.name', service.query({ ...query, filter: comparison('x', 'EQUAL', integer(1)) })],
+    ['op', service.query({ ...query, filter: comparison('__key__', 'IN', { keyValue: key('K', 'a') }) })],
+    ['property.name', service.query({ ...query, order: [ascending('x')] })],
+    ['DESCENDING', service.query({ ...query, order: [descending('__key__')] })],
+    ['kind: none', service.query({})],
+    ['offset', service.query({ ...query, offset: 1 })],
+    ['end_cursor', service.query({ ...query, endCursor: Buffer.from('K') })],
+    ['newTransaction', service.query(query, { readOptions: { newTransaction: { readWrite: {} } } })],
     ['x.y', service.lookup([key('K', 'a')], { propertyMask: { paths: ['x.y'] } })],
     ['explain_options', service.query(query, { explainOptions: {} })],
     ['gql_query', service.client.runQuery({ projectId: PROJECT_ID, gqlQuery: { queryString: 'SELECT *' } })],

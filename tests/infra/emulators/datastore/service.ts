@@ -97,7 +97,6 @@ export function key(...path: readonly (string | number)[]): Key {
 export const text = (stringValue: string): Value => ({ stringValue });
 export const plain = (stringValue: string): Value => ({ stringValue, excludeFromIndexes: true });
 export const integer = (integerValue: number): Value => ({ integerValue });
-export const double = (doubleValue: number): Value => ({ doubleValue });
 export const array = (...values: Value[]): Value => ({ arrayValue: { values } });
 export const blob = (sizeBytes: number): Value => ({ blobValue: Buffer.alloc(sizeBytes, 7), excludeFromIndexes: true });
 export const entity = (properties: Properties): Value => ({ entityValue: { properties } });
