@@ -16,7 +16,7 @@ export interface PlannedRow extends Omit<Row, 'figures'> {
   readonly printed?: Readonly<Record<string, Figure>>;
   /** The way measured now, on all providers or on each; else the reason for none. */
   readonly way: Way | string | ((provider: Provider) => Way | string);
-  /** Times, requests and operations are those of so many records. */
+  /** Times are those of so many records. */
   readonly per: number;
 }
 
@@ -87,7 +87,7 @@ function variantOf(plan: DocumentPlan, row: PlannedRow, { provider, way, site }:
   };
 }
 
-const SUFFIXES = ['ms', 's', 'rate', 'callMs', 'requests', 'billed', 'cpu', 'perDollar'] as const;
+const SUFFIXES = ['ms', 's', 'rate', 'callMs', 'cpu', 'perDollar'] as const;
 
 /**
  * `callMs` is the time of one call, `perDollar` the records that a dollar buys by operations alone:
@@ -96,17 +96,14 @@ const SUFFIXES = ['ms', 's', 'rate', 'callMs', 'requests', 'billed', 'cpu', 'per
 function numbersOf(
   provider: Provider,
   records: number,
-  { wallMs, processorUs, callMs, spent }: Cost,
+  { wallMs, processorUs, callMs, billable }: Cost,
   per: number,
 ): Numbers {
-  const { reads, writes, deletes } = spent.billable;
-  const dollars = dollarsPerMillionRecords(spent.billable, records, PRICES.providers[provider]);
+  const dollars = dollarsPerMillionRecords(billable, records, PRICES.providers[provider]);
   const pieces = records / per;
   return {
     ...timesOf(wallMs / pieces, per),
     callMs,
-    requests: spent.requests / pieces,
-    billed: (reads + writes + deletes) / pieces,
     cpu: processorUs / 1_000 / pieces,
     ...(dollars > 0 ? { perDollar: 1_000_000 / dollars } : {}),
   };
@@ -122,17 +119,10 @@ export interface Measure extends Pick<Column, 'measure' | 'unit' | 'better'> {
   readonly suffix: string;
 }
 
-/** Costs of work beside its time. */
-export const SPENT: readonly Measure[] = [
-  { suffix: 'requests', measure: 'requests', unit: 'requests', better: 'lower' },
-  { suffix: 'billed', measure: 'billed operations', unit: 'operations', better: 'lower' },
-  { suffix: 'cpu', measure: 'processor time of the client', unit: 'ms', better: 'lower' },
-];
-
 export interface TablePlan extends Omit<FigureTable, 'columns' | 'rows'> {
   readonly providers: readonly Provider[];
-  /** The place of then: no such column where it is left out. */
-  readonly whereThen?: string;
+  /** The place of then. */
+  readonly whereThen: string;
   readonly measures: readonly Measure[];
   readonly rows: readonly PlannedRow[];
 }
@@ -141,7 +131,7 @@ export interface TablePlan extends Omit<FigureTable, 'columns' | 'rows'> {
 export function figureTable(plan: TablePlan, { cells, where }: Measured): FigureTable {
   const { providers, whereThen, measures, rows, ...table } = plan;
   const columns = measures.flatMap(({ suffix, ...measure }): Column[] => [
-    ...(whereThen === undefined ? [] : [{ ...measure, id: `then-${suffix}`, era: 'then' as const, where: whereThen }]),
+    { ...measure, id: `then-${suffix}`, era: 'then', where: whereThen },
     ...providers.map((provider) => ({
       ...measure,
       id: `${provider}-${suffix}`,

@@ -16,13 +16,11 @@ import { callsOf, Records, sendAll, type Way } from './ways.ts';
 /** Namespace of Datastore, or table of Azure, where the store keeps its containers. */
 const SPACE = 'experiments';
 
-type Spent = Pick<Usage, 'requests' | 'billable'>;
-
 /** Costs of a piece of work. */
 export interface Cost extends Took {
   /** From when a call was sent to when its answer was there, in the mean. */
   readonly callMs: number;
-  readonly spent: Spent;
+  readonly billable: Usage['billable'];
 }
 
 /** A table of one client. */
@@ -67,9 +65,9 @@ export class Site {
       await call();
       waitedMs += performance.now() - sentMs;
     });
-    const before = structuredClone(clients.spent[way.client]());
+    const before = structuredClone(clients.billable[way.client]());
     const took = await spentOn(() => sendAll(calls, way.inFlight, signal));
-    return { ...took, callMs: waitedMs / calls.length, spent: increase(before, clients.spent[way.client]()) };
+    return { ...took, callMs: waitedMs / calls.length, billable: increase(before, clients.billable[way.client]()) };
   }
 
   /**
@@ -118,19 +116,15 @@ interface Clients {
   readonly baseline: Baseline;
   readonly store: Store;
   /** Running totals. */
-  readonly spent: Readonly<Record<Way['client'], () => Spent>>;
+  readonly billable: Readonly<Record<Way['client'], () => Usage['billable']>>;
 }
 
 async function openClients(provider: Provider, context: Pick<ExperimentContext, 'emulator'>): Promise<Clients> {
   const emulator = await context.emulator(provider);
   const baseline = emulator.baseline();
   const { driver, counters } = measured(emulator.driver(SPACE));
-  const sdk = (): Spent => {
-    const { requests, billable } = baseline.usage();
-    return { requests, billable };
-  };
-  const spent = { sdk, store: () => billableOf(provider, counters) };
-  return { backend: emulator.backend, baseline, store: openStore({ driver }), spent };
+  const billable = { sdk: () => baseline.usage().billable, store: () => billableOf(provider, counters).billable };
+  return { backend: emulator.backend, baseline, store: openStore({ driver }), billable };
 }
 
 async function openTable(

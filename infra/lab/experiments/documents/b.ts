@@ -1,6 +1,6 @@
 // Document B: 10,000 entities into Azure Tables, by single inserts, in groups, and in parallel.
 import type { Experiment, ExperimentContext } from '../experiment.ts';
-import { type DocumentPlan, figureTable, type Measure, measureRows, type PlannedRow, SPENT } from '../plan.ts';
+import { type DocumentPlan, figureTable, type Measure, measureRows, type PlannedRow } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
 import {
   type Chapter,
@@ -135,10 +135,10 @@ const SECONDS: Measure = {
 async function chapter(context: ExperimentContext, options: OptionsB): Promise<Chapter> {
   const plan = planOf(options);
   const measured = await measureRows(plan, context);
-  const shared = { providers: PROVIDERS, rows: plan.rows };
   const rates = figureTable(
     {
-      ...shared,
+      providers: PROVIDERS,
+      rows: plan.rows,
       id: 'rates',
       title: 'Entities a second, and seconds for 10,000',
       about: `A key like a GUID and a text of ${CHARACTERS} characters each, all in one partition. ${options.entities.toLocaleString('en-US')} are written a run, singly ${options.singles}; seconds are for 10,000 in any case. ${options.rounds} rounds as then, the variants in turn.`,
@@ -147,26 +147,15 @@ async function chapter(context: ExperimentContext, options: OptionsB): Promise<C
     },
     measured,
   );
-  const spent = figureTable(
-    {
-      ...shared,
-      id: 'spent',
-      title: 'What 10,000 entities cost',
-      about:
-        'Requests, operations as the provider bills them, and processor time of the client with all of its threads.',
-      measures: SPENT,
-    },
-    measured,
-  );
   return {
-    tables: [rates, spent],
+    tables: [rates],
     wordTables: [],
     cannotShow: [
       `What connections are worth. The document also tried 48 of them (${secondsOf(THEN.connections_48)} s), Expect: 100-continue off (${secondsOf(THEN.expect_100_off)}) and Nagle off (${secondsOf(THEN.nagle_off)}), each alone, against ${secondsOf(THEN.baseline)} of its baseline. Between a client and an emulator on one machine there is no distance that they could save.`,
       'Client and emulator share the processors, so parallel requests gain what one of them leaves idle, not what a service of many machines could answer.',
       'An emulator does not throttle: the service aims at 2,000 entities a second in one partition (its scalability targets), an emulator takes what its processor gives.',
     ],
-    findings: findingsOf(rates, spent),
+    findings: findingsOf(rates),
   };
 }
 
@@ -178,13 +167,12 @@ const NOW = ['azure-tables-rate', 'datastore-rate'];
 /** A rate counts as another from a quarter on. */
 const NOTICEABLE = 1.25;
 
-function findingsOf(rates: FigureTable, spent: FigureTable): Finding[] {
+function findingsOf(rates: FigureTable): Finding[] {
   const then = (row: string): string => ratioText(rates, row, 'then-rate');
   const now = (row: string): string => ratiosText(rates, row, NOW);
   // Without distance there is little to gain: that nothing was gained says nothing of the service.
   const gained = (row: string): Finding['verdict'] =>
     verdictOf(ratiosOf(rates, row, NOW), (ratio) => ratio > NOTICEABLE) === 'holds' ? 'holds' : 'open';
-  const requests = ['azure-tables-requests', 'datastore-requests'];
   return [
     {
       verdict: verdictOf(ratiosOf(rates, 'single', NOW), (ratio) => ratio < 0.5),
@@ -200,7 +188,7 @@ function findingsOf(rates: FigureTable, spent: FigureTable): Finding[] {
     },
     {
       verdict: verdictOf(ratiosOf(rates, 'store-whole', NOW), (ratio) => ratio > 1),
-      text: `Packed into containers, one putMany of all has ${now('store-whole')} the baseline's rate, with ${ratiosText(spent, 'store-whole', requests)} its requests.`,
+      text: `Packed into containers, one putMany of all has ${now('store-whole')} the baseline's rate.`,
     },
   ];
 }

@@ -1,7 +1,7 @@
 // Document C: ten records of 10,000 characters or of one, in one transaction or one by one. Its
 // `root.put()` lies inside its timing, and so it does here.
 import type { Experiment, ExperimentContext } from '../experiment.ts';
-import { type DocumentPlan, figureTable, measureRows, type PlannedRow, SPENT } from '../plan.ts';
+import { type DocumentPlan, figureTable, measureRows, type PlannedRow } from '../plan.ts';
 import { PUBLISHED, SOURCES } from '../published/published.ts';
 import {
   type Chapter,
@@ -77,10 +77,10 @@ function planOf({ rounds, repetitions }: OptionsC): DocumentPlan {
 async function chapter(context: ExperimentContext, options: OptionsC): Promise<Chapter> {
   const plan = planOf(options);
   const measured = await measureRows(plan, context);
-  const shared = { providers: PROVIDERS, rows: plan.rows };
   const seconds = figureTable(
     {
-      ...shared,
+      providers: PROVIDERS,
+      rows: plan.rows,
       id: 'seconds',
       title: 'Seconds for ten records',
       about: `Records of 10,000 characters (big) or of one (small), new keys each. Before every ten a root is written, by a put of its own, as the document's timing has it. ${options.rounds} rounds, the variants in turn; a figure of now is the mean of ${options.repetitions} repetitions a round.`,
@@ -89,25 +89,14 @@ async function chapter(context: ExperimentContext, options: OptionsC): Promise<C
     },
     measured,
   );
-  const spent = figureTable(
-    {
-      ...shared,
-      id: 'spent',
-      title: 'What ten records cost',
-      about:
-        'Requests, operations as the provider bills them, and processor time of the client, the root included. A transaction on Datastore is begun and committed: two requests.',
-      measures: SPENT,
-    },
-    measured,
-  );
   return {
-    tables: [seconds, spent],
+    tables: [seconds],
     wordTables: [],
     cannotShow: [
       'A round trip to an emulator takes a fraction of a millisecond, so its number counts for less than in a data centre, and the bytes for more.',
       'An emulator keeps its data in memory: what the service does to make a write durable, and to replicate it, takes no time here.',
     ],
-    findings: findingsOf(seconds, spent),
+    findings: findingsOf(seconds),
   };
 }
 
@@ -118,12 +107,11 @@ const NOW = ['datastore-s', 'azure-tables-s'];
  */
 const SAME = 1.25;
 
-function findingsOf(seconds: FigureTable, spent: FigureTable): Finding[] {
+function findingsOf(seconds: FigureTable): Finding[] {
   const then = (row: string): string => ratioText(seconds, row, 'then-s');
   const now = (row: string): string => ratiosText(seconds, row, NOW);
   const [batched, transaction] = ['big-batch', 'big-transaction'].map((row) => ratiosOf(seconds, row, ['datastore-s']));
   const toTransaction = batched!.map((ratio, at) => ratio / transaction![at]!);
-  const billed = ['datastore-billed', 'azure-tables-billed'];
   return [
     {
       verdict: verdictOf(ratiosOf(seconds, 'small-single', NOW), (ratio) => 1 / ratio < SAME),
@@ -138,8 +126,8 @@ function findingsOf(seconds: FigureTable, spent: FigureTable): Finding[] {
       text: `That a batch without a transaction does it too, as a comment says: it takes ${ratiosText(seconds, 'big-batch', ['datastore-s'])} the time of ten writes, in one request where the transaction takes two.`,
     },
     {
-      verdict: verdictOf(ratiosOf(spent, 'store-big-batch', billed), (ratio) => ratio < 0.5),
-      text: `Few large objects: one putMany of this store writes the ten big records for ${ratiosText(spent, 'store-big-batch', billed)} the operations that ten writes are billed as, in ${now('store-big-batch')} their time.`,
+      verdict: verdictOf(ratiosOf(seconds, 'store-big-batch', NOW), (ratio) => ratio < 0.5),
+      text: `Few large objects: one putMany of this store writes the ten big records in ${now('store-big-batch')} the time of ten writes.`,
     },
   ];
 }

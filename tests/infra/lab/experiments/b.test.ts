@@ -39,23 +39,6 @@ describe('then', () => {
 });
 
 describe('now, for 10,000 entities', () => {
-  test.each(['azure-tables', 'datastore'])('groups of 100 are 100 requests on %s, single writes 10,000', (provider) => {
-    for (const row of ['baseline', 'parallel', 'everything'])
-      expect(numberAt(chapter, 'spent', row, `${provider}-requests`)).toBe(100);
-    expect(numberAt(chapter, 'spent', 'single', `${provider}-requests`)).toBeCloseTo(10_000, 6);
-  });
-
-  test('Azure bills a group as one operation, Datastore every entity', () => {
-    expect(numberAt(chapter, 'spent', 'baseline', 'azure-tables-billed')).toBe(100);
-    expect(numberAt(chapter, 'spent', 'baseline', 'datastore-billed')).toBe(10_000);
-    expect(numberAt(chapter, 'spent', 'large', 'datastore-requests')).toBe(20);
-  });
-
-  test('the same load goes through containers, in fewer requests', () => {
-    for (const provider of ['azure-tables', 'datastore'])
-      expect(numberAt(chapter, 'spent', 'store-whole', `${provider}-requests`)).toBeLessThan(100);
-  });
-
   test('seconds are for 10,000 whatever was written, and of the same run as the rate', () => {
     const [seconds, rate] = ['s', 'rate'].map((unit) => numberAt(chapter, 'rates', 'baseline', `azure-tables-${unit}`));
     expect(seconds! * rate!).toBeCloseTo(10_000, 6);
@@ -71,7 +54,7 @@ test('a provider that does not start shows as such in all of its rows, and the o
   const half = await experimentB({ ...SMALL, entities: 200 }).run(emulated.context(undefined, 'datastore'));
   expect(figureAt(half, 'rates', 'baseline', 'datastore-rate')).toEqual({ failed: 'datastore does not start' });
   expect(figureAt(half, 'rates', 'store-whole', 'datastore-rate')).toEqual({ failed: 'datastore does not start' });
-  expect(numberAt(half, 'spent', 'baseline', 'azure-tables-requests')).toBe(100);
+  expect(numberAt(half, 'rates', 'baseline', 'azure-tables-rate')).toBeGreaterThan(0);
   expect(structureErrors(half)).toEqual([]);
 });
 

@@ -18,28 +18,14 @@ test('every row that was printed stands with its five rounds', () => {
   expect(figureAt(chapter, 'seconds', 'small-single', 'then-s')).toEqual({ runs: runs.small_single });
 });
 
-test.each([
-  ['big-single', 11, 11],
-  ['small-single', 11, 11],
-  ['big-transaction', 3, 2],
-  ['small-transaction', 3, 2],
-])('%s: a root and ten records take %i requests on Datastore and %i on Azure', (row, onDatastore, onAzure) => {
-  expect(numberAt(chapter, 'spent', row, 'datastore-requests')).toBe(onDatastore);
-  expect(numberAt(chapter, 'spent', row, 'azure-tables-requests')).toBe(onAzure);
+test('its own ratio by hand: 0.988 s in transactions of 1.926 one by one', () => {
+  const seconds = chapter.tables.find(({ id }) => id === 'seconds')!;
+  expect(ratioOf(seconds, 'big-transaction', 'then-s')).toBeCloseTo(0.988 / 1.926, 10);
 });
 
-test('a batch without a transaction is one request beside the root, and Azure has none', () => {
-  for (const row of ['big-batch', 'small-batch']) {
-    expect(numberAt(chapter, 'spent', row, 'datastore-requests')).toBe(2);
-    expect(figureAt(chapter, 'spent', row, 'azure-tables-requests')).toEqual({
-      missing: 'a batch there is a transaction',
-    });
-  }
-});
-
-test('one putMany of small records is one operation beside the root, put by put ten', () => {
-  for (const provider of ['datastore', 'azure-tables']) {
-    expect(numberAt(chapter, 'spent', 'store-small-batch', `${provider}-billed`)).toBe(2);
-    expect(numberAt(chapter, 'spent', 'store-small-single', `${provider}-billed`)).toBe(11);
-  }
+test('a batch without a transaction is measured where there is one', () => {
+  expect(numberAt(chapter, 'seconds', 'big-batch', 'datastore-s')).toBeGreaterThan(0);
+  expect(figureAt(chapter, 'seconds', 'big-batch', 'azure-tables-s')).toEqual({
+    missing: 'a batch there is a transaction',
+  });
 });

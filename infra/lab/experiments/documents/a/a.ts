@@ -2,19 +2,6 @@
 import type { Experiment, ExperimentContext } from '../../experiment.ts';
 import { SOURCES } from '../../published/published.ts';
 import type { Chapter } from '../../../../../shared/lab/report/chapters/schema.ts';
-import {
-  BSON,
-  CBOR,
-  JS_YAML,
-  JSON_TEXT,
-  MSGPACK,
-  MSGPACK_REFERENCES,
-  sharedStructures,
-  V8,
-  YAML,
-} from '../codecs/codecs.ts';
-import { csv } from '../codecs/csv.ts';
-import { fidelityTable } from '../codecs/fidelity.ts';
 import { containerTable } from './container.ts';
 import { defaultsTable } from './defaults.ts';
 import { findingsOf } from './findings.ts';
@@ -23,24 +10,10 @@ import { sixColumnTable } from './six-columns.ts';
 export const EXPERIMENT_A: Experiment = {
   id: 'a',
   title: 'A container of records: which serializer?',
-  question:
-    'Many records in one entity are read and written whole: which serializer is fast, small, and gives back what went in?',
+  question: 'Many records in one entity are read and written whole: which serializer is fast and small?',
   source: SOURCES.A,
   run: chapter,
 };
-
-const FORMATS = [
-  MSGPACK,
-  sharedStructures(),
-  MSGPACK_REFERENCES,
-  JSON_TEXT,
-  V8,
-  CBOR,
-  csv('cell'),
-  YAML,
-  JS_YAML,
-  BSON,
-];
 
 async function chapter(context: ExperimentContext): Promise<Chapter> {
   const thousand = await sixColumnTable(context, 1_000);
@@ -51,7 +24,7 @@ async function chapter(context: ExperimentContext): Promise<Chapter> {
   const container = await containerTable(context);
   return {
     tables: [thousand, rows, container, defaults],
-    wordTables: [fidelityTable(FORMATS)],
+    wordTables: [],
     cannotShow: [
       'Serializing needs no cloud; but a cloud function has a share of a processor, and a slower one.',
       'Reading and writing an entity take milliseconds on a network, and little on one machine: the serializer’s share of an operation is smaller in a cloud than here.',
