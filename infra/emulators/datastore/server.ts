@@ -8,7 +8,6 @@ import {
 } from '@grpc/grpc-js';
 import { CALLS, type Rpc, RPCS } from './calls.ts';
 import { createFaults, type Faults } from './faults.ts';
-import { createIds } from './storage/ids.ts';
 import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
 import type { Services } from './storage/services.ts';
 import { createTransactions } from './storage/transactions.ts';
@@ -31,7 +30,7 @@ export interface DatastoreEmulator {
   readonly address: string;
   /** Faults to install. */
   readonly faults: Faults;
-  /** Forgets all entities, ids, transactions and faults. */
+  /** Forgets all entities, transactions and faults. */
   reset(): void;
   /** Ends the server: cancels the calls under way. Idempotent. */
   close(): Promise<void>;
@@ -45,7 +44,7 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
   const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile } = options;
   const kept = createKeptStorage(nowMs, dataFile);
   const { storage } = kept;
-  const services: Services = { storage, transactions: createTransactions(storage, nowMs), ids: createIds(storage) };
+  const services: Services = { storage, transactions: createTransactions(storage, nowMs) };
   const faults = createFaults();
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
@@ -62,7 +61,6 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
     reset() {
       faults.clear();
       services.transactions.clear();
-      services.ids.clear();
       kept.clear();
     },
     async close() {

@@ -125,7 +125,7 @@ function counted([entities]: [RecordFields[]], usage: MutableUsage): number {
 /** The code of gRPC's ABORTED: another transaction was quicker. */
 const ABORTED = 10;
 
-/** Begins with the lookup: one request less, which fails on Google's emulator (DIFFERENCES.md). */
+/** Begins with the lookup: one request less, which fails on Google's emulator (differences.ts). */
 async function modify(
   datastore: Datastore,
   entity: { readonly key: DatastoreKey; readonly data: RecordFields },

@@ -2,8 +2,8 @@
 import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
 import { inside, invalid } from '../wire/status.ts';
 import { bytesField, WireReader } from '../wire/wire.ts';
-import { type Database, type KeyRef, type KeyRules, parseKey } from './keys.ts';
-import { checkProperty, outermost, type Properties } from './values.ts';
+import { type Database, type KeyRef, parseKey } from './keys.ts';
+import { checkProperty, type Properties } from './values.ts';
 
 export interface CheckedEntity {
   readonly key: KeyRef;
@@ -17,8 +17,7 @@ const KEY = 1;
 const PROPERTIES = 3;
 
 /** Checks all but the size, which a patch may change. Throws INVALID_ARGUMENT naming the field. */
-export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules): CheckedEntity {
-  const context = outermost(database);
+export function parseEntity(bytes: Buffer, database: Database): CheckedEntity {
   let keyBytes: Buffer | undefined;
   const properties: Properties = new Map();
   const sizes = new Map<string, number>();
@@ -27,14 +26,14 @@ export function parseEntity(bytes: Buffer, database: Database, rules: KeyRules):
     if (reader.field === KEY) {
       keyBytes = reader.slice();
     } else if (reader.field === PROPERTIES) {
-      const property = checkProperty(reader.message(), context);
+      const property = checkProperty(reader.message());
       properties.set(property.name, bytes.subarray(reader.tagStart, reader.end));
       sizes.set(property.name, property.sizeBytes);
     }
   }
   if (keyBytes === undefined) throw invalid('key', 'must be set');
   const given = keyBytes;
-  const key = inside('key', () => parseKey(given, database, rules));
+  const key = inside('key', () => parseKey(given, database));
   let sizeBytes = 0;
   for (const size of sizes.values()) sizeBytes += size;
   return { key, properties, sizeBytes };
@@ -60,11 +59,11 @@ export function sameProperties(one: Properties, other: Properties): boolean {
   return one.size === other.size && [...one].every(([name, entry]) => other.get(name)?.equals(entry) === true);
 }
 
-/** The encoded key of a stored entity; empty for an embedded entity without a key. */
+/** The encoded key of a stored entity. */
 export function keyBytesOf(entity: Buffer): Buffer {
   const reader = new WireReader(entity);
   while (reader.next()) if (reader.field === KEY) return reader.slice();
-  return entity.subarray(entity.length);
+  throw new Error('a stored entity has a key');
 }
 
 /** An entity that holds a key and no properties. */
@@ -74,18 +73,14 @@ export function keyOnly(keyBytes: Buffer): Buffer {
 
 /** Bytes of stored properties by the service's formula. */
 export function propertiesBytes(properties: Properties): number {
-  const context = outermost(ANY_DATABASE);
   let sizeBytes = 0;
   for (const entry of properties.values()) {
     const outer = new WireReader(entry);
     outer.next();
-    sizeBytes += checkProperty(outer.message(), context).sizeBytes;
+    sizeBytes += checkProperty(outer.message()).sizeBytes;
   }
   return sizeBytes;
 }
-
-/** Stored entities name no database. */
-const ANY_DATABASE: Database = { projectId: '', databaseId: '' };
 
 /** Throws INVALID_ARGUMENT if key and properties together are larger than an entity may be. */
 export function checkEntityBytes(key: KeyRef, propertiesBytes: number): void {

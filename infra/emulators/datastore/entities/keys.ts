@@ -9,7 +9,7 @@ import {
   STRING_OVERHEAD_BYTES,
 } from '../wire/limits.ts';
 import { inside, invalid, unsupported } from '../wire/status.ts';
-import { bytesField, varint, WireReader } from '../wire/wire.ts';
+import { bytesField, WireReader } from '../wire/wire.ts';
 
 /** The name under which queries and masks speak of an entity's key. */
 export const KEY = '__key__';
@@ -26,29 +26,23 @@ export interface KeyRef {
   readonly namespaceId: string;
   /** Kind of the last element. */
   readonly kind: string;
-  /** Sorts keys of a partition as strings, a character a byte. An incomplete key's lacks its id. */
+  /** Sorts keys of a partition as strings, a character a byte. */
   readonly order: string;
   /** The encoded `Key`, canonical. */
   readonly encoded: Buffer;
-  readonly complete: boolean;
   /** By the service's formula. */
   readonly sizeBytes: number;
 }
 
 /** Kinds of keys that a field of a request allows. */
 export interface KeyRules {
-  /** Default: complete. */
-  readonly completeness?: 'complete' | 'either';
   /** Reserved kinds and names; default: refused. */
   readonly reserved?: 'allowed';
-  /** Keys of other projects and databases; default: refused. */
-  readonly foreign?: 'allowed';
 }
 
 interface Path {
   kind: string;
   order: string;
-  complete: boolean;
   count: number;
   sizeBytes: number;
 }
@@ -56,7 +50,7 @@ interface Path {
 /** Throws INVALID_ARGUMENT naming the field below the key. */
 export function parseKey(bytes: Buffer, database: Database, rules: KeyRules = {}): KeyRef {
   const reader = new WireReader(bytes);
-  const path: Path = { kind: '', order: '', complete: true, count: 0, sizeBytes: KEY_OVERHEAD_BYTES };
+  const path: Path = { kind: '', order: '', count: 0, sizeBytes: KEY_OVERHEAD_BYTES };
   let partition: Buffer | undefined;
   let canonical = true;
   while (reader.next()) {
@@ -70,7 +64,6 @@ export function parseKey(bytes: Buffer, database: Database, rules: KeyRules = {}
     }
   }
   if (path.count === 0) throw invalid('path', 'must have at least one element');
-  checkCompleteness(path, rules);
   const place = inside('partition_id', () => readPartition(partition, database, rules));
   const encoded = canonical && place.canonical ? bytes : encodeKey(bytes, database, place.namespaceId);
   if (path.sizeBytes > KEY_BYTES_MAX) throw invalid('path', `the key is larger than ${KEY_BYTES_MAX} bytes`);
@@ -80,20 +73,8 @@ export function parseKey(bytes: Buffer, database: Database, rules: KeyRules = {}
     kind: path.kind,
     order: path.order,
     encoded,
-    complete: path.complete,
     sizeBytes: path.sizeBytes,
   };
-}
-
-/** The key with its last identifier filled in. */
-export function completeKey(key: KeyRef, database: Database, id: bigint): KeyRef {
-  const elements: Buffer[] = [];
-  const reader = new WireReader(key.encoded);
-  while (reader.next()) if (reader.field === 2) elements.push(reader.slice());
-  const last = Buffer.concat([elements.at(-1)!, varint(2 * 8), varint(id)]);
-  const path = [...elements.slice(0, -1), last].flatMap((element) => bytesField(2, element));
-  const encoded = Buffer.concat([...encodePartition(database, key.namespaceId), ...path]);
-  return parseKey(encoded, database);
 }
 
 /** Identifies the partition of a query. */
@@ -126,7 +107,6 @@ export function describeKey({ encoded }: KeyRef): string {
 
 function readElement(reader: WireReader, path: Path, rules: KeyRules): void {
   const field = `path[${path.count}]`;
-  if (!path.complete) throw invalid(`path[${path.count - 1}]`, 'only the last element of a path may be incomplete');
   if (path.count === PATH_ELEMENTS_MAX) throw invalid('path', `must not have more than ${PATH_ELEMENTS_MAX} elements`);
   let kind = '';
   let kindOrder = '';
@@ -149,9 +129,9 @@ function readElement(reader: WireReader, path: Path, rules: KeyRules): void {
     }
   }
   if (kindOrder === '') throw invalid(`${field}.kind`, 'must not be empty');
+  if (identifier === '') throw invalid(field, 'must have an id or a name');
   path.kind = kind;
   path.order += kindOrder + identifier;
-  path.complete = identifier !== '';
   path.count += 1;
   path.sizeBytes += sizeBytes;
 }
@@ -176,11 +156,6 @@ export function checkPath(path: string, field: string): void {
   if (/[.\\]/.test(path)) throw unsupported(`${field} "${path}": a path into an embedded entity`);
 }
 
-function checkCompleteness({ complete, count }: Path, { completeness = 'complete' }: KeyRules): void {
-  const field = `path[${count - 1}]`;
-  if (completeness === 'complete' && !complete) throw invalid(field, 'must have an id or a name');
-}
-
 interface PartitionRef {
   readonly namespaceId: string;
   /** It says project and database as the request does. */
@@ -199,13 +174,12 @@ function readPartition(bytes: Buffer | undefined, database: Database, rules: Key
     else if (reader.field === 3) databaseId = reader.text();
     else if (reader.field === 4) namespaceId = reader.text();
   }
-  if (rules.foreign !== 'allowed') checkDatabase(projectId, databaseId, database);
+  checkDatabase(projectId, databaseId, database);
   if (namespaceId !== '') {
     if (!DIMENSION.test(namespaceId)) throw invalid('namespace_id', 'must match [A-Za-z\\d.\\-_]{1,100}');
     if (rules.reserved !== 'allowed' && isReserved(namespaceId)) throw invalid('namespace_id', 'is reserved');
   }
-  const isForeign = projectId !== '' && projectId !== database.projectId;
-  return { namespaceId, canonical: isForeign || (projectId !== '' && databaseId === database.databaseId) };
+  return { namespaceId, canonical: projectId !== '' && databaseId === database.databaseId };
 }
 
 function checkDatabase(projectId: string, databaseId: string, database: Database): void {
@@ -223,23 +197,19 @@ function partitionName({ projectId, databaseId }: Database, namespaceId: string)
   return `${projectId}\n${databaseId}\n${namespaceId}`;
 }
 
-function encodeKey(bytes: Buffer, database: Database, namespaceId: string): Buffer {
+function encodeKey(bytes: Buffer, { projectId, databaseId }: Database, namespaceId: string): Buffer {
+  const partition = [
+    { field: 2, text: projectId },
+    { field: 3, text: databaseId },
+    { field: 4, text: namespaceId },
+  ].filter(({ text }) => text !== '');
+  const parts = bytesField(
+    1,
+    Buffer.concat(partition.flatMap(({ field, text }) => bytesField(field, Buffer.from(text)))),
+  );
   const reader = new WireReader(bytes);
-  const parts = encodePartition(database, namespaceId);
   while (reader.next()) if (reader.field === 2) parts.push(...bytesField(2, reader.slice()));
   return Buffer.concat(parts);
-}
-
-function encodePartition({ projectId, databaseId }: Database, namespaceId: string): Buffer[] {
-  const parts: Buffer[] = [];
-  for (const [field, text] of [
-    [2, projectId],
-    [3, databaseId],
-    [4, namespaceId],
-  ] as const) {
-    if (text !== '') parts.push(...bytesField(field, Buffer.from(text)));
-  }
-  return bytesField(1, Buffer.concat(parts));
 }
 
 /** Sorts a text before its extensions: 0xff follows a zero byte in it, 0x01 its end. */

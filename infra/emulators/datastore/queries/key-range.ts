@@ -1,7 +1,7 @@
 // The range of a query: entities of one kind, in the order of their keys. Conditions on other
 // properties are UNIMPLEMENTED: this project's clients send none.
 import { type Database, KEY, parseKey, partitionOf } from '../entities/keys.ts';
-import { FIELD } from '../entities/values.ts';
+import { KEY_VALUE } from '../entities/values.ts';
 import { enumValue, type Filter, type PropertyReference, type Query } from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/status.ts';
 import { BYTES, WireReader } from '../wire/wire.ts';
@@ -104,6 +104,6 @@ function boundOf({ property, op, value }: Filter['propertyFilter'], partition: s
 /** The encoded key inside an encoded `Value`, if it is one. */
 function keyIn(value: Buffer): Buffer | undefined {
   const reader = new WireReader(value);
-  while (reader.next()) if (reader.field === FIELD.key && reader.type === BYTES) return reader.slice();
+  while (reader.next()) if (reader.field === KEY_VALUE && reader.type === BYTES) return reader.slice();
   return undefined;
 }

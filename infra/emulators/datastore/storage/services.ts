@@ -1,10 +1,8 @@
 // The state that all calls of one server share.
-import type { Ids } from './ids.ts';
 import type { Storage } from './storage.ts';
 import type { Transactions } from './transactions.ts';
 
 export interface Services {
   readonly storage: Storage;
   readonly transactions: Transactions;
-  readonly ids: Ids;
 }

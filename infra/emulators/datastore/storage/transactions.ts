@@ -8,7 +8,6 @@ import type { Storage } from './storage.ts';
 
 export interface Transaction {
   readonly id: Buffer;
-  readonly readOnly: boolean;
   /** Reads see the database as of this version. */
   readonly snapshot: number;
   readKey(key: KeyRef): void;
@@ -23,7 +22,6 @@ export interface Transactions {
   /** Ends a transaction. An unknown id is INVALID_ARGUMENT; one that has ended is accepted. */
   rollback(id: Buffer): void;
   end(transaction: Transaction): void;
-  readonly openCount: number;
   clear(): void;
 }
 
@@ -72,16 +70,13 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
           status.RESOURCE_EXHAUSTED,
           `${open.size} transactions are open: commit them or roll them back`,
         );
-      checkOptions(options, wasIssued);
+      if (options?.mode === 'readOnly') throw unsupported('transaction_options.read_only');
       const snapshot = storage.openSnapshot();
       const now = nowMs();
-      const reads = createReads(storage, snapshot.version);
-      const readOnly = options?.mode === 'readOnly';
       const transaction: Open = {
         id: nextId(),
-        readOnly,
         snapshot: snapshot.version,
-        ...(readOnly ? NO_READS : reads),
+        ...createReads(storage, snapshot.version),
         startedMs: now,
         usedMs: now,
         close: () => snapshot.close(),
@@ -107,9 +102,6 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
     },
     end(transaction) {
       close(transaction as Open);
-    },
-    get openCount() {
-      return open.size;
     },
     clear() {
       for (const transaction of open.values()) close(transaction);
@@ -145,25 +137,11 @@ export function readAs(options: ReadOptions | null, transactions: Transactions):
 const STRONG = 1;
 const EVENTUAL = 2;
 
-function checkOptions(options: TransactionOptions | null, wasIssued: (id: Buffer) => boolean): void {
-  if (options?.mode === 'readOnly' && options.readOnly.readTime !== null)
-    throw unsupported('transaction_options.read_only.read_time');
-  if (options?.mode !== 'readWrite') return;
-  const previous = options.readWrite.previousTransaction;
-  if (previous.length > 0 && !wasIssued(previous))
-    throw invalid('transaction_options.read_write.previous_transaction', 'is not an id that this server issued');
-}
-
 function isExpired({ startedMs, usedMs }: Open, nowMs: number): boolean {
   return nowMs - startedMs > TRANSACTION_MS_MAX || nowMs - usedMs > TRANSACTION_IDLE_MS_MAX;
 }
 
-type Reads = Pick<Transaction, 'readKey' | 'check'>;
-
-/** A read-only transaction reads one snapshot and is never aborted. */
-const NO_READS: Reads = { readKey() {}, check() {} };
-
-function createReads(storage: Storage, snapshot: number): Reads {
+function createReads(storage: Storage, snapshot: number): Pick<Transaction, 'readKey' | 'check'> {
   const keys = new Map<string, KeyRef>();
   return {
     readKey(key) {

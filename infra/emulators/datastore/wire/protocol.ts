@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import protobuf from 'protobufjs/light.js';
 import { invalid } from './status.ts';
 
-export interface Timestamp {
+interface Timestamp {
   readonly seconds: protobuf.Long | number;
   readonly nanos: number;
 }
@@ -13,13 +13,10 @@ export interface ReadOptions {
   readonly readConsistency: number;
   readonly transaction: Buffer;
   readonly newTransaction: TransactionOptions;
-  readonly readTime: Timestamp;
 }
 
 export interface TransactionOptions {
   readonly mode?: 'readWrite' | 'readOnly';
-  readonly readWrite: { readonly previousTransaction: Buffer };
-  readonly readOnly: { readonly readTime: Timestamp | null };
 }
 
 export interface PropertyMask {
@@ -53,7 +50,6 @@ export interface Mutation {
   readonly delete: Buffer;
   readonly conflictDetectionStrategy?: 'baseVersion' | 'updateTime';
   readonly baseVersion: protobuf.Long;
-  readonly updateTime: Timestamp;
   readonly conflictResolutionStrategy: number;
   readonly propertyMask: PropertyMask | null;
   readonly propertyTransforms: readonly object[];
@@ -162,9 +158,4 @@ export function enumValue(name: string, value: string): number {
 export function timestampOf(version: number): Timestamp {
   const seconds = Math.floor(version / 1_000_000);
   return { seconds, nanos: (version - seconds * 1_000_000) * 1_000 };
-}
-
-/** Microseconds since 1970, rounded down. */
-export function microsecondsOf({ seconds, nanos }: Timestamp): number {
-  return Number(seconds) * 1_000_000 + Math.floor(nanos / 1_000);
 }

@@ -55,21 +55,11 @@ export class WireReader {
     return BigInt.asIntN(64, value);
   }
 
-  /** A varint's content, exact up to 2^53: this holds for every enum and flag. */
-  number(): number {
-    return Number(this.int64());
-  }
-
   /** True unless the varint is zero. */
   flag(): boolean {
     this.#expect(VARINT);
     for (let at = this.start; at < this.end; at += 1) if ((this.bytes[at]! & 0x7f) !== 0) return true;
     return false;
-  }
-
-  double(): number {
-    this.#expect(FIXED64);
-    return this.bytes.readDoubleLE(this.start);
   }
 
   /** The content as text; `expectUtf8` must have been called for text that is stored. */
@@ -117,14 +107,14 @@ export function bytesField(field: number, content: Uint8Array): Buffer[] {
   return [Buffer.concat([varint(field * 8 + BYTES), varint(content.byteLength)]), content as Buffer];
 }
 
-export function varint(value: number | bigint): Buffer {
-  let rest = BigInt.asUintN(64, BigInt(value));
+function varint(value: number): Buffer {
+  let rest = value;
   const bytes: number[] = [];
-  while (rest > 0x7fn) {
-    bytes.push(Number(rest & 0x7fn) | 0x80);
-    rest >>= 7n;
+  while (rest > 0x7f) {
+    bytes.push((rest & 0x7f) | 0x80);
+    rest >>>= 7;
   }
-  bytes.push(Number(rest));
+  bytes.push(rest);
   return Buffer.from(bytes);
 }
 

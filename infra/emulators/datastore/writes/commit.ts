@@ -4,13 +4,7 @@ import type { Services } from '../storage/services.ts';
 import type { Transaction } from '../storage/transactions.ts';
 import { type CommitRequest, encoder, enumValue, timestampOf } from '../wire/protocol.ts';
 import { invalid, within } from '../wire/status.ts';
-import {
-  applyMutation,
-  type CheckedMutation,
-  checkMutation,
-  type MutationResult,
-  type Operation,
-} from './mutations.ts';
+import { applyMutation, type CheckedMutation, checkMutation, type Operation } from './mutations.ts';
 
 const encodeResponse = encoder('CommitResponse');
 const TRANSACTIONAL = enumValue('CommitRequest.Mode', 'TRANSACTIONAL');
@@ -18,16 +12,13 @@ const NON_TRANSACTIONAL = enumValue('CommitRequest.Mode', 'NON_TRANSACTIONAL');
 
 export function commit(request: CommitRequest, database: Database, services: Services): Buffer {
   const mutations = checkCommit(request, database);
-  const { transactions } = services;
+  const { storage, transactions } = services;
   if (request.transactionSelector === 'transaction')
-    return commitTransaction(transactions.find(request.transaction), mutations, database, services);
-  if (request.transactionSelector === 'singleUseTransaction') {
-    const options = request.singleUseTransaction;
-    if (options.mode === 'readOnly') throw invalid('single_use_transaction.mode', 'must be read_write');
-    return commitTransaction(transactions.begin(options), mutations, database, services);
-  }
-  const version = services.storage.nextVersion();
-  const mutationResults = mutations.map((mutation) => apply(mutation, version, database, services));
+    return commitTransaction(transactions.find(request.transaction), mutations, services);
+  if (request.transactionSelector === 'singleUseTransaction')
+    return commitTransaction(transactions.begin(request.singleUseTransaction), mutations, services);
+  const version = storage.nextVersion();
+  const mutationResults = mutations.map((mutation) => applyMutation(mutation, version, storage));
   return encodeResponse({ mutationResults });
 }
 
@@ -48,35 +39,24 @@ function checkCommit(request: CommitRequest, database: Database): CheckedMutatio
 function commitTransaction(
   transaction: Transaction,
   mutations: readonly CheckedMutation[],
-  database: Database,
-  services: Services,
+  { storage, transactions }: Services,
 ): Buffer {
   try {
-    if (transaction.readOnly && mutations.length > 0)
-      throw invalid('mutations', 'must be empty in a read-only transaction');
     transaction.check();
   } finally {
     // Ends in any case, but after the check: it needs states kept for open transactions alone.
-    services.transactions.end(transaction);
+    transactions.end(transaction);
   }
-  const { storage } = services;
   const version = storage.nextVersion();
   const undo = storage.openUndo();
   try {
-    const mutationResults = mutations.map((mutation) => apply(mutation, version, database, services));
+    const mutationResults = mutations.map((mutation) => applyMutation(mutation, version, storage));
     undo.close();
     return encodeResponse({ mutationResults, commitTime: timestampOf(version) });
   } catch (error) {
     undo.rollback();
     throw error;
   }
-}
-
-/** An insert or upsert may leave its id to the server. */
-function apply(mutation: CheckedMutation, version: number, database: Database, services: Services): MutationResult {
-  if (mutation.key.complete) return applyMutation(mutation, version, services);
-  const key = services.ids.allocate(mutation.key, database);
-  return { ...applyMutation({ ...mutation, key }, version, services), key: key.encoded };
 }
 
 /** True if the commit is all or nothing. */
@@ -99,7 +79,6 @@ function checkSequences(mutations: readonly CheckedMutation[], isTransactional: 
   if (mutations.length < 2) return;
   const before = new Map<string, Operation>();
   for (const [place, { key, operation }] of mutations.entries()) {
-    if (!key.complete) continue;
     const name = keyName(key);
     const earlier = before.get(name);
     if (earlier !== undefined && !isTransactional)

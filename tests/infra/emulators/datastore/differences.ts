@@ -16,14 +16,6 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
     case: 'the commit time is not set for non-transactional commits',
     why: 'sets it; datastore.proto, CommitResponse.commit_time: "Not set for non-transactional commits"',
   },
-  {
-    case: 'a write at an old version with SERVER_VALUE is not applied, and the result says so',
-    why: 'overwrites; datastore.proto, Mutation: "Conflicting mutations are not applied"',
-  },
-  {
-    case: 'a base version without a strategy means SERVER_VALUE',
-    why: 'overwrites; datastore.proto, conflict_resolution_strategy: "Defaults to SERVER_VALUE"',
-  },
   { case: 'an entity of 1,048,573 bytes is INVALID_ARGUMENT', why: `takes up to 1,048,576 bytes; ${ENTITY_SIZE}` },
   { case: 'a key of more than 6 KiB is INVALID_ARGUMENT', why: KEY_SIZE },
   { case: 'more than 1,000 keys in a lookup are INVALID_ARGUMENT', why: LOOKUP_KEYS },
@@ -34,10 +26,6 @@ export const FIRESTORE_DIFFERENCES: readonly Difference[] = [
   { case: 'an entity that was missing and has come aborts the commit', why: WAITS, hangs: true },
   { case: 'an entity that was there and is gone aborts the commit', why: WAITS, hangs: true },
   { case: 'a transaction reads the state of its beginning', why: SNAPSHOT },
-  {
-    case: 'a read-only transaction is never aborted, and writes nothing',
-    why: 'refuses its commit even of nothing; datastore.proto, Commit: "optionally creating, deleting or modifying some entities"',
-  },
   {
     case: 'a read may begin a transaction',
     why: 'returns an id that cannot be committed; datastore.proto, ReadOptions: its identifier "will be returned in the corresponding response"',

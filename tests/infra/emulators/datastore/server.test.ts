@@ -98,13 +98,8 @@ test('a query brings at most 300 results at once', async () => {
 });
 
 test('the message of a refusal names the field at fault', async () => {
-  const mutations = [
-    upsert(key('K', 'a')),
-    upsert(key('K', 'b'), { list: { arrayValue: { values: [integer(1), {}] } } }),
-  ];
-  await expect(service.commit(mutations)).rejects.toThrow(
-    'mutations[1].upsert.properties.list.array_value.values[1]: has no value set',
-  );
+  const mutations = [upsert(key('K', 'a')), upsert(key('K', 'b'), { x: {} })];
+  await expect(service.commit(mutations)).rejects.toThrow('mutations[1].upsert.properties.x: has no value set');
 });
 
 test('a message that would be too long for a header loses its middle', async () => {
@@ -131,6 +126,9 @@ test('what it does not do is UNIMPLEMENTED, and the message says what', async ()
   const transform = { property: 'x', increment: integer(1) };
   for (const [field, call] of [
     ['property_transforms', service.commit([{ ...upsert(key('K', 'a')), propertyTransforms: [transform] }])],
+    ['field 9', service.commit([upsert(key('K', 'a'), { x: { arrayValue: { values: [] } } })])],
+    ['FAIL', service.commit([{ ...upsert(key('K', 'a')), baseVersion: 1 }])],
+    ['read_only', service.client.beginTransaction({ projectId: PROJECT_ID, transactionOptions: { readOnly: {} } })],
     ['read_time', service.lookup([key('K', 'a')], { readOptions: { readTime: { seconds: 5 } } })],
     ['find_nearest', service.query({ ...query, findNearest: {} })],
     ['distinct_on', service.query({ ...query, distinctOn: [{ name: 'x' }] })],

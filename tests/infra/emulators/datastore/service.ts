@@ -36,7 +36,7 @@ export interface Service {
     options?: google.datastore.v1.ICommitRequest,
   ): Promise<google.datastore.v1.ICommitResponse>;
   query(query: Query, options?: google.datastore.v1.IRunQueryRequest): Promise<google.datastore.v1.IQueryResultBatch>;
-  begin(options?: google.datastore.v1.ITransactionOptions): Promise<Uint8Array>;
+  begin(): Promise<Uint8Array>;
   /** Commits in a transaction. */
   commitIn(transaction: Uint8Array, mutations: readonly Mutation[]): Promise<google.datastore.v1.ICommitResponse>;
   rollback(transaction: Uint8Array): Promise<unknown>;
@@ -69,8 +69,8 @@ export function serviceAt(endpoint: string): Service {
       const [response] = await client.runQuery({ projectId: PROJECT_ID, query, ...options }, ONCE);
       return response.batch!;
     },
-    async begin(options = {}) {
-      const [response] = await client.beginTransaction({ projectId: PROJECT_ID, transactionOptions: options }, ONCE);
+    async begin() {
+      const [response] = await client.beginTransaction({ projectId: PROJECT_ID }, ONCE);
       return response.transaction as Uint8Array;
     },
     commitIn: (transaction, mutations) => commit(mutations, { mode: 'TRANSACTIONAL', transaction }),
@@ -97,9 +97,7 @@ export function key(...path: readonly (string | number)[]): Key {
 export const text = (stringValue: string): Value => ({ stringValue });
 export const plain = (stringValue: string): Value => ({ stringValue, excludeFromIndexes: true });
 export const integer = (integerValue: number): Value => ({ integerValue });
-export const array = (...values: Value[]): Value => ({ arrayValue: { values } });
 export const blob = (sizeBytes: number): Value => ({ blobValue: Buffer.alloc(sizeBytes, 7), excludeFromIndexes: true });
-export const entity = (properties: Properties): Value => ({ entityValue: { properties } });
 
 export const upsert = (at: Key, properties: Properties = {}): Mutation => ({ upsert: { key: at, properties } });
 export const insert = (at: Key, properties: Properties = {}): Mutation => ({ insert: { key: at, properties } });
@@ -107,10 +105,7 @@ export const update = (at: Key, properties: Properties = {}): Mutation => ({ upd
 export const remove = (at: Key): Mutation => ({ delete: at });
 
 /** The condition that a mutation states. */
-export const at = (baseVersion: string | number, strategy: 'FAIL' | 'SERVER_VALUE' = 'FAIL') => ({
-  baseVersion,
-  conflictResolutionStrategy: strategy,
-});
+export const at = (baseVersion: string | number) => ({ baseVersion, conflictResolutionStrategy: 'FAIL' as const });
 
 export const comparison = (
   name: string,
@@ -147,7 +142,6 @@ export async function contentOf(service: Service, at: Key): Promise<Record<strin
 }
 
 function contentOfValue(value: Value): unknown {
-  if (value.arrayValue !== undefined && value.arrayValue !== null) return value.arrayValue.values?.map(contentOfValue);
   const content = value.stringValue ?? value.integerValue ?? value.doubleValue ?? value.booleanValue ?? value.blobValue;
   return value.integerValue === undefined || value.integerValue === null ? content : Number(content);
 }

@@ -51,22 +51,6 @@ export function commitCases(declare: Declare): void {
     expect(gone).toBeGreaterThanOrEqual(first);
   });
 
-  declare('an insert without an identifier gets one', async (service, kind) => {
-    const { mutationResults } = await service.commit([insert(key(kind)), insert(key(kind))]);
-    const ids = mutationResults!.map((result) => String(result.key?.path?.[0]?.id));
-    expect(new Set(ids).size).toBe(2);
-    expect(await contentOf(service, key(kind, Number(ids[0])))).toEqual({});
-  });
-
-  declare('results stand in the order of the mutations', async (service, kind) => {
-    const { mutationResults } = await service.commit([
-      upsert(key(kind, 'a')),
-      insert(key(kind)),
-      remove(key(kind, 'b')),
-    ]);
-    expect(mutationResults!.map((result) => result.key !== null)).toEqual([false, true, false]);
-  });
-
   declare('a commit of nothing is fine', async (service) => {
     expect((await service.commit([])).mutationResults).toEqual([]);
   });

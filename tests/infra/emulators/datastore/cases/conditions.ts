@@ -19,26 +19,6 @@ export function conditionCases(declare: Declare): void {
     expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: 2 });
   });
 
-  declare(
-    'a write at an old version with SERVER_VALUE is not applied, and the result says so',
-    async (service, kind) => {
-      const version = versionOf(await service.commit([insert(key(kind, 'a'), { x: integer(1) })]));
-      const current = versionOf(await service.commit([update(key(kind, 'a'), { x: integer(2) })]));
-      const stale = { ...upsert(key(kind, 'a'), { x: integer(3) }), ...at(version, 'SERVER_VALUE') };
-      const { mutationResults } = await service.commit([stale]);
-      expect(mutationResults![0]).toMatchObject({ conflictDetected: true, version: String(current) });
-      expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: 2 });
-    },
-  );
-
-  declare('a base version without a strategy means SERVER_VALUE', async (service, kind) => {
-    const version = versionOf(await service.commit([insert(key(kind, 'a'), { x: integer(1) })]));
-    await service.commit([update(key(kind, 'a'), { x: integer(2) })]);
-    const { mutationResults } = await service.commit([{ ...upsert(key(kind, 'a')), baseVersion: version }]);
-    expect(mutationResults![0]!.conflictDetected).toBe(true);
-    expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: 2 });
-  });
-
   declare('base version zero means: there must be no entity', async (service, kind) => {
     await service.commit([{ ...upsert(key(kind, 'a')), ...at(0) }]);
     await expectCode(CODE.precondition, service.commit([{ ...upsert(key(kind, 'a'), { x: integer(1) }), ...at(0) }]));

@@ -93,16 +93,6 @@ export function transactionCases(declare: Declare): void {
     expect(await contentOf(service, key(kind, 'a'))).toBeUndefined();
   });
 
-  declare('a read-only transaction is never aborted, and writes nothing', async (service, kind) => {
-    await service.commit([insert(key(kind, 'a'))]);
-    const transaction = await service.begin({ readOnly: {} });
-    await service.lookup([key(kind, 'a')], within(transaction));
-    await service.commit([update(key(kind, 'a'), { x: integer(1) })]);
-    expect((await service.commitIn(transaction, [])).mutationResults).toEqual([]);
-    const second = await service.begin({ readOnly: {} });
-    await expectCode(CODE.invalid, service.commitIn(second, [upsert(key(kind, 'b'))]));
-  });
-
   declare('a transaction that was committed or rolled back is INVALID_ARGUMENT from then on', async (service, kind) => {
     const committed = await service.begin();
     await service.commitIn(committed, [upsert(key(kind, 'a'))]);
