@@ -30,7 +30,6 @@ const READY_TIMEOUT_MS = 60_000;
 export async function findGoogleEmulator(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<FoundEmulator | MissingEmulator> {
-  const missing = (why: string): MissingEmulator => ({ found: false, why, howTo: HOW_TO });
   const running = env['DATASTORE_EMULATOR_HOST'];
   if (running !== undefined && running !== '')
     return { found: true, endpoint: running.includes('://') ? running : `http://${running}` };
@@ -59,4 +58,8 @@ export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emul
     throw error;
   }
   return { name: NAME, endpoint, exited: child.exited, close: () => child.close() };
+}
+
+function missing(why: string): MissingEmulator {
+  return { found: false, why, howTo: HOW_TO };
 }

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { INDEXED_BYTES_MAX, NUMBER_BYTES, PROPERTY_BYTES_MAX, STRING_OVERHEAD_BYTES } from '../wire/limits.ts';
 import { invalid, unsupported, within } from '../wire/status.ts';
-import { BYTES, FIXED64, VARINT, WireReader } from '../wire/wire.ts';
+import { BYTES, FIXED64, VARINT, type WireReader } from '../wire/wire.ts';
 import { isReserved } from './keys.ts';
 
 /** Field numbers of `Value`, as entity.proto has them. */
@@ -10,7 +10,7 @@ export const KEY_VALUE = 5;
 const MEANING = 14;
 const EXCLUDE_FROM_INDEXES = 19;
 
-/** What an entity may hold here: the type on the wire, by field number. */
+/** The values that an entity may hold: name and type on the wire, by field number. */
 const KINDS: ReadonlyMap<number, { readonly name: string; readonly wireType: number }> = new Map([
   [1, { name: 'boolean_value', wireType: VARINT }],
   [2, { name: 'integer_value', wireType: VARINT }],

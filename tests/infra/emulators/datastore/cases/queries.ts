@@ -21,14 +21,15 @@ async function store(service: Service, kind: string, names: readonly string[] = 
   await service.commit(names.map((name) => upsert(key(kind, name), { x: integer(1) })));
 }
 
+const bound = (op: Parameters<typeof comparison>[1], kind: string, name: string) =>
+  comparison('__key__', op, { keyValue: key(kind, name) });
+
 export function queryCases(declare: Declare): void {
   const finds = (title: string, queryOf: (kind: string) => Omit<Query, 'kind'>, expected: string) =>
     declare(title, async (service, kind) => {
       await store(service, kind);
       expect(namesOf(await service.query({ kind: [{ name: kind }], ...queryOf(kind) })).join('')).toBe(expected);
     });
-  const bound = (op: Parameters<typeof comparison>[1], kind: string, name: string) =>
-    comparison('__key__', op, { keyValue: key(kind, name) });
 
   finds('a query of a kind finds its entities in the order of their keys', () => ({}), 'abcdef');
   finds('the order of keys may be asked for', () => ({ order: [ascending('__key__')] }), 'abcdef');
