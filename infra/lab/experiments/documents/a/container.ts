@@ -1,7 +1,6 @@
-// Document A's own container of 300 rows and 100 kB: an operation reads and writes all of it, where
-// one of this store's takes a part.
+// Document A's own container of 300 rows and 100 kB: an operation reads and writes all of it.
 import { spentOn } from '../../../../../shared/lab/load/spent.ts';
-import { recordSource, type SampleRecord } from '../../../../../shared/lab/work/records.ts';
+import { recordSource } from '../../../../../shared/lab/work/records.ts';
 import { type Provider, PROVIDERS } from '../../../../../shared/lab/kit/dimensions.ts';
 import type { Driver, EntityId, PartName } from '../../../../../shared/store/index.ts';
 import type { ExperimentContext } from '../../experiment.ts';
@@ -14,7 +13,7 @@ import {
   type Row,
 } from '../../../../../shared/lab/report/chapters/schema.ts';
 import { alternatingRuns, type Numbers, type Variant } from '../../rounds.ts';
-import { MSGPACK } from '../codecs/codecs.ts';
+import { type Dictionary, MSGPACK } from '../codecs/codecs.ts';
 import { typicalMs } from '../codecs/typical.ts';
 import { ROUNDS } from './six-columns.ts';
 
@@ -33,9 +32,6 @@ const PARTS = [
   { id: 'encode', name: 'encode', printedMs: THEN.encode_ms },
   { id: 'write', name: 'write the entity', printedMs: THEN.write_ms },
   { id: BASELINE, name: 'the whole operation', printedMs: THEN.operation_ms },
-  { id: 'get', name: 'this store: get', printedMs: undefined },
-  { id: 'put', name: 'this store: put', printedMs: undefined },
-  { id: 'delete', name: 'this store: delete', printedMs: undefined },
 ] as const;
 
 export async function containerTable(context: ExperimentContext): Promise<FigureTable> {
@@ -52,8 +48,7 @@ export async function containerTable(context: ExperimentContext): Promise<Figure
     ],
     rows: PARTS.map(({ id, name, printedMs }): Row => {
       const now = PROVIDERS.map((provider): [string, Figure] => [provider, cells.get(provider)![id]!]);
-      const printed = figureOf(printedMs === undefined ? [] : [printedMs]);
-      return { id, name, against: BASELINE, figures: { printed, ...Object.fromEntries(now) } };
+      return { id, name, against: BASELINE, figures: { printed: figureOf([printedMs]), ...Object.fromEntries(now) } };
     }),
   };
 }
@@ -66,23 +61,20 @@ function column(id: string, era: Column['era'], where: string): Column {
 function containerVariant(context: ExperimentContext, provider: Provider): Variant {
   const source = recordSource(1, ROW_BYTES);
   const records = Array.from({ length: ROWS }, (_, index) => source(index, 0));
+  const dictionary = Object.fromEntries(records.map(({ key, fields }) => [key, fields]));
   return {
     row: provider,
     columns: PARTS.map(({ id }) => id),
-    run: async (round) => ({
-      ...(await wholeOperation(context, provider, records, round)),
-      ...(await storeOperations(context, provider, records)),
-    }),
+    run: (round) => wholeOperation(context, provider, dictionary, round),
   };
 }
 
 async function wholeOperation(
   context: ExperimentContext,
   provider: Provider,
-  records: readonly SampleRecord[],
+  dictionary: Dictionary,
   round: number,
 ): Promise<Numbers> {
-  const dictionary = Object.fromEntries(records.map(({ key, fields }) => [key, fields]));
   const bytes = Uint8Array.from(MSGPACK.encode(dictionary));
   const ids = Array.from({ length: OPERATIONS }, (_, index) => `container-${round}-${index}` as EntityId);
   const driver = (await context.emulator(provider)).driver('parts');
@@ -99,23 +91,6 @@ async function wholeOperation(
 async function insert(driver: Driver, id: EntityId, bytes: Uint8Array): Promise<void> {
   const [outcome] = await driver.write([{ kind: 'insert', id, parts: [{ name: PART, bytes, chunksBefore: 0 }] }], CALL);
   if (outcome?.kind !== 'written') throw new Error(`the container was not written: ${outcome?.kind}`);
-}
-
-async function storeOperations(
-  context: ExperimentContext,
-  provider: Provider,
-  records: readonly SampleRecord[],
-): Promise<Numbers> {
-  const table = await (await context.emulator(provider)).store().table<object>('container');
-  const outcomes = await table.putMany(records.map(({ key, fields }) => ({ key, value: fields })));
-  for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
-  // Spread over the table: neighbours share a page.
-  const some = records.filter((_, index) => index % (ROWS / OPERATIONS) === 0);
-  const put = await meanMs(some, ({ key, fields }) => table.put(key, fields));
-  const get = await meanMs(some, async ({ key }) => {
-    if ((await table.get(key)) === undefined) throw new Error(`absent: ${key}`);
-  });
-  return { put, get, delete: await meanMs(some, ({ key }) => table.delete(key)) };
 }
 
 /** The mean of one item's work, one after the other. */
