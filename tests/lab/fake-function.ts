@@ -2,7 +2,7 @@
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
 import { isOfContainers, type Layout, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
-import { COUNTERS } from './fakes.ts';
+import { COUNTERS, result } from './fakes.ts';
 import { encodedOf } from './histogram-of.ts';
 import { placeOf } from './report/sample-report.ts';
 
@@ -24,17 +24,13 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
   );
   const recordsPerCall = workload === 'load' ? 500 : 1;
   const records = operations * recordsPerCall;
-  return {
+  return result({
     provider,
     layout,
     workload,
     place: placeOf(provider),
-    isCold: false,
-    uptimeMs: 60_000,
     firstOperationMs: 2 * latencyMs,
     recordsPerCall,
-    warmup: { durationMs: 300, steadiness: 'steady', errors: 0 },
-    openedAtMs: 1_795_000_000_000,
     durationMs,
     records,
     recordsTotal: 2 * records,
@@ -44,15 +40,10 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
       billable: { reads: operations, writes: operations, deletes: 0 },
     },
     store: isOfContainers(layout) ? { ...COUNTERS, commits: operations } : null,
-    errors: {},
-    unfinished: 0,
     histogram: encodedOf(operations, latencyMs),
     operations,
     behindMsMax: ratePerSecond === null ? null : 0,
-    isHeldByRamp: false,
-    processor: { wait: 0.1, stolen: 0, busy: 0.5 },
-    memoryBytes: 90_000_000,
-  };
+  });
 }
 
 type Answer = (request: CellRequest, provider: Provider) => Response | Promise<Response>;

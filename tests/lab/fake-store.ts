@@ -1,57 +1,24 @@
 // A store of known service times, in virtual time. Textbooks say how a load on it behaves.
+import { InstanceRuntime } from '../../shared/lab/cloud/instance/runtime.ts';
+import { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
+import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { WindowOptions } from '../../shared/lab/load/window.ts';
 import type { Unit } from '../../shared/lab/work/layout-clients.ts';
 import type { Runtime } from '../../shared/store/index.ts';
-import { quiet } from '../support/virtual-runtime.ts';
 
-interface Timer {
-  readonly dueMs: number;
-  readonly fire: () => void;
-}
-
-/** A clock that jumps from timer to timer while work goes on. Its wall clock has another zero. */
+/** Virtual time that a load runs in. Its wall clock has another zero. */
 export class Clock {
-  #nowMs = 0;
-  readonly #timers: Timer[] = [];
+  readonly #scheduler = new Scheduler(1);
   readonly wallStartMs = 1_700_000_000_000;
-  readonly runtime: Runtime;
+  readonly runtime: Runtime = new InstanceRuntime(this.#scheduler, seededRandom(1));
 
   constructor() {
-    const watch = (ms: number, signal?: AbortSignal): Promise<void> => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const fire = (): void => {
-        signal?.removeEventListener('abort', fire);
-        resolve();
-      };
-      this.#timers.push({ dueMs: this.#nowMs + Math.max(0, ms), fire });
-      signal?.addEventListener('abort', fire);
-      return promise;
-    };
-    this.runtime = {
-      wallMs: () => this.wallStartMs + this.#nowMs,
-      monotonicMs: () => this.#nowMs,
-      sleep: watch,
-      watch,
-      nextTurn: () => watch(1),
-      busyShare: () => 0,
-      random: () => new Uint8Array(),
-    };
+    this.runtime.nextTurn = () => this.runtime.watch(1);
   }
 
   /** Lets time pass until the work ends. */
   async run<T>(work: Promise<T>): Promise<T> {
-    const progress = { isDone: false };
-    void Promise.allSettled([work]).then(() => {
-      progress.isDone = true;
-    });
-    for (await quiet(); !progress.isDone; await quiet()) {
-      let next = 0;
-      for (const [at, timer] of this.#timers.entries()) if (timer.dueMs < this.#timers[next]!.dueMs) next = at;
-      const [timer] = this.#timers.splice(next, 1);
-      if (timer === undefined) throw new Error('stuck: the work waits, and no timer is set');
-      this.#nowMs = Math.max(this.#nowMs, timer.dueMs);
-      timer.fire();
-    }
+    await this.#scheduler.run(work, Infinity);
     return await work;
   }
 }

@@ -5,7 +5,7 @@ import { decodeHistogram } from '../../../shared/lab/kit/histogram.ts';
 import { CellError, runCell } from '../../../shared/lab/load/run.ts';
 import { keyOf } from '../../../shared/lab/work/keys.ts';
 import { MIXES, whyNot } from '../../../shared/lab/work/workloads.ts';
-import { type Layout, LAYOUTS, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
+import { type Layout, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../../shared/lab/kit/usage.ts';
 import { CONTAINER_KIB_MAX } from '../../../shared/lab/load/coordinates.ts';
 import { LIMITS as AZURE_LIMITS } from '../../../shared/drivers/azure-tables/mapping.ts';
@@ -152,14 +152,6 @@ describe('a cell', () => {
 });
 
 describe.each(WORKLOADS)('the workload %s', (workload) => {
-  test.each(LAYOUTS.filter((layout) => whyNot(layout, workload) === undefined))(
-    'runs in the layout %s',
-    async (layout) => {
-      const { result } = await ran({ layout, workload, durationMs: 1_000 });
-      expect(result.records).toBeGreaterThan(0);
-    },
-  );
-
   test('mixes its operations as its shares say', async () => {
     const { log } = (await ran({ workload, durationMs: 10_000, records: 1_000, warmup: { leastMs: 0, mostMs: 0 } }))
       .targets;

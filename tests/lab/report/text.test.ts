@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { against, coordinatesOf } from '../../../shared/lab/report/against.ts';
 import { reportText } from '../../../shared/lab/report/text.ts';
-import { CLOUD_PLACES, sampleCell, sampleReport, unusualCells } from './sample-report.ts';
+import { sampleCell, sampleReport, unusualCells } from './sample-report.ts';
 
 const text = reportText(sampleReport());
 
@@ -42,12 +42,6 @@ describe('the text', () => {
     const level = reportText(sampleReport({ containerFactor: 0.45 }));
     expect(level).toMatch(/datastore +load 500B +1[34] x +(1\.0|0\.99) x \?$/m);
     expect(text).not.toMatch(/ x \?$/m);
-  });
-
-  test('says where it ran, by the word of the cells', () => {
-    expect(text).toContain('emulated, not the cloud');
-    const real = reportText(sampleReport({ change: { places: [...CLOUD_PLACES] } }));
-    expect(real).not.toMatch(/emulat/i);
   });
 
   test('names what failed, was left out, is left over, and why it ended', () => {
