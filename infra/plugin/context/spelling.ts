@@ -1,4 +1,4 @@
-// Suggests the meant name in errors about serverless.yml and --param.
+// Says what is allowed in errors about serverless.yml and --param.
 import { PROVIDER_SCHEMA } from './schema.ts';
 
 /** The part of a JSON schema that is read here. */
@@ -9,14 +9,14 @@ interface Schema {
   readonly description?: string;
 }
 
-const UNKNOWN = /^at '([^']+)': unrecognized property '([^']+)'$/;
+const UNKNOWN = /^at '([^']+)': unrecognized property '[^']+'$/;
 const NOT_ALLOWED = /^at '([^']+)': must be equal to one of the allowed values$/;
 const NO_MATCH = /^at '([^']+)': must match pattern /;
 
-/** Adds what was meant or allowed, or the form in words, if the framework says neither. */
+/** Adds what is allowed, or the form in words, if the framework says neither. */
 export function withMeaning(message: string): string {
-  const [, parent, name] = UNKNOWN.exec(message) ?? [];
-  if (parent !== undefined) return `${message}; ${meantText(name!, Object.keys(schemaAt(parent)?.properties ?? {}))}`;
+  const [, parent] = UNKNOWN.exec(message) ?? [];
+  if (parent !== undefined) return `${message}; ${knownText(Object.keys(schemaAt(parent)?.properties ?? {}))}`;
   const [, at] = NOT_ALLOWED.exec(message) ?? [];
   if (at !== undefined) return `${message} [${(schemaAt(at)?.enum ?? []).join(', ')}]`;
   const [, formed] = NO_MATCH.exec(message) ?? [];
@@ -32,16 +32,11 @@ export function unknownParamText(
   const known = [...new Set(Object.values(declared).flatMap((ofStage) => Object.keys(ofStage)))];
   const unknown = given.find((param) => !known.includes(param.split('=')[0]!));
   if (unknown === undefined) return undefined;
-  return `--param ${unknown}: there is no such parameter; ${meantText(unknown.split('=')[0]!, known)}`;
+  return `--param ${unknown}: there is no such parameter; ${knownText(known)}`;
 }
 
-/** `did you mean alerts?`, or all there are, if none is like it. */
-function meantText(name: string, known: readonly string[]): string {
-  const [nearest] = known
-    .map((one) => ({ one, distance: distanceOf(name.toLowerCase(), one.toLowerCase()) }))
-    .filter(({ one, distance }) => distance <= Math.max(2, one.length / 3))
-    .sort((one, other) => one.distance - other.distance);
-  return nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest.one}?`;
+function knownText(known: readonly string[]): string {
+  return `there are ${known.join(', ')}`;
 }
 
 /** Finds a setting by its path: `provider.gcp.region`, or `functions.NAME.memoryMb`. */
@@ -50,16 +45,4 @@ function schemaAt(path: string): Schema | undefined {
   const within = root === 'functions' ? rest.slice(1) : rest;
   const start: Schema = root === 'functions' ? PROVIDER_SCHEMA.function : PROVIDER_SCHEMA.provider;
   return within.reduce<Schema | undefined>((schema, name) => schema?.properties?.[name], start);
-}
-
-/** Counts letters to insert, delete or change (Levenshtein). */
-function distanceOf(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [at, letter] of from.split('').entries()) {
-    const next = [at + 1];
-    for (const [column, other] of to.split('').entries())
-      next.push(Math.min(next[column]! + 1, row[column + 1]! + 1, row[column]! + (letter === other ? 0 : 1)));
-    row = next;
-  }
-  return row[to.length]!;
 }

@@ -22,7 +22,7 @@ export type Backend = Provider | 'memory';
 export type LoadKind =
   | { readonly layout: 'record'; readonly verb: keyof RecordCosts }
   | { readonly layout: 'batch'; readonly verb: 'read' | 'write'; readonly records: number }
-  | { readonly layout: 'container'; readonly verb: Verb; readonly size: string };
+  | { readonly layout: 'container'; readonly verb: Verb };
 
 /**
  * A load with its rounds: microseconds an operation in each, and what an operation used at the
@@ -37,22 +37,12 @@ export interface Measured {
   readonly use: DriverUse | undefined;
 }
 
-/** One load as it was measured, and what the table makes of it. */
+/**
+ * Microseconds an operation, or a record of many: the median of a load's rounds, and the table's
+ * own figure.
+ */
 export interface MeasuredLoad {
-  /**
-   * The load's name: `datastore record get`; `azure-tables put, 64 KiB`; `memory get, any size,
-   * cold`.
-   */
-  readonly load: string;
-  readonly inFlight: number;
-  /**
-   * Microseconds an operation, or a record of many: the median of the rounds, the lowest and the
-   * highest.
-   */
   readonly median: number;
-  readonly lowest: number;
-  readonly highest: number;
-  /** The table's own figure for this load, by its requests, entities and bytes an operation. */
   readonly fitted: number;
 }
 
@@ -117,14 +107,17 @@ export function costsOf(
     if (kind.layout === 'batch') return batch[kind.verb].request / kind.records + batch[kind.verb].record;
     return costOf({ ...engine, ...requests }, countsOf(load, shares));
   };
-  return { costs: { record, batch, container }, loads: own.map((load) => besideTable(load, fitted(load))) };
+  return {
+    costs: { record, batch, container },
+    loads: own.map((load) => ({ median: median(load.rounds), fitted: fitted(load) })),
+  };
 }
 
 /** The loads on the memory driver beside what the engine's costs make of them. */
 export function engineLoads(loads: readonly Measured[]): MeasuredLoad[] {
   const engine = engineCosts(loads);
   const own = loads.filter(({ backend }) => backend === 'memory');
-  return own.map((load) => besideTable(load, costOf(engine, countsOf(load, NO_TRANSPORT))));
+  return own.map((load) => ({ median: median(load.rounds), fitted: costOf(engine, countsOf(load, NO_TRANSPORT)) }));
 }
 
 function engineCosts(loads: readonly Measured[]): Counts {
@@ -183,24 +176,4 @@ function batchCost(verb: 'read' | 'write', own: readonly Measured[]): BatchCost 
       : [],
   );
   return rows.length === 0 ? undefined : fitCosts(['request', 'record'], rows);
-}
-
-function besideTable({ backend, kind, inFlight, rounds }: Measured, fitted: number): MeasuredLoad {
-  const [lowest, middle, highest, table] = [Math.min(...rounds), median(rounds), Math.max(...rounds), fitted].map(
-    Math.round,
-  );
-  return {
-    load: `${backend} ${nameOf(kind)}`,
-    inFlight,
-    median: middle!,
-    lowest: lowest!,
-    highest: highest!,
-    fitted: table!,
-  };
-}
-
-/** A load in words, the same for the same load. */
-function nameOf(kind: LoadKind): string {
-  if (kind.layout === 'container') return `${kind.verb}, ${kind.size}`;
-  return `${kind.layout} ${kind.verb}${kind.layout === 'batch' ? ` of ${kind.records}` : ''}`;
 }

@@ -124,10 +124,9 @@ export async function containerLoads(
       ),
     putManyRecord: () => sendMany(client, some(many).map(update), 1),
   };
-  const size = bytesMax === undefined ? 'any size' : `${bytesMax / 1_024} KiB`;
   const load = (verb: keyof typeof works, inFlight: number, isCold = false): Load => {
     const work = isCold ? () => sendOne(unknown, read(next().key)) : works[verb];
-    return { backend, kind: { layout: 'container', verb, size: isCold ? `${size}, cold` : size }, inFlight, work, use };
+    return { backend, kind: { layout: 'container', verb }, inFlight, work, use };
   };
   const warm = (Object.keys(works) as (keyof typeof works)[]).flatMap((verb) =>
     (verb.endsWith('Record') ? [1, 4] : callers).map((inFlight) => load(verb, inFlight)),

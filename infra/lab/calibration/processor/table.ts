@@ -4,9 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
-import { decimal, intervalText, whole } from '../../../../shared/lab/kit/format.ts';
+import { percent } from '../../../../shared/lab/kit/format.ts';
 import type { MeasuredLoad } from './costs.ts';
-import { textTable } from '../../../../shared/lab/kit/text-table.ts';
 
 /**
  * Writes `shared/lab/cloud/data/processor-DAY.ts` below `root`, over an earlier one of that day.
@@ -36,12 +35,9 @@ function inTenths(_: string, value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value * 10) / 10 : value;
 }
 
-/** The loads beside what the table makes of them, for the terminal. */
+/** How far the table is from what it was made of, for the terminal. */
 export function loadsText(loads: readonly MeasuredLoad[]): string {
-  const head = ['client processor, µs an operation', 'in flight', 'measured', 'rounds', 'by the table', 'of measured'];
-  const rows = loads.map(({ load, inFlight, median, lowest, highest, fitted }) => {
-    const rounds = intervalText({ low: lowest, high: highest }, whole);
-    return [load, String(inFlight), whole(median), rounds, whole(fitted), decimal(fitted / median)];
-  });
-  return textTable(head, rows, 1);
+  const off = loads.map(({ median, fitted }) => Math.abs(fitted / median - 1)).toSorted((one, other) => one - other);
+  const [half, most] = [0.5, 0.9].map((share) => percent(off[Math.floor(share * (off.length - 1))]!));
+  return `Half of the ${loads.length} loads are within ${half} of the median, nine in ten within ${most}.`;
 }

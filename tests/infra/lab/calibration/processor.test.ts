@@ -67,7 +67,7 @@ function madeOf(
       const us =
         cost.get + cost.lone * loneliness + cost.read * reads + cost.entity * entitiesRead + cost.kib * kibRead;
       const use = useOf((name) => ({ reads, entitiesRead, kibRead, lonelyReads: reads })[name as 'reads'] ?? 0);
-      const kind = { layout: 'container', verb: 'get', size: 'any' } as const;
+      const kind = { layout: 'container', verb: 'get' } as const;
       loads.push({ backend, kind, inFlight, rounds: [us, us], use });
     }
   return loads;
@@ -132,10 +132,7 @@ test('a small calibration gives a figure for everything', { timeout: 120_000 }, 
   }
   expect(rounds).toBe(1);
   expect(loads.length).toBeGreaterThan(50);
-  for (const { median, lowest, highest, fitted } of loads) {
-    expect([median, lowest, highest, fitted].every((figure) => Number.isFinite(figure) && figure >= 0)).toBe(true);
-    expect(median).toBeGreaterThan(0);
-  }
+  expect(loads.every(({ median, fitted }) => median > 0 && fitted >= 0 && fitted < Infinity)).toBe(true);
 });
 
 test('the data file is TypeScript that holds the table, in tenths of a microsecond', () => {
