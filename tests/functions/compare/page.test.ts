@@ -173,8 +173,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(new Set(sent)).toEqual(new Set([functions.datastore.url, functions['azure-tables'].url]));
     const kept = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie, location.href]');
     expect(kept).toEqual([0, 0, '', `${functions.datastore.url}/v1/compare`]);
-    for (const name of ['page', 'data'])
-      expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
+    for (const name of ['page', 'data']) expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
   });
 
   test('says what is missing or wrong before it calls anything', async () => {

@@ -6,7 +6,6 @@ import { inject, onTestFinished, vi } from 'vitest';
 import { DATA_COMMANDS } from '../../../infra/cli/data/commands.ts';
 import { LOOK_COMMANDS } from '../../../infra/cli/data/look.ts';
 import { RECORD_COMMANDS } from '../../../infra/cli/data/records.ts';
-import { explainCommand } from '../../../infra/cli/explain.ts';
 import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -33,7 +32,7 @@ export function runCommand(
   });
 }
 
-const COMMANDS = { ...LOOK_COMMANDS, ...DATA_COMMANDS, ...RECORD_COMMANDS, explain: explainCommand };
+const COMMANDS = { ...LOOK_COMMANDS, ...DATA_COMMANDS, ...RECORD_COMMANDS };
 
 /**
  * Runs a command of `stowage` in this process: to start Node.js takes longer than what the command
@@ -52,7 +51,7 @@ export async function stowage(
   process.chdir(cwd);
   process.exitCode = 0;
   try {
-    await COMMANDS[name as keyof typeof COMMANDS](args);
+    await COMMANDS[name!]!(args);
     return { code: process.exitCode, ...said };
   } finally {
     process.exitCode = 0;

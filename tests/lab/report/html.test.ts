@@ -33,7 +33,7 @@ describe('the page', () => {
     const [picture, ...others] = html.match(/<figure>[^]*?<\/figure>/g)!;
     expect(others).toEqual([]);
     expect(picture).toMatch(/role="img" aria-label="Datastore load, container to record: /);
-    expect(picture!.match(/class="track"/g)).toHaveLength(12);
+    expect(picture.match(/class="track"/g)).toHaveLength(12);
     expect(html).toContain('prefers-color-scheme: dark');
   });
 

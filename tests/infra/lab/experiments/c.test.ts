@@ -18,11 +18,6 @@ test('every row that was printed stands with its five rounds', () => {
   expect(figureAt(chapter, 'seconds', 'small-single', 'then-s')).toEqual({ runs: runs.small_single });
 });
 
-test('its own ratio by hand: 0.988 s in transactions of 1.926 one by one', () => {
-  const seconds = chapter.tables.find(({ id }) => id === 'seconds')!;
-  expect(ratioOf(seconds, 'big-transaction', 'then-s')).toBeCloseTo(0.988 / 1.926, 10);
-});
-
 test('a batch without a transaction is measured where there is one', () => {
   expect(numberAt(chapter, 'seconds', 'big-batch', 'datastore-s')).toBeGreaterThan(0);
   expect(figureAt(chapter, 'seconds', 'big-batch', 'azure-tables-s')).toEqual({

@@ -1,6 +1,6 @@
 // The limits of keys, names, values and entities, each at its edge.
 import { expect } from 'vitest';
-import { type Declare, expectCode } from '../declare.ts';
+import { type Declare, expectCode, refuser } from '../declare.ts';
 import { blob, CODE, key, type Mutation, plain, type Properties, remove, text, update, upsert } from '../service.ts';
 
 /** An entity's own 32 bytes, its key's 16 and 14 + 2, and the names b and c. */

@@ -5,7 +5,6 @@ import {
   ascending,
   both,
   comparison,
-  freshKind,
   integer,
   key,
   namesOf,
@@ -25,6 +24,7 @@ const bound = (op: Parameters<typeof comparison>[1], kind: string, name: string)
   comparison('__key__', op, { keyValue: key(kind, name) });
 
 export function queryCases(declare: Declare): void {
+  const invalid = refuser(declare);
   const finds = (title: string, queryOf: (kind: string) => Omit<Query, 'kind'>, expected: string) =>
     declare(title, async (service, kind) => {
       await store(service, kind);
