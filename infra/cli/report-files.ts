@@ -3,19 +3,24 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reportHtml } from '../../shared/lab/report/html.ts';
-import { type Report, REPORT_SCHEMA_VERSION, reportSchema } from '../../shared/lab/report/schema.ts';
+import { type Report, REPORT_SCHEMA_VERSION, reportJsonSchema, reportSchema } from '../../shared/lab/report/schema.ts';
 
 /**
- * Writes `compare.json` and `compare.html` to a folder of their own in `folder`, copies them to
- * `folder`, and returns the copies' paths. Throws if the report breaks its schema.
+ * Writes `compare.json`, `.html` and `.schema.json` to a folder of their own in `folder`,
+ * copies them to `folder`, and returns the copies' paths. Throws if the report breaks its schema.
  */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {
   const checked = reportSchema.parse(report);
   const own = path.join(folder, checked.startedAt.replaceAll(/[:.]/g, '-'));
+  const texts: Readonly<Record<string, string>> = {
+    'compare.json': jsonText(checked),
+    'compare.html': reportHtml(checked),
+    'compare.schema.json': jsonText(reportJsonSchema()),
+  };
   await mkdir(own, { recursive: true });
-  const files = await writeFiles(checked, path.join(own, 'compare'), reportHtml);
+  for (const [name, text] of Object.entries(texts)) await writeFile(path.join(own, name), text);
   await cp(own, folder, { recursive: true });
-  return files.map((file) => path.join(folder, path.basename(file)));
+  return Object.keys(texts).map((name) => path.join(folder, name));
 }
 
 /** A report that was written before. Throws an error that says what is wrong with the file. */
@@ -35,7 +40,11 @@ export async function readReport(file: string): Promise<Report> {
  */
 export async function writeFiles<Kind>(report: Kind, base: string, draw: (report: Kind) => string): Promise<string[]> {
   const [json, html] = [`${base}.json`, `${base}.html`];
-  await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`);
+  await writeFile(json, jsonText(report));
   await writeFile(html, draw(report));
   return [json, html];
+}
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

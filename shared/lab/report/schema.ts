@@ -268,3 +268,12 @@ export const reportSchema = z.strictObject({
 });
 
 export type Report = z.infer<typeof reportSchema>;
+
+/** The whole document, as JSON data. */
+export function reportJsonSchema(): object {
+  return {
+    ...z.toJSONSchema(reportSchema, { reused: 'ref', io: 'output' }),
+    title: 'Report of a comparison of Stowage',
+    description: `compare.json, schema version ${REPORT_SCHEMA_VERSION}. Times in milliseconds and sizes in bytes unless a name says otherwise; null means not known.`,
+  };
+}

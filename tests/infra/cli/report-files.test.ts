@@ -2,11 +2,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import * as z from 'zod';
 import { readReport, writeReport } from '../../../infra/cli/report-files.ts';
 import { sampleCell, sampleReport } from '../../lab/report/sample-report.ts';
 import { testFolder } from '../../support/folder.ts';
 
-const FILES = ['compare.html', 'compare.json'];
+const FILES = ['compare.html', 'compare.json', 'compare.schema.json'];
 const CELLS = [sampleCell({}, { repetitions: 4 })];
 
 let folder: string;
@@ -36,4 +37,17 @@ test('a report that breaks its schema is not written', async () => {
     'schemaVersion',
   );
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('the JSON Schema beside it takes the report, and no other', async () => {
+  await writeReport(at('2026-11-21T10:00:00.000Z'), folder);
+  const [json, schema] = await Promise.all(
+    ['compare.json', 'compare.schema.json'].map(
+      async (name) => JSON.parse(await readFile(path.join(folder, name), 'utf8')) as Record<string, unknown>,
+    ),
+  );
+  const checked = z.fromJSONSchema(schema!);
+  expect(checked.safeParse(json).success).toBe(true);
+  expect(checked.safeParse({ ...json, endedEarly: 3 }).success).toBe(false);
+  expect(checked.safeParse({ ...json, more: 3 }).success).toBe(false);
 });
