@@ -3,6 +3,7 @@
 // functions, and what a table costs.
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
 import { DATA_COMMANDS } from './data/commands.ts';
+import { explainCommand } from './explain.ts';
 import { LOOK_COMMANDS } from './data/look.ts';
 import { RECORD_COMMANDS } from './data/records.ts';
 import { EXIT, EXIT_HELP } from './exit.ts';
@@ -19,6 +20,7 @@ const STOWAGE = command({
   tables   lists the tables of a store
   get, put, delete   one record
   scan     prints records of a table
+  explain  says what operations on a table would take
   verify   reads everything that is stored of a table, and says what is wrong
   stats    counts a table's containers, records and bytes
   inspect  shows one container as it is stored
@@ -55,6 +57,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   ...LOOK_COMMANDS,
   ...DATA_COMMANDS,
   ...RECORD_COMMANDS,
+  explain: explainCommand,
 };
 
 const [name, ...args] = process.argv.slice(2);
