@@ -1,7 +1,7 @@
 // The first screen of the report's page: three sentences, one picture, and what a reader must know
 // before any other figure.
 import { escape } from '../kit/html.ts';
-import { mark } from './html-parts.ts';
+import { captioned, mark } from './html-parts.ts';
 import { isOneRun, leadOf, type Pair, pairsOf } from './lead.ts';
 import { cellWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import { ratioPicture, ratioWords } from './ratio-picture.ts';
@@ -24,13 +24,18 @@ ${warningsHtml(report)}`;
 export function pictureHtml(pairs: readonly Pair[]): string {
   if (pairs.length === 0) return '';
   const others = [...new Set(pairs.map(({ other }) => other))].map(
-    (other) => `<span class="key">${mark(pairs[0]!.provider, other)} ${other}</span>`,
+    (other) => `${mark(pairs[0]!.provider, other)} ${other}`,
   );
   const bars = pairs.every(({ ratio }) => isOneRun(ratio))
     ? 'faint: one run'
     : 'bars: the interval of the ratio; faint with ?: cannot be told apart';
-  return `<figure><figcaption><b>How many times their records a second the container layout has</b> (logarithmic; the line: as many; ${bars}). Against ${others.join(' ')}</figcaption>
-<div role="img" aria-label="${escape(ratioWords(pairs))}">${ratioPicture(pairs)}</div></figure>`;
+  return captioned({
+    title: 'How many times their records a second the container layout has',
+    key: `(logarithmic; ${bars}). Against`,
+    keys: others,
+    words: ratioWords(pairs),
+    draw: (shape) => ratioPicture(pairs, shape),
+  });
 }
 
 /** `45 s`, `12 min`. */

@@ -1,32 +1,44 @@
-// The picture of the first screen: a line for each pair, with the layout's symbol at container's
-// multiple of its rate.
+// The picture of the first screen: a row for each provider and workload, a symbol for each layout,
+// at container's multiple of its rate. Pure SVG text.
 import { factor, whole, whyUndecided } from '../kit/format.ts';
-import { mark } from './html-parts.ts';
+import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text, vertical } from './chart-parts.ts';
 import { isOneRun, isTold, type Pair } from './lead.ts';
-import { PROVIDER_COLOURS, PROVIDER_SHORT_NAMES } from './names.ts';
-import { placed, type Track, trackHtml, trackOf } from './track.ts';
+import { colourOf, PROVIDER_SHORT_NAMES } from './names.ts';
 
-/** The track reaches so far at least. */
-const RANGE_MIN = 1.25;
+const PAIR_PX = 17;
+const GAP_PX = 7;
+const FOOT_PX = 24;
+const NAMES_PX = { wide: 140, narrow: 126 } as const;
+/** For the size of the records, where there are several. */
+const SIZE_PX = 50;
+/** Right of the highest bar, for its number. */
+const NUMBER_PX = 60;
 
-/** The picture as HTML; the line is where both are as fast. */
-export function ratioPicture(pairs: readonly Pair[]): string {
-  const shown = pairs.filter(({ ratio }) => ratio.low > 0);
-  const at = trackOf(
-    shown.flatMap(({ ratio }) => [ratio.low, ratio.high]),
-    RANGE_MIN,
-  );
-  const groups = [...Map.groupBy(shown, (pair) => nameOf(pair, hasSizes(pairs)))];
-  const lines = groups.flatMap(([name, own]) => own.map((pair, place) => lineHtml(place === 0 ? name : '', pair, at)));
-  return `<div class="ratios">${lines.join('')}</div>`;
-}
-
-/** Name, track and number; faint where it cannot be told apart. */
-function lineHtml(name: string, { provider, other, ratio }: Pair, at: Track): string {
-  const symbol = `<b style="${placed(at(ratio.ratio))}">${mark(provider, other)}</b>`;
-  const track = trackHtml(at, [ratio.low, ratio.high], PROVIDER_COLOURS[provider], symbol);
-  const number = `${factor(ratio.ratio)}${isTold(ratio) || isOneRun(ratio) ? '' : ' ?'}`;
-  return `<span>${name}</span><div${isTold(ratio) ? '' : ' class="faint"'}>${track}</div><span class="n">${number}</span>`;
+/** The chart as an SVG element; the line at 1 is where both are as fast. */
+export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
+  const left = NAMES_PX[shape.name] + (hasSizes(pairs) ? SIZE_PX : 0);
+  const rows = [...Map.groupBy(pairs, (pair) => nameOf(pair, hasSizes(pairs)))];
+  const shown = pairs.map(({ ratio }) => ratio).filter(({ low }) => low > 0);
+  const range = [
+    Math.min(0.8, ...shown.map(({ low }) => low)),
+    Math.max(1.25, ...shown.map(({ high }) => high)),
+  ] as const;
+  const x = logScale(range, [left, shape.widthPx - NUMBER_PX], range[1] / range[0] > 40 ? 10 : 2);
+  let top = GAP_PX;
+  const drawn = rows.map(([name, own]) => {
+    const middle = top + (own.length * PAIR_PX) / 2;
+    const marks = own.map((pair, at) => pairMark(pair, x.at, top + (at + 0.5) * PAIR_PX));
+    top += own.length * PAIR_PX + GAP_PX;
+    return text(name, { x: left - 12, y: middle + 4 }, { anchor: 'end' }) + marks.join('');
+  });
+  const grid = x.ticks.map((tick) => {
+    const [colour, widthPx] = tick === 1 ? [INK, 1.5] : [FAINT, 1];
+    return (
+      vertical(x.at(tick), [0, top], { colour, widthPx }) +
+      text(factor(tick), { x: x.at(tick), y: top + 15 }, { anchor: 'middle' })
+    );
+  });
+  return svg(shape.widthPx, top + FOOT_PX, [...grid, ...drawn].join(''));
 }
 
 function hasSizes(pairs: readonly Pair[]): boolean {
@@ -35,6 +47,23 @@ function hasSizes(pairs: readonly Pair[]): boolean {
 
 function nameOf({ provider, workload, recordBytes }: Pair, isSized: boolean): string {
   return `${PROVIDER_SHORT_NAMES[provider]} ${workload}${isSized ? `, ${whole(recordBytes)} B` : ''}`;
+}
+
+/**
+ * The interval as a bar, the ratio as a symbol, its number behind; faint where it cannot be told
+ * apart.
+ */
+function pairMark({ provider, other, ratio }: Pair, at: (value: number) => number, y: number): string {
+  if (ratio.low <= 0) return '';
+  const colour = colourOf(provider, other);
+  const [low, middle, high]: Spot[] = [ratio.low, ratio.ratio, ratio.high].map((value) => ({ x: at(value), y }));
+  const number = text(
+    `${factor(ratio.ratio)}${isTold(ratio) || isOneRun(ratio) ? '' : ' ?'}`,
+    { x: high!.x + 8, y: y + 4 },
+    { hasHalo: true },
+  );
+  const mark = line([low!, high!], { colour, widthPx: 3 }) + symbol(other, middle!, colour) + number;
+  return isTold(ratio) ? mark : `<g opacity="0.55">${mark}</g>`;
 }
 
 /** The picture in words. */

@@ -1,8 +1,13 @@
 // The style of all reports: readable on a phone, on a screen, in the dark and on paper.
+import { paletteCss, PALETTES } from './names.ts';
+
 const LIGHT = `--ink: #1f2933; --soft: #52606d; --paper: #fff; --ground: #f6f8fa; --line: #dde3e9; --amber: #d9a400; --amber-ground: #fff8e1;
---red: #b3261e; --datastore: #b5500f; --azure-tables: #1f6cb0;`;
+--red: #b3261e; ${paletteCss(PALETTES.light)}`;
 const DARK = `--ink: #e4e9ee; --soft: #a9b4bf; --paper: #1b2128; --ground: #12161b; --line: #38424d; --amber: #d9a400; --amber-ground: #332b12;
---red: #ff8a80; --datastore: #e8944a; --azure-tables: #6fb0ea;`;
+--red: #ff8a80; ${paletteCss(PALETTES.dark)}`;
+
+/** Below this width of the page the picture is drawn for phones. */
+const PHONE = '(max-width: 640px)';
 
 export const REPORT_STYLE = `
 :root { color-scheme: light dark; ${LIGHT} }
@@ -12,8 +17,7 @@ body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 s
 main { max-width: 1200px; margin: 0 auto; padding: 24px; }
 h1 { font-size: 26px; line-height: 1.25; margin: 8px 0; } h2 { font-size: 19px; margin: 0 0 8px; } h3 { font-size: 14px; margin: 18px 0 6px; color: var(--soft); font-weight: 600; }
 section { background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: 20px 24px; margin: 20px 0; }
-.ratios { display: grid; grid-template-columns: auto minmax(80px, 1fr) auto; gap: 1px 12px; align-items: center; font-size: 12px; line-height: 1.4; } .faint { opacity: 0.55; }
-.track { position: relative; display: block; min-width: 80px; height: 9px; margin: 0 8px; } .track > i { position: absolute; top: 2px; bottom: 2px; } .track > .alike { top: 0; bottom: 0; width: 1px; background: var(--ink); } .ratios .alike { inset-block: -5px; } .track > b { position: absolute; top: -5px; translate: -50%; }
+figure { margin: 0 auto; max-width: 900px; } figure svg { display: block; width: 100%; height: auto; } .narrow { display: none; }
 ul { padding-left: 20px; } li { margin: 4px 0; } a { color: inherit; }
 .caveat { border-left: 4px solid var(--amber); background: var(--amber-ground); padding: 8px 14px; margin: 12px 0; } .warning { border-color: var(--red); }
 .failed { border-color: var(--red); } .words { color: var(--soft); margin: 6px 0; }
@@ -21,12 +25,14 @@ ul { padding-left: 20px; } li { margin: 4px 0; } a { color: inherit; }
 table { overflow-wrap: normal; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } th, td { text-align: left; padding: 5px 8px; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { font-size: 13px; color: var(--soft); } .n { text-align: right; } small { color: var(--soft); font-size: 13px; }
 .scroll { overflow-x: auto; }
-@media (max-width: 640px) {
+@media ${PHONE} {
   main { padding: 12px; } section { padding: 14px 12px; margin: 14px 0; } h1 { font-size: 22px; }
+  .wide { display: none; } .narrow { display: block; }
 }
 @media print {
   @page { margin: 12mm; }
   body { background: none; font-size: 12px; } main { max-width: none; padding: 0; } section { border: 0; padding: 0; margin: 16px 0; }
+  .wide { display: block; } .narrow { display: none; }
   h2, h2 + .words, h3 { break-after: avoid; } figure, tr, .caveat { break-inside: avoid; } thead { display: table-header-group; }
   .scroll { overflow: visible; }  small { font-size: 10px; }
 }
@@ -36,7 +42,7 @@ main > details { background: var(--paper); border: 1px solid var(--line); border
 nav { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: 14px; }
 .note { border-left: 4px solid var(--line); background: var(--paper); padding: 8px 14px; margin: 12px 0; } .note ul { margin: 4px 0; }
 .note.caveat { border-color: var(--amber); background: var(--amber-ground); } .note.warning { border-color: var(--red); background: var(--amber-ground); }
-figure { margin: 14px auto 22px; max-width: 900px; } figcaption { font-size: 14px; margin-bottom: 6px; color: var(--soft); } figcaption b { color: var(--ink); }
+figure { margin: 14px auto 22px; } figcaption { font-size: 14px; margin-bottom: 6px; color: var(--soft); } figcaption b { color: var(--ink); }
 summary { cursor: pointer; font-weight: 600; font-size: 14px; padding: 4px 0; } details { margin: 8px 0; }
 caption { text-align: left; font-size: 13px; color: var(--soft); padding: 4px 0; position: sticky; left: 0; }
 td, tbody th { vertical-align: top; font-size: 14px; } tbody th { color: var(--ink); font-weight: 600; } td small, tbody th small { display: block; font-size: 12px; font-weight: 400; }

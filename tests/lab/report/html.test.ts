@@ -29,11 +29,14 @@ describe('the page', () => {
     expect(html).not.toMatch(/<script|<link|<img|@import|url\((?!#)| on\w+=/i);
   });
 
-  test('draws one picture, and says in words what it shows', () => {
-    const [picture, ...others] = html.match(/<figure>[^]*?<\/figure>/g)!;
-    expect(others).toEqual([]);
-    expect(picture).toMatch(/role="img" aria-label="Datastore load, container to record: /);
-    expect(picture.match(/class="track"/g)).toHaveLength(12);
+  test('draws one picture, for a page and for a phone, and says in words what it shows', () => {
+    const figures = html.match(/<figure>[^]*?<\/figure>/g)!;
+    expect(figures).toHaveLength(1);
+    expect(figures[0]).toMatch(/<div class="wide" aria-hidden="true"><svg width="720"/);
+    expect(figures[0]).toMatch(/<div class="narrow" aria-hidden="true"><svg width="340"/);
+    expect(figures[0]).toMatch(/role="img" aria-label="Datastore load, container to record: /);
+    const texts = figures[0].match(/<text [^>]*>/g)!;
+    expect(texts.filter((text) => !text.includes('fill="var(--ink)"'))).toEqual([]);
     expect(html).toContain('prefers-color-scheme: dark');
   });
 

@@ -1,5 +1,6 @@
 // The sentences and the picture of the first screen.
 import { expect, test } from 'vitest';
+import { SHAPES } from '../../../shared/lab/report/chart-parts.ts';
 import { leadOf, pairsOf } from '../../../shared/lab/report/lead.ts';
 import { ratioPicture, ratioWords } from '../../../shared/lab/report/ratio-picture.ts';
 import { CLOUD_PLACES, sampleReport } from './sample-report.ts';
@@ -44,7 +45,7 @@ test('pairs of several sizes of record are told apart by their size', () => {
   const large = pairs.map((pair) => ({ ...pair, recordBytes: 4_000 }));
   expect(ratioWords(pairs)).not.toContain('B,');
   expect(ratioWords([...pairs, ...large])).toContain('Datastore load, 4,000 B, container to record: ');
-  expect(ratioPicture([...pairs, ...large])).toContain('Datastore ycsb-a, 500 B<');
+  expect(ratioPicture([...pairs, ...large], SHAPES[0]!)).toContain('Datastore ycsb-a, 500 B<');
 });
 
 test('what has no ratio makes no pair', () => {

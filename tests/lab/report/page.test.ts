@@ -29,7 +29,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
 
   test('the first screen has the sentences and the whole picture', async () => {
     await show(reportHtml(sampleReport()), DESK);
-    const picture = await page.locator('header figure .ratios').boundingBox();
+    const picture = await page.locator('header figure .wide svg').boundingBox();
     expect(picture!.y + picture!.height).toBeLessThan(DESK.height);
     expect(picture!.height).toBeGreaterThan(200);
   });
@@ -53,6 +53,9 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       await show(html, { width, height: 800 });
       await unfold();
       expect(await measured('document.documentElement.scrollWidth')).toBe(width);
+      const [shown, other] = width > 640 ? ['wide', 'narrow'] : ['narrow', 'wide'];
+      expect(await page.locator(`figure .${shown}`).first().isVisible()).toBe(true);
+      expect(await page.locator(`figure .${other}`).first().isVisible()).toBe(false);
       // The first column stays while others scroll. A wider one would cover them.
       const firstColumn = await page.locator('section tbody th').first().boundingBox();
       expect(firstColumn!.width).toBeLessThan(width / 2);
