@@ -2,11 +2,12 @@
 // folder named after when it began.
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { reportCsv } from '../../shared/lab/report/csv.ts';
 import { reportHtml } from '../../shared/lab/report/html.ts';
 import { type Report, REPORT_SCHEMA_VERSION, reportJsonSchema, reportSchema } from '../../shared/lab/report/schema.ts';
 
 /**
- * Writes `compare.json`, `.html` and `.schema.json` to a folder of their own in `folder`,
+ * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of their own in `folder`,
  * copies them to `folder`, and returns the copies' paths. Throws if the report breaks its schema.
  */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {
@@ -15,6 +16,7 @@ export async function writeReport(report: Report, folder: string): Promise<strin
   const texts: Readonly<Record<string, string>> = {
     'compare.json': jsonText(checked),
     'compare.html': reportHtml(checked),
+    'compare.csv': reportCsv(checked),
     'compare.schema.json': jsonText(reportJsonSchema()),
   };
   await mkdir(own, { recursive: true });

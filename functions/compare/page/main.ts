@@ -11,6 +11,7 @@ import {
 } from '../../../shared/lab/plan/endpoint.ts';
 import { runPlan } from '../../../shared/lab/plan/coordinator.ts';
 import type { Plan } from '../../../shared/lab/plan/plan.ts';
+import { reportCsv } from '../../../shared/lab/report/csv.ts';
 import { reportBody, reportHtml } from '../../../shared/lab/report/html.ts';
 import { reportOf } from '../../../shared/lab/report/report.ts';
 import type { Circumstances, Report } from '../../../shared/lab/report/schema.ts';
@@ -134,6 +135,7 @@ function show(report: Report): void {
   const files = [
     new Blob([reportHtml(report)], { type: 'text/html' }),
     new Blob([JSON.stringify(report, undefined, 2)], { type: 'application/json' }),
+    new Blob([reportCsv(report)], { type: 'text/csv' }),
   ];
   links = files.map((file) => URL.createObjectURL(file));
   for (const [at, link] of byId('downloads').querySelectorAll('a').entries()) link.href = links[at]!;

@@ -65,5 +65,5 @@ function pricesHtml({ prices, places }: Report): string {
 function repeatHtml({ command, plan }: Report): string {
   const again = command === null ? '' : `<p>With the same seed:</p><pre tabindex="0">${escape(command)}</pre>`;
   return `${again}<p>The plan, for a file that <code>stowage compare</code> takes:</p><pre tabindex="0">${escape(JSON.stringify(plan, undefined, 2))}</pre>
-<p class="words">Beside this page, compare.json has every figure with its runs (compare.schema.json describes it).</p>`;
+<p class="words">Beside this page, compare.json has every figure with its runs (compare.schema.json describes it), compare.csv a row for each run.</p>`;
 }

@@ -112,6 +112,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(report.cells).toHaveLength(12);
     expect(report).toMatchObject({ endedEarly: null, failures: [], plan: { name: 'custom', callers: [1, 4] } });
     expect(await download('page')).toBe(reportHtml(report));
+    expect((await download('CSV')).trimEnd().split('\n')).toHaveLength(1 + 24);
     expect(functions.datastore.removed.length).toBeGreaterThan(0);
     expect(functions['azure-tables'].removed.length).toBeGreaterThan(0);
   });
@@ -173,7 +174,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(new Set(sent)).toEqual(new Set([functions.datastore.url, functions['azure-tables'].url]));
     const kept = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie, location.href]');
     expect(kept).toEqual([0, 0, '', `${functions.datastore.url}/v1/compare`]);
-    for (const name of ['page', 'data']) expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
+    for (const name of ['page', 'data', 'CSV'])
+      expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
   });
 
   test('says what is missing or wrong before it calls anything', async () => {
