@@ -198,7 +198,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
 
   const wrong = (field: string) => page.locator(`#${field}-wrong`);
   const madeNothing = async (): Promise<void> => {
-    expect(await page.locator('#running').isVisible()).toBe(false);
+    // What is wrong is told first.
+    await expect.poll(() => page.locator('#running').isVisible()).toBe(false);
     expect(functions.datastore.removed).toEqual([]);
     expect(await page.evaluate('localStorage.length')).toBe(0);
     expect(await page.getByRole('button', { name: 'Start' }).isEnabled()).toBe(true);
