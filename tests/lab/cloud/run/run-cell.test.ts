@@ -81,7 +81,7 @@ test('a fleet that follows its load has started what its callers need', async ()
 });
 
 test('a slower processor is a slower layout, and none at all is none', async () => {
-  const row: RowInput = { workload: 'read', layouts: ['record'], providers: ['datastore'], callers: 64 };
+  const row: RowInput = { workload: 'read', layouts: ['record'], providers: ['datastore'], callers: 128 };
   const [busy] = cellsOf([row]);
   const [idle] = cellsOf([row]).map((cell) => ({ ...cell, hasProcessor: false }));
   const withOne = await runCell(busy!);
