@@ -198,7 +198,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
 
   const wrong = (field: string) => page.locator(`#${field}-wrong`);
   const madeNothing = async (): Promise<void> => {
-    // What is wrong is told first.
+    // The page tells what is wrong first.
     await expect.poll(() => page.locator('#running').isVisible()).toBe(false);
     expect(functions.datastore.removed).toEqual([]);
     expect(await page.evaluate('localStorage.length')).toBe(0);

@@ -6,6 +6,7 @@ import { inject, onTestFinished, vi } from 'vitest';
 import { DATA_COMMANDS } from '../../../infra/cli/data/commands.ts';
 import { LOOK_COMMANDS } from '../../../infra/cli/data/look.ts';
 import { RECORD_COMMANDS } from '../../../infra/cli/data/records.ts';
+import { explainCommand } from '../../../infra/cli/explain.ts';
 import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -32,7 +33,12 @@ export function runCommand(
   });
 }
 
-const COMMANDS = { ...LOOK_COMMANDS, ...DATA_COMMANDS, ...RECORD_COMMANDS };
+const COMMANDS: typeof LOOK_COMMANDS = {
+  ...LOOK_COMMANDS,
+  ...DATA_COMMANDS,
+  ...RECORD_COMMANDS,
+  explain: explainCommand,
+};
 
 /**
  * Runs a command of `stowage` in this process: to start Node.js takes longer than what the command
