@@ -197,7 +197,8 @@ test('a cursor opens no other table, as it was given or rewritten', async () => 
   const [own, foreign] = [await cursorOf('orders-1'), await cursorOf('users-1')];
   await expectProblem(await scan('users-1', `cursor=${foreign}`, keyOf('own')), 403, 'forbidden');
   await expectProblem(await scan('orders-1', `cursor=${foreign}`, keyOf('own')), 400, 'invalid');
-  await expectProblem(await scan('orders-1', `cursor=${own.slice(0, -1)}A`, keyOf('own')), 400, 'invalid');
+  const rewritten = own.slice(0, -1) + (own.endsWith('A') ? 'Q' : 'A');
+  await expectProblem(await scan('orders-1', `cursor=${rewritten}`, keyOf('own')), 400, 'invalid');
   const state = decodeCursor(foreign, 'users-1');
   await expectProblem(
     await scan('orders-1', `cursor=${encodeCursor(state, 'orders-1')}`, keyOf('own')),
