@@ -76,8 +76,14 @@ describe('serverless', () => {
 
   test.each<readonly [string, (yml: string) => string, readonly string[]]>([
     [
-      'unknown keys',
-      (yml) => yml.replace('peers:', 'friends: []\n  peers:').replace('memoryMb: 2048', 'memory: 2048'),
+      'unknown keys, wrong types, and a size that no platform has',
+      (yml) =>
+        yml
+          .replace('peers:', 'friends: []\n  peers:')
+          .replace('memoryMb: 2048', 'memory: 2048')
+          .replace('memoryMb: 2048', 'memoryMb: 1024')
+          .replace('timeoutMs: 25000', 'timeoutMs: soon')
+          .replace('replication: LRS', 'replication: RAID'),
       [
         "unrecognized property 'friends'; there are stage, cloud,",
         "unrecognized property 'memory'; there are ",
