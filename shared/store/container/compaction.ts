@@ -5,6 +5,7 @@ import { beforeBound } from '../format/position.ts';
 import { type Change, singles } from './change.ts';
 import { rowsToCount } from './count.ts';
 import { layerBounds, recordsIn, rowBefore, rowsFor } from './layers.ts';
+import { firstNewSlot } from './slots.ts';
 import { type Snapshot } from './snapshot.ts';
 
 /** Layers above a base at most: a lookup may open a page of each. */
@@ -80,10 +81,10 @@ function lastSlots({ pages }: Header): number[] {
   return slots;
 }
 
-/** The slots that the next new pages take (`evaluate.ts`): others may have written them. */
-function nextSlots({ pages, deadSlots }: Header, count: number): number[] {
-  const dead = deadSlots.slice(-count).map(({ slot }) => slot);
-  const first = 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
+/** The slots that the next new pages take (`slots.ts`): others may have written them. */
+function nextSlots(header: Header, count: number): number[] {
+  const dead = header.deadSlots.slice(-count).map(({ slot }) => slot);
+  const first = firstNewSlot(header);
   return [...dead, ...Array.from({ length: count - dead.length }, (_, at) => first + at)];
 }
 

@@ -10,6 +10,11 @@ export interface SlotsLeft {
   readonly nextNumber: number;
 }
 
+/** The first slot that no page ever took. */
+export function firstNewSlot({ pages, deadSlots }: Header): number {
+  return 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
+}
+
 export class Slots {
   readonly #header: Header;
   /** First those without a page, then those of pages that go, taken first. */
@@ -44,8 +49,7 @@ export class Slots {
     const free = this.#free.pop();
     this.#emptyCount = Math.min(this.#emptyCount, this.#free.length);
     if (free !== undefined) return free;
-    const { pages, deadSlots } = this.#header;
-    this.#nextSlot ??= 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
+    this.#nextSlot ??= firstNewSlot(this.#header);
     return { slot: this.#nextSlot++, chunksMost: 0 };
   }
 }
