@@ -61,7 +61,6 @@ export class AttemptSender {
     const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;
-    if (isOfContainer(outcome)) traffic.noteAnswer(this.#id, this.#core.runtime.monotonicMs() - sent.monotonicMs);
     if (outcome.kind === 'written') {
       this.#acknowledge(attempt, outcome.version, sent);
       return true;
@@ -172,9 +171,4 @@ export class AttemptSender {
     // Nobody got ahead of it: another attempt at once would be refused as this one was.
     if (outcome.kind === 'refused' && this.#open.has(attempt)) this.trouble.failuresInARow += 1;
   }
-}
-
-/** Whether it tells how long commits of the container take: not one that was never tried. */
-function isOfContainer(outcome: WriteOutcome): boolean {
-  return outcome.kind === 'written' || outcome.reason === 'condition';
 }

@@ -87,7 +87,7 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
     writeBatcher: new WriteBatcher({ table, driver, counters }, writeLimit, {
       runtime,
-      noteRoundTrip: (ms) => traffic.noteRoundTrip(ms),
+      noteRoundTrip: (ms, ids) => traffic.noteRoundTrip(ms, ids),
     }),
   };
 }

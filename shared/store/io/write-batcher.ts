@@ -15,15 +15,15 @@ interface Waiting {
   readonly outcome: PromiseWithResolvers<WriteOutcome>;
 }
 
-/** Told how long requests take, from when they left to their reply. */
+/** Told how long requests take, from when they left to their reply, and what they wrote to. */
 interface RoundTrips {
   readonly runtime: Pick<Runtime, 'monotonicMs'>;
-  readonly noteRoundTrip: (ms: number) => void;
+  readonly noteRoundTrip: (ms: number, ids: readonly EntityId[]) => void;
 }
 
 export class WriteBatcher {
   readonly #nowMs: () => number;
-  readonly #noteRoundTrip: (ms: number) => void;
+  readonly #noteRoundTrip: RoundTrips['noteRoundTrip'];
   readonly #provider: Provider;
   readonly #limit: AdaptiveLimit;
   /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
@@ -58,7 +58,10 @@ export class WriteBatcher {
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
       isThrottled = outcomes.some((each) => each.kind !== 'written' && each.reason === 'throttled');
       isFailed = isThrottled || outcomes.some(({ kind }) => kind === 'unknown');
-      if (!isFailed) this.#noteRoundTrip(this.#nowMs() - sentMs);
+      if (!isFailed) {
+        const ids = writes.map(({ id }) => id);
+        this.#noteRoundTrip(this.#nowMs() - sentMs, ids);
+      }
     } catch (error) {
       for (const { outcome } of batch) outcome.reject(error);
     }

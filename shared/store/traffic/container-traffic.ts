@@ -60,7 +60,7 @@ export class ContainerTraffic {
     this.order.noteCommit();
   }
 
-  /** As `Traffic.noteAnswer`. */
+  /** As `Traffic.noteRoundTrip`. */
   noteAnswer(ms: number): void {
     this.#answersMs = [ms, this.#answersMs[0]];
   }

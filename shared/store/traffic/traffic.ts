@@ -89,14 +89,10 @@ export class Traffic {
     this.#of(id).noteFailure(isRefused);
   }
 
-  /** A commit of this process was acknowledged, or refused, so long after it left. */
-  noteAnswer(id: EntityId, ms: number): void {
-    this.#of(id).noteAnswer(ms);
-  }
-
-  /** A request with commits was answered so long after it left. */
-  noteRoundTrip(ms: number): void {
+  /** A request with commits of these containers was answered so long after it left. */
+  noteRoundTrip(ms: number, ids: readonly EntityId[]): void {
     this.#commits.note(ms);
+    for (const id of ids) this.#of(id).noteAnswer(ms);
   }
 
   /** This process split the container into these nodes, itself among them unless it is a root. */

@@ -78,3 +78,19 @@ test('each write of a batch hears its own outcome', async () => {
   const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => batcher.send(insert(id), false, 1)));
   expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'refused', 'written']);
 });
+
+test('a round trip begins when its request leaves: waiting for room before is none of it', async () => {
+  const runtime = new VirtualRuntime();
+  const memory = memoryDriver();
+  const driver: Driver = {
+    ...memory,
+    write: async (writes, options) => (await runtime.sleep(10), memory.write(writes, options)),
+  };
+  const told: (readonly [number, readonly string[]])[] = [];
+  const batcher = new WriteBatcher({ table: 'users', driver, counters: newCounters() }, new AdaptiveLimit(runtime, 1), {
+    runtime,
+    noteRoundTrip: (ms, ids) => void told.push([ms, ids]),
+  });
+  await runtime.run(Promise.all(['a', 'b', 'c'].map((id) => batcher.send(insert(id), true, 1))));
+  expect(told).toEqual(['a', 'b', 'c'].map((id) => [10, [id]]));
+});

@@ -25,7 +25,7 @@ class Watched {
   );
 
   constructor() {
-    this.traffic.noteRoundTrip(ROUND_TRIP_MS);
+    this.traffic.noteRoundTrip(ROUND_TRIP_MS, []);
   }
 
   /** Lets `ms` pass, with a look each 100 ms that shows so many foreign commits. */
@@ -179,26 +179,26 @@ test('the larger a container is, the more must meet in it before it is split', a
 test('what meets in a container grows with the round trip', async () => {
   const watched = await watching({ looks: 0.5 });
   expect(watched.nodes()).toBe(0);
-  for (let replies = 0; replies < 100; replies += 1) watched.traffic.noteRoundTrip(50);
+  for (let replies = 0; replies < 100; replies += 1) watched.traffic.noteRoundTrip(50, []);
   expect(watched.nodes()).toBeGreaterThan(0);
 });
 
 test('where commits stand in line few are made, and many meet: two long ones in a row show it, one does not', async () => {
   const watched = new Watched();
-  await watched.look(ID, 1, 1_000);
+  await watched.look(ID, 0.4, 1_000);
   expect(watched.nodes(100_000)).toBe(0);
-  watched.traffic.noteAnswer(ID, 300);
+  watched.traffic.noteRoundTrip(300, [ID]);
   expect(watched.nodes(100_000)).toBe(0);
-  watched.traffic.noteAnswer(ID, 300);
+  watched.traffic.noteRoundTrip(300, [ID]);
   expect(watched.nodes(100_000)).toBeGreaterThan(4);
   watched.split();
-  await watched.look(ID, 1, 1_000);
+  await watched.look(ID, 0.4, 1_000);
   expect(watched.nodes(100_000)).toBe(0);
 });
 
 test('a commit that hung, or slept over, is no round trip', async () => {
   const watched = await watching({ looks: 0.1 });
-  watched.traffic.noteRoundTrip(3_600_000);
+  watched.traffic.noteRoundTrip(3_600_000, []);
   expect(watched.nodes()).toBe(0);
 });
 

@@ -49,7 +49,7 @@ function meetAnother(): void {
 
 /** Many write the container: a commit every 5 ms, so two while one is under way. */
 function makeBusy(): void {
-  traffic.noteRoundTrip(ROUND_TRIP_MS);
+  traffic.noteRoundTrip(ROUND_TRIP_MS, []);
   for (let looks = 0; looks < 400; looks += 1) look(20);
 }
 
@@ -88,16 +88,16 @@ test('an own hold is not waited for', () => {
 
 test('a split is given five round trips, and a second at most', () => {
   expect(traffic.holdMs(ofBytes(0))).toBe(0);
-  traffic.noteRoundTrip(ROUND_TRIP_MS);
+  traffic.noteRoundTrip(ROUND_TRIP_MS, []);
   expect(traffic.holdMs(ofBytes(0))).toBe(5 * ROUND_TRIP_MS);
   // And what its bytes take.
   expect(traffic.holdMs(ofBytes(204_800))).toBe(5 * ROUND_TRIP_MS + 100);
-  for (let replies = 0; replies < 200; replies += 1) traffic.noteRoundTrip(500);
+  for (let replies = 0; replies < 200; replies += 1) traffic.noteRoundTrip(500, []);
   expect(traffic.holdMs(ofBytes(0))).toBe(1_000);
 });
 
 test('who met nobody rests for nobody', () => {
-  traffic.noteRoundTrip(ROUND_TRIP_MS);
+  traffic.noteRoundTrip(ROUND_TRIP_MS, []);
   for (let commits = 0; commits < 400; commits += 1) traffic.noteCommit(ID);
   expect(traffic.restMs(after([MINE, B, C, MINE]))).toBe(0);
 });
@@ -130,7 +130,7 @@ test('a turn is over when its time is, and where nobody came there are no more t
 });
 
 test('however many wait, a turn comes within a second', () => {
-  for (let replies = 0; replies < 200; replies += 1) traffic.noteRoundTrip(500);
+  for (let replies = 0; replies < 200; replies += 1) traffic.noteRoundTrip(500, []);
   for (let looks = 0; looks < 400; looks += 1) look(20);
   meetAnother();
   const many = Array.from({ length: 30 }, (_, each) => (0xb000 + each).toString(16));
@@ -151,7 +151,7 @@ test('eight own commits after the last of another there are no more turns', () =
 });
 
 test('where hardly anyone writes there are no turns', () => {
-  traffic.noteRoundTrip(ROUND_TRIP_MS);
+  traffic.noteRoundTrip(ROUND_TRIP_MS, []);
   for (let looks = 0; looks < 400; looks += 1) look(0.1);
   meetAnother();
   expect(traffic.restMs(after([B, C, MINE]))).toBe(0);
