@@ -41,6 +41,7 @@ export class AdaptiveLimit {
   readonly #semaphore: Semaphore;
   /** Round trips of requests that had the way to themselves: others may have stood in line. */
   readonly #lone = new RoundTrip();
+  readonly #all = new RoundTrip();
   #replies: Replies;
   /** The limit before the present one, while that is on trial. */
   #before: Judgement | undefined;
@@ -68,6 +69,11 @@ export class AdaptiveLimit {
     return this.#lone.count < LONE_LEAST ? Infinity : this.#lone.ms;
   }
 
+  /** The time of a request in between others, about; infinite before the first. */
+  get roundTripMs(): number {
+    return this.#all.ms || Infinity;
+  }
+
   /** A try was turned away as too much, and is sent again without another turn. */
   noteThrottledTry(): void {
     this.#pace.note(true);
@@ -87,7 +93,10 @@ export class AdaptiveLimit {
       if (reply === undefined) return;
       const tookMs = this.#runtime.monotonicMs() - sentMs;
       this.#pace.note(reply.isThrottled === true);
-      if (inFlight === 1 && reply.isFailed !== true) this.#lone.note(tookMs);
+      if (reply.isFailed !== true) {
+        this.#all.note(tookMs);
+        if (inFlight === 1) this.#lone.note(tookMs);
+      }
       // A request that was sent under another limit says nothing of this one.
       if (replies === this.#replies) this.#note(reply, inFlight, tookMs);
     } finally {

@@ -101,8 +101,13 @@ export class ContainerTraffic {
     return this.#commitsAlone > 0;
   }
 
-  /** The shorter of the last two: one alone may have been slow by chance. 0 before them. */
+  /** 0 before the first. */
   get answerMs(): number {
+    return this.#answersMs[0];
+  }
+
+  /** The shorter of the last two: one alone may have been slow by chance. 0 before them. */
+  get shorterAnswerMs(): number {
     return Math.min(...this.#answersMs);
   }
 

@@ -26,6 +26,8 @@ const OWN_COMMITS_MOST = 256;
 const IN_A_ROW_ROUND_TRIPS = 2;
 /** A commit that takes so many stood in line with others of its container. */
 const IN_LINE_ROUND_TRIPS = 3;
+/** One that nothing holds up takes no longer than so many reads. */
+const COMMIT_READS = 3;
 /** A shorter round trip costs a caller less than requests for more containers cost the process. */
 const NEAR_MS = 4;
 /** A near reply that takes longer may be lost: no check waits for it any more. */
@@ -34,6 +36,7 @@ const NEAR_WAIT_MS = 100;
 /** How soon requests of one kind are answered that have the way to themselves. */
 interface Way {
   readonly loneRoundTripMs: number;
+  readonly roundTripMs: number;
 }
 
 export class Traffic {
@@ -151,7 +154,10 @@ export class Traffic {
   }
 
   #crowdsOf(container: ContainerTraffic): typeof NO_CROWD {
-    const foreignCrowd = container.foreign.leastPerMs() * this.#underWayMs(container);
+    // All that stood before a refused commit wanted the same entity.
+    const lineMs = container.order.refusalsInARow > 0 ? this.#lineMs(container.answerMs) : 0;
+    const met = container.foreign.leastPerMs() * this.#underWayMs(container);
+    const foreignCrowd = lineMs > 0 ? Math.max(met, lineMs / this.#freeCommitMs) : met;
     const mayHaveMore = container.areCallsWatched && !isNear(this.#ways.writes) && this.#mayCommitEachCall;
     const ownCrowd = mayHaveMore ? container.callsPerMs(this.#nowMs) * this.#commits.ms : 0;
     return { foreignCrowd, ownCrowd };
@@ -170,6 +176,7 @@ export class Traffic {
       runtime: this.#runtime,
       tag: this.#tag,
       roundTripMs: this.#commits.ms,
+      lineMs: this.#lineMs(container.answerMs),
       commitsPerMs: container.commitsPerMs,
     });
   }
@@ -180,8 +187,18 @@ export class Traffic {
   }
 
   /** How long a commit is under way: some providers let those of one entity stand in line. */
-  #underWayMs({ answerMs }: ContainerTraffic): number {
-    return answerMs > IN_LINE_ROUND_TRIPS * this.#commits.ms ? answerMs : this.#commits.ms;
+  #underWayMs({ shorterAnswerMs }: ContainerTraffic): number {
+    return this.#lineMs(shorterAnswerMs) || this.#commits.ms;
+  }
+
+  /** The time, if it is that of a commit that stood in line; else 0. */
+  #lineMs(answerMs: number): number {
+    return answerMs > IN_LINE_ROUND_TRIPS * this.#freeCommitMs ? answerMs : 0;
+  }
+
+  /** The time of a commit that nothing holds up. Reads tell it if all commits stood in line. */
+  get #freeCommitMs(): number {
+    return Math.min(this.#commits.ms, COMMIT_READS * this.#ways.reads.roundTripMs);
   }
 
   get #nowMs(): number {

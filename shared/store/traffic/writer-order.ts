@@ -25,6 +25,8 @@ const COMMITS_A_GAP = 8;
 const GAP_ROUND_TRIPS = 2;
 /** A writer that the header does not name waits at random, up to 2 to the power of this. */
 const UNNAMED_DOUBLINGS_MOST = 3;
+/** One that stood in line waits at random, up to so many times as long: lines dissolve. */
+const LINES_RESTED = 2;
 /** The second in order tries at once: where a refusal is cheap the rate is a quarter higher. */
 const WRITERS_AT_ONCE = 2;
 /** For each writer ahead of these: less than the mean, so that the rate can rise. */
@@ -37,6 +39,8 @@ export interface Contest {
   /** This process's, see `writersAhead`. */
   readonly tag: string;
   readonly roundTripMs: number;
+  /** How long the last commit took, if it stood in line at its entity; else 0. */
+  readonly lineMs: number;
   /** Commits of the container by all processes. */
   readonly commitsPerMs: number;
 }
@@ -99,10 +103,14 @@ export class WriterOrder {
   }
 
   #yieldMs(header: Header, contest: Contest): number {
-    const { commitsPerMs, roundTripMs, tag } = contest;
+    const { commitsPerMs, roundTripMs, lineMs, tag, runtime } = contest;
+    if (lineMs > 0 && this.#mustThinOut) return this.#atRandomMs(LINES_RESTED * lineMs, runtime);
     if (commitsPerMs * roundTripMs < CROWD_TO_YIELD) return 0;
     const ahead = writersAhead(header, tag);
-    if (ahead === undefined) return this.#unnamedMs(contest);
+    if (ahead === undefined) {
+      const doublings = Math.min(UNNAMED_DOUBLINGS_MOST, this.#refusalsInARow);
+      return this.#mustThinOut ? this.#atRandomMs(roundTripMs * 2 ** doublings, runtime) : 0;
+    }
     const isGap = header.commitCount % COMMITS_A_GAP === 0;
     if (ahead === 0 && this.#refusalsInARow === 0 && isGap) return GAP_ROUND_TRIPS * roundTripMs;
     return (
@@ -111,12 +119,14 @@ export class WriterOrder {
     );
   }
 
-  /** Unnamed writers do not know of each other: random rests thin them out after each refusal. */
-  #unnamedMs({ runtime, roundTripMs }: Contest): number {
-    if (this.#refusalsInARow < 2 || this.#refusalsInARow === this.#refusalsRested) return 0;
+  /** Writers that do not know of each other thin out by random rests after each refusal. */
+  get #mustThinOut(): boolean {
+    return this.#refusalsInARow >= 2 && this.#refusalsInARow !== this.#refusalsRested;
+  }
+
+  #atRandomMs(mostMs: number, runtime: Contest['runtime']): number {
     this.#refusalsRested = this.#refusalsInARow;
-    const share = asBuffer(runtime.random(1)).readUInt8() / 0xff;
-    return share * roundTripMs * (1 << Math.min(UNNAMED_DOUBLINGS_MOST, this.#refusalsInARow));
+    return (mostMs * asBuffer(runtime.random(1)).readUInt8()) / 0xff;
   }
 }
 

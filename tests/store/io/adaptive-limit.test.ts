@@ -191,6 +191,17 @@ describe('what a lone request takes', () => {
     expect(limited.limit.loneRoundTripMs).toBeGreaterThan(4);
   });
 
+  test('is less than what those take that others crowd, of which the first shortest are believed', async () => {
+    const limited = newLimit();
+    expect(limited.limit.roundTripMs).toBe(Infinity);
+    const tookMs = [40, 30, 20, 10, 40];
+    await answer(limited, 5, () => ({ tookMs: tookMs.shift()! }), 1);
+    expect(limited.limit.roundTripMs).toBeGreaterThanOrEqual(10);
+    expect(limited.limit.roundTripMs).toBeLessThan(12);
+    await answer(limited, 5, () => ({ tookMs: 1, reply: { ...ANSWERED, isFailed: true } }), 1);
+    expect(limited.limit.roundTripMs).toBeGreaterThanOrEqual(10);
+  });
+
   test('is not known before several told it', async () => {
     const limited = newLimit();
     await answer(limited, 3, () => ({ tookMs: 1 }), 1);

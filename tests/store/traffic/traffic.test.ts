@@ -13,7 +13,10 @@ const ROUND_TRIP_MS = 10;
 class Watched {
   readonly runtime = new VirtualRuntime();
   busyShare = 0;
-  readonly ways = { reads: { loneRoundTripMs: ROUND_TRIP_MS }, writes: { loneRoundTripMs: ROUND_TRIP_MS } };
+  readonly ways = {
+    reads: { loneRoundTripMs: ROUND_TRIP_MS, roundTripMs: ROUND_TRIP_MS },
+    writes: { loneRoundTripMs: ROUND_TRIP_MS, roundTripMs: ROUND_TRIP_MS },
+  };
   readonly traffic = new Traffic(
     {
       monotonicMs: () => this.runtime.monotonicMs(),
@@ -24,8 +27,8 @@ class Watched {
     'aaaa',
   );
 
-  constructor() {
-    this.traffic.noteRoundTrip(ROUND_TRIP_MS, []);
+  constructor(roundTripMs = ROUND_TRIP_MS) {
+    this.traffic.noteRoundTrip(roundTripMs, []);
   }
 
   /** Lets `ms` pass, with a look each 100 ms that shows so many foreign commits. */
@@ -194,6 +197,33 @@ test('where commits stand in line few are made, and many meet: two long ones in 
   watched.split();
   await watched.look(ID, 0.4, 1_000);
   expect(watched.nodes(100_000)).toBe(0);
+});
+
+test('who was refused after a line splits at once, into the more parts the longer the line was', () => {
+  const watched = new Watched();
+  const refusedAfter = (ms: number): number => {
+    watched.traffic.noteRoundTrip(ms, [ID]);
+    watched.traffic.noteFailure(ID, true);
+    return watched.nodes(600_000);
+  };
+  watched.traffic.noteRoundTrip(100, [ID]);
+  expect(watched.nodes(600_000)).toBe(0);
+  expect(refusedAfter(ROUND_TRIP_MS)).toBe(0);
+  expect(refusedAfter(100)).toBe(16);
+  watched.traffic.noteCommit(ID);
+  expect(watched.nodes(600_000)).toBe(0);
+});
+
+test('where all commits stood in line the time of reads shows it', () => {
+  const watched = new Watched(200);
+  const refuse = (): void => {
+    watched.traffic.noteRoundTrip(200, [ID]);
+    watched.traffic.noteFailure(ID, true);
+  };
+  refuse();
+  expect(watched.nodes()).toBe(16);
+  watched.ways.reads.roundTripMs = 200;
+  expect(watched.nodes()).toBe(0);
 });
 
 test('a commit that hung, or slept over, is no round trip', async () => {

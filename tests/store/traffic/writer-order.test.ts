@@ -17,7 +17,7 @@ let traffic: Traffic;
 
 beforeEach(() => {
   runtime = new VirtualRuntime(2);
-  const way = { loneRoundTripMs: ROUND_TRIP_MS };
+  const way = { loneRoundTripMs: ROUND_TRIP_MS, roundTripMs: ROUND_TRIP_MS };
   traffic = new Traffic(runtime, { reads: way, writes: way }, MINE);
 });
 
@@ -175,6 +175,24 @@ test('who never had a turn tries at once, and again after one refusal; after mor
     tags.push(C);
     expect(traffic.restMs(after(tags))).toBe(0);
   }
+});
+
+test('who is refused again after a line rests at random, up to twice as long as the line was', () => {
+  const rests: number[] = [];
+  traffic.noteRoundTrip(ROUND_TRIP_MS, []);
+  meetAnother();
+  for (let refusals = 0; refusals < 40; refusals += 1) {
+    traffic.noteRoundTrip(100, [ID]);
+    traffic.noteFailure(ID, true);
+    rests.push(traffic.restMs(after(Array.from({ length: refusals + 1 }, () => B))));
+  }
+  expect(rests[0]).toBe(0);
+  expect(Math.max(...rests)).toBeGreaterThan(100);
+  expect(Math.max(...rests)).toBeLessThanOrEqual(200);
+  // After a quick refusal nobody stands in line.
+  traffic.noteRoundTrip(ROUND_TRIP_MS, [ID]);
+  traffic.noteFailure(ID, true);
+  expect(traffic.restMs(after([B, C]))).toBe(0);
 });
 
 /** It is this process's turn, after so many commits. */
