@@ -1,12 +1,13 @@
-// A scan takes each leaf whole, then seeks at its high: splits hide or repeat nothing (rule 20).
+// A scan takes each leaf whole, then seeks at its high, or in reverse below its low: splits hide or
+// repeat nothing (rule 20).
+import { isNotAbove, indexesIn, type Range } from '../container/layers.ts';
 import type { Snapshot } from '../container/snapshot.ts';
-import type { Order, ScanOptions } from '../contract/options.ts';
+import type { ScanOptions } from '../contract/options.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
-import type { Engine } from '../engine/engine.ts';
 import { lookAtWhole } from '../engine/lookup.ts';
-import { compareBytes, type Id64 } from '../format/bytes.ts';
+import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { lowerBound, recordAt, recordCount } from '../format/page.ts';
+import { type Page, recordAt } from '../format/page.ts';
 import {
   beforeBound,
   type PositionOf,
@@ -16,12 +17,11 @@ import {
   type UpperBound,
 } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
-import type { Deadline, Deadlines } from '../io/deadline.ts';
 import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
 import type { TableContext } from './context.ts';
-import { encodeCursor, type ScanState } from './cursor.ts';
-import { pagesIn } from './leaf-pages.ts';
+import { encodeCursor } from './cursor.ts';
+import { type DamagedStretch, type LeafRange, pagesIn } from './leaf-pages.ts';
 import type { Give } from './values.ts';
 
 /** A scan reads ahead as many leaves as it gave, within these bounds and about BYTES_AHEAD. */
@@ -30,133 +30,152 @@ const LEAVES_AHEAD_MOST = 32;
 const BYTES_AHEAD = 2 * 1024 * 1024;
 /** Below this share the next leaves are read, so that a quarter of them shares a request. */
 const KEPT_AHEAD = 0.75;
+/** No byte of UTF-8 is as high. */
+const ABOVE_KEYS = 0xff;
+
+/** A page, or damage, with the first position that it may give. */
+interface Stretch {
+  readonly page: Page | DamagedStretch;
+  readonly from: Position;
+}
 
 export class TableScan<T> implements AsyncIterable<T> {
-  readonly #engine: Engine;
-  readonly #deadlines: Deadlines;
-  readonly #order: Order;
+  readonly #context: TableContext;
   readonly #options: ScanOptions;
   readonly #give: Give<T>;
   readonly #positionOf: PositionOf;
-  readonly #bounds: Bounds;
+  readonly #isReverse: boolean;
   readonly #ahead = new Map<string, { readonly low: Position; readonly reading: Promise<Snapshot> }>();
   #leavesGiven = 0;
-  #state: ScanState | undefined;
-  /** The key of the last record given: the cursor is behind it, not at the state's position. */
+  /** The table that is scanned; undefined before its first leaf. */
+  #incarnation: Id64 | undefined;
+  /** The positions behind the leaves and the damage that were passed. */
+  #left: Range;
+  /** The key of the last record given since: the cursor is behind it. */
   #given: Uint8Array | undefined;
+  #hasMoved = false;
   #isStarted = false;
   #isAtEnd = false;
 
-  constructor({ engine, deadlines, order }: TableContext, options: ScanOptions, bounds: Bounds, give: Give<T>) {
-    this.#engine = engine;
-    this.#deadlines = deadlines;
-    this.#order = order;
+  constructor(context: TableContext, options: ScanOptions, bounds: Bounds, give: Give<T>) {
+    this.#context = context;
     this.#options = options;
     this.#give = give;
-    this.#positionOf = positionsOf(order, 0);
-    this.#bounds = bounds;
+    this.#positionOf = positionsOf(context.order, 0);
+    this.#isReverse = bounds.isReverse;
+    this.#incarnation = bounds.incarnation;
+    this.#left = bounds;
   }
 
   get cursor(): string | undefined {
-    if (this.#state === undefined) return this.#options.cursor;
+    if (!this.#hasMoved) return this.#options.cursor;
     if (this.#isAtEnd) return undefined;
-    const position = this.#given === undefined ? this.#state.position : successor(this.#positionOf(this.#given));
-    return encodeCursor({ ...this.#state, position }, this.#engine.table);
+    let { from: position, end } = this.#left;
+    if (this.#given !== undefined && this.#isReverse) end = this.#given;
+    else if (this.#given !== undefined) position = successor(this.#positionOf(this.#given));
+    const { engine, order } = this.#context;
+    return encodeCursor(
+      { order, incarnation: this.#incarnation!, position, end, isReverse: this.#isReverse },
+      engine.table,
+    );
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     if (this.#isStarted)
       throw new StoreError('invalid', 'a scan is iterated once: begin another, or resume with its cursor');
     this.#isStarted = true;
-    const { end } = this.#bounds;
-    const { turns } = this.#engine;
+    const { turns, runtime } = this.#context.engine;
+    const [step, isReverse] = [this.#isReverse ? -1 : 1, this.#isReverse];
     let left = this.#options.limit ?? Infinity;
     let count = 0;
-    let { from: position } = this.#bounds;
-    while (!this.#isAtEnd && left > 0) {
-      const leaf = await this.#leafOrPast(position);
-      const { incarnation, high, order } = leaf.header;
-      if (order !== this.#order) throw orderChanged(this.#engine.table);
-      this.#checkIncarnation(incarnation);
-      const range = { engine: this.#engine, leaf, positionOf: this.#positionOf, from: position, end };
-      const nowMs = this.#engine.runtime.wallMs();
-      const state = { order: this.#order, incarnation, position, end, isReverse: false };
-      for (const page of pagesIn(range)) {
+    while (!this.#isAtEnd && left > 0 && beforeBound(this.#left.from, this.#left.end)) {
+      const leaf = await this.#nextLeaf();
+      const nowMs = runtime.wallMs();
+      for (const { page, from } of this.#stretchesIn(leaf)) {
         if ('error' in page) {
-          this.#goPast(page.high, position, incarnation);
+          this.#movePast(page);
           throw page.error;
         }
-        const stop = end === undefined ? recordCount(page) : lowerBound(page, end, this.#positionOf);
-        for (let index = lowerBound(page, position, this.#positionOf); index < stop; index += 1) {
+        const { first, end } = indexesIn(page, { from, end: this.#left.end }, this.#positionOf);
+        for (let index = isReverse ? end - 1 : first; index >= first && index < end; index += step) {
           const found = recordAt(page, index);
           if (isTombstone(found) || isExpired(found, nowMs)) continue;
           if (turns.isLongAt(count, found.value.length)) await turns.pause();
           count += 1;
           // The cursor moves first: a scan goes on behind a value that cannot be decoded.
-          this.#state = state;
+          this.#hasMoved = true;
           this.#given = found.key;
           left -= 1;
-          yield this.#give(found, incarnation);
+          yield this.#give(found, leaf.header.incarnation);
           if (left === 0) return;
         }
       }
-      position = this.#goPast(high, position, incarnation);
+      this.#movePast(leaf.header);
     }
   }
 
-  /** Moves on to `high`: every record below was given, or reported damaged. */
-  #goPast(high: UpperBound, position: Position, incarnation: Id64): Position {
-    const { end } = this.#bounds;
-    this.#isAtEnd = high === undefined || (end !== undefined && compareBytes(high, end) >= 0);
-    this.#state = { order: this.#order, incarnation, position: high ?? position, end, isReverse: false };
+  /** Every record of the stretch was given, or reported damaged. */
+  #movePast({ low, high }: { readonly low: Position; readonly high: UpperBound }): void {
+    const { from, end } = this.#left;
+    this.#left = this.#isReverse ? { from, end: low } : { from: high ?? from, end };
+    this.#isAtEnd = this.#isReverse ? !beforeBound(from, low) : isNotAbove(end, high);
     this.#given = undefined;
-    return this.#state.position;
+    this.#hasMoved = true;
+  }
+
+  async #nextLeaf(): Promise<Snapshot> {
+    const { engine, order } = this.#context;
+    const { from, end } = this.#left;
+    const leaf = await (this.#isReverse ? this.#leafAt(lastBelow(end)) : this.#leafOrPast(from));
+    if (leaf.header.order !== order) throw orderChanged(engine.table);
+    this.#enter(leaf.header);
+    return leaf;
+  }
+
+  #enter({ incarnation }: Header): void {
+    checkIncarnation(this.#incarnation, incarnation, this.#context.engine.table);
+    this.#incarnation = incarnation;
   }
 
   /** Reads the leaf at `position`. A damaged header moves the scan to the branch's next entry. */
   async #leafOrPast(position: Position): Promise<Snapshot> {
-    const { tree } = this.#engine;
+    const { tree } = this.#context.engine;
     try {
-      return await this.#leafAt(position, this.#deadlines.begin(this.#options));
+      return await this.#leafAt(position);
     } catch (error) {
       const next = tree.hints.route(position, 0)?.end;
       if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined) {
-        const { incarnation } = (await tree.root.get()).header;
-        this.#checkIncarnation(incarnation);
-        this.#goPast(next, position, incarnation);
+        this.#enter((await tree.root.get()).header);
+        this.#movePast({ low: position, high: next });
       }
       throw error;
     }
   }
 
-  async #leafAt(position: Position, deadline: Deadline): Promise<Snapshot> {
-    const read = (at: Position): Promise<Snapshot> =>
-      this.#engine.tree.find(at, 0, (id) => lookAtWhole(this.#engine, id));
+  async #leafAt(position: Position): Promise<Snapshot> {
+    const { deadlines, engine } = this.#context;
+    const deadline = deadlines.begin(this.#options);
+    const read = (at: Position): Promise<Snapshot> => engine.tree.find(at, 0, (id) => lookAtWhole(engine, id));
     const name = nameOf(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
-    const leaf = await traceOperation(this.#engine.table, 'scan', () =>
-      this.#deadlines.bound(deadline, () => ahead?.reading ?? read(position)),
+    const leaf = await traceOperation(engine.table, 'scan', () =>
+      deadlines.bound(deadline, () => ahead?.reading ?? read(position)),
     );
-    this.#readAhead(leaf, read);
+    if (!this.#isReverse && this.#options.limit === undefined) this.#readAhead(leaf, read);
     return leaf;
   }
 
   /** Begins to read the branch's next leaves. Entries below the leaf's high were absorbed. */
   #readAhead({ header }: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
-    if ((this.#options.limit ?? Infinity) < Infinity || header.high === undefined) return;
+    if (header.high === undefined) return;
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
     const count = this.#leavesAhead(header);
     if (this.#ahead.size > count * KEPT_AHEAD) return;
-    for (const low of this.#engine.tree.hints.lowsAfter(header.low, count)) {
+    for (const low of this.#context.engine.tree.hints.lowsAfter(header.low, count)) {
       const name = nameOf(low);
-      if (
-        beforeBound(low, header.high) ||
-        !beforeBound(low, this.#bounds.end) ||
-        this.#ahead.has(name) ||
-        this.#ahead.size >= count
-      )
-        continue;
+      const isWanted = !beforeBound(low, header.high) && beforeBound(low, this.#left.end) && !this.#ahead.has(name);
+      if (!isWanted || this.#ahead.size >= count) continue;
       const reading = read(low);
       // Its error is handled when the scan gets there, if it does.
       reading.catch(() => undefined);
@@ -172,9 +191,33 @@ export class TableScan<T> implements AsyncIterable<T> {
     return Math.max(LEAVES_AHEAD_LEAST, Math.floor(most));
   }
 
-  #checkIncarnation(incarnation: Id64): void {
-    checkIncarnation(this.#state?.incarnation ?? this.#bounds.incarnation, incarnation, this.#engine.table);
+  /** The leaf's pages, in the order of the scan; forward up to damage. */
+  *#stretchesIn(leaf: Snapshot): Generator<Stretch> {
+    const { from, end } = this.#left;
+    const range = { engine: this.#context.engine, leaf, positionOf: this.#positionOf, from, end };
+    if (this.#isReverse) yield* stretchesAround(range).reverse();
+    else for (const page of pagesIn(range)) yield { page, from };
   }
+}
+
+/** The pages of a leaf in order, those behind damage included. */
+function stretchesAround(range: LeafRange): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (let { from } = range; ;) {
+    for (const page of pagesIn({ ...range, from })) stretches.push({ page, from });
+    const last = stretches.at(-1)?.page;
+    if (last === undefined || !('error' in last) || last.high === undefined) return stretches;
+    if (!beforeBound(last.high, range.end)) return stretches;
+    from = last.high;
+  }
+}
+
+/** A position below `end` and above all keys below it. */
+function lastBelow(end: UpperBound): Position {
+  if (end === undefined) return Buffer.of(ABOVE_KEYS);
+  const last = end.at(-1)!;
+  if (last === 0) return end.subarray(0, -1);
+  return Buffer.concat([end.subarray(0, -1), Buffer.of(last - 1, ABOVE_KEYS)]);
 }
 
 function nameOf(position: Position): string {

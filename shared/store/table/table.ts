@@ -36,7 +36,6 @@ import { countFirstLeaf } from './count-leaf.ts';
 import { sumOverLeaves } from './leaf-ranges.ts';
 import { partition } from './partitions.ts';
 import { RecordReader } from './read.ts';
-import { ReverseScan } from './reverse-scan.ts';
 import { TableScan } from './scan.ts';
 import { decodeEntry, type Give, versionOf } from './values.ts';
 import { Writer } from './write.ts';
@@ -231,10 +230,8 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 
   /** Throws `invalid` for senseless options. */
-  #walk<T>(options: ScanOptions, give: Give<T>): TableScan<T> | ReverseScan<T> {
-    const bounds = boundsOf(options, this.order, this.name);
-    const Walk = bounds.isReverse ? ReverseScan<T> : TableScan<T>;
-    return new Walk(this.#context, options, bounds, give);
+  #walk<T>(options: ScanOptions, give: Give<T>): TableScan<T> {
+    return new TableScan(this.#context, options, boundsOf(options, this.order, this.name), give);
   }
 
   count(options: RangeOptions = {}): Promise<number> {
