@@ -8,11 +8,11 @@ import type { Engine } from '../engine/engine.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
 import { nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { recordAt, recordCount } from '../format/page.ts';
+import { recordsOf } from '../format/page.ts';
 import { encodeKey, positionsOf } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
-import { sendReads } from '../io/requests.ts';
 import { STRIPPED_KEPT_MS } from './orphans.ts';
+import { readStored } from './remains.ts';
 import { shown } from './verify-tally.ts';
 
 const COMPRESSIONS = ['none', 'deflate', 'zstd'] as const;
@@ -22,7 +22,7 @@ export async function inspectContainer(engine: Engine, options: InspectOptions):
   const { table } = engine;
   const id = await idOf(engine, options);
   const seen = engine.clock.now();
-  const [entity] = await sendReads(engine, [{ id, parts: 'all' }]);
+  const entity = await readStored(engine, id);
   if (entity === undefined && id === rootId(table)) throw tableNotFound(table);
   if (entity === undefined) throw new StoreError('invalid', 'there is no such container', { table, container: id });
   try {
@@ -98,15 +98,15 @@ function pagesOf(engine: Engine, snapshot: Snapshot): PageInfo[] {
 }
 
 function deadOf(engine: Engine, snapshot: Snapshot, ref: PageRef): Pick<PageInfo, 'expired' | 'tombstones' | 'damage'> {
+  const unreadable = (damage: string) => ({ expired: undefined, tombstones: undefined, damage });
   try {
-    if (!ref.content.isKnown) return { expired: undefined, tombstones: undefined, damage: 'it is not there' };
-    const page = pageOf(snapshot, ref, engine.table);
-    const records = Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
+    if (!ref.content.isKnown) return unreadable('it is not there');
+    const records = recordsOf(pageOf(snapshot, ref, engine.table));
     const nowMs = engine.runtime.wallMs();
     const expired = records.filter((record) => isExpired(record, nowMs)).length;
     return { expired, tombstones: records.filter(isTombstone).length, damage: undefined };
   } catch (error) {
-    if (error instanceof StoreError) return { expired: undefined, tombstones: undefined, damage: error.message };
+    if (error instanceof StoreError) return unreadable(error.message);
     throw error;
   }
 }

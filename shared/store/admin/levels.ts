@@ -5,8 +5,7 @@ import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
-import { finishPair, unlessDamaged } from './merge-pair.ts';
-import type { Tally } from './tally.ts';
+import { finishPair, type Tally, unlessDamaged } from './merge-pair.ts';
 
 export interface Levels {
   readonly incarnation: Id64;

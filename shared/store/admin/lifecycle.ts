@@ -1,6 +1,7 @@
 // Tables are their roots (rules 16 and 17), as a catalogue could contradict them. Creating inserts
 // an empty root. Dropping replaces it by a tombstone, then removes the nodes. A root is never
-// removed.
+// removed. Roots hand on which incarnations were dropped: their nodes are garbage. A root created
+// where none was knows none: other nodes may be of a table that lost its root.
 import type { Snapshot } from '../container/snapshot.ts';
 import { evenSplitPoints } from '../container/split-points.ts';
 import { planSplit } from '../container/split.ts';
@@ -8,16 +9,15 @@ import { successor } from '../container/successor.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Order } from '../contract/options.ts';
 import type { TableInfo } from '../contract/results.ts';
-import type { Driver, EntityId, RemoveOutcome, Write, WriteOutcome } from '../contract/driver.ts';
+import type { Driver, EntityId, EntityVersion, RemoveOutcome, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import type { Header, NodeState } from '../format/header.ts';
+import { type Header, NO_PAGES, type NodeState } from '../format/header.ts';
 import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
 import { drawAttempt, drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
-import { originInPlaceOf } from './dropped.ts';
 
 /** Conflicts on a root before giving up. Throttled tries do not count: the deadline ends them. */
 const TRIES_MAX = 20;
@@ -28,16 +28,10 @@ const PAUSE_LEAST_MS = 100;
 type Sent = 'written' | 'turned away' | 'other';
 
 /** A root without records, nodes below it or neighbours. */
-const NO_CONTENT = {
-  level: 0,
-  high: undefined,
-  right: undefined,
-  deadSlots: [],
-  layers: [],
-  holdForMs: 0,
-  lastSplit: undefined,
-  pages: [],
-};
+const NO_CONTENT = { level: 0, high: undefined, right: undefined, ...NO_PAGES };
+
+/** No request is still on its way after as many drops. */
+const DROPS_KEPT = 8;
 
 export interface CreateOptions {
   readonly order: Order | undefined;
@@ -102,8 +96,22 @@ function freshRoot(engine: Engine, { order = 'hash', groupBy }: CreateOptions, b
     commitCount: before?.commitCount ?? 0,
     commitIds: before?.commitIds ?? EMPTY_BYTES,
     createdAtMs: engine.runtime.wallMs(),
-    origin: before && originInPlaceOf(before, rootId(engine.table)),
+    origin: before && {
+      id: rootId(engine.table),
+      version: droppedOf(before).slice(0, DROPS_KEPT).join('!') as EntityVersion,
+    },
   };
+}
+
+/** The dropped incarnations that a live root or a tombstone knows, the last first. */
+function droppedOf({ state, incarnation, origin }: Header): readonly string[] {
+  const before = origin === undefined ? [] : origin.version.split('!');
+  return state === 'removed' ? [incarnation, ...before] : before;
+}
+
+/** Whether a drop finished removing this incarnation. */
+export function wasDropped(root: Header, incarnation: Id64): boolean {
+  return droppedOf(root).includes(incarnation);
 }
 
 /** Sends one write of a root. Unless it is `written`, the caller must read the root. */
@@ -158,12 +166,7 @@ export async function dropTable(engine: Engine): Promise<boolean> {
 
 function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<Sent> {
   const attempt = drawAttempt(engine);
-  const tombstone: Header = {
-    ...successor(root.header, attempt),
-    state,
-    ...NO_CONTENT,
-  };
-  return send(engine, replaceOf(root, tombstone, attempt));
+  return send(engine, replaceOf(root, { ...successor(root.header, attempt), state, ...NO_CONTENT }, attempt));
 }
 
 /** Removes a dropped incarnation's nodes. An empty listing makes the tombstone `removed`. */
@@ -190,8 +193,7 @@ async function removeNode(engine: Engine, id: EntityId): Promise<RemoveOutcome |
 
 /** The tables that are live or damaged, in order of their names. */
 export async function listTables(driver: Driver, engineOf: (table: string) => Engine): Promise<TableInfo[]> {
-  const names: string[] = [];
-  for await (const id of listIds(driver, ROOT_PREFIX)) names.push(tableOfRoot(id));
+  const names = await Array.fromAsync(listIds(driver, ROOT_PREFIX), tableOfRoot);
   const tables: TableInfo[] = [];
   for (const name of names.toSorted()) {
     const info = await tableInfo(engineOf(name));

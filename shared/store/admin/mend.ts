@@ -2,12 +2,10 @@
 // repair may end anywhere, and another one goes on.
 import type { CheckValue } from '../container/check.ts';
 import {
-  entryRecords,
   namesAny,
   nodesOf,
   orderOf,
   pagesFound,
-  partsByName,
   positionsLeft,
   type Remains,
   type Salvage,
@@ -22,13 +20,13 @@ import type { RepairOptions } from '../contract/repair.ts';
 import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import type { Header } from '../format/header.ts';
+import { type Header, NO_PAGES } from '../format/header.ts';
 import { incarnationOf, nodeId, rootId } from '../format/ids.ts';
 import { drawAttempt, drawId } from '../io/clock.ts';
-import { sendReads, sendWrites } from '../io/requests.ts';
+import { sendWrites } from '../io/requests.ts';
 import { fence } from './orphans.ts';
-import { incarnationsNamed, ownHeader, remainsOf } from './remains.ts';
-import type { Met, Sketch } from './sketch.ts';
+import { incarnationsNamed, ownHeader, readStored, remainsOf } from './remains.ts';
+import type { Met, Sketch, Start } from './sketch.ts';
 import { shown } from './verify-tally.ts';
 
 /**
@@ -66,14 +64,14 @@ export class Mender {
   }
 
   async mend(met: Met, sketch: Sketch): Promise<Mended> {
-    const entity = await this.read(met.id);
+    const entity = await readStored(this.#engine, met.id);
     // A writer beside it may have mended it.
     if (entity?.version !== met.version && met.header !== undefined) return 'again';
     const { root } = sketch;
     const remains = remainsOf(this.#table, entity, { incarnation: root.incarnation, container: met.container });
     const { header } = remains;
     if (header !== undefined && header.state !== 'merged')
-      return header.level === met.level ? this.#rewrite(entity, remains, withoutPages(header), sketch) : 'left';
+      return header.level === met.level ? this.#rewrite(entity, remains, { ...header, ...NO_PAGES }, sketch) : 'left';
     const last = met.level === 0 ? positionsLeft(pagesFound(remains), root.order).at(-1) : undefined;
     const right = sketch.rightOf(met, last, entity?.version);
     const { low, high, right: next } = header ?? { low: met.low, high: right?.low, right: right?.container };
@@ -85,13 +83,13 @@ export class Mender {
 
   /** Only the root says what a table is: it is made anew of its nodes and pages, if they agree. */
   async mendRoot(sketch: Sketch): Promise<Mended> {
-    const entity = await this.read(rootId(this.#table));
+    const entity = await readStored(this.#engine, rootId(this.#table));
     const own = ownHeader(this.#table, entity);
     if (own !== undefined && own.state !== 'live') return 'left';
     const incarnation = own?.incarnation ?? this.#incarnationOf(entity, sketch);
     const remains = remainsOf(this.#table, entity, { incarnation, container: ROOT_CONTAINER });
     sketch.keepOnly(incarnation);
-    const base = own === undefined ? this.#freshRoot(remains, sketch) : withoutPages(own);
+    const base = own === undefined ? this.#freshRoot(remains, sketch) : { ...own, ...NO_PAGES };
     return this.#rewrite(entity, remains, base, sketch);
   }
 
@@ -144,29 +142,13 @@ export class Mender {
 
   /** The header of a container that lost its own: its numbers and commits count on far above. */
   #freshBase(
-    sketch: Sketch,
+    { groupBy, most }: Sketch,
     own: Pick<Header, 'order' | 'incarnation' | 'container' | 'level' | 'low' | 'high' | 'right'>,
   ): Header {
-    const { order, incarnation, container, level, low, high, right } = own;
-    const most = sketch.most + NUMBERS_SKIPPED;
-    const counted = { nextNumber: most, commitCount: most, commitIds: EMPTY_BYTES };
+    const first = most + NUMBERS_SKIPPED;
+    const counted = { nextNumber: first, commitCount: first, commitIds: EMPTY_BYTES };
     const made = { createdAtMs: this.#engine.runtime.wallMs(), origin: undefined };
-    const none = { deadSlots: [], pages: [], layers: [], holdForMs: 0, lastSplit: undefined };
-    const { groupBy } = sketch;
-    return {
-      order,
-      groupBy,
-      state: 'live',
-      incarnation,
-      container,
-      level,
-      low,
-      high,
-      right,
-      ...counted,
-      ...made,
-      ...none,
-    };
+    return { ...own, groupBy, state: 'live', ...counted, ...made, ...NO_PAGES };
   }
 
   /** Saves the container as it is, then writes it with all that is left of it. */
@@ -192,14 +174,12 @@ export class Mender {
   }
 
   async #write(id: EntityId, entity: Entity | undefined, header: Header, attempt: Id64): Promise<Mended> {
-    const engine = this.#engine;
-    const known = { id, header, lastCommit: attempt, seen: engine.clock.now() };
     const write =
       entity === undefined
         ? insertOf(id, header, attempt)
-        : replaceOf({ ...known, version: entity.version }, header, attempt);
-    const [outcome] = await sendWrites(engine, [write]);
-    engine.cache.forget(id);
+        : replaceOf({ id, version: entity.version }, header, attempt);
+    const [outcome] = await sendWrites(this.#engine, [write]);
+    this.#engine.cache.forget(id);
     if (outcome?.kind === 'written') return 'done';
     if (outcome?.kind === 'refused' && outcome.reason !== 'condition' && outcome.reason !== 'throttled')
       throw refusedError(outcome, this.#table, id);
@@ -207,7 +187,7 @@ export class Mender {
   }
 
   #salvaged(remains: Remains, base: Header): Content {
-    const found = salvage({ pages: pagesFound(remains), base, checkValue: this.#context.checkValue });
+    const found = salvage(pagesFound(remains), base, this.#context.checkValue);
     // Without a header nobody knows which pages there were.
     const lost = remains.header === undefined ? [{ from: base.low, to: base.high }] : found.lost;
     return { ...found, lost, inserts: [] };
@@ -239,24 +219,16 @@ export class Mender {
     const show = (position: Uint8Array): string => shown(position, order === 'hash');
     const lost = gone.lost.map(({ from, to }) => ({ from: show(from), to: to && show(to) }));
     const { lostKeys, olderKeys } = gone;
-    const parts = partsByName(entity?.parts ?? new Map());
+    const parts = Object.fromEntries(entity?.parts ?? []);
     await this.#context.save({ container: id, parts, lost, lostKeys, olderKeys });
     this.#saved.add(name);
   }
-
-  async read(id: EntityId): Promise<Entity | undefined> {
-    const [entity] = await sendReads(this.#engine, [{ id, parts: 'all' }]);
-    return entity;
-  }
 }
 
-function withoutPages(header: Header): Header {
-  return { ...header, pages: [], layers: [], deadSlots: [] };
-}
-
-function numbered(
-  children: Parameters<typeof entryRecords>[0],
-  nextNumber: number,
-): Pick<Salvage, 'records' | 'nextNumber'> {
-  return { records: entryRecords(children, nextNumber), nextNumber: nextNumber + children.length };
+function numbered(children: readonly Start[], nextNumber: number): Pick<Salvage, 'records' | 'nextNumber'> {
+  const plain = { expiresAtMs: undefined, codec: 0 };
+  const records = children.map(({ low, container }, index) => {
+    return { key: low, version: nextNumber + index, ...plain, value: Buffer.from(container, 'hex') };
+  });
+  return { records, nextNumber: nextNumber + children.length };
 }

@@ -8,8 +8,7 @@ import { Committer } from '../engine/committer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Position } from '../format/position.ts';
 import { type Levels, type Neighbours, nextAfter } from './levels.ts';
-import { finishPair, retire, unlessDamaged } from './merge-pair.ts';
-import type { Tally } from './tally.ts';
+import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
 
 /** Smaller pages than this share of a full one are joined: merges leave many of them. */
 const SMALL_PAGE_SHARE = 1 / 3;

@@ -3,6 +3,7 @@ import { retiredHeader, strippedHeader } from '../container/absorb.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { VacuumReport } from '../contract/results.ts';
 import { Absorbing } from '../engine/absorbing.ts';
 import { Committer } from '../engine/committer.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -10,7 +11,11 @@ import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
 import { sendWrites } from '../io/requests.ts';
-import type { Tally } from './tally.ts';
+
+/** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */
+export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged'>]: number } & {
+  readonly damaged: Set<string>;
+};
 
 /** `right` is whole, live, not the leftmost. Undefined if it was written. Cost: 1 or 2 requests. */
 export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
@@ -83,13 +88,14 @@ function isOwnedBy(owner: Snapshot | undefined, { id, header }: Snapshot): boole
   return owner.header.incarnation === header.incarnation && within(header.low, owner.header.low, owner.header.high);
 }
 
-async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot | undefined> {
+/** The live leaf that owns the low, past every cache; undefined if that is not certain. */
+export async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot | undefined> {
   try {
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
     return found?.retired === undefined ? found?.live : undefined;
   } catch (error) {
     // Stale entries mislead the search: vacuum goes on, to drop them.
-    if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'unavailable')) return undefined;
+    if (error instanceof StoreError) return undefined;
     throw error;
   }
 }

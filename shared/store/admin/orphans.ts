@@ -7,7 +7,6 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { successor } from '../container/successor.ts';
 import { patchOf } from '../container/writes.ts';
 import type { EntityId } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
@@ -15,8 +14,8 @@ import { nodeId, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
 import { sendRemoval, sendWrites } from '../io/requests.ts';
-import { wasDropped } from './dropped.ts';
-import { strip } from './merge-pair.ts';
+import { wasDropped } from './lifecycle.ts';
+import { ownerOf, strip } from './merge-pair.ts';
 
 /** No level has as many nodes: a longer walk goes in a circle. */
 const STEPS_MAX = 10_000_000;
@@ -81,15 +80,10 @@ export async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
 type Reached = 'yes' | 'no' | 'unclear';
 
 /** (b) Only another live leaf that owns the node's low proves that nothing links the node. */
-async function isLeafReached(engine: Engine, { id, header }: Snapshot): Promise<Reached> {
-  try {
-    const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
-    if (found === undefined || found.retired !== undefined) return 'unclear';
-    return found.live.id === id ? 'yes' : 'no';
-  } catch (error) {
-    if (error instanceof StoreError) return 'unclear';
-    throw error;
-  }
+async function isLeafReached(engine: Engine, leaf: Snapshot): Promise<Reached> {
+  const owner = await ownerOf(engine, leaf);
+  if (owner === undefined) return 'unclear';
+  return owner.id === leaf.id ? 'yes' : 'no';
 }
 
 /** (b) for a branch: walks its level to its low, past caches. A missing node proves nothing. */

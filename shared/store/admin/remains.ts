@@ -1,22 +1,25 @@
-// Tells what a stored container still says of itself, pure: its header, its format, its table.
-import { type Remains, pagesFound, positionsLeft } from '../container/salvage.ts';
-import type { Entity } from '../contract/driver.ts';
+// Tells what a stored container still says of itself: its header, its format, its table.
+import { type Remains, pagesFound, positionsLeft, readable } from '../container/salvage.ts';
+import type { Entity, EntityId } from '../contract/driver.ts';
+import type { Engine } from '../engine/engine.ts';
 import { asBuffer, checkCrc, FORMAT_VERSION, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { addressIn } from '../format/envelope.ts';
 import { decodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, containerOf, HEADER_PART, incarnationOf, nodeId } from '../format/ids.ts';
+import { COMMIT_PART, containerOf, HEADER_PART, incarnationOf, nodeId, slotOfPart } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
+import { sendReads } from '../io/requests.ts';
+
+/** A container as it is stored: nothing comes from memory. */
+export async function readStored(engine: Engine, id: EntityId): Promise<Entity | undefined> {
+  const [entity] = await sendReads(engine, [{ id, parts: 'all' }]);
+  return entity;
+}
 
 /** The header, if it can be read and is this container's. */
 export function ownHeader(table: string, entity: Entity | undefined): Header | undefined {
   const stored = entity?.parts.get(HEADER_PART);
-  if (entity === undefined || stored === undefined) return undefined;
-  try {
-    const header = decodeHeader(stored);
-    return nodeId(table, header.incarnation, header.container) === entity.id ? header : undefined;
-  } catch {
-    return undefined;
-  }
+  const header = stored && readable(() => decodeHeader(stored));
+  return header && nodeId(table, header.incarnation, header.container) === entity?.id ? header : undefined;
 }
 
 export function remainsOf(
@@ -38,27 +41,16 @@ export function beginningOf(table: string, entity: Entity, order: Header['order'
 /** The incarnations that the pages of a root name. */
 export function incarnationsNamed(root: Entity | undefined): Id64[] {
   return [...(root?.parts ?? [])].flatMap(([name, bytes]) => {
-    if (name === HEADER_PART || name === COMMIT_PART) return [];
-    try {
-      const { incarnation, container } = addressIn(bytes);
-      return container === ROOT_CONTAINER ? [incarnation] : [];
-    } catch {
-      return [];
-    }
+    const address = slotOfPart(name) === undefined ? undefined : readable(() => addressIn(bytes));
+    return address?.container === ROOT_CONTAINER ? [address.incarnation] : [];
   });
 }
 
 /** Whether a newer release wrote a part: its version is higher, and its checksum is right. */
 export function isNewer({ parts }: Entity): boolean {
   return [...parts].some(([name, bytes]) => {
-    if (name === COMMIT_PART) return false;
-    const version = bytes[name === HEADER_PART ? 2 : 0];
-    if (version === undefined || version <= FORMAT_VERSION) return false;
-    try {
-      checkCrc(asBuffer(bytes), 'part');
-      return true;
-    } catch {
-      return false;
-    }
+    const version = bytes[name === HEADER_PART ? 2 : 0] ?? 0;
+    if (name === COMMIT_PART || version <= FORMAT_VERSION) return false;
+    return readable(() => checkCrc(asBuffer(bytes), 'part')) !== undefined;
   });
 }

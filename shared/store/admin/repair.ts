@@ -7,7 +7,7 @@ import { rootId } from '../format/ids.ts';
 import { sendRemoval } from '../io/requests.ts';
 import { type Mended, Mender, type RepairContext } from './mend.ts';
 import { judge } from './orphans.ts';
-import { beginningOf, isNewer, ownHeader } from './remains.ts';
+import { beginningOf, isNewer, ownHeader, readStored } from './remains.ts';
 import { type Met, Sketch } from './sketch.ts';
 import { verifyTable } from './verify.ts';
 
@@ -57,10 +57,10 @@ class Repair {
 
   /** Before anything is written: bytes of a newer release are no damage. */
   async #refuseNewer(sketch: Sketch): Promise<void> {
-    const faulty = [...sketch.linked.values(), ...sketch.unlinked.values()].filter(({ faults }) => faults > 0);
+    const faulty = sketch.met.filter(({ faults }) => faults > 0);
     const root = sketch.isRootLost ? [rootId(this.#table)] : [];
     for (const id of [...root, ...faulty.map((met) => met.id), ...sketch.unreadable]) {
-      const entity = await this.#mender.read(id);
+      const entity = await readStored(this.#context.engine, id);
       if (entity !== undefined && isNewer(entity)) throw this.#refusal('it has parts of a newer format', id);
     }
   }
@@ -86,7 +86,7 @@ class Repair {
     const isWhole = !sketch.isRootLost && [...sketch.linked.values()].every(isSound);
     if (order === undefined || isWhole) return;
     for (const id of sketch.unreadable) {
-      const entity = await this.#mender.read(id);
+      const entity = await readStored(this.#context.engine, id);
       const low = entity && beginningOf(this.#table, entity, order);
       if (low !== undefined) sketch.stray(id, low, ownHeader(this.#table, entity));
     }
@@ -103,7 +103,7 @@ class Repair {
   }
 
   async #clearOrphan(id: EntityId, { root }: Sketch): Promise<Mended> {
-    await this.#mender.save(id, await this.#mender.read(id), root.order);
+    await this.#mender.save(id, await readStored(this.#context.engine, id), root.order);
     if (this.#context.isDryRun) return 'done';
     const fate = await judge(this.#context.engine, id, root.incarnation);
     return fate === 'removed' || fate === 'stripped' ? 'done' : 'left';
@@ -111,7 +111,7 @@ class Repair {
 
   /** Removes it in the second round: a split under way may link what one walk did not meet. */
   async #clearUnreadable(id: EntityId, { root }: Sketch): Promise<Mended> {
-    const entity = await this.#mender.read(id);
+    const entity = await readStored(this.#context.engine, id);
     if (entity === undefined) return 'again';
     await this.#mender.save(id, entity, root.order);
     if (this.#context.isDryRun) return 'done';

@@ -2,10 +2,9 @@
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import type { Header } from '../format/header.ts';
+import { type Header, NO_PAGES } from '../format/header.ts';
 import { containerOf, incarnationOf } from '../format/ids.ts';
 import type { Position, UpperBound } from '../format/position.ts';
-import type { Watch } from './verify.ts';
 
 /** A container: its header's fields as far as they are known. */
 export interface Met {
@@ -19,9 +18,10 @@ export interface Met {
   readonly faults: number;
 }
 
-type Start = Pick<Met, 'low' | 'container'>;
+export type Start = Pick<Met, 'low' | 'container'>;
 
-export class Sketch implements Watch {
+/** Hears of each container in the order of a walk; of one that was read again, again. */
+export class Sketch {
   /** In the order of the walk: level by level from the root, from left to right. */
   readonly linked = new Map<EntityId, Met>();
   readonly unlinked = new Map<EntityId, Met>();
@@ -31,15 +31,16 @@ export class Sketch implements Watch {
   /** Above all numbers, and all counts of commits, that a header names. */
   most = 0;
 
-  node(node: Snapshot, isLinked: boolean, faults: number): void {
-    const { id, version, header } = node;
+  /** A container with a readable header. `isLinked`: a link led there. */
+  node({ id, version, header }: Snapshot, isLinked: boolean, faults: number): void {
     const { container, level, low } = header;
     // Pages would keep their bytes in memory.
-    const bare = { ...header, pages: [], layers: [] };
+    const bare = { ...header, ...NO_PAGES };
     (isLinked ? this.linked : this.unlinked).set(id, { id, container, level, low, header: bare, version, faults });
     this.most = Math.max(this.most, header.nextNumber, header.commitCount);
   }
 
+  /** One that is missing, emptied or without a readable header; `level` undefined if unlinked. */
   lost(id: EntityId, at: Position, level: number | undefined): void {
     if (level !== undefined) this.linked.set(id, lostNode(id, level, at));
     else if (containerOf(id) === undefined) this.isRootLost = true;
@@ -49,7 +50,7 @@ export class Sketch implements Watch {
   /** One that is not whole, and no link led to: perhaps links are lost. A leaf without a header. */
   stray(id: EntityId, low: Position, header: Header | undefined): void {
     const lost = lostNode(id, header?.level ?? 0, low);
-    this.unlinked.set(id, { ...lost, header: header && { ...header, pages: [], layers: [] }, faults: 0 });
+    this.unlinked.set(id, { ...lost, header: header && { ...header, ...NO_PAGES }, faults: 0 });
   }
 
   /** The header of the root, with which a walk begins. */
@@ -59,18 +60,19 @@ export class Sketch implements Watch {
     return root.header;
   }
 
+  /** The linked ones first. */
+  get met(): Met[] {
+    return [...this.linked.values(), ...this.unlinked.values()];
+  }
+
   /** The order of the table; undefined if no header can be read. */
   get order(): Header['order'] | undefined {
-    return this.#anyHeader?.order;
+    return this.met.find(({ header }) => header)?.header?.order;
   }
 
   /** As the order; undefined also without groups. */
   get groupBy(): Header['groupBy'] {
-    return this.#anyHeader?.groupBy;
-  }
-
-  get #anyHeader(): Header | undefined {
-    return [...this.linked.values(), ...this.unlinked.values()].find(({ header }) => header)?.header;
+    return this.met.find(({ header }) => header)?.header?.groupBy;
   }
 
   /** Forgets nodes of other incarnations: tables that were dropped left them. */
@@ -78,14 +80,18 @@ export class Sketch implements Watch {
     for (const id of this.unlinked.keys()) if (incarnationOf(id) !== incarnation) this.unlinked.delete(id);
   }
 
-  levelOf(level: number): readonly Met[] {
+  #levelOf(level: number): readonly Met[] {
     return [...this.linked.values()].filter((met) => met.level === level);
   }
 
   /** The linked container before `met` on its level. */
   leftOf(met: Met): Met | undefined {
-    const level = this.levelOf(met.level);
-    return level[level.findIndex(({ id }) => id === met.id) - 1];
+    return this.#beside(met, -1);
+  }
+
+  #beside({ id, level }: Met, steps: 1 | -1): Met | undefined {
+    const nodes = this.#levelOf(level);
+    return nodes[nodes.findIndex((node) => node.id === id) + steps];
   }
 
   /**
@@ -93,22 +99,21 @@ export class Sketch implements Watch {
    * names yet. It lies behind `last`, the last record left.
    */
   rightOf(met: Met, last: Position | undefined, version: EntityVersion | undefined): Start | undefined {
-    const level = this.levelOf(met.level);
-    const next = level[level.findIndex(({ id }) => id === met.id) + 1];
+    const next = this.#beside(met, 1);
     const isSeverable = ({ header }: Met): boolean =>
       header?.origin?.id === met.id && header.origin.version === version;
-    const found = this.#unnamed(met.level, next?.low).filter(
+    const found = this.#unnamed(met.level, next?.low).find(
       (one) =>
         compareBytes(one.low, met.low) > 0 &&
         (last === undefined || compareBytes(one.low, last) > 0) &&
         !isSeverable(one),
     );
-    return found[0] ?? next;
+    return found ?? next;
   }
 
   /** The containers that a branch over this stretch names: those of the level below, in order. */
   childrenOf(level: number, from: Position, to: UpperBound): Start[] {
-    const walked = this.levelOf(level - 1).filter(({ header }) => header?.state !== 'retired');
+    const walked = this.#levelOf(level - 1).filter(({ header }) => header?.state !== 'retired');
     const first = walked[0];
     const all = first?.low.length === 0 ? walked : [...this.#chain(level - 1, first?.low), ...walked];
     const within = all.filter(({ low }) => to === undefined || compareBytes(low, to) < 0);
@@ -143,14 +148,10 @@ export class Sketch implements Watch {
         const isNode = own === level && (header === undefined || header.state === 'live');
         return isNode && (end === undefined || compareBytes(low, end) < 0);
       })
-      .toSorted((a, b) => compareBytes(a.low, b.low) || commitsOf(b) - commitsOf(a));
+      .toSorted((a, b) => compareBytes(a.low, b.low) || (b.header?.commitCount ?? 0) - (a.header?.commitCount ?? 0));
   }
 }
 
 function lostNode(id: EntityId, level: number, low: Position): Met {
   return { id, container: containerOf(id)!, level, low, header: undefined, version: undefined, faults: 1 };
-}
-
-function commitsOf({ header }: Met): number {
-  return header?.commitCount ?? 0;
 }

@@ -1,14 +1,14 @@
 // One vacuum: removes garbage, merges quiet neighbours. It may end after any container.
 import type { VacuumReport } from '../contract/results.ts';
-import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
+import { PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { nodesPrefix } from '../format/ids.ts';
 import { listIds, sendRemoval } from '../io/requests.ts';
 import { dropEntries, readEntries } from './entries.ts';
 import { type Levels, walkLevels } from './levels.ts';
 import { LeafMerger } from './merge-leaves.ts';
+import type { Tally } from './merge-pair.ts';
 import { judge } from './orphans.ts';
-import { newTally, type Tally } from './tally.ts';
 
 /** Merges leaves that nobody wrote for `quietMs`. `ended` aborts when the call ends. */
 export interface Merging {
@@ -18,10 +18,9 @@ export interface Merging {
 
 /** Looks at every node twice: for garbage, and after the quiet time for neighbours to merge. */
 export async function vacuumTable(engine: Engine, merging: Merging): Promise<VacuumReport> {
-  const tally = newTally();
-  const ids: EntityId[] = [];
-  for await (const id of listIds(engine.driver, nodesPrefix(engine.table))) ids.push(id);
-  tally.listed = ids.length;
+  const none = { removed: 0, left: 0, foreign: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
+  const ids = await Array.fromAsync(listIds(engine.driver, nodesPrefix(engine.table)));
+  const tally: Tally = { listed: ids.length, ...none, damaged: new Set() };
   const levels = await walkLevels(engine, tally);
   for (const id of ids) {
     if (levels?.linked.has(id) === true) continue;

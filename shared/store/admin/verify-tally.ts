@@ -1,21 +1,16 @@
 // Sums up one verification: what it counted and what it found. It reads nothing.
-import type { Fault } from '../container/check.ts';
+import type { Fault, Stretch } from '../container/check.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { VerifyOptions } from '../contract/options.ts';
 import type { Finding, FindingKind, LevelReport, VerifyReport } from '../contract/verify.ts';
 import { asBuffer } from '../format/bytes.ts';
 import { encodeHeader } from '../format/header.ts';
-import type { Position, UpperBound } from '../format/position.ts';
+import type { Position } from '../format/position.ts';
 
 /** Findings that a report keeps. */
 const FINDINGS_KEPT = 1_000;
 const HASH_BYTES = 8;
-
-export interface Stretch {
-  readonly from: Position;
-  readonly to: UpperBound;
-}
 
 type Reported = Stretch & Pick<Finding, 'message'> & Partial<Pick<Fault, 'slot' | 'key'>>;
 

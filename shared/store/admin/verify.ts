@@ -1,6 +1,6 @@
 // Verifies a table past every cache. Neighbours always fit (invariant 2), so writers may go on.
 import { childrenIn } from '../container/branch.ts';
-import { type CheckValue, faultsIn, recordsIn } from '../container/check.ts';
+import { type CheckValue, faultsIn, recordsIn, type Stretch } from '../container/check.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { VerifyOptions } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -11,9 +11,11 @@ import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
-import { listIds, sendReads } from '../io/requests.ts';
-import { wasDropped } from './dropped.ts';
-import { type Stretch, VerifyTally } from './verify-tally.ts';
+import { listIds } from '../io/requests.ts';
+import { wasDropped } from './lifecycle.ts';
+import { readStored } from './remains.ts';
+import type { Sketch } from './sketch.ts';
+import { VerifyTally } from './verify-tally.ts';
 
 /** Nodes read ahead of the walk, where the branches above name them. */
 const READ_AHEAD = 16;
@@ -39,19 +41,12 @@ const EVERYTHING: Stretch = { from: EMPTY_BYTES, to: undefined };
 const SKIPPED = 'a branch names the container, but no link leads to it';
 const FOREIGN = 'nobody dropped the incarnation of this container: the root was lost and created anew';
 
-/** Hears of each container in the order of the walk; one that was read again, again. */
-export interface Watch {
-  /** A container with a readable header. `isLinked`: a link led there. */
-  node(node: Snapshot, isLinked: boolean, faults: number): void;
-  /** One that is missing, emptied or without a readable header; `level` undefined if unlinked. */
-  lost(id: EntityId, at: Position, level: number | undefined): void;
-}
-
 export interface VerifyContext {
   readonly engine: Engine;
   readonly checkValue: CheckValue;
   readonly onFinding: VerifyOptions['onFinding'];
-  readonly watch?: Watch;
+  /** Hears of each container. */
+  readonly watch?: Sketch;
 }
 
 /** Throws `not_found` if nothing is stored. Cost: a read of each container, and a listing. */
@@ -179,7 +174,7 @@ class Verification {
   /** As stored: nothing comes from memory. Rejects only if the provider is out of reach. */
   async #read(id: EntityId): Promise<Exclude<Seen, 'visited'>> {
     const seen = this.#engine.clock.now();
-    const [entity] = await sendReads(this.#engine, [{ id, parts: 'all' }]);
+    const entity = await readStored(this.#engine, id);
     if (entity === undefined) return 'absent';
     try {
       return snapshotOf(entity, this.#engine.table, seen, undefined);

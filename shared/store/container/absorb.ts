@@ -1,7 +1,7 @@
 // Merging a leaf into its left neighbour, pure: the headers of the retired, absorbed and stripped
 // leaf, and the left neighbour to be committed (rules 26, 27 and 30).
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import { encodeHeader, type Header } from '../format/header.ts';
+import { encodeHeader, type Header, NO_PAGES } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
 import { movePage } from './move-page.ts';
@@ -25,8 +25,7 @@ export function retiredHeader(header: Header, attempt: Id64): Header {
  */
 export function strippedHeader(header: Header, attempt: Id64, nowMs: number): Header {
   if (header.state !== 'retired') throw new Error('only a retired leaf is stripped');
-  const nothing = { pages: [], layers: [], deadSlots: [], lastSplit: undefined };
-  return { ...successor(header, attempt), ...nothing, state: 'merged', createdAtMs: nowMs };
+  return { ...successor(header, attempt), ...NO_PAGES, state: 'merged', createdAtMs: nowMs };
 }
 
 /**

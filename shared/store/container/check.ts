@@ -1,21 +1,24 @@
 // Checks one container by itself: every page can be read, and every record lies where it belongs.
 import { StoreError } from '../contract/errors.ts';
-import { compareBytes } from '../format/bytes.ts';
+import { compareBytes, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type Page, recordAt, recordCount } from '../format/page.ts';
-import { decodeKey, type Position, type PositionOf, positionsOf, type UpperBound, within } from '../format/position.ts';
+import { type Page, recordCount, recordsOf } from '../format/page.ts';
+import { decodeKey, type Position, positionsOf, type UpperBound, within } from '../format/position.ts';
 import { isExpired, isTombstone, type StoredRecord } from '../format/record.ts';
 import { layersOf } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
+export interface Stretch {
+  readonly from: Position;
+  readonly to: UpperBound;
+}
+
 /** A fault within one container. Bounds are those of the stretch that it concerns. */
-export interface Fault {
+export interface Fault extends Stretch {
   readonly kind: 'damaged' | 'missing' | 'misplaced';
   readonly slot: number | undefined;
   readonly key: string | undefined;
-  readonly from: Position;
-  readonly to: UpperBound;
   readonly message: string;
 }
 
@@ -25,14 +28,15 @@ export type CheckValue = (record: StoredRecord) => void;
 /** The faults of a container that was read whole. Its pages stay expanded for `recordsIn`. */
 export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckValue): Generator<Fault> {
   const { header } = snapshot;
-  const positionOf = positionsOf(header.order, header.level);
   for (const layer of layersOf(header))
     for (const [row, ref] of layer.entries()) {
       const stretch = { from: ref.low, to: layer[row + 1]?.low ?? header.high };
-      if (!isInOrder(stretch, row === 0 ? header.low : undefined)) yield outOfOrder(ref.slot, stretch);
-      const page = openOrFault(snapshot, ref, table, stretch);
-      if ('kind' in page) yield page;
-      else yield* faultsOfRecords({ header, ref, page, positionOf, checkValue }, stretch);
+      const about = { slot: ref.slot, key: undefined, ...stretch };
+      if (!isInOrder(stretch, row === 0 ? header.low : undefined))
+        yield { kind: 'misplaced', ...about, message: `page ${ref.slot} is out of order` };
+      const page = openOrFault(snapshot, ref, table);
+      if ('kind' in page) yield { ...about, ...page };
+      else for (const fault of faultsOfRecords(page, header, stretch, checkValue)) yield { ...fault, slot: ref.slot };
     }
 }
 
@@ -40,37 +44,27 @@ export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckVa
 export function recordsIn(snapshot: Snapshot, table: string, nowMs: number): number {
   const decided = new Set<string>();
   let count = 0;
-  for (const layer of layersOf(snapshot.header).toReversed())
-    for (const ref of layer)
-      for (const record of recordsOf(snapshot, ref, table)) {
-        const name = Buffer.from(record.key).toString('latin1');
-        if (decided.has(name)) continue;
-        decided.add(name);
-        if (!isTombstone(record) && !isExpired(record, nowMs)) count += 1;
-      }
+  for (const ref of layersOf(snapshot.header).toReversed().flat()) {
+    const page = openOrFault(snapshot, ref, table);
+    for (const record of 'kind' in page ? [] : recordsOf(page)) {
+      const name = Buffer.from(record.key).toString('latin1');
+      if (decided.has(name)) continue;
+      decided.add(name);
+      if (!isTombstone(record) && !isExpired(record, nowMs)) count += 1;
+    }
+  }
   return count;
 }
 
-function recordsOf(snapshot: Snapshot, ref: PageRef, table: string): StoredRecord[] {
-  const page = openOrFault(snapshot, ref, table, { from: ref.low, to: undefined });
-  return 'kind' in page ? [] : Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
-}
-
-interface Stretch {
-  readonly from: Position;
-  readonly to: UpperBound;
-}
-
-function openOrFault(snapshot: Snapshot, ref: PageRef, table: string, stretch: Stretch): Page | Fault {
-  const about = { slot: ref.slot, key: undefined, ...stretch };
-  if (!ref.content.isKnown) return { kind: 'missing', ...about, message: `page ${ref.slot} is missing` };
+function openOrFault(snapshot: Snapshot, ref: PageRef, table: string): Page | Pick<Fault, 'kind' | 'message'> {
+  if (!ref.content.isKnown) return { kind: 'missing', message: `page ${ref.slot} is missing` };
   try {
     const page = pageOf(snapshot, ref, table);
     if (recordCount(page) === ref.records) return page;
     const message = `page ${ref.slot} holds ${recordCount(page)} records, its header says ${ref.records}`;
-    return { kind: 'misplaced', ...about, message };
+    return { kind: 'misplaced', message };
   } catch (error) {
-    if (error instanceof StoreError) return { kind: 'damaged', ...about, message: error.message };
+    if (error instanceof StoreError) return { kind: 'damaged', message: error.message };
     throw error;
   }
 }
@@ -81,32 +75,22 @@ function isInOrder({ from, to }: Stretch, low: Position | undefined): boolean {
   return to === undefined || compareBytes(from, to) < 0;
 }
 
-function outOfOrder(slot: number, stretch: Stretch): Fault {
-  return { kind: 'misplaced', slot, key: undefined, ...stretch, message: `page ${slot} is out of order` };
-}
-
-interface CheckedPage {
-  readonly header: Header;
-  readonly ref: PageRef;
-  readonly page: Page;
-  readonly positionOf: PositionOf;
-  readonly checkValue: CheckValue;
-}
-
 /** Checks that positions rise within the page's stretch, and that values can be decoded. */
 function* faultsOfRecords(
-  { header, ref, page, positionOf, checkValue }: CheckedPage,
+  page: Page,
+  { order, level }: Header,
   stretch: Stretch,
-): Generator<Fault> {
+  checkValue: CheckValue,
+): Generator<Omit<Fault, 'slot'>> {
+  const positionOf = positionsOf(order, level);
   let before: Position | undefined;
-  for (let index = 0; index < recordCount(page); index += 1) {
-    const record = recordAt(page, index);
+  for (const record of recordsOf(page)) {
     const position = positionOf(record.key);
-    const about = { slot: ref.slot, key: header.level === 0 ? decodeKey(record.key) : undefined };
+    const key = level === 0 ? decodeKey(record.key) : undefined;
     const misplaced = misplacement(position, before, stretch);
-    if (misplaced !== undefined) yield { kind: 'misplaced', ...about, ...stretch, message: misplaced };
-    const fault = header.level === 0 ? valueFault(record, checkValue) : childFault(record);
-    if (fault !== undefined) yield { kind: 'damaged', ...about, from: position, to: position, message: fault };
+    if (misplaced !== undefined) yield { kind: 'misplaced', key, ...stretch, message: misplaced };
+    const fault = level === 0 ? valueFault(record, checkValue) : childFault(record);
+    if (fault !== undefined) yield { kind: 'damaged', key, from: position, to: position, message: fault };
     before = position;
   }
 }
@@ -116,7 +100,8 @@ function misplacement(position: Position, before: Position | undefined, { from, 
   return within(position, from, to) ? undefined : 'a record lies outside the bounds of its page';
 }
 
-function valueFault(record: StoredRecord, checkValue: CheckValue): string | undefined {
+/** Why the value of a record cannot be decoded; undefined if it can. */
+export function valueFault(record: StoredRecord, checkValue: CheckValue): string | undefined {
   try {
     if (!isTombstone(record)) checkValue(record);
     return undefined;
@@ -126,5 +111,5 @@ function valueFault(record: StoredRecord, checkValue: CheckValue): string | unde
 }
 
 function childFault({ value }: StoredRecord): string | undefined {
-  return value.length === 8 ? undefined : 'a branch names a child by something else than 8 bytes';
+  return value.length === ID64_BYTES ? undefined : 'a branch names a child by something else than 8 bytes';
 }

@@ -1,31 +1,18 @@
 // Salvage of a damaged container, pure: the records of its readable pages, and nodes made of them.
-import type { Part, PartName } from '../contract/driver.ts';
+import type { PartName } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { addressIn, openPage } from '../format/envelope.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { pagePart, slotOfPart } from '../format/ids.ts';
-import { cutPage, lowBetween, type Page, pageFrom, recordAt, recordCount } from '../format/page.ts';
-import {
-  beforeBound,
-  decodeKey,
-  groupOf,
-  type Position,
-  positionsOf,
-  type UpperBound,
-  within,
-} from '../format/position.ts';
+import { cutPage, lowBetween, type Page, pageFrom, recordsOf } from '../format/page.ts';
+import { beforeBound, decodeKey, groupOf, type Position, positionsOf, within } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
-import type { CheckValue } from './check.ts';
+import { type CheckValue, type Stretch, valueFault } from './check.ts';
 import { layersOf } from './layers.ts';
 import type { CommitRules } from './plan-commit.ts';
 import { sealPage } from './seal-page.ts';
 import { fits, sizesOf } from './size.ts';
 import { addressOf } from './snapshot.ts';
-
-export interface Stretch {
-  readonly from: Position;
-  readonly to: UpperBound;
-}
 
 /** A container as it is stored. Without a readable header only its pages tell what it held. */
 export interface Remains {
@@ -59,16 +46,16 @@ export function pagesFound({ parts, header, incarnation, container }: Remains): 
   return layersOf(header).flatMap((rows, layer) =>
     rows.map((ref, row) => {
       const sealed = parts.get(pagePart(ref.slot));
-      const open = (bytes: Uint8Array): Page => openPage(bytes, addressOf(header, ref.slot, ref.number), ref.crc);
-      const stretch = { from: ref.low, to: rows[row + 1]?.low ?? header.high };
-      return { layer, page: sealed && readable(() => open(sealed)), stretch };
+      const page = sealed && readable(() => openPage(sealed, addressOf(header, ref.slot, ref.number), ref.crc));
+      return { layer, page, stretch: { from: ref.low, to: rows[row + 1]?.low ?? header.high } };
     }),
   );
 }
 
-function readable(open: () => Page): Page | undefined {
+/** Undefined for damaged bytes. */
+export function readable<T>(read: () => T): T | undefined {
   try {
-    return open();
+    return read();
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
@@ -80,27 +67,16 @@ interface Newest {
   readonly layer: number;
 }
 
-function recordsIn(page: Page): StoredRecord[] {
-  return Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
-}
-
 /** The records that count: in whichever layer it lay, the newest has the highest number. */
 function newestOf(pages: readonly FoundPage[]): Newest[] {
   const newest = new Map<string, Newest>();
   for (const { page, layer } of pages)
-    for (const record of page === undefined ? [] : recordsIn(page)) {
+    for (const record of page === undefined ? [] : recordsOf(page)) {
       const name = Buffer.from(record.key).toString('latin1');
       const before = newest.get(name);
       if (before === undefined || before.record.version < record.version) newest.set(name, { record, layer });
     }
   return [...newest.values()];
-}
-
-export interface SalvageInput {
-  readonly pages: readonly FoundPage[];
-  /** The container as it will be, without pages: its bounds, and where its numbers go on. */
-  readonly base: Header;
-  readonly checkValue: CheckValue;
 }
 
 export interface Salvage {
@@ -115,8 +91,11 @@ export interface Salvage {
   readonly olderKeys: readonly string[];
 }
 
-/** The content of a leaf. An older record takes a fresh number, so that no version returns. */
-export function salvage({ pages, base, checkValue }: SalvageInput): Salvage {
+/**
+ * The content of a leaf. An older record takes a fresh number, so that no version returns. `base`:
+ * the container as it will be, without pages: its bounds, and where its numbers go on.
+ */
+export function salvage(pages: readonly FoundPage[], base: Header, checkValue: CheckValue): Salvage {
   const positionOf = positionsOf(base.order, 0);
   const unreadable = pages.filter(({ page }) => page === undefined);
   const isOlder = ({ record, layer }: Newest): boolean =>
@@ -129,7 +108,7 @@ export function salvage({ pages, base, checkValue }: SalvageInput): Salvage {
   const records = newestOf(pages).flatMap((one) => {
     const { record } = one;
     if (isTombstone(record)) return [];
-    if (!within(positionOf(record.key), base.low, base.high) || !canDecode(record, checkValue)) {
+    if (!within(positionOf(record.key), base.low, base.high) || valueFault(record, checkValue) !== undefined) {
       lostKeys.push(decodeKey(record.key));
       return [];
     }
@@ -137,22 +116,9 @@ export function salvage({ pages, base, checkValue }: SalvageInput): Salvage {
     olderKeys.push(decodeKey(record.key));
     return [{ ...record, version: nextNumber++ }];
   });
+  records.sort((a, b) => compareBytes(positionOf(a.key), positionOf(b.key)));
   const lost = unreadable.map(({ stretch }) => (stretch === EVERYWHERE ? { from: base.low, to: base.high } : stretch));
-  return { records: sorted(records, positionOf), nextNumber, lost, lostKeys, olderKeys };
-}
-
-function sorted(records: readonly StoredRecord[], positionOf: (key: Uint8Array) => Position): StoredRecord[] {
-  const placed = records.map((record) => ({ record, position: positionOf(record.key) }));
-  return placed.toSorted((a, b) => compareBytes(a.position, b.position)).map(({ record }) => record);
-}
-
-function canDecode(record: StoredRecord, checkValue: CheckValue): boolean {
-  try {
-    checkValue(record);
-    return true;
-  } catch {
-    return false;
-  }
+  return { records, nextNumber, lost, lostKeys, olderKeys };
 }
 
 /** The positions of the readable records, in order: the container owned them. */
@@ -173,24 +139,10 @@ export function orderOf(pages: readonly FoundPage[]): Header['order'] {
   const byHash = positionsOf('hash', 0);
   const isHashed = pages.every(({ page }) => {
     if (page === undefined) return true;
-    const positions = recordsIn(page).map(({ key }) => byHash(key));
+    const positions = recordsOf(page).map(({ key }) => byHash(key));
     return positions.every((position, index) => index === 0 || beforeBound(positions[index - 1]!, position));
   });
   return isHashed ? 'hash' : 'key';
-}
-
-/** Routing entries as records of a branch, numbered from `nextNumber` on. */
-export function entryRecords(
-  children: readonly { readonly low: Position; readonly container: Id64 }[],
-  nextNumber: number,
-): StoredRecord[] {
-  return children.map(({ low, container }, index) => ({
-    key: low,
-    version: nextNumber + index,
-    expiresAtMs: undefined,
-    codec: 0,
-    value: Buffer.from(container, 'hex'),
-  }));
 }
 
 /**
@@ -230,17 +182,12 @@ function withPage(
   { low, number }: { readonly low: Position; readonly number: number },
   rules: CommitRules,
 ): Header {
-  const sealed = sealPage({ ...page }, node, { low, slot: node.pages.length, number }, rules);
+  const sealed = sealPage(page, node, { low, slot: node.pages.length, number }, rules);
   return { ...node, pages: [...node.pages, sealed] };
 }
 
 function isRoomy(node: Header, { limits }: CommitRules): boolean {
   return fits(sizesOf(node, encodeHeader(node).length, limits).live, limits, 1);
-}
-
-/** The stored parts by name, as they are handed to whoever keeps them. */
-export function partsByName(parts: ReadonlyMap<Part['name'], Uint8Array>): Record<string, Uint8Array> {
-  return Object.fromEntries(parts);
 }
 
 /** Rule 34: no leaf begins there. */

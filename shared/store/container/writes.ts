@@ -41,8 +41,8 @@ function wholeParts(header: Header, attempt: Id64): Part[] {
 }
 
 /** A replace by the whole node. The stored bytes of all pages must be at hand. */
-export function replaceOf(snapshot: Snapshot, header: Header, attempt: Id64): Write {
-  return { kind: 'replace', id: snapshot.id, version: snapshot.version, parts: wholeParts(header, attempt) };
+export function replaceOf({ id, version }: Pick<Snapshot, 'id' | 'version'>, header: Header, attempt: Id64): Write {
+  return { kind: 'replace', id, version, parts: wholeParts(header, attempt) };
 }
 
 /** An insert of the whole node. The stored bytes of all pages must be at hand. */

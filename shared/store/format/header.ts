@@ -43,7 +43,7 @@ const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
  */
 export type NodeState = (typeof STATES)[number];
 
-/** The node whose split made this one, and its version then. A root's is in admin/dropped.ts. */
+/** The node whose split made this one, and its version then. A root's is in admin/lifecycle.ts. */
 interface Origin {
   readonly id: EntityId;
   readonly version: EntityVersion;
@@ -93,6 +93,9 @@ export interface Header {
   /** Undefined if it was not split lately. */
   readonly lastSplit: LastSplit | undefined;
 }
+
+/** A node of which no page is left. */
+export const NO_PAGES = { pages: [], layers: [], deadSlots: [], holdForMs: 0, lastSplit: undefined } as const;
 
 /** Appends an id, and drops the oldest one too many. */
 export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
