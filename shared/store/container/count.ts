@@ -3,9 +3,9 @@ import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
-import { type PositionOf, positionsOf } from '../format/position.ts';
+import { positionsOf } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
-import { isNotAbove, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
+import { indexesIn, isNotAbove, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
 import { mergeLayers, mergePages } from './merge.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
@@ -32,7 +32,7 @@ export function countRecords(snapshot: Snapshot, range: Range, nowMs: number, ta
   const opened = above.map((rows) => rows.map(open));
   const newer = mergeLayers(opened, positionOf);
   const count: Count = { stored: 0, expired: 0 };
-  const add = (page: Page): void => addPage(count, within(page, range, positionOf), nowMs);
+  const add = (page: Page): void => addRecords(count, page, indexesIn(page, range, positionOf), nowMs);
   if (base.length === 0) add(newer);
   let first = 0;
   for (const row of base) {
@@ -49,18 +49,7 @@ function isCounted({ ref, low, high }: OwnedRow, { from, end }: Range): boolean 
   return !ref.mayHoldDead && compareBytes(low, from) >= 0 && isNotAbove(high, end);
 }
 
-interface Part {
-  readonly page: Page;
-  readonly first: number;
-  readonly end: number;
-}
-
-function within(page: Page, { from, end }: Range, positionOf: PositionOf): Part {
-  const first = lowerBound(page, from, positionOf);
-  return { page, first, end: end === undefined ? recordCount(page) : lowerBound(page, end, positionOf, first) };
-}
-
-function addPage(count: Count, { page, first, end }: Part, nowMs: number): void {
+function addRecords(count: Count, page: Page, { first, end }: ReturnType<typeof indexesIn>, nowMs: number): void {
   count.stored += end - first;
   if (!page.mayHoldDead) return;
   for (let index = first; index < end; index += 1) {

@@ -1,35 +1,15 @@
 // Evaluating changes, pure: from one snapshot to the page table of the next. It knows no writes.
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
-import {
-  cutPage,
-  EMPTY_PAGE,
-  keyAt,
-  lowBetween,
-  lowerBound,
-  type Page,
-  pageEnds,
-  pageFrom,
-  pagesFrom,
-  recordCount,
-  slicePage,
-} from '../format/page.ts';
+import { cutPage, EMPTY_PAGE, keyAt, lowBetween, lowerBound, type Page, pageFrom } from '../format/page.ts';
+import { recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
-import { mayBeDead, type StoredRecord } from '../format/record.ts';
 import { type Change, type Clearing, singles, type Verdict } from './change.ts';
 import { compactionTarget } from './compaction.ts';
 import { countRecords } from './count.ts';
-import { decideAll, type DecisionRules, type Decisions } from './decide.ts';
-import {
-  isNotAbove,
-  layerBounds,
-  layersOf,
-  type OwnedRow,
-  type Range,
-  rowBefore,
-  rowsIn,
-  startingAt,
-} from './layers.ts';
+import { decideAll, type DecisionRules } from './decide.ts';
+import { indexesIn, isNotAbove, layerBounds, layersOf, type OwnedRow, type Range } from './layers.ts';
+import { rowBefore, rowsIn, startingAt, tableOfLayers } from './layers.ts';
 import { concatenate, mergeLayers, mergePages, PASSING, withoutDead } from './merge.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
 import { Slots, type SlotsLeft } from './slots.ts';
@@ -55,7 +35,10 @@ export interface UnsealedPage extends NewPageRow {
 }
 
 /** The container after the changes, its new pages not sealed yet. */
-export interface UnsealedEvaluation extends Pick<Decisions, 'verdicts' | 'appliedCount'>, SlotsLeft {
+export interface UnsealedEvaluation extends SlotsLeft {
+  readonly verdicts: readonly Verdict[];
+  /** Changes that had an effect: each took a number. */
+  readonly appliedCount: number;
   readonly pages: readonly (PageRef | UnsealedPage)[];
   readonly layers: readonly number[];
   /** How many of the rows, from the first on, are the snapshot's. */
@@ -77,7 +60,8 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const [first] = changes;
   if (first?.whole?.kind === 'clear') return evaluateClearing(snapshot, first.position, first.whole, rules);
   const { mergesAll, purges } = rules;
-  const { records, verdicts, appliedCount, nextNumber } = decideAll(snapshot, changes, rules);
+  const { records, verdicts, nextNumber } = decideAll(snapshot, changes, rules);
+  const appliedCount = nextNumber - header.nextNumber;
   const slots = new Slots(header, nextNumber);
   const layout = new Layout(snapshot, rules, slots);
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
@@ -85,7 +69,7 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
     ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
     : purges
       ? layout.writeAnew(pageFrom(records))
-      : layout.write(records, mergesAll ? 0 : compactionTarget(header, singles(changes)));
+      : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, singles(changes)));
   return { ...content, ...slots.left, verdicts, appliedCount };
 }
 
@@ -132,8 +116,8 @@ class Layout {
     this.#slots = slots;
   }
 
-  /** Writes the records into the layer `target`, merged with the layers above it. */
-  write(records: readonly StoredRecord[], target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
+  /** Writes the records of `delta` into the layer `target`, merged with the layers above it. */
+  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const bounds = layerBounds(header);
     const kept = bounds[target]!;
@@ -142,8 +126,8 @@ class Layout {
     for (let layer = target + 1; layer <= header.layers.length; layer += 1)
       merged.push(header.pages.slice(bounds[layer], bounds[layer + 1]));
     for (const rows of merged) this.#slots.free(rows);
-    const appended = merged.length === 0 ? this.#appended(before, records, target === 0) : undefined;
-    const rows = appended ?? this.#rewrite(before, this.#laidOver(merged, records), target === 0);
+    const appended = merged.length === 0 ? this.#appended(before, delta, target === 0) : undefined;
+    const rows = appended ?? this.#rewrite(before, this.#laidOver(merged, delta), target === 0);
     return {
       pages: (header.pages.slice(0, kept) as Row[]).concat(rows),
       kept,
@@ -155,8 +139,12 @@ class Layout {
   writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
-    this.#slots.free(header.pages);
-    const living = this.#purged(mergeLayers([...layers, [delta]], this.#positionOf));
+    return this.#inOneLayer([...layers, [delta]]);
+  }
+
+  #inOneLayer(layers: readonly (readonly Page[])[]): { pages: UnsealedPage[]; layers: []; kept: 0 } {
+    this.#slots.free(this.#snapshot.header.pages);
+    const living = this.#purged(mergeLayers(layers, this.#positionOf));
     return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
   }
 
@@ -164,17 +152,13 @@ class Layout {
   without(range: Range): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header);
-    if (this.#rules.mergesAll) {
-      const rest = layers.map((rows) => this.#ownedRows(rows).map((row) => this.#restOf(row, range)));
-      this.#slots.free(header.pages);
-      return { pages: this.#replacePage(undefined, this.#purged(mergeLayers(rest, this.#positionOf))), layers: [] };
-    }
-    const [base = [], ...above] = layers.map((rows, layer) => {
-      const left = this.#ownedRows(rows).flatMap((row) => this.#rowsWithout(row, range, layer === 0));
-      return startingAt(left, header.low);
+    if (this.#rules.mergesAll)
+      return this.#inOneLayer(layers.map((rows) => this.#ownedRows(rows).map((row) => this.#restOf(row, range))));
+    const left = layers.map((rows, layer) => {
+      const rest = this.#ownedRows(rows).flatMap((row) => this.#rowsWithout(row, range, layer === 0));
+      return startingAt(rest, header.low);
     });
-    const filled = above.filter((rows) => rows.length > 0);
-    return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
+    return tableOfLayers(left);
   }
 
   #ownedRows(rows: readonly PageRef[]): OwnedRow[] {
@@ -193,26 +177,24 @@ class Layout {
   #restOf({ ref, low, high }: OwnedRow, { from, end }: Range): Page {
     if (compareBytes(low, from) >= 0 && isNotAbove(high, end)) return EMPTY_PAGE;
     const page = this.#pageOf(ref);
-    const first = lowerBound(page, from, this.#positionOf);
-    const behind = end === undefined ? recordCount(page) : lowerBound(page, end, this.#positionOf, first);
-    return concatenate([slicePage(page, 0, first), slicePage(page, behind, recordCount(page))]);
+    const inside = indexesIn(page, { from, end }, this.#positionOf);
+    return concatenate([slicePage(page, 0, inside.first), slicePage(page, inside.end, recordCount(page))]);
   }
 
-  /** Layers of pages, the oldest first, and the records over them, as one passing page. */
-  #laidOver(layers: readonly (readonly PageRef[])[], records: readonly StoredRecord[]): Page {
+  /** Layers of pages, the oldest first, and `delta` over them, as one passing page. */
+  #laidOver(layers: readonly (readonly PageRef[])[], delta: Page): Page {
     const pages = layers.map((rows) => rows.map((ref) => this.#pageOf(ref)));
-    return mergeLayers([...pages, [pageFrom(records)]], this.#positionOf, PASSING.layers);
+    return mergeLayers([...pages, [delta]], this.#positionOf, PASSING.layers);
   }
 
   /** The rows, then pages of records that lie behind and fill two: nothing is rewritten. */
-  #appended(rows: readonly PageRef[], records: readonly StoredRecord[], isBase: boolean): Row[] | undefined {
+  #appended(rows: readonly PageRef[], delta: Page, isBase: boolean): Row[] | undefined {
     const last = rows.at(-1);
-    const [first] = records;
-    if (first === undefined || (isBase && records.some(mayBeDead))) return undefined;
-    if (last !== undefined && !this.#isBehind(last, this.#positionOf(first.key))) return undefined;
-    const ends = pageEnds(records, this.#rules.pageBytes);
-    if (rows.length > 0 && ends.length < 2) return undefined;
-    return [...rows, ...this.#newPages(pagesFrom(records, ends), undefined, last && this.#pageOf(last))];
+    if (recordCount(delta) === 0 || (isBase && delta.mayHoldDead)) return undefined;
+    if (last !== undefined && !this.#isBehind(last, this.#positionOf(keyAt(delta, 0)))) return undefined;
+    const pages = cutPage(delta, this.#rules.pageBytes);
+    if (rows.length > 0 && pages.length < 2) return undefined;
+    return [...rows, ...this.#newPages(pages, undefined, last && this.#pageOf(last))];
   }
 
   /** Whether the position lies behind all records of the row, known if it owns the position. */

@@ -2,8 +2,8 @@
 import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { indexOfKey, type Page, recordAt } from '../format/page.ts';
-import { beforeBound, type Position, type UpperBound } from '../format/position.ts';
+import { indexOfKey, lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
+import { beforeBound, type Position, type PositionOf, type UpperBound } from '../format/position.ts';
 import { isTombstone, type StoredRecord } from '../format/record.ts';
 
 /** The rows of all layers, one after another, and how many rows each above the base has. */
@@ -33,7 +33,10 @@ export function layerBounds({ pages, layers }: LayeredPages): readonly number[] 
 }
 
 /** The rows of these layers as a header holds them: an empty one above the base is none. */
-export function tableOfLayers([base = [], ...above]: readonly (readonly PageRef[])[]): LayeredPages {
+export function tableOfLayers<Row>([base = [], ...above]: readonly (readonly Row[])[]): {
+  readonly pages: readonly Row[];
+  readonly layers: readonly number[];
+} {
   const filled = above.filter((rows) => rows.length > 0);
   return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
 }
@@ -55,6 +58,12 @@ export interface OwnedRow {
 export function rowsIn(refs: readonly PageRef[], high: UpperBound, { from, end }: Range): OwnedRow[] {
   const rows = refs.map((ref, row): OwnedRow => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? high }));
   return rows.filter((row, index) => !isNotAbove(row.high, from) && (index === 0 || beforeBound(row.low, end)));
+}
+
+/** The first of a page's records within the range, and the first behind it. */
+export function indexesIn(page: Page, { from, end }: Range, positionOf: PositionOf): { first: number; end: number } {
+  const first = lowerBound(page, from, positionOf);
+  return { first, end: end === undefined ? recordCount(page) : lowerBound(page, end, positionOf, first) };
 }
 
 /** Whether the upper bound `end` is not above `bound`. */

@@ -115,6 +115,6 @@ class PageBuilder {
   finish(): Page {
     this.#starts.push(this.#length);
     const body = this.#body.subarray(0, this.#length);
-    return { body, starts: this.#starts, mayHoldDead: this.#mayHoldDead, room: undefined };
+    return { body, starts: this.#starts, mayHoldDead: this.#mayHoldDead };
   }
 }

@@ -54,7 +54,7 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const next = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
   const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
-  const { live, taken } = sizesOf(header, encoded.length, limits, snapshot.header);
+  const { live, taken } = sizesOf(header, encoded.length, limits);
   const mustSplit = input.mustSplit || isFull(live, splitLimits);
   if (mustSplit || input.nodesForTraffic > 0) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
@@ -114,7 +114,7 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
 /** The names of the last split only help others: where space is scarce the header goes without. */
 function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
   if (header.lastSplit === undefined) return header;
-  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits, before);
+  const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
   return isFull(taken, splitLimits) ? { ...header, lastSplit: undefined } : header;
 }
 

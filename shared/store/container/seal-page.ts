@@ -6,7 +6,7 @@ import { toEnvelopeCompressed } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type Page, recordCount, takeRoom } from '../format/page.ts';
+import { type Page, recordCount } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf } from './snapshot.ts';
 
@@ -46,10 +46,9 @@ export interface NewPageRow {
 
 /** Seals a page of `node`, compressed if it is large enough. */
 export function sealPage(page: Page, node: Header, { low, slot, number }: NewPageRow, rules: PageRules): PageRef {
-  const compressed = compress(page.body, compressionOf(page, rules));
-  const ownRoom = takeRoom(page);
-  const room = compressed.bytes === page.body ? ownRoom : undefined;
-  const sealed = toEnvelopeCompressed(compressed, page.body.length, addressOf(node, slot, number), room);
+  const isSmall = page.body.length < COMPRESSED_SHARE * rules.pageBytes;
+  const compressed = compress(page.body, isSmall ? 'none' : rules.compression);
+  const sealed = toEnvelopeCompressed(compressed, page.body.length, addressOf(node, slot, number));
   return {
     low,
     slot,
@@ -62,10 +61,6 @@ export function sealPage(page: Page, node: Header, { low, slot, number }: NewPag
     chunksMost: chunksOf(sealed.bytes.length, rules.limits),
     content: new PageContent(sealed.bytes, page),
   };
-}
-
-function compressionOf({ body }: Page, { compression, pageBytes }: PageRules): Compression {
-  return body.length < COMPRESSED_SHARE * pageBytes ? 'none' : compression;
 }
 
 /** The compression of a layer above the base, written with so many bytes in all. */

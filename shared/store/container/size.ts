@@ -27,16 +27,15 @@ export function containerBytesMaxOf(given: number | undefined, { provider, entit
   throw new StoreError('invalid', `containerBytesMax must be ${range}`);
 }
 
-/** By the provider's formula: `live`, and `taken` until the next replace. `before`: old header. */
+/** By the provider's formula: `live`, and `taken` until the next replace. */
 export function sizesOf(
   header: Header,
   headerBytes: number,
   limits: DriverLimits,
-  before?: Header,
 ): { readonly live: Size; readonly taken: Size } {
   const ownChunks = 1 + chunksOf(headerBytes, limits);
   const { pages } = header;
-  const { sealedBytes, chunksMost } = sumsOf(pages, before?.pages);
+  const { sealedBytes, chunksMost } = sumsOf(pages);
   const partBytes = headerBytes + ID64_BYTES + sealedBytes;
   // A page takes one chunk at least: where none ever took more, there is nothing to count.
   const live = ownChunks + (chunksMost === pages.length ? chunksMost : liveChunks(pages, limits));

@@ -1,25 +1,15 @@
 // The envelope of a stored page (FORMAT.md, "Page"). Its address shows a page in a wrong place.
 import { crc32 } from 'node:zlib';
 import type { Compressed } from '../contract/runtime.ts';
-import {
-  asBuffer,
-  ByteReader,
-  ByteWriter,
-  checkCrc,
-  CRC_BYTES,
-  FORMAT_VERSION,
-  type Id64,
-  ID64_BYTES,
-  varintBytes,
-} from './bytes.ts';
+import { asBuffer, ByteReader, ByteWriter, checkCrc, CRC_BYTES, FORMAT_VERSION, type Id64 } from './bytes.ts';
 import { decompress } from './compression.ts';
-import { type Page, parsePage, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './page.ts';
+import { type Page, parsePage } from './page.ts';
 
 /** Bounds the memory that damaged bytes can claim. A record's limit is far below. */
 const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;
 
-/** Bytes before the body, the number left out: version, tag, two ids, slot, raw bytes. */
-const ENVELOPE_HEAD_BYTES = 2 + 2 * ID64_BYTES + 2 + 4;
+/** The most bytes around the body. */
+const ENVELOPE_BYTES_MAX = 36;
 
 /** The place and the time at which a page's bytes are valid. */
 export interface PageAddress {
@@ -43,16 +33,13 @@ export function moveSealed(sealed: Uint8Array, crc: number, address: PageAddress
   return toEnvelopeCompressed({ tag, bytes: body }, rawBytes, address);
 }
 
-/** Puts a compressed body into its envelope: in place, if `room` already holds the body. */
+/** Puts a compressed body into its envelope. */
 export function toEnvelopeCompressed(
   { tag, bytes: body }: Compressed,
   rawBytes: number,
   address: PageAddress,
-  room = roomWith(body),
 ): SealedPage {
-  const begin = ROOM_BEFORE_BYTES - ENVELOPE_HEAD_BYTES - varintBytes(address.number);
-  const end = ROOM_BEFORE_BYTES + body.length;
-  const writer = new ByteWriter(room.subarray(begin));
+  const writer = new ByteWriter(ENVELOPE_BYTES_MAX + body.length);
   writer.u8(FORMAT_VERSION);
   writer.u8(tag);
   writer.id(address.incarnation);
@@ -60,14 +47,10 @@ export function toEnvelopeCompressed(
   writer.u16(address.slot);
   writer.varint(address.number);
   writer.u32(rawBytes);
-  const crc = crc32(room.subarray(begin, end));
-  return { bytes: room.subarray(begin, room.writeUInt32BE(crc, end)), crc, compression: tag };
-}
-
-function roomWith(body: Uint8Array): Buffer {
-  const room = Buffer.allocUnsafe(ROOM_BEFORE_BYTES + body.length + ROOM_BEHIND_BYTES);
-  room.set(body, ROOM_BEFORE_BYTES);
-  return room;
+  writer.raw(body);
+  const crc = crc32(writer.view());
+  writer.u32(crc);
+  return { bytes: writer.view(), crc, compression: tag };
 }
 
 interface Envelope extends PageAddress {

@@ -24,31 +24,9 @@ export interface Page {
   readonly starts: readonly number[];
   /** False if no record is a tombstone or expires: a compaction finds nothing to drop. */
   readonly mayHoldDead: boolean;
-  /** The memory of a page not sealed yet: its body, with room for the envelope around it. */
-  room?: Buffer | undefined;
 }
 
-/** Room for the envelope around a body, so that an uncompressed page is sealed without a copy. */
-export const ROOM_BEFORE_BYTES = 32;
-export const ROOM_BEHIND_BYTES = 8;
-
-export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mayHoldDead: false, room: undefined };
-
-/** The page of a body that takes `bytes` in `room`. */
-function builtPage(room: Buffer, bytes: number, starts: readonly number[], mayHoldDead: boolean): Page {
-  return { body: room.subarray(ROOM_BEFORE_BYTES, ROOM_BEFORE_BYTES + bytes), starts, mayHoldDead, room };
-}
-
-function roomFor(bytes: number): Buffer {
-  return Buffer.allocUnsafe(ROOM_BEFORE_BYTES + bytes + ROOM_BEHIND_BYTES);
-}
-
-/** Hands the page's room to the caller; undefined if it has none any more. */
-export function takeRoom(page: Page): Buffer | undefined {
-  const { room } = page;
-  page.room = undefined;
-  return room;
-}
+export const EMPTY_PAGE: Page = { body: new Uint8Array(0), starts: [0], mayHoldDead: false };
 
 export function recordCount(page: Page): number {
   return page.starts.length - 1;
@@ -69,7 +47,7 @@ export function parsePage(body: Uint8Array): Page {
     reader.skipBytes();
   }
   starts.push(body.length);
-  return { body, starts, mayHoldDead, room: undefined };
+  return { body, starts, mayHoldDead };
 }
 
 function isOfDead(flags: number): boolean {
@@ -84,6 +62,11 @@ export function recordAt({ body, starts }: Page, index: number): StoredRecord {
   const version = reader.varint();
   const expiresAtMs = (flags & FLAG_EXPIRES) === 0 ? undefined : reader.varint();
   return { key, version, expiresAtMs, codec: flags & CODEC_MASK, value: reader.bytes() };
+}
+
+/** All records, as `recordAt` gives them. */
+export function recordsOf(page: Page): StoredRecord[] {
+  return Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
 }
 
 /** A view of the key at `index`. */
@@ -176,54 +159,30 @@ export function pageFrom(records: readonly StoredRecord[]): Page {
     bytes += recordBytes(record);
     mayHoldDead ||= mayBeDead(record);
   }
-  const room = roomFor(bytes);
-  const writer = new ByteWriter(room.subarray(ROOM_BEFORE_BYTES));
+  const writer = new ByteWriter(bytes);
   const starts: number[] = [];
   for (const record of records) {
     starts.push(writer.length);
     writeRecord(writer, record);
   }
   starts.push(writer.length);
-  return builtPage(room, bytes, starts, mayHoldDead);
-}
-
-/** The index behind each piece that `cutPage` would make of a page of these records. */
-export function pageEnds(records: readonly StoredRecord[], targetBytes: number): number[] {
-  const starts: number[] = [];
-  let bytes = 0;
-  for (const record of records) {
-    starts.push(bytes);
-    bytes += recordBytes(record);
-  }
-  starts.push(bytes);
-  return cutsOf(starts, targetBytes);
-}
-
-/** Makes a page up to each of these `pageEnds`. */
-export function pagesFrom(records: readonly StoredRecord[], ends: readonly number[]): Page[] {
-  return ends.map((end, index) => pageFrom(records.slice(ends[index - 1] ?? 0, end)));
+  return { body: writer.view(), starts, mayHoldDead };
 }
 
 /** Copies a page into pieces of about `targetBytes`, cut at the record nearest to an even share. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
-  const ends = cutsOf(page.starts, targetBytes);
-  return ends.map((end, index) => slicePage(page, ends[index - 1] ?? 0, end));
-}
-
-/** The index behind each piece. `starts`: the offsets of the records. */
-function cutsOf(starts: readonly number[], targetBytes: number): number[] {
-  const count = starts.length - 1;
-  const bytes = starts[count]!;
-  const share = bytes / Math.max(1, Math.round(bytes / targetBytes));
-  const cuts: number[] = [];
+  const { starts } = page;
+  const count = recordCount(page);
+  const share = page.body.length / Math.max(1, Math.round(page.body.length / targetBytes));
+  const pieces: Page[] = [];
   let first = 0;
   for (let end = 1; end < count; end += 1) {
     if (starts[end + 1]! - starts[first]! - share < share - (starts[end]! - starts[first]!)) continue;
-    cuts.push(end);
+    pieces.push(slicePage(page, first, end));
     first = end;
   }
-  cuts.push(count);
-  return cuts;
+  pieces.push(slicePage(page, first, count));
+  return pieces;
 }
 
 /** Copies the records from `first` to `end` (exclusive). */
@@ -233,9 +192,7 @@ export function slicePage(page: Page, first: number, end: number): Page {
   const starts: number[] = [];
   for (let index = first; index <= end; index += 1) starts.push(page.starts[index]! - from);
   // One small page in the cache must not keep a whole bulk write in memory.
-  const room = roomFor(to - from);
-  room.set(page.body.subarray(from, to), ROOM_BEFORE_BYTES);
-  return builtPage(room, to - from, starts, mayHoldDead(page, first, end));
+  return { body: Buffer.from(page.body.subarray(from, to)), starts, mayHoldDead: mayHoldDead(page, first, end) };
 }
 
 /** Whether a compaction may drop one of the records from `first` to `end` (exclusive). */
