@@ -63,6 +63,14 @@ export function openStore(options: StoreOptions): Store {
   return new ContainerStore(options);
 }
 
+/** A call on a whole table. `defaultMs`: its deadline, unless the options have one. */
+interface Administered {
+  readonly name: string;
+  readonly options: CallOptions | undefined;
+  readonly defaultMs?: number;
+  readonly containerBytesMax?: number | undefined;
+}
+
 class ContainerStore implements Store {
   readonly #given: Driver;
   readonly #driver;
@@ -103,33 +111,11 @@ class ContainerStore implements Store {
   async table<V = unknown, In = V>(name: string, options: TableOptions = {}): Promise<Table<V, In>> {
     checkTableName(name);
     CHECK.table(options);
-    const {
-      order,
-      groupBy,
-      containers = 1,
-      codec = 'msgpack',
-      schema,
-      ttlMs,
-      create = true,
-      containerBytesMax,
-    } = options;
-    checkTtl(ttlMs, { table: name });
-    if (!Number.isInteger(containers) || containers < 1 || containers > INITIAL_CONTAINERS_MAX) {
-      throw new StoreError('invalid', `containers must be a whole number from 1 to ${INITIAL_CONTAINERS_MAX}`, {
-        table: name,
-      });
-    }
-    if (order === 'key' && containers > 1)
-      throw new StoreError('invalid', 'a table of order "key" begins with one container', { table: name });
-    checkGroupBy(groupBy, order, name);
+    checkCreation(name, options);
+    const { containers = 1, codec = 'msgpack', schema, ttlMs, create = true, containerBytesMax } = options;
     this.#checkSharedSize(name, containerBytesMax);
-    const { isNew, root } = await traceOperation(name, 'table', () =>
-      this.#administer(
-        name,
-        options,
-        (engine) => openRoot(engine, { order, groupBy, containers, create }),
-        containerBytesMax,
-      ),
+    const { isNew, root } = await this.#administer('table', { name, options, containerBytesMax }, (engine) =>
+      openRoot(engine, { order: options.order, groupBy: options.groupBy, containers, create }),
     );
     // Another call may have opened the table meanwhile.
     this.#checkSharedSize(name, containerBytesMax);
@@ -137,10 +123,9 @@ class ContainerStore implements Store {
     const subject = { table: name, driver: this.#driver, containerBytesMax };
     const engine = this.#engines.get(name) ?? this.#newEngine(subject);
     this.#engines.set(name, engine);
+    const { order, groupBy } = root.header;
     const shared = { deadlines: this.#deadlines, admission: this.#admission };
-    const { order: stored, groupBy: groups } = root.header;
-    const context = { engine, order: stored, groupBy: groups, isNew, codec, schema, ttlMs, ...shared };
-    return new StoredTable<V, In>(context);
+    return new StoredTable<V, In>({ engine, order, groupBy, isNew, codec, schema, ttlMs, ...shared });
   }
 
   async tables(options?: CallOptions): Promise<TableInfo[]> {
@@ -155,7 +140,7 @@ class ContainerStore implements Store {
   async drop(name: string, options?: CallOptions): Promise<boolean> {
     checkTableName(name);
     CHECK.drop(options);
-    return traceOperation(name, 'drop', () => this.#administer(name, options, dropTable));
+    return this.#administer('drop', { name, options }, dropTable);
   }
 
   async vacuum(name: string, options: VacuumOptions = {}): Promise<VacuumReport> {
@@ -163,42 +148,36 @@ class ContainerStore implements Store {
     CHECK.vacuum(options);
     this.#checkSharedSize(name, options.containerBytesMax);
     const containerBytesMax = options.containerBytesMax ?? this.#engines.get(name)?.containerBytesMax;
-    const { quietMs = QUIET_MS_DEFAULT, timeoutMs = this.#timeoutMs + quietMs } = options;
+    const { quietMs = QUIET_MS_DEFAULT } = options;
     if (!(quietMs >= 0 && quietMs <= QUIET_MS_MOST))
       throw new StoreError('invalid', `quietMs must be from 0 to ${QUIET_MS_MOST}`, { table: name });
-    const bounds = { ...options, timeoutMs };
-    return traceOperation(name, 'vacuum', () =>
-      this.#administer(name, bounds, (engine, ended) => vacuumTable(engine, { quietMs, ended }), containerBytesMax),
+    const defaultMs = this.#timeoutMs + quietMs;
+    return this.#administer('vacuum', { name, options, defaultMs, containerBytesMax }, (engine, ended) =>
+      vacuumTable(engine, { quietMs, ended }),
     );
   }
 
   async verify(name: string, options: VerifyOptions = {}): Promise<VerifyReport> {
     checkTableName(name);
     CHECK.verify(options);
-    const { onFinding, timeoutMs = VERIFY_MS_DEFAULT } = options;
-    return traceOperation(name, 'verify', () =>
-      this.#administer(name, { ...options, timeoutMs }, (engine) =>
-        verifyTable({ engine, checkValue: checkValueOf(name), onFinding }),
-      ),
+    const { onFinding } = options;
+    return this.#administer('verify', { name, options, defaultMs: VERIFY_MS_DEFAULT }, (engine) =>
+      verifyTable({ engine, checkValue: checkValueOf(name), onFinding }),
     );
   }
 
   async inspect(name: string, options: InspectOptions = {}): Promise<ContainerInfo> {
     checkTableName(name);
     CHECK.inspect(options);
-    return traceOperation(name, 'inspect', () =>
-      this.#administer(name, options, (engine) => inspectContainer(engine, options)),
-    );
+    return this.#administer('inspect', { name, options }, (engine) => inspectContainer(engine, options));
   }
 
   async repair(name: string, options: RepairOptions): Promise<RepairReport> {
     checkTableName(name);
     CHECK.repair(options);
-    const { save, dryRun: isDryRun = false, timeoutMs = VERIFY_MS_DEFAULT } = options;
-    return traceOperation(name, 'repair', () =>
-      this.#administer(name, { ...options, timeoutMs }, (engine) =>
-        repairTable({ engine, checkValue: checkValueOf(name), save, isDryRun }),
-      ),
+    const { save, dryRun: isDryRun = false } = options;
+    return this.#administer('repair', { name, options, defaultMs: VERIFY_MS_DEFAULT }, (engine) =>
+      repairTable({ engine, checkValue: checkValueOf(name), save, isDryRun }),
     );
   }
 
@@ -237,21 +216,22 @@ class ContainerStore implements Store {
 
   /** Does work on a whole table. If the call ends after a write, it fails with `unknown`. */
   #administer<T>(
-    table: string,
-    options: CallOptions | undefined,
+    operation: string,
+    { name: table, options, defaultMs = this.#timeoutMs, containerBytesMax }: Administered,
     work: (engine: Engine, ended: AbortSignal) => Promise<T>,
-    containerBytesMax?: number,
   ): Promise<T> {
-    this.#assertOpen();
-    const call = new CallDriver(this.#driver);
-    const engine = this.#newEngine({ table, driver: call.driver, containerBytesMax });
-    const deadline = this.#deadlines.begin(options);
-    const prepared = () => loadHash().then(() => work(engine, call.ended));
-    return this.#deadlines.bound(
-      deadline,
-      () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
-      (cause) => call.end(cause),
-    );
+    return traceOperation(table, operation, async () => {
+      this.#assertOpen();
+      const call = new CallDriver(this.#driver);
+      const engine = this.#newEngine({ table, driver: call.driver, containerBytesMax });
+      const deadline = this.#deadlines.begin({ ...options, timeoutMs: options?.timeoutMs ?? defaultMs });
+      const prepared = () => loadHash().then(() => work(engine, call.ended));
+      return this.#deadlines.bound(
+        deadline,
+        () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
+        (cause) => call.end(cause),
+      );
+    });
   }
 
   /** All handles of a table share one engine. */
@@ -279,9 +259,16 @@ function checkValueOf(table: string): (record: StoredRecord) => void {
     void decodeValue('msgpack', { tag: codec, bytes: value }, { table, key: decodeKey(key) });
 }
 
-function checkGroupBy(groupBy: string | undefined, order: string | undefined, table: string): void {
+/** Throws `invalid` for senseless options of a table. */
+function checkCreation(table: string, { order, groupBy, containers = 1, ttlMs }: TableOptions): void {
+  const refuse = (message: string): never => {
+    throw new StoreError('invalid', message, { table });
+  };
+  checkTtl(ttlMs, { table });
+  if (!Number.isInteger(containers) || containers < 1 || containers > INITIAL_CONTAINERS_MAX)
+    refuse(`containers must be a whole number from 1 to ${INITIAL_CONTAINERS_MAX}`);
+  if (order === 'key' && containers > 1) refuse('a table of order "key" begins with one container');
   if (groupBy === undefined) return;
-  if (order !== 'key') throw new StoreError('invalid', 'groupBy needs order "key": give both', { table });
-  if (!/^[!-~]$/.test(groupBy))
-    throw new StoreError('invalid', 'groupBy must be one character of ASCII, from "!" to "~"', { table });
+  if (order !== 'key') refuse('groupBy needs order "key": give both');
+  if (!/^[!-~]$/.test(groupBy)) refuse('groupBy must be one character of ASCII, from "!" to "~"');
 }

@@ -97,8 +97,9 @@ function pagesOf(engine: Engine, snapshot: Snapshot): PageInfo[] {
   );
 }
 
-function deadOf(engine: Engine, snapshot: Snapshot, ref: PageRef): Pick<PageInfo, 'expired' | 'tombstones' | 'damage'> {
-  const unreadable = (damage: string) => ({ expired: undefined, tombstones: undefined, damage });
+type Dead = Pick<PageInfo, 'expired' | 'tombstones' | 'damage'>;
+
+function deadOf(engine: Engine, snapshot: Snapshot, ref: PageRef): Dead {
   try {
     if (!ref.content.isKnown) return unreadable('it is not there');
     const records = recordsOf(pageOf(snapshot, ref, engine.table));
@@ -109,4 +110,8 @@ function deadOf(engine: Engine, snapshot: Snapshot, ref: PageRef): Pick<PageInfo
     if (error instanceof StoreError) return unreadable(error.message);
     throw error;
   }
+}
+
+function unreadable(damage: string): Dead {
+  return { expired: undefined, tombstones: undefined, damage };
 }

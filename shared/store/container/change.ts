@@ -69,7 +69,7 @@ export interface VerdictSink {
 /** The members that a change is made of. Without `dueMs` nobody waits for it, as for a hint. */
 type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
-  readonly whole?: Clearing | Batch;
+  readonly whole?: Clearing | Batch | undefined;
   readonly operation?: OperationTrace | undefined;
   readonly sink: VerdictSink;
   readonly index: number;

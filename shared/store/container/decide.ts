@@ -30,9 +30,8 @@ export interface Decisions {
 }
 
 /**
- * Decides on changes in order of position, then of effect, with batches among them, each of a group
- * of its own. `firstNumber`: the version of the first effect. The pages of `rowsFor` must be known,
- * but for blind changes.
+ * Decides on changes in order of position, then of effect. `firstNumber`: the version of the first
+ * effect. The pages of `rowsFor` must be known, but for blind changes.
  */
 export function decideAll(
   snapshot: Snapshot,

@@ -1,16 +1,33 @@
 // Evaluating changes, pure: from one snapshot to the page table of the next. It knows no writes.
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { cutPage, EMPTY_PAGE, keyAt, lowBetween, lowerBound, type Page, pageFrom } from '../format/page.ts';
-import { recordCount, slicePage } from '../format/page.ts';
+import {
+  cutPage,
+  EMPTY_PAGE,
+  keyAt,
+  lowBetween,
+  lowerBound,
+  type Page,
+  pageFrom,
+  recordCount,
+} from '../format/page.ts';
 import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
 import { type Change, type Clearing, singles, type Verdict } from './change.ts';
 import { compactionTarget } from './compaction.ts';
 import { countRecords } from './count.ts';
 import { decideAll, type DecisionRules } from './decide.ts';
-import { indexesIn, isNotAbove, layerBounds, layersOf, type OwnedRow, type Range } from './layers.ts';
-import { rowBefore, rowsIn, startingAt, tableOfLayers } from './layers.ts';
-import { concatenate, mergeLayers, mergePages, PASSING, withoutDead } from './merge.ts';
+import {
+  isNotAbove,
+  layerBounds,
+  layersOf,
+  type OwnedRow,
+  type Range,
+  rowBefore,
+  rowsIn,
+  startingAt,
+  tableOfLayers,
+} from './layers.ts';
+import { mergeLayers, mergePages, PASSING, withoutDead, withoutRange } from './merge.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
 import { Slots, type SlotsLeft } from './slots.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
@@ -174,11 +191,9 @@ class Layout {
   }
 
   /** The records of a row outside the range. A page that lies within it is not opened. */
-  #restOf({ ref, low, high }: OwnedRow, { from, end }: Range): Page {
-    if (compareBytes(low, from) >= 0 && isNotAbove(high, end)) return EMPTY_PAGE;
-    const page = this.#pageOf(ref);
-    const inside = indexesIn(page, { from, end }, this.#positionOf);
-    return concatenate([slicePage(page, 0, inside.first), slicePage(page, inside.end, recordCount(page))]);
+  #restOf({ ref, low, high }: OwnedRow, range: Range): Page {
+    const isInside = compareBytes(low, range.from) >= 0 && isNotAbove(high, range.end);
+    return isInside ? EMPTY_PAGE : withoutRange(this.#pageOf(ref), range, this.#positionOf);
   }
 
   /** Layers of pages, the oldest first, and `delta` over them, as one passing page. */

@@ -11,6 +11,7 @@ import {
   slicePage,
 } from '../format/page.ts';
 import type { PositionOf } from '../format/position.ts';
+import { indexesIn, type Range } from './layers.ts';
 import { isPurgeable } from './when-to-purge.ts';
 
 /** A commit merges several times for one page that it keeps: the others share memory. */
@@ -78,6 +79,12 @@ export function mergeLayers(
     const memory = memories.find(({ buffer }) => buffer !== flat.body.buffer);
     return mergePages(concatenate(layer), flat, positionOf, { memory });
   }, EMPTY_PAGE);
+}
+
+/** The records outside the range. */
+export function withoutRange(page: Page, range: Range, positionOf: PositionOf): Page {
+  const { first, end } = indexesIn(page, range, positionOf);
+  return concatenate([slicePage(page, 0, first), slicePage(page, end, recordCount(page))]);
 }
 
 /** Without what is purgeable, as in a base. */

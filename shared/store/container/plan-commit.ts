@@ -51,32 +51,26 @@ export interface CommitRules extends PageRules {
 export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits, splitLimits } = rules;
-  const next = { ...nextHeader(snapshot.header, evaluation, attempt), holdForMs: input.holdForMs };
+  const { pages, layers, deadSlots, nextNumber } = evaluation;
+  const { holdForMs } = input;
+  const next = { ...successor(snapshot.header, attempt), pages, layers, deadSlots, nextNumber, holdForMs };
   const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
   const mustSplit = input.mustSplit || isFull(live, splitLimits);
   if (mustSplit || input.nodesForTraffic > 0) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
-    if (wouldShedMuch(input, header, rules)) return { kind: 'needs_merge' };
+    const wouldShedMuch = layers.length > 0 && isPurgeDue(snapshot, header, input.nowMs, rules.table);
+    if (wouldShedMuch) return { kind: 'needs_merge' };
     const plan = planForTraffic(input, rules) ?? (mustSplit ? planSplitIfPossible(input, 0, rules) : undefined);
     if (plan !== undefined) return { kind: 'split', inserts: plan.inserts, left: rewriteLeft(input, plan.left, rules) };
-    if (header.layers.length > 0) return { kind: 'needs_merge' };
+    if (layers.length > 0) return { kind: 'needs_merge' };
     if (!fits(live, limits, 1)) return { kind: 'too_large' };
   }
   if (!input.mustReplace && fits(taken, limits, PATCH_SHARE))
     return { kind: 'update', header, write: patchOf(snapshot, encoded, evaluation, attempt) };
   if (!isWhole(header)) return { kind: 'needs_whole' };
   return { kind: 'update', ...replaceNode(snapshot, header, attempt, rules) };
-}
-
-function nextHeader(before: Header, evaluation: Evaluation, attempt: Id64): Header {
-  const { pages, layers, deadSlots, nextNumber } = evaluation;
-  return { ...successor(before, attempt), pages, layers, deadSlots, nextNumber };
-}
-
-function wouldShedMuch({ snapshot, nowMs }: PlanInput, header: Header, { table }: PageRules): boolean {
-  return header.layers.length > 0 && isPurgeDue(snapshot, header, nowMs, table);
 }
 
 /** Half, a quarter and so on of the nodes, if a root would not hold their names. */

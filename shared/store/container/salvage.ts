@@ -92,8 +92,8 @@ export interface Salvage {
 }
 
 /**
- * The content of a leaf. An older record takes a fresh number, so that no version returns. `base`:
- * the container as it will be, without pages: its bounds, and where its numbers go on.
+ * The content of the leaf `base`, which has no pages yet. An older record takes a fresh number, so
+ * that no version returns.
  */
 export function salvage(pages: readonly FoundPage[], base: Header, checkValue: CheckValue): Salvage {
   const positionOf = positionsOf(base.order, 0);

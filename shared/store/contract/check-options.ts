@@ -66,8 +66,10 @@ const DRIVER = objectWith('a driver, such as memoryDriver() makes', 'read', 'wri
 const CLOCKS = ['wallMs', 'monotonicMs', 'sleep', 'watch', 'busyShare', 'random'];
 const EXPIRY = { ttlMs: NUMBER, expiresAtMs: NUMBER };
 const RANGE = { prefix: STRING, from: STRING, after: STRING, to: STRING, through: STRING };
-const CONDITIONS = { ifVersion: STRING, ifAbsent: BOOLEAN };
-
+const PUT = { ifVersion: STRING, ifAbsent: BOOLEAN, ...EXPIRY };
+const ITEM = { key: STRING, value: ANYTHING, ...PUT };
+const UPDATE = { key: STRING, change: FUNCTION, ttlMs: NUMBER };
+const GET = { maxAgeMs: NUMBER, ...CALL };
 const SCAN = { ...RANGE, reverse: BOOLEAN, limit: NUMBER, cursor: STRING, ...CALL };
 
 export const CHECK = {
@@ -95,38 +97,25 @@ export const CHECK = {
   }),
   tables: optionsOf<CallOptions>('store.tables', CALL),
   drop: optionsOf<CallOptions>('store.drop', CALL),
-  vacuum: optionsOf<VacuumOptions>('store.vacuum', {
-    quietMs: NUMBER,
-    containerBytesMax: NUMBER,
-    ...CALL,
-  }),
+  vacuum: optionsOf<VacuumOptions>('store.vacuum', { quietMs: NUMBER, containerBytesMax: NUMBER, ...CALL }),
   verify: optionsOf<VerifyOptions>('store.verify', { onFinding: FUNCTION, ...CALL }),
   inspect: optionsOf<InspectOptions>('store.inspect', { container: STRING, key: STRING, ...CALL }),
   repair: optionsOf<RepairOptions>('store.repair', { save: FUNCTION, dryRun: BOOLEAN, ...CALL }, ['save']),
-  has: optionsOf<GetOptions>('table.has', { maxAgeMs: NUMBER, ...CALL }),
-  get: optionsOf<GetOptions>('table.get', { maxAgeMs: NUMBER, ...CALL }),
-  getMany: optionsOf<GetOptions>('table.getMany', { maxAgeMs: NUMBER, ...CALL }),
-  put: optionsOf<PutOptions>('table.put', { ...CONDITIONS, ...EXPIRY, ...CALL }),
+  has: optionsOf<GetOptions>('table.has', GET),
+  get: optionsOf<GetOptions>('table.get', GET),
+  getMany: optionsOf<GetOptions>('table.getMany', GET),
+  put: optionsOf<PutOptions>('table.put', { ...PUT, ...CALL }),
   putMany: optionsOf<CallOptions>('table.putMany', CALL),
-  putItem: optionsOf<PutItem<unknown>>('table.putMany', { key: STRING, value: ANYTHING, ...CONDITIONS, ...EXPIRY }, [
-    'key',
-  ]),
+  putItem: optionsOf<PutItem<unknown>>('table.putMany', ITEM, ['key']),
   update: optionsOf<UpdateOptions>('table.update', { ttlMs: NUMBER, ...CALL }),
   updateMany: optionsOf<CallOptions>('table.updateMany', CALL),
-  updateItem: optionsOf<UpdateItem<unknown>>('table.updateMany', { key: STRING, change: FUNCTION, ttlMs: NUMBER }, [
-    'key',
-    'change',
-  ]),
+  updateItem: optionsOf<UpdateItem<unknown>>('table.updateMany', UPDATE, ['key', 'change']),
   touch: optionsOf<TouchOptions>('table.touch', { ...EXPIRY, ...CALL }),
   delete: optionsOf<DeleteOptions>('table.delete', { ifVersion: STRING, ...CALL }),
   deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
   deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),
   batch: optionsOf<CallOptions>('table.batch', CALL),
-  batchItem: optionsOf<PutItem<unknown> & { readonly delete?: boolean }>(
-    'table.batch',
-    { key: STRING, value: ANYTHING, delete: BOOLEAN, ...CONDITIONS, ...EXPIRY },
-    ['key'],
-  ),
+  batchItem: optionsOf<PutItem<unknown> & { delete?: boolean }>('table.batch', { ...ITEM, delete: BOOLEAN }, ['key']),
   partitions: optionsOf<CallOptions>('table.partitions', CALL),
   scan: optionsOf<ScanOptions>('table.scan', SCAN),
   keys: optionsOf<ScanOptions>('table.keys', SCAN),
@@ -188,19 +177,12 @@ function unknownOption(where: string, name: string, names: readonly string[]): T
 
 /** The name with the longest equal beginning, of two letters at least. */
 function nearest(mistyped: string, names: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let most = 1;
-  for (const name of names) {
-    const agreeing = commonLetters(name.toLowerCase(), mistyped.toLowerCase());
-    if (agreeing > most) [best, most] = [name, agreeing];
+  for (let length = mistyped.length; length >= 2; length -= 1) {
+    const beginning = mistyped.slice(0, length).toLowerCase();
+    const near = names.find((name) => name.toLowerCase().startsWith(beginning));
+    if (near !== undefined) return near;
   }
-  return best;
-}
-
-function commonLetters(a: string, b: string): number {
-  let count = 0;
-  while (count < a.length && a[count] === b[count]) count += 1;
-  return count;
+  return undefined;
 }
 
 /** Names the type alone, as the content may be a secret. */

@@ -37,15 +37,8 @@ export function mayBeDead(record: StoredRecord): boolean {
 export function recordBytes(record: StoredRecord): number {
   const expiry = record.expiresAtMs === undefined ? 0 : varintBytes(record.expiresAtMs);
   const { key, value } = record;
-  return (
-    varintBytes(key.length) +
-    key.length +
-    1 +
-    varintBytes(record.version) +
-    expiry +
-    varintBytes(value.length) +
-    value.length
-  );
+  const lengths = varintBytes(key.length) + varintBytes(value.length);
+  return lengths + key.length + 1 + varintBytes(record.version) + expiry + value.length;
 }
 
 export function writeRecord(writer: ByteWriter, record: StoredRecord): void {

@@ -1,6 +1,6 @@
 // Makes actions of puts, updates, touches and deletes. The engine decides a conditional one from
 // the record.
-import type { Action, Decide, Decision } from '../container/change.ts';
+import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
 import type { UpdateItem } from '../contract/api.ts';
 import { DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -25,6 +25,8 @@ const NOTHING: Decision = { kind: 'none' };
 export interface Prepared {
   readonly action: Action;
   readonly bytes: number;
+  /** Work on several records, in place of the action. */
+  readonly whole?: Clearing | Batch;
 }
 
 /** Throws `invalid` for senseless options or a value that schema or codec refuse; `too_large`. */

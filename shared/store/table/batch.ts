@@ -1,12 +1,9 @@
 // A batch of one group: its items are checked before anything is sent, then go in one commit.
 import type { BatchItem } from '../contract/options.ts';
-import type { BatchOutcome } from '../contract/results.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
-import type { Verdict } from '../container/change.ts';
 import { type ActionContext, prepareDelete, preparePut, type Prepared } from './actions.ts';
-import { versionOf } from './values.ts';
 
 /** One commit evaluates them without a pause: some 20 ms. */
 const ITEMS_MAX = 5_000;
@@ -35,8 +32,4 @@ export function prepareItem(context: ActionContext, item: BatchItem<unknown>): P
   const { key, delete: _delete, ifVersion: _ifVersion, ...others } = item;
   if (Object.values(others).every((one) => one === undefined)) return prepareDelete(context, item);
   throw new StoreError('invalid', 'a deletion takes ifVersion alone', { table: context.table, key });
-}
-
-export function batchOutcome({ key }: { readonly key: string }, verdict: Verdict): BatchOutcome {
-  return { key, version: verdict.kind === 'applied' ? versionOf(verdict) : undefined };
 }

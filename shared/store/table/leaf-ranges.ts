@@ -1,10 +1,14 @@
 // Works on a range leaf by leaf, several at a time. Branches only tell where to begin: each step
 // says how far it got, so that no split or merge hides anything (rule 33).
+import { countRecords } from '../container/count.ts';
 import type { Range } from '../container/layers.ts';
+import { orderChanged } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
+import { lookToCount } from '../engine/lookup.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { beforeBound, type Position, type UpperBound } from '../format/position.ts';
 import { checkIncarnation } from './bounds.ts';
+import type { TableContext } from './context.ts';
 
 /** Leaves worked on at a time: all of them may be in memory. */
 const LEAVES_AT_ONCE = 16;
@@ -20,58 +24,49 @@ export interface Step {
 export type DoStep = (range: Range, incarnation: Id64 | undefined) => Promise<Step>;
 
 /** The sum of the counts. After a failure nothing begins, and what is under way ends. */
-export function sumOverLeaves(engine: Engine, range: Range, doStep: DoStep): Promise<number> {
-  return new LeafRanges(engine, doStep).sum(range);
-}
-
-class LeafRanges {
-  readonly #engine: Engine;
-  readonly #doStep: DoStep;
-  #incarnation: Id64 | undefined;
-  #count = 0;
-  #failure: { readonly error: unknown } | undefined;
-
-  constructor(engine: Engine, doStep: DoStep) {
-    this.#engine = engine;
-    this.#doStep = doStep;
-  }
-
-  async sum({ from, end }: Range): Promise<number> {
-    for (let at: UpperBound = from; at !== undefined && beforeBound(at, end);) {
-      const starts: Position[] = [at, ...this.#lowsAfter(at, end)];
-      const walks = starts.slice(1).map((next, index) => this.#walk({ from: starts[index]!, end: next }));
-      // The last one tells where to go on, as a branch does not name all leaves.
-      const reached = this.#step({ from: starts.at(-1)!, end });
-      await Promise.all(walks);
-      at = await reached;
-      if (this.#failure !== undefined) throw this.#failure.error;
-    }
-    return this.#count;
-  }
-
-  #lowsAfter(position: Position, end: UpperBound): Position[] {
-    // The first leaf alone tells the incarnation.
-    if (this.#incarnation === undefined) return [];
-    const lows = this.#engine.tree.hints.lowsAfter(position, LEAVES_AT_ONCE - 1);
-    return lows.filter((low) => beforeBound(low, end));
-  }
-
-  async #walk({ from, end }: Range): Promise<void> {
-    for (let at: UpperBound = from; at !== undefined && beforeBound(at, end);) at = await this.#step({ from: at, end });
-  }
-
+export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep: DoStep): Promise<number> {
+  let sum = 0;
+  let known: Id64 | undefined;
+  const failures: unknown[] = [];
   /** Gives its `reached`; undefined also if something failed. Never rejects. */
-  async #step(range: Range): Promise<UpperBound> {
-    if (this.#failure !== undefined) return undefined;
+  const step = async (range: Range): Promise<UpperBound> => {
+    if (failures.length > 0) return undefined;
     try {
-      const { count, reached, incarnation } = await this.#doStep(range, this.#incarnation);
-      checkIncarnation(this.#incarnation, incarnation, this.#engine.table);
-      this.#incarnation = incarnation;
-      this.#count += count;
+      const { count, reached, incarnation } = await doStep(range, known);
+      checkIncarnation(known, incarnation, engine.table);
+      known = incarnation;
+      sum += count;
       return reached;
     } catch (error) {
-      this.#failure ??= { error };
+      failures.push(error);
       return undefined;
     }
+  };
+  const walk = async (range: Range): Promise<void> => {
+    for (let at: UpperBound = range.from; at !== undefined && beforeBound(at, range.end);)
+      at = await step({ from: at, end: range.end });
+  };
+  for (let at: UpperBound = from; at !== undefined && beforeBound(at, end);) {
+    // The first leaf alone tells the incarnation.
+    const lows = known === undefined ? [] : engine.tree.hints.lowsAfter(at, LEAVES_AT_ONCE - 1);
+    const starts: Position[] = [at, ...lows.filter((low) => beforeBound(low, end))];
+    const walks = starts.slice(1).map((next, index) => walk({ from: starts[index]!, end: next }));
+    // The last one tells where to go on, as a branch does not name all leaves.
+    const reached = step({ from: starts.at(-1)!, end });
+    await Promise.all(walks);
+    at = await reached;
+    if (failures.length > 0) throw failures[0];
   }
+  return sum;
+}
+
+/** Counts the records of a range in its first leaf, by its page table where that tells. */
+export async function countFirstLeaf({ engine, order }: TableContext, range: Range): Promise<Step> {
+  const { runtime, table, tree, turns } = engine;
+  const leaf = await tree.find(range.from, 0, (id) => lookToCount(engine, id, range));
+  const { header } = leaf;
+  if (header.order !== order) throw orderChanged(table);
+  if (turns.isLong) await turns.pause();
+  const { stored, expired } = countRecords(leaf, range, runtime.wallMs(), table);
+  return { count: stored - expired, reached: header.high, incarnation: header.incarnation };
 }

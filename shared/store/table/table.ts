@@ -29,11 +29,10 @@ import {
   prepareUpdate,
   type Prepared,
 } from './actions.ts';
-import { batchOutcome, checkBatch, prepareItem } from './batch.ts';
+import { checkBatch, prepareItem } from './batch.ts';
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
-import { countFirstLeaf } from './count-leaf.ts';
-import { sumOverLeaves } from './leaf-ranges.ts';
+import { countFirstLeaf, sumOverLeaves } from './leaf-ranges.ts';
 import { partition } from './partitions.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
@@ -41,6 +40,7 @@ import { decodeEntry, type Give, versionOf } from './values.ts';
 import { Writer } from './write.ts';
 
 const keyOf: Give<string> = ({ key }) => decodeKey(key);
+const NO_VALUE = { value: undefined, version: '', expiresAtMs: undefined };
 
 export class StoredTable<V, In = V> implements Table<V, In> {
   readonly name: string;
@@ -65,20 +65,14 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     this.#reader = new RecordReader(context, (key, record, incarnation) =>
       decodeEntry<V>(this.#actions, key, record, incarnation),
     );
-    this.#presence = new RecordReader(context, (key, { expiresAtMs }) => ({
-      key,
-      value: undefined,
-      version: '',
-      expiresAtMs,
-    }));
+    this.#presence = new RecordReader(context, (key) => ({ key, ...NO_VALUE }));
     this.#writer = new Writer(context);
   }
 
   get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
     return traceOperation(this.name, 'get', async () => {
       CHECK.get(options);
-      const [outcome] = await this.#reader.read([key], options);
-      if (outcome?.status === 'failed') throw outcome.error;
+      const outcome = unlessFailed(await this.#reader.read([key], options));
       return outcome?.status === 'found' ? withoutStatus(outcome) : undefined;
     });
   }
@@ -86,9 +80,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   has(key: string, options?: GetOptions): Promise<boolean> {
     return traceOperation(this.name, 'has', async () => {
       CHECK.has(options);
-      const [outcome] = await this.#presence.read([key], options);
-      if (outcome?.status === 'failed') throw outcome.error;
-      return outcome?.status === 'found';
+      return unlessFailed(await this.#presence.read([key], options))?.status === 'found';
     });
   }
 
@@ -103,8 +95,8 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }> {
     return traceOperation(this.name, 'put', async () => {
       CHECK.put(options);
-      const [outcome] = await this.#putAll([{ ...options, key, value }], options);
-      if (outcome?.status !== 'written') throw outcome?.error ?? noVerdict();
+      const outcome = unlessFailed(await this.#putAll([{ ...options, key, value }], options));
+      if (outcome === undefined) throw noVerdict();
       return { version: outcome.version };
     });
   }
@@ -119,23 +111,16 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 
   #putAll(items: readonly PutItem<In>[], options: CallOptions | undefined): Promise<PutOutcome[]> {
-    return this.#writer.write({
-      items,
-      prepare: (item) => preparePut(this.#actions, item),
-      outcome: putOutcome,
-      options,
-    });
+    const prepare = (item: PutItem<In>) => preparePut(this.#actions, item);
+    return this.#writer.write({ items, prepare, outcome: putOutcome, options });
   }
 
   update(key: string, change: UpdateItem<V, In>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined> {
     return traceOperation(this.name, 'update', async () => {
       checkArgument('table.update', 'change', FUNCTION, change);
       CHECK.update(options);
-      const { record, incarnation } = await this.#decide(
-        key,
-        () => prepareUpdate(this.#actions, { ...options, key, change }),
-        options,
-      );
+      const prepare = () => prepareUpdate(this.#actions, { ...options, key, change });
+      const { record, incarnation } = await this.#decide(key, prepare, options);
       return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
     });
   }
@@ -178,11 +163,9 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }> {
     return traceOperation(this.name, 'delete', async () => {
       CHECK.delete(options);
-      const [outcome] = await this.#deleteAll([{ ...options, key }], options);
-      if (outcome?.status === 'failed') throw outcome.error;
-      return outcome?.status === 'deleted'
-        ? { deleted: true, version: outcome.version }
-        : { deleted: false, version: undefined };
+      const outcome = unlessFailed(await this.#deleteAll([{ ...options, key }], options));
+      const version = outcome?.status === 'deleted' ? outcome.version : undefined;
+      return { deleted: version !== undefined, version };
     });
   }
 
@@ -196,12 +179,8 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 
   #deleteAll(items: readonly DeleteItem[], options: CallOptions | undefined): Promise<DeleteOutcome[]> {
-    return this.#writer.write({
-      items,
-      prepare: (item) => prepareDelete(this.#actions, item),
-      outcome: deleteOutcome,
-      options,
-    });
+    const prepare = (item: DeleteItem) => prepareDelete(this.#actions, item);
+    return this.#writer.write({ items, prepare, outcome: deleteOutcome, options });
   }
 
   batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]> {
@@ -213,7 +192,10 @@ export class StoredTable<V, In = V> implements Table<V, In> {
       const given = items.slice();
       const prepare = (item: BatchItem<In>) => prepareItem(this.#actions, item);
       const verdicts = await this.#writer.writeTogether({ items: given, prepare, options });
-      return given.map((item, index) => batchOutcome(item, verdicts[index]!));
+      return given.map(({ key }, index) => {
+        const verdict = verdicts[index]!;
+        return { key, version: verdict.kind === 'applied' ? versionOf(verdict) : undefined };
+      });
     });
   }
 
@@ -265,13 +247,15 @@ export class StoredTable<V, In = V> implements Table<V, In> {
 
   stats(): TableStats {
     const { containerBytesMax, counters, readLimit, writeLimit } = this.#context.engine;
-    return {
-      ...counters,
-      readsInFlightMax: readLimit.inFlightMax,
-      commitsInFlightMax: writeLimit.inFlightMax,
-      containerBytesMax,
-    };
+    const inFlight = { readsInFlightMax: readLimit.inFlightMax, commitsInFlightMax: writeLimit.inFlightMax };
+    return { ...counters, ...inFlight, containerBytesMax };
   }
+}
+
+/** The outcome of a call's one item. Throws its error. */
+function unlessFailed<O extends { readonly status: string }>([outcome]: readonly O[]) {
+  if (outcome !== undefined && 'error' in outcome) throw outcome.error;
+  return outcome as Exclude<O, { readonly status: 'failed' }> | undefined;
 }
 
 function putOutcome({ key }: { readonly key: string }, verdict: Verdict): PutOutcome {

@@ -81,6 +81,21 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, where: { tabl
   }
 }
 
+const NOWHERE = { table: '', key: '' };
+
+/**
+ * A value in its stored form, for callers that move records. Throws a StoreError: `invalid` if the
+ * codec cannot carry it, `too_large` above 512 KiB.
+ */
+export function encode(codec: EncodedValue['codec'], value: unknown): EncodedValue {
+  return { codec, bytes: encodeValue(codec, value, NOWHERE).bytes };
+}
+
+/** The value that was encoded. Throws a StoreError `corrupt` if the bytes are not of this codec. */
+export function decode({ codec, bytes }: EncodedValue): unknown {
+  return decodeValue(codec, encodeValue('encoded', { codec, bytes }, NOWHERE), NOWHERE);
+}
+
 /** The record as users see it. Throws `corrupt` if its value cannot be decoded. */
 export function decodeEntry<V>(context: ValueContext, key: string, record: StoredRecord, incarnation: Id64): Entry<V> {
   const { table, codec } = context;

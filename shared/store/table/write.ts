@@ -76,15 +76,12 @@ export class Writer {
     slice: Slice<T, O>,
     index: number,
     batch: WriteBatch<T, O>,
-    call: Pick<Change, 'begunTick' | 'dueMs' | 'operation'>,
-  ) {
-    const { order } = this.#context;
+    call: Call,
+  ): Change | undefined {
     try {
       const item = batch.items[index]!;
-      const { key, position } = slice.takeLocation(index) ?? this.#locate(item.key);
-      const { action, bytes } = batch.prepare(item);
-      const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
-      return new Change({ key, position, order, level: 0, action, bytes: cost, ...call, sink: slice, index });
+      const location = slice.takeLocation(index) ?? this.#locate(item.key);
+      return this.#change(location, batch.prepare(item), { ...call, sink: slice, index });
     } catch (error) {
       if (error instanceof TypeError) throw error;
       slice.settled(index, { kind: 'failed', error });
@@ -114,6 +111,11 @@ export class Writer {
     if (changes.length > 0) await this.#send(slice, changes, deadline);
   }
 
+  #change({ key, position }: Location, { action, bytes, whole }: Prepared, asked: Call & Heard): Change {
+    const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
+    return new Change({ key, position, order: this.#context.order, level: 0, action, bytes: cost, whole, ...asked });
+  }
+
   /** Removes the range's records from its first leaf, in one commit. */
   async clear(range: Range, incarnation: Id64 | undefined, options: CallOptions | undefined): Promise<Step> {
     const verdict = await this.#writeWhole(range.from, { kind: 'clear', end: range.end, incarnation }, options);
@@ -129,13 +131,10 @@ export class Writer {
     prepare,
     options,
   }: Pick<WriteBatch<T, never>, 'items' | 'prepare' | 'options'>): Promise<Verdict[]> {
-    const { order, groupBy = '' } = this.#context;
-    const parts = items.map((item, index) => {
-      const { key, position } = this.#locate(item.key);
-      const { action, bytes } = prepare(item);
-      const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
-      return new Change({ key, position, order, level: 0, action, bytes: cost, begunTick: 0, sink: UNHEARD, index });
-    });
+    const { groupBy = '' } = this.#context;
+    const parts = items.map((item, index) =>
+      this.#change(this.#locate(item.key), prepare(item), { begunTick: 0, sink: UNHEARD, index }),
+    );
     const sorted = parts.toSorted(byPosition);
     const batch = { kind: 'batch', groupBy, parts: sorted } as const;
     const verdict = await this.#writeWhole(sorted[0]!.position, batch, options);
@@ -146,19 +145,21 @@ export class Writer {
   }
 
   async #writeWhole(position: Position, whole: Clearing | Batch, options: CallOptions | undefined): Promise<Verdict> {
-    const { deadlines, engine, order } = this.#context;
-    const deadline = deadlines.begin(options);
-    const sink = new LoneSink();
-    const call = { begunTick: engine.clock.now().tick, dueMs: deadline.dueMs };
-    const costs = whole.kind === 'clear' ? [] : whole.parts.map((part) => part.bytes);
-    const bytes = costs.reduce((sum, cost) => sum + cost, CHANGE_OVERHEAD_BYTES);
-    const place = { key: position, position, order, level: 0, bytes };
-    const change = new Change({ ...place, ...call, action: { kind: 'none' }, whole, sink, index: 0 });
-    await this.#send(sink, [change], deadline);
-    return sink.done;
+    const parts = whole.kind === 'clear' ? [] : whole.parts;
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+    const batch: WriteBatch<Keyed, Verdict> = {
+      items: [{ key: '' }],
+      prepare: () => ({ action: { kind: 'none' }, bytes, whole }),
+      outcome: (_, verdict) => verdict,
+      options,
+    };
+    const outcomes: Verdict[] = [];
+    const slice = new Slice(batch, [0], [{ key: position, position }], outcomes);
+    await this.#writeSlice(slice, batch, this.#context.deadlines.begin(options));
+    return outcomes[0]!;
   }
 
-  async #send(slice: Answers, changes: readonly Change[], deadline: Deadline): Promise<void> {
+  async #send<T extends Keyed, O>(slice: Slice<T, O>, changes: readonly Change[], deadline: Deadline): Promise<void> {
     const { engine, admission, deadlines } = this.#context;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
     const unwatch = deadlines.watch(deadline, (cause) => {
@@ -193,24 +194,11 @@ export interface Keyed {
   readonly key: string;
 }
 
-/** Answers that a call waits for, and how many are left. */
-interface Answers {
-  readonly left: number;
-  readonly done: Promise<unknown>;
-}
+type Call = Pick<Change, 'begunTick'> & Partial<Pick<Change, 'dueMs' | 'operation'>>;
 
-class LoneSink implements VerdictSink, Answers {
-  left = 1;
-  readonly #verdict = Promise.withResolvers<Verdict>();
-
-  get done(): Promise<Verdict> {
-    return this.#verdict.promise;
-  }
-
-  settled(_index: number, verdict: Verdict): void {
-    this.left = 0;
-    this.#verdict.resolve(verdict);
-  }
+interface Heard {
+  readonly sink: VerdictSink;
+  readonly index: number;
 }
 
 const UNHEARD: VerdictSink = { settled: () => undefined };
