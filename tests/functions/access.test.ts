@@ -206,7 +206,7 @@ test('a cursor opens no other table, as it was given or rewritten', async () => 
     'conflict',
   );
   const { incarnation } = decodeCursor(own, 'orders-1');
-  const begun = { ...state, incarnation, position: Buffer.alloc(0) };
+  const begun = { ...state, incarnation, from: Buffer.alloc(0) };
   const response = await scan('orders-1', `cursor=${encodeCursor(begun, 'orders-1')}`, keyOf('own'));
   const { records: shown } = (await response.json()) as { records: { key: string }[] };
   expect(shown.map(({ key }) => key)).toEqual(['orders-1/a', 'orders-1/b', 'orders-1/z']);

@@ -4,22 +4,18 @@ import { childrenOf, type RoutingEntry } from '../container/branch.ts';
 import { type Action, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Engine } from '../engine/engine.ts';
-import { compareBytes, type Id64 } from '../format/bytes.ts';
+import { asName, type Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 
 /** The longest wait for the answers: a hint that meets others' commits pauses for seconds. */
 const ANSWERED_MS_MAX = 60_000;
 
-/** Entries of the branches right above the leaves. */
-export interface Entries {
-  readonly incarnation: Id64;
-  /** In order, without the first of each branch. */
-  readonly separators: readonly Position[];
-}
-
-/** Reads the branches above the leaves, past every cache; undefined if there is none, or a gap. */
-export async function readEntries(engine: Engine): Promise<Entries | undefined> {
+/**
+ * The separators in the branches right above the leaves, past every cache: in order, without the
+ * first of each branch. Undefined if there is no such branch, or a gap.
+ */
+export async function readSeparators(engine: Engine): Promise<Position[] | undefined> {
   let branch = await engine.reader.readWhole(rootId(engine.table));
   if (branch?.header.state !== 'live' || branch.header.level === 0) return undefined;
   const { incarnation } = branch.header;
@@ -32,15 +28,21 @@ export async function readEntries(engine: Engine): Promise<Entries | undefined> 
   const separators: Position[] = [];
   while (branch !== undefined) {
     for (const { low } of childrenOf(branch, engine.table).slice(1)) separators.push(low);
-    if (branch.header.right === undefined) return { incarnation, separators };
+    if (branch.header.right === undefined) return separators;
     branch = await read(branch.header.right);
   }
   return undefined;
 }
 
 /** Drops and counts entries outside `lows`. Read before the lows, so none is of a later split. */
-export async function dropEntries(engine: Engine, entries: Entries, lows: readonly Position[]): Promise<number> {
-  const stale = withoutSorted(entries.separators, lows);
+export async function dropEntries(
+  engine: Engine,
+  incarnation: Id64,
+  separators: readonly Position[],
+  lows: readonly Position[],
+): Promise<number> {
+  const present = new Set(lows.map(asName));
+  const stale = separators.filter((separator) => !present.has(asName(separator)));
   if (stale.length === 0) return 0;
   let dropped = 0;
   let open = stale.length;
@@ -52,7 +54,6 @@ export async function dropEntries(engine: Engine, entries: Entries, lows: readon
       if (open === 0) answered.abort();
     },
   };
-  const { incarnation } = entries;
   const begunTick = engine.clock.now().tick;
   const action: Action = (current, found) => ({
     kind: current !== undefined && found === incarnation ? 'remove' : 'none',
@@ -62,13 +63,4 @@ export async function dropEntries(engine: Engine, entries: Entries, lows: readon
   // Unlike the hints' own timers, this wait keeps the process alive.
   await engine.runtime.sleep(ANSWERED_MS_MAX, answered.signal);
   return dropped;
-}
-
-/** The `positions` that are not among `others`; both are in order. */
-function withoutSorted(positions: readonly Position[], others: readonly Position[]): Position[] {
-  let next = 0;
-  return positions.filter((position) => {
-    while (next < others.length && compareBytes(others[next]!, position) < 0) next += 1;
-    return next === others.length || compareBytes(others[next]!, position) !== 0;
-  });
 }

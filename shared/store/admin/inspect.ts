@@ -64,18 +64,10 @@ function storedOf({ id, version, parts }: Entity): Pick<ContainerInfo, 'containe
 
 function headerInfo(table: string, header: Header): HeaderInfo {
   const { order, state, level, incarnation, low, high, right, nextNumber, commitCount, createdAtMs, origin } = header;
-  const isHashed = order === 'hash';
+  const same = { order, state, level, incarnation, nextNumber, commitCount, createdAtMs, origin };
   return {
-    order,
-    state,
-    level,
-    incarnation,
-    nextNumber,
-    commitCount,
-    createdAtMs,
-    origin,
-    from: shown(low, isHashed),
-    to: high && shown(high, isHashed),
+    ...same,
+    ...shown({ from: low, to: high }, order === 'hash'),
     right: right && nodeId(table, incarnation, right),
     lastCommit: commitIdAt(header, commitCount),
     keptUntilMs: state === 'merged' ? createdAtMs + STRIPPED_KEPT_MS : undefined,
@@ -89,8 +81,7 @@ function pagesOf(engine: Engine, snapshot: Snapshot): PageInfo[] {
   return layersOf(header).flatMap((rows, layer) =>
     rows.map((ref, row) => {
       const { slot, number, records, sealedBytes: bytes } = ref;
-      const to = rows[row + 1]?.low ?? header.high;
-      const stretch = { from: shown(ref.low, isHashed), to: to && shown(to, isHashed) };
+      const stretch = shown({ from: ref.low, to: rows[row + 1]?.low ?? header.high }, isHashed);
       const compression = COMPRESSIONS[ref.compression] ?? 'unknown';
       return { slot, layer, ...stretch, number, bytes, compression, records, ...deadOf(engine, snapshot, ref) };
     }),

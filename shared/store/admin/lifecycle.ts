@@ -176,7 +176,7 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
     let found = 0;
     for await (const id of listIds(engine.driver, prefix)) {
       found += 1;
-      if (await pauseIfTurnedAway(engine, await removeNode(engine, id))) return 'turned away';
+      if (await pauseIfTurnedAway(engine, await removeEntity(engine, id))) return 'turned away';
     }
     if (found === 0) return setState(engine, tombstone, 'removed');
   }
@@ -185,8 +185,8 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
   });
 }
 
-/** Removes a node at its present version. The next listing shows a failure. */
-async function removeNode(engine: Engine, id: EntityId): Promise<RemoveOutcome | undefined> {
+/** Removes an entity at its present version. The next listing shows a failure. */
+export async function removeEntity(engine: Engine, id: EntityId): Promise<RemoveOutcome | undefined> {
   const version = await engine.reader.versionOf(id);
   return version === undefined ? undefined : sendRemoval(engine, { id, version });
 }

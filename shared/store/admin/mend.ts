@@ -216,9 +216,8 @@ export class Mender {
   async save(id: EntityId, entity: Entity | undefined, order: Header['order'], gone: Salvage = NOTHING): Promise<void> {
     const name = `${id} ${entity?.version}`;
     if (this.#saved.has(name)) return;
-    const show = (position: Uint8Array): string => shown(position, order === 'hash');
-    const lost = gone.lost.map(({ from, to }) => ({ from: show(from), to: to && show(to) }));
     const { lostKeys, olderKeys } = gone;
+    const lost = gone.lost.map((stretch) => shown(stretch, order === 'hash'));
     const parts = Object.fromEntries(entity?.parts ?? []);
     await this.#context.save({ container: id, parts, lost, lostKeys, olderKeys });
     this.#saved.add(name);

@@ -79,8 +79,8 @@ export class LeafMerger {
     if (seen?.header.state !== 'live' || !this.#isQuiet(seen) || seen.header.pages.length === 0) return seen;
     const leaf = await unlessDamaged(this.#tally, () => this.#readAll(seen));
     if (leaf === 'damaged') return seen;
-    const mustPurge = leaf !== undefined && this.#isQuiet(leaf) && this.#holdsDead(leaf);
-    return mustPurge ? this.#purged(leaf) : leaf;
+    const { rules, runtime } = this.#engine;
+    return this.#purgedIf(leaf, (whole) => isPurgeDue(whole, whole.header, runtime.wallMs(), rules.table));
   }
 
   /** Decodes every page: a leaf with a damaged one must not retire, as it could not move. */
@@ -96,24 +96,18 @@ export class LeafMerger {
 
   /** Writes a leaf of small pages anew. */
   async #withFullPages(leaf: Snapshot): Promise<Snapshot | undefined> {
-    const whole = await this.#whole(leaf);
-    const mustPurge = whole !== undefined && this.#isQuiet(whole) && this.#hasSmallPages(whole);
-    return mustPurge ? this.#purged(whole) : whole;
+    return this.#purgedIf(await this.#whole(leaf), (whole) => this.#hasSmallPages(whole));
   }
 
-  /** Writes a whole leaf anew. Without an acknowledgement gives the leaf as it then is. */
-  async #purged(whole: Snapshot): Promise<Snapshot | undefined> {
+  /** Writes a quiet leaf anew if that is due. Without an acknowledgement gives it as it then is. */
+  async #purgedIf(whole: Snapshot | undefined, isDue: (whole: Snapshot) => boolean): Promise<Snapshot | undefined> {
+    if (whole === undefined || !this.#isQuiet(whole) || !isDue(whole)) return whole;
     const committer = new Committer(whole.id, this.#engine);
     const now = await committer.commit(whole, [], 'purge');
     if (now === undefined || now === whole || committer.sender.hasLooked) return now;
     this.#commitCounts.set(now.id, now.header.commitCount);
     this.#tally.purged += 1;
     return now;
-  }
-
-  #holdsDead(leaf: Snapshot): boolean {
-    const { rules, runtime } = this.#engine;
-    return isPurgeDue(leaf, leaf.header, runtime.wallMs(), rules.table);
   }
 
   #hasSmallPages(leaf: Snapshot): boolean {

@@ -46,9 +46,10 @@ async function judgeOrphan(engine: Engine, node: Snapshot): Promise<Fate> {
   // The commit that moved the origin on may have linked the node, from a root that grew.
   const start = await engine.reader.readWhole(rootId(engine.table));
   if (start?.header.state !== 'live' || start.header.incarnation !== node.header.incarnation) return 'left';
-  const reached = node.header.level === 0 ? await isLeafReached(engine, node) : await isReached(engine, start, node);
-  if (reached !== 'no') return reached === 'yes' ? 'lives' : 'left';
-  return remove(engine, node);
+  // Only another live node that owns its low proves that nothing links it.
+  const owner = await (node.header.level === 0 ? ownerOf(engine, node) : branchOwning(engine, start, node));
+  if (owner === undefined) return 'left';
+  return owner.id === node.id ? 'lives' : remove(engine, node);
 }
 
 /** A wall clock that was set back keeps the header for longer. */
@@ -77,32 +78,23 @@ export async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
   await sendWrites(engine, [patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt)]);
 }
 
-type Reached = 'yes' | 'no' | 'unclear';
-
-/** (b) Only another live leaf that owns the node's low proves that nothing links the node. */
-async function isLeafReached(engine: Engine, leaf: Snapshot): Promise<Reached> {
-  const owner = await ownerOf(engine, leaf);
-  if (owner === undefined) return 'unclear';
-  return owner.id === leaf.id ? 'yes' : 'no';
-}
-
-/** (b) for a branch: walks its level to its low, past caches. A missing node proves nothing. */
-async function isReached(engine: Engine, root: Snapshot, target: Snapshot): Promise<Reached> {
+/** (b) The owner of a branch's low, or a root without that level. A missing node proves nothing. */
+async function branchOwning(engine: Engine, root: Snapshot, target: Snapshot): Promise<Snapshot | undefined> {
   const { low, level, incarnation } = target.header;
   let at: Snapshot = root;
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
     const { header } = at;
-    if (header.level < level) return header.container === ROOT_CONTAINER ? 'no' : 'unclear';
-    if (compareBytes(low, header.low) < 0) return 'unclear';
+    if (header.level < level) return header.container === ROOT_CONTAINER ? at : undefined;
+    if (compareBytes(low, header.low) < 0) return undefined;
     const mustGoRight = !beforeBound(low, header.high);
-    if (!mustGoRight && header.level === level) return at.id === target.id ? 'yes' : 'no';
+    if (!mustGoRight && header.level === level) return at;
     const next = mustGoRight ? header.right : childFor(at, low, engine.table).child;
-    if (next === undefined) return 'unclear';
+    if (next === undefined) return undefined;
     const read = await engine.reader.readWhole(nodeId(engine.table, incarnation, next));
-    if (read === undefined) return 'unclear';
+    if (read === undefined) return undefined;
     at = read;
   }
-  return 'unclear';
+  return undefined;
 }
 
 /** Removes the node at the version that was judged. */

@@ -3,7 +3,7 @@ import { type Remains, pagesFound, positionsLeft, readable } from '../container/
 import type { Entity, EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asBuffer, checkCrc, FORMAT_VERSION, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { addressIn } from '../format/envelope.ts';
+import { openEnvelope } from '../format/envelope.ts';
 import { decodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, containerOf, HEADER_PART, incarnationOf, nodeId, slotOfPart } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
@@ -41,7 +41,7 @@ export function beginningOf(table: string, entity: Entity, order: Header['order'
 /** The incarnations that the pages of a root name. */
 export function incarnationsNamed(root: Entity | undefined): Id64[] {
   return [...(root?.parts ?? [])].flatMap(([name, bytes]) => {
-    const address = slotOfPart(name) === undefined ? undefined : readable(() => addressIn(bytes));
+    const address = slotOfPart(name) === undefined ? undefined : readable(() => openEnvelope(bytes));
     return address?.container === ROOT_CONTAINER ? [address.incarnation] : [];
   });
 }

@@ -3,9 +3,10 @@ import type { VacuumReport } from '../contract/results.ts';
 import { PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { nodesPrefix } from '../format/ids.ts';
-import { listIds, sendRemoval } from '../io/requests.ts';
-import { dropEntries, readEntries } from './entries.ts';
+import { listIds } from '../io/requests.ts';
+import { dropEntries, readSeparators } from './entries.ts';
 import { type Levels, walkLevels } from './levels.ts';
+import { removeEntity } from './lifecycle.ts';
 import { LeafMerger } from './merge-leaves.ts';
 import type { Tally } from './merge-pair.ts';
 import { judge } from './orphans.ts';
@@ -36,16 +37,13 @@ export async function vacuumTable(engine: Engine, merging: Merging): Promise<Vac
 async function mergeLeaves(engine: Engine, levels: Levels, { quietMs, ended }: Merging, tally: Tally): Promise<void> {
   const waitMs = levels.sinceMs + quietMs - engine.runtime.monotonicMs();
   if (waitMs > 0) await engine.runtime.sleep(waitMs, ended);
-  const entries = await readEntries(engine);
+  const separators = await readSeparators(engine);
   const lows = await new LeafMerger(engine, levels.commitCounts, tally).run(levels.leftmostLeaf);
-  if (entries !== undefined && lows !== undefined) tally.entriesDropped = await dropEntries(engine, entries, lows);
+  if (separators !== undefined && lows !== undefined)
+    tally.entriesDropped = await dropEntries(engine, levels.incarnation, separators, lows);
 }
 
 /** Removes entities that drivers wrote to probe their provider. */
 async function clearProbes(engine: Engine): Promise<void> {
-  for await (const id of listIds(engine.driver, PROBE_PREFIX)) {
-    const version = await engine.reader.versionOf(id);
-    if (version === undefined) continue;
-    await sendRemoval(engine, { id, version });
-  }
+  for await (const id of listIds(engine.driver, PROBE_PREFIX)) await removeEntity(engine, id);
 }

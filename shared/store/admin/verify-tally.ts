@@ -49,8 +49,7 @@ export class VerifyTally {
     const name = JSON.stringify([container, slot, key, message]);
     if (this.#reported.has(name)) return;
     if (this.#reported.size < FINDINGS_KEPT) this.#reported.add(name);
-    const bounds = { from: shown(from, this.isHashed), to: to && shown(to, this.isHashed) };
-    const finding: Finding = { kind, container, page: slot, key, ...bounds, message };
+    const finding: Finding = { kind, container, page: slot, key, ...shown({ from, to }, this.isHashed), message };
     this.#findingCount += 1;
     if (this.#findings.length < FINDINGS_KEPT) this.#findings.push(finding);
     this.#onFinding?.(finding);
@@ -78,9 +77,12 @@ export class VerifyTally {
   }
 }
 
-/** A position as reports show it. */
-export function shown(position: Position, isHashed: boolean): string {
-  const bytes = asBuffer(position);
-  if (!isHashed) return bytes.toString('utf8');
-  return `${bytes.toString('hex', 0, HASH_BYTES)} ${bytes.toString('utf8', HASH_BYTES)}`.trim();
+/** A stretch of positions as reports show it. */
+export function shown({ from, to }: Stretch, isHashed: boolean): Pick<Finding, 'from' | 'to'> {
+  const show = (position: Position): string => {
+    const bytes = asBuffer(position);
+    if (!isHashed) return bytes.toString('utf8');
+    return `${bytes.toString('hex', 0, HASH_BYTES)} ${bytes.toString('utf8', HASH_BYTES)}`.trim();
+  };
+  return { from: show(from), to: to && show(to) };
 }

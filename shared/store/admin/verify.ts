@@ -75,15 +75,11 @@ class Verification {
     const header = isNode(root) ? root.header : undefined;
     if (header !== undefined && header.state !== 'live') throw tableNotFound(table);
     if (isNode(root)) await this.#walk(root);
-    else if (root === 'absent' && !(await this.#hasNodes())) throw tableNotFound(table);
+    else if (root === 'absent' && (await listIds(this.#engine.driver, nodesPrefix(table)).next()).done === true)
+      throw tableNotFound(table);
     else this.#lost(root, rootId(table), EVERYTHING, undefined);
     await this.#judgeUnlinked(header);
     return this.#tally.result(this.#engine.driver.limits.entityBytesMax);
-  }
-
-  async #hasNodes(): Promise<boolean> {
-    for await (const _ of listIds(this.#engine.driver, nodesPrefix(this.#engine.table))) return true;
-    return false;
   }
 
   async #walk(root: Snapshot): Promise<void> {

@@ -1,9 +1,9 @@
 // Finding the way by one node: its fences, and, in a branch, the child that owns a position.
 import { StoreError } from '../contract/errors.ts';
-import { asBuffer, compareBytes, id64, type Id64 } from '../format/bytes.ts';
+import { compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { keyAt, lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
+import { keyAt, lowerBound, type Page, recordAt, recordCount, recordsOf } from '../format/page.ts';
 import { beforeBound, type Position, positionsOf, type UpperBound } from '../format/position.ts';
 import { rowBefore } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
@@ -68,7 +68,7 @@ export function childBelow(branch: Snapshot, bound: Position, table: string, ski
 
 function childAt({ header: { pages, high } }: Snapshot, row: number, page: Page, index: number): Child {
   const end = index + 1 < recordCount(page) ? keyAt(page, index + 1) : (pages[row + 1]?.low ?? high);
-  return { low: keyAt(page, index), child: id64(asBuffer(recordAt(page, index).value)), end };
+  return { low: keyAt(page, index), child: id64(recordAt(page, index).value), end };
 }
 
 /** A child and its separator. */
@@ -81,10 +81,7 @@ export function childrenOf(branch: Snapshot, table: string): RoutingEntry[] {
 
 /** The children that one page of a branch names. */
 export function childrenIn(page: Page): RoutingEntry[] {
-  return Array.from({ length: recordCount(page) }, (_, index) => {
-    const { key, value } = recordAt(page, index);
-    return { low: key, child: id64(asBuffer(value)) };
-  });
+  return recordsOf(page).map(({ key, value }) => ({ low: key, child: id64(value) }));
 }
 
 /** As far as pages are known. Entries in a row for one child, which took others in, are one. */

@@ -1,6 +1,6 @@
 // Checks one container by itself: every page can be read, and every record lies where it belongs.
 import { StoreError } from '../contract/errors.ts';
-import { compareBytes, ID64_BYTES } from '../format/bytes.ts';
+import { asName, compareBytes, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Page, recordCount, recordsOf } from '../format/page.ts';
@@ -47,7 +47,7 @@ export function recordsIn(snapshot: Snapshot, table: string, nowMs: number): num
   for (const ref of layersOf(snapshot.header).toReversed().flat()) {
     const page = openOrFault(snapshot, ref, table);
     for (const record of 'kind' in page ? [] : recordsOf(page)) {
-      const name = Buffer.from(record.key).toString('latin1');
+      const name = asName(record.key);
       if (decided.has(name)) continue;
       decided.add(name);
       if (!isTombstone(record) && !isExpired(record, nowMs)) count += 1;

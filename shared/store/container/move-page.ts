@@ -1,6 +1,6 @@
 // A page on its way to another node, or another slot: its content stays, its address is new.
 import { chunksOf } from '../contract/driver.ts';
-import { moveSealed, type PageAddress, type SealedPage } from '../format/envelope.ts';
+import { moveSealed, type SealedPage } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -14,9 +14,16 @@ interface Destination extends Omit<NewPageRow, 'low'> {
 
 /** In another envelope, or sealed anew. The page must be known. Throws `corrupt` if damaged. */
 export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: Destination, rules: PageRules): PageRef {
-  const moved = readdress(from, ref, addressOf(node, slot, number), rules.table);
-  if (moved === undefined) {
+  const { sealed } = ref.content;
+  if (sealed === undefined)
     return sealPage(pageOf(from, ref, rules.table), node, { low: ref.low, slot, number }, rules);
+  let moved: SealedPage;
+  try {
+    moved = moveSealed(sealed, ref.crc, addressOf(node, slot, number));
+  } catch (error) {
+    // Forgets the bytes, as they are not the page's, and throws as a reader of it would.
+    peekPage(from, ref, rules.table);
+    throw error;
   }
   return {
     ...ref,
@@ -27,15 +34,4 @@ export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: D
     chunksMost: chunksOf(moved.bytes.length, rules.limits),
     content: new PageContent(moved.bytes, ref.content.page),
   };
-}
-
-/** Undefined if memory lacks the bytes. Throws `corrupt`, and forgets them, if not the page's. */
-function readdress(from: Snapshot, ref: PageRef, address: PageAddress, table: string): SealedPage | undefined {
-  if (ref.content.sealed === undefined) return undefined;
-  try {
-    return moveSealed(ref.content.sealed, ref.crc, address);
-  } catch (error) {
-    peekPage(from, ref, table);
-    throw error;
-  }
 }

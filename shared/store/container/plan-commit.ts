@@ -6,6 +6,7 @@ import { asDeadSlot, type PageRef } from '../format/page-table.ts';
 import { isPurgeDue } from './when-to-purge.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
+import { sumsOf } from './page-sums.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
 import { fits, PATCH_SHARE, sizesOf } from './size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
@@ -116,8 +117,7 @@ function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, befor
 function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: CommitRules): NodeBudget {
   const budget = nodeBudget(pages, splitLimits);
   if (parts === 0) return budget;
-  const bytes = pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
-  return { ...budget, bytes: Math.min(budget.bytes, bytes / parts) };
+  return { ...budget, bytes: Math.min(budget.bytes, sumsOf(pages).sealedBytes / parts) };
 }
 
 /** A split's left write: a patch; a replace if dead slots crowd it, for a root, or if forced. */

@@ -1,7 +1,7 @@
 // Salvage of a damaged container, pure: the records of its readable pages, and nodes made of them.
 import type { PartName } from '../contract/driver.ts';
-import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { addressIn, openPage } from '../format/envelope.ts';
+import { asName, compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { openEnvelope, openPage } from '../format/envelope.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { pagePart, slotOfPart } from '../format/ids.ts';
 import { cutPage, lowBetween, type Page, pageFrom, recordsOf } from '../format/page.ts';
@@ -38,7 +38,7 @@ export function pagesFound({ parts, header, incarnation, container }: Remains): 
       const slot = slotOfPart(name);
       if (slot === undefined) return [];
       const page = readable(() => {
-        const at = addressIn(sealed);
+        const at = openEnvelope(sealed);
         return openPage(sealed, { incarnation, container, slot, number: at.number }, at.crc);
       });
       return [{ layer: 0, page, stretch: EVERYWHERE }];
@@ -72,7 +72,7 @@ function newestOf(pages: readonly FoundPage[]): Newest[] {
   const newest = new Map<string, Newest>();
   for (const { page, layer } of pages)
     for (const record of page === undefined ? [] : recordsOf(page)) {
-      const name = Buffer.from(record.key).toString('latin1');
+      const name = asName(record.key);
       const before = newest.get(name);
       if (before === undefined || before.record.version < record.version) newest.set(name, { record, layer });
     }
@@ -158,11 +158,10 @@ export function nodesOf(
   const positionOf = positionsOf(base.order, base.level);
   const pieces = records.length === 0 ? [] : cutPage(pageFrom(records), rules.pageBytes);
   const nodes: Header[] = [];
-  let { nextNumber } = base;
   let node: Header = { ...base, pages: [] };
   for (const [index, piece] of pieces.entries()) {
     const low = index === 0 ? base.low : lowBetween(pieces[index - 1]!, piece, base, positionOf);
-    const grown = withPage(node, piece, { low, number: nextNumber++ }, rules);
+    const grown = withPage(node, piece, low, rules);
     if (node.pages.length === 0 || isRoomy(grown, rules) || isWithinGroup(low, base)) {
       node = grown;
       continue;
@@ -170,20 +169,18 @@ export function nodesOf(
     if (base.container === ROOT_CONTAINER) throw new RangeError('the records do not fit into one root');
     const container = fresh.drawId();
     nodes.push({ ...node, high: low, right: container });
-    const own = { container, low, commitIds: EMPTY_BYTES, origin: fresh.origin, pages: [] };
-    node = withPage({ ...base, ...own }, piece, { low, number: nextNumber++ }, rules);
+    const { nextNumber } = grown;
+    const own = { container, low, commitIds: EMPTY_BYTES, origin: fresh.origin, pages: [], nextNumber };
+    node = withPage({ ...base, ...own }, piece, low, rules);
   }
+  const { nextNumber } = node;
   return [...nodes, node].map((each) => ({ ...each, nextNumber }));
 }
 
-function withPage(
-  node: Header,
-  page: Page,
-  { low, number }: { readonly low: Position; readonly number: number },
-  rules: CommitRules,
-): Header {
-  const sealed = sealPage(page, node, { low, slot: node.pages.length, number }, rules);
-  return { ...node, pages: [...node.pages, sealed] };
+function withPage(node: Header, page: Page, low: Position, rules: CommitRules): Header {
+  const { pages, nextNumber: number } = node;
+  const sealed = sealPage(page, node, { low, slot: pages.length, number }, rules);
+  return { ...node, pages: [...pages, sealed], nextNumber: number + 1 };
 }
 
 function isRoomy(node: Header, { limits }: CommitRules): boolean {

@@ -30,14 +30,8 @@ export interface StoredHeader extends Omit<Snapshot, 'header'> {
 
 export function storedHeaderOf({ id, version, header, lastCommit, seen }: Snapshot): StoredHeader {
   // A copy, for the writer's buffer is larger.
-  return {
-    id,
-    version,
-    lastCommit,
-    seen,
-    bytes: new Uint8Array(encodeHeader(header)),
-    commitCount: header.commitCount,
-  };
+  const bytes = new Uint8Array(encodeHeader(header));
+  return { id, version, lastCommit, seen, bytes, commitCount: header.commitCount };
 }
 
 /** The counterpart of `storedHeaderOf`: a snapshot of which no page is known. */
@@ -85,11 +79,8 @@ function decoded(stored: Uint8Array, table: string, container: EntityId): Header
     return decodeHeader(stored);
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : 'it cannot be read';
-    throw new StoreError('corrupt', `damaged or newer header, nothing was changed: ${detail}`, {
-      table,
-      container,
-      cause,
-    });
+    const details = { table, container, cause };
+    throw new StoreError('corrupt', `damaged or newer header, nothing was changed: ${detail}`, details);
   }
 }
 

@@ -1,5 +1,6 @@
 // Which waiting changes a container's next commit takes, and which belong elsewhere, by its header.
 import { orderChanged } from '../contract/errors.ts';
+import { asName } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { groupOf } from '../format/position.ts';
 import { locate } from './branch.ts';
@@ -53,7 +54,7 @@ function mayShare(change: Change, [first]: readonly Change[], groups: Groups, { 
   const isWhole = change.whole !== undefined;
   if (groupBy === undefined) return first === undefined || (!isWhole && first.whole === undefined);
   if (first !== undefined && (first.whole?.kind === 'clear' || change.whole?.kind === 'clear')) return false;
-  const name = Buffer.from(groupOf(change.position, groupBy)).toString('latin1');
+  const name = asName(groupOf(change.position, groupBy));
   const hasBatch = groups.get(name);
   if (hasBatch === true || (hasBatch === false && isWhole)) return false;
   groups.set(name, isWhole);

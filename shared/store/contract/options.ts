@@ -144,12 +144,7 @@ export interface UpdateOptions extends CallOptions {
 /** An update whose function gives it back deletes the record. */
 export const DELETE: unique symbol = Symbol.for('stowage.delete');
 
-export interface TouchOptions extends CallOptions {
-  /** The record expires in as many milliseconds, a positive integer. Default: the table's. */
-  readonly ttlMs?: number;
-  /** The record expires then, in milliseconds since 1970. Not together with `ttlMs`. */
-  readonly expiresAtMs?: number;
-}
+export interface TouchOptions extends CallOptions, Pick<PutOptions, 'ttlMs' | 'expiresAtMs'> {}
 
 export interface DeleteOptions extends CallOptions {
   /** Deletes only a record at this version; else `conflict`. */

@@ -24,6 +24,11 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** A text by which Maps and Sets know the bytes. */
+export function asName(bytes: Uint8Array): string {
+  return asBuffer(bytes).toString('latin1');
+}
+
 /** Orders unsigned bytes; a prefix comes first. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return compareRange(a, 0, a.length, b);

@@ -60,25 +60,23 @@ interface Envelope extends PageAddress {
   readonly crc: number;
 }
 
-/** Checks format version and CRC-32. Throws a RangeError. */
-function openEnvelope(sealed: Uint8Array): Envelope {
+/** A page as it names itself. Throws a RangeError for another format version, or damage. */
+export function openEnvelope(sealed: Uint8Array): Envelope {
   const bytes = asBuffer(sealed);
   const reader = new ByteReader(bytes);
   const version = reader.u8();
   if (version !== FORMAT_VERSION) throw new RangeError(`page format ${version} is not known to this release`);
   const crc = checkCrc(bytes, 'page');
-  const tag = reader.u8();
-  const incarnation = reader.id();
-  const container = reader.id();
-  const slot = reader.u16();
-  const number = reader.varint();
-  const rawBytes = reader.u32();
-  return { tag, incarnation, container, slot, number, rawBytes, crc, body: reader.raw(reader.left - CRC_BYTES) };
-}
-
-/** The address that a page itself names, and its CRC-32. Throws a RangeError for a damaged one. */
-export function addressIn(sealed: Uint8Array): PageAddress & { readonly crc: number } {
-  return openEnvelope(sealed);
+  return {
+    tag: reader.u8(),
+    incarnation: reader.id(),
+    container: reader.id(),
+    slot: reader.u16(),
+    number: reader.varint(),
+    rawBytes: reader.u32(),
+    crc,
+    body: reader.raw(reader.left - CRC_BYTES),
+  };
 }
 
 /** Expands a stored page. Throws a RangeError unless address and CRC-32 are its row's. */

@@ -157,20 +157,16 @@ export function decodeHeader(stored: Uint8Array): Header {
   const version = reader.u8();
   if (version !== FORMAT_VERSION) throw new RangeError(`header format ${version} is not known to this release`);
   checkCrc(bytes, 'header');
-  const { order, groupBy } = orderOf(reader.u8());
-  const state = oneOf(STATES, reader.u8());
-  const level = reader.u8();
-  const incarnation = reader.id();
-  const container = reader.id();
-  const low = reader.bytes();
+  const place = {
+    ...orderOf(reader.u8()),
+    state: oneOf(STATES, reader.u8()),
+    level: reader.u8(),
+    incarnation: reader.id(),
+    container: reader.id(),
+    low: reader.bytes(),
+  };
   const header: Header = {
-    order,
-    groupBy,
-    state,
-    level,
-    incarnation,
-    container,
-    low,
+    ...place,
     high: readOptional(reader, () => reader.bytes()),
     right: readOptional(reader, () => reader.id()),
     nextNumber: reader.varint(),
@@ -182,7 +178,7 @@ export function decodeHeader(stored: Uint8Array): Header {
       version: reader.bytes().toString('utf8') as EntityVersion,
     })),
     deadSlots: readMany(reader, () => ({ slot: reader.varint(), chunksMost: reader.varint() })),
-    pages: readPageTable(reader, low),
+    pages: readPageTable(reader, place.low),
     layers: readMany(reader, () => reader.varint()),
     ...readCourtesies(reader),
   };

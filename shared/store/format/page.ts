@@ -1,22 +1,7 @@
 // The body of a page (FORMAT.md, "Page"). Pages are cut and joined by bytes, never decoded.
 import { ByteReader, ByteWriter, compareBytes, compareRange } from './bytes.ts';
-import {
-  compareWithPosition,
-  groupOf,
-  keyPosition,
-  type PositionOf,
-  type Position,
-  separatorBetween,
-} from './position.ts';
-import {
-  CODEC_MASK,
-  FLAG_EXPIRES,
-  mayBeDead,
-  recordBytes,
-  type StoredRecord,
-  TOMBSTONE,
-  writeRecord,
-} from './record.ts';
+import { compareHashed, groupOf, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
+import { CODEC_MASK, FLAG_EXPIRES, mayBeDead, recordBytes, type StoredRecord, writeRecord } from './record.ts';
 
 /** An expanded page: its body and the offsets of its records. The last offset is its length. */
 export interface Page {
@@ -43,15 +28,11 @@ export function parsePage(body: Uint8Array): Page {
     const flags = reader.u8();
     reader.varint();
     if ((flags & FLAG_EXPIRES) !== 0) reader.varint();
-    mayHoldDead ||= isOfDead(flags);
+    mayHoldDead ||= mayBeDead(flags);
     reader.skipBytes();
   }
   starts.push(body.length);
   return { body, starts, mayHoldDead };
-}
-
-function isOfDead(flags: number): boolean {
-  return flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0;
 }
 
 /** The record at `index`; key and value are views into the page. */
@@ -148,22 +129,17 @@ function lowerBoundWithin(
 
 function comparePositionAt(page: Page, index: number, position: Position, positionOf: PositionOf): number {
   if (positionOf === keyPosition) return compareKeyAt(page, index, position);
-  return compareWithPosition(keyAt(page, index), position, positionOf);
+  return compareHashed(keyAt(page, index), position);
 }
 
 /** The records must be in order of their positions. */
 export function pageFrom(records: readonly StoredRecord[]): Page {
-  let bytes = 0;
+  const writer = new ByteWriter(records.reduce((sum, record) => sum + recordBytes(record), 0));
+  const starts: number[] = [];
   let mayHoldDead = false;
   for (const record of records) {
-    bytes += recordBytes(record);
-    mayHoldDead ||= mayBeDead(record);
-  }
-  const writer = new ByteWriter(bytes);
-  const starts: number[] = [];
-  for (const record of records) {
     starts.push(writer.length);
-    writeRecord(writer, record);
+    mayHoldDead = mayBeDead(writeRecord(writer, record)) || mayHoldDead;
   }
   starts.push(writer.length);
   return { body: writer.view(), starts, mayHoldDead };
@@ -198,7 +174,7 @@ export function slicePage(page: Page, first: number, end: number): Page {
 /** Whether a compaction may drop one of the records from `first` to `end` (exclusive). */
 export function mayHoldDead(page: Page, first = 0, end = recordCount(page)): boolean {
   if (!page.mayHoldDead) return false;
-  for (let index = first; index < end; index += 1) if (isOfDead(page.body[keyEnd(page, index)]!)) return true;
+  for (let index = first; index < end; index += 1) if (mayBeDead(page.body[keyEnd(page, index)]!)) return true;
   return false;
 }
 

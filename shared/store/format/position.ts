@@ -40,12 +40,8 @@ function hashPosition(key: Uint8Array): Position {
   return position;
 }
 
-/** Orders a key's position and another. Allocates nothing: binary searches call it. */
-export function compareWithPosition(key: Uint8Array, position: Position, positionOf: PositionOf): number {
-  return positionOf === keyPosition ? compareBytes(key, position) : compareHashed(key, position);
-}
-
-function compareHashed(key: Uint8Array, position: Position): number {
+/** Orders the hashed position of a key and another. Allocates nothing: binary searches call it. */
+export function compareHashed(key: Uint8Array, position: Position): number {
   scratch.setBigUint64(0, hashKey(key));
   const byHash = compareRange(position, 0, Math.min(HASH_BYTES, position.length), scratchBytes);
   return byHash === 0 ? -compareRange(position, HASH_BYTES, position.length, key) : -byHash;

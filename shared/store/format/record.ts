@@ -18,7 +18,7 @@ export interface StoredRecord {
 }
 
 /** The codec of a record that says its key was removed. It hides older ones in the layers below. */
-export const TOMBSTONE = 7;
+const TOMBSTONE = 7;
 
 export function tombstoneOf(key: Uint8Array, version: number): StoredRecord {
   return { key, version, expiresAtMs: undefined, codec: TOMBSTONE, value: EMPTY_BYTES };
@@ -28,9 +28,9 @@ export function isTombstone(record: StoredRecord): boolean {
   return record.codec === TOMBSTONE;
 }
 
-/** Whether a compaction may drop the record, now or later. */
-export function mayBeDead(record: StoredRecord): boolean {
-  return record.expiresAtMs !== undefined || isTombstone(record);
+/** Whether a compaction may drop the record with these `flags`, now or later. */
+export function mayBeDead(flags: number): boolean {
+  return flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0;
 }
 
 /** The bytes that `writeRecord` writes. */
@@ -41,12 +41,15 @@ export function recordBytes(record: StoredRecord): number {
   return lengths + key.length + 1 + varintBytes(record.version) + expiry + value.length;
 }
 
-export function writeRecord(writer: ByteWriter, record: StoredRecord): void {
+/** Gives the record's `flags`. */
+export function writeRecord(writer: ByteWriter, record: StoredRecord): number {
+  const flags = record.codec | (record.expiresAtMs === undefined ? 0 : FLAG_EXPIRES);
   writer.bytes(record.key);
-  writer.u8(record.codec | (record.expiresAtMs === undefined ? 0 : FLAG_EXPIRES));
+  writer.u8(flags);
   writer.varint(record.version);
   if (record.expiresAtMs !== undefined) writer.varint(record.expiresAtMs);
   writer.bytes(record.value);
+  return flags;
 }
 
 export function isExpired(record: StoredRecord, nowMs: number): boolean {

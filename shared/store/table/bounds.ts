@@ -6,11 +6,8 @@ import { encodeKey, endOfPrefix, type Position, successor, type UpperBound } fro
 import { decodeCursor, type ScanState } from './cursor.ts';
 
 /** The positions to give, and the incarnation if a cursor names one. */
-export interface Bounds {
-  readonly from: Position;
-  readonly end: UpperBound;
+export interface Bounds extends Omit<ScanState, 'order' | 'incarnation'> {
   readonly incarnation: Id64 | undefined;
-  readonly isReverse: boolean;
 }
 
 /** Throws `invalid` for senseless bounds, or others than the cursor's. */
@@ -37,7 +34,7 @@ export function boundsOf(options: ScanOptions, order: Order, table: string): Bou
     refuse('a cursor carries its bounds: give the same as at first, or none');
   if (reverse !== undefined && reverse !== state.isReverse)
     refuse('a cursor carries its direction: give the same reverse as at first, or none');
-  return { from: state.position, end: state.end, incarnation: state.incarnation, isReverse: state.isReverse };
+  return state;
 }
 
 /** Throws `conflict` if the table is no longer the one that the scan, or its cursor, began in. */
@@ -54,7 +51,7 @@ function endOf({ prefix, to, through }: ScanOptions, low: Position, table: strin
 }
 
 /** A cursor knows where its scan goes on and ends, not where it began. */
-function isWithin({ position, end, isReverse }: ScanState, low: Position, high: UpperBound): boolean {
+function isWithin({ from: position, end, isReverse }: ScanState, low: Position, high: UpperBound): boolean {
   if (!isReverse) return compareBytes(low, position) <= 0 && isSameBound(end, high);
   return isSameBound(low, position) && (high === undefined || (end !== undefined && compareBytes(end, high) <= 0));
 }

@@ -33,34 +33,15 @@ export function checkValue(value: unknown, codec: CheckedCodec): { readonly isPl
   return visitor;
 }
 
-const BINARY: ReadonlySet<unknown> = new Set(
-  [
-    Buffer,
-    Int8Array,
-    Uint8Array,
-    Uint8ClampedArray,
-    Int16Array,
-    Uint16Array,
-    Int32Array,
-    Uint32Array,
-    Float32Array,
-    Float64Array,
-    BigInt64Array,
-    BigUint64Array,
-  ].map(({ prototype }) => prototype as unknown),
-);
+const INTEGERS = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array];
+const WIDE = [Float32Array, Float64Array, BigInt64Array, BigUint64Array];
+const BINARY = new Set<unknown>([Buffer, ...INTEGERS, ...WIDE].map(({ prototype }) => prototype as unknown));
 
 // oxlint-disable-next-line no-restricted-globals -- takes no time from it
 const DATE: object = Date.prototype;
 
 /** Built-in classes whose own properties would be lost. */
-const BARE: ReadonlySet<unknown> = new Set([
-  Map.prototype,
-  Set.prototype,
-  DATE,
-  ArrayBuffer.prototype,
-  DataView.prototype,
-]);
+const BARE = new Set<unknown>([Map.prototype, Set.prototype, DATE, ArrayBuffer.prototype, DataView.prototype]);
 
 /** The objects around a value, innermost first. Most have one: an array would be larger. */
 interface Parent {
@@ -82,26 +63,14 @@ class Visitor {
   }
 
   visit(value: unknown): void {
-    switch (typeof value) {
-      case 'boolean':
-        return;
-      case 'string':
-        return this.#checkText(value);
-      case 'number':
-        return this.#checkNumber(value);
-      case 'object':
-        if (value !== null) this.#visitObject(value);
-        return;
-      case 'undefined':
-        if (this.#isJson) throw new TypeError('JSON has no undefined: leave the property out, or put null');
-        return;
-      case 'bigint':
-        if (this.#isJson) throw new TypeError('JSON has no bigint: put its text');
-        return;
-      case 'function':
-      case 'symbol':
-        throw new TypeError(`a ${typeof value} cannot be stored: leave it out`);
-    }
+    if (typeof value === 'string') return this.#checkText(value);
+    if (typeof value === 'number') return this.#checkNumber(value);
+    if (typeof value === 'object') return value === null ? undefined : this.#visitObject(value);
+    if (typeof value === 'function' || typeof value === 'symbol')
+      throw new TypeError(`a ${typeof value} cannot be stored: leave it out`);
+    if (!this.#isJson || typeof value === 'boolean') return;
+    if (value === undefined) throw new TypeError('JSON has no undefined: leave the property out, or put null');
+    throw new TypeError('JSON has no bigint: put its text');
   }
 
   /** UTF-8 has one form for all lone surrogates; JSON escapes them. */

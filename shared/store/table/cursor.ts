@@ -1,9 +1,9 @@
 // A scan's cursor names a position, never a node: it resumes in any process, behind any split.
 import { crc32 } from 'node:zlib';
+import type { Range } from '../container/layers.ts';
 import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { ByteReader, ByteWriter, checkCrc, type Id64, readOptional, writeOptional } from '../format/bytes.ts';
-import type { Position, UpperBound } from '../format/position.ts';
 
 // Bytes: version u8 | order u8 | incarnation 8 | position bytes | end optional bytes | crc32 u32.
 // The CRC-32 covers the table's name first, so no other table takes the cursor.
@@ -11,13 +11,10 @@ const CURSOR_VERSION = 1;
 /** Stands for order `key` in reverse. */
 const REVERSE = 2;
 
-export interface ScanState {
+/** The positions that a scan has left. */
+export interface ScanState extends Range {
   readonly order: Order;
   readonly incarnation: Id64;
-  /** The next record stands here or behind. In reverse, the scan ends here. */
-  readonly position: Position;
-  /** The scan ends before this. In reverse, the next record stands before it. */
-  readonly end: UpperBound;
   /** From the end down, order `key` only. */
   readonly isReverse: boolean;
 }
@@ -27,7 +24,7 @@ export function encodeCursor(state: ScanState, table: string): string {
   writer.u8(CURSOR_VERSION);
   writer.u8(state.isReverse ? REVERSE : state.order === 'hash' ? 0 : 1);
   writer.id(state.incarnation);
-  writer.bytes(state.position);
+  writer.bytes(state.from);
   writeOptional(writer, state.end, (end) => writer.bytes(end));
   writer.u32(crc32(writer.view(), crc32(table)));
   return writer.view().toString('base64url');
@@ -42,9 +39,9 @@ export function decodeCursor(cursor: string, table: string): ScanState {
     checkCrc(bytes, 'cursor', crc32(table));
     const way = reader.u8();
     const incarnation = reader.id();
-    const position = reader.bytes();
+    const from = reader.bytes();
     const end = readOptional(reader, () => reader.bytes());
-    return { order: way === 0 ? 'hash' : 'key', incarnation, position, end, isReverse: way === REVERSE };
+    return { order: way === 0 ? 'hash' : 'key', incarnation, from, end, isReverse: way === REVERSE };
   } catch (cause) {
     throw new StoreError(
       'invalid',

@@ -38,6 +38,8 @@ function* joinedPages(range: LeafRange): Generator<Page | DamagedStretch> {
   const { engine, leaf, positionOf } = range;
   const [base = [], ...above] = layersOf(leaf.header).map((refs) => rowsIn(refs, leaf.header.high, range));
   const { newer, damaged } = openTogether(above, range);
+  const upToDamage = (page: Page): Page =>
+    damaged === undefined ? page : slicePage(page, 0, lowerBound(page, damaged.low, positionOf));
   let next = 0;
   for (const row of base) {
     if (!beforeBound(row.low, damaged?.low)) break;
@@ -47,13 +49,11 @@ function* joinedPages(range: LeafRange): Generator<Page | DamagedStretch> {
       return;
     }
     const end = row.high === undefined ? recordCount(newer) : lowerBound(newer, row.high, positionOf, next);
-    const merged = mergePages(page, newer, positionOf, { first: next, end });
-    yield damaged === undefined ? merged : slicePage(merged, 0, lowerBound(merged, damaged.low, positionOf));
+    yield upToDamage(mergePages(page, newer, positionOf, { first: next, end }));
     next = end;
   }
   // A split may have left nothing of the base.
-  if (base.length === 0)
-    yield damaged === undefined ? newer : slicePage(newer, 0, lowerBound(newer, damaged.low, positionOf));
+  if (base.length === 0) yield upToDamage(newer);
   if (damaged !== undefined) yield damaged;
 }
 

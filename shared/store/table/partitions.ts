@@ -19,8 +19,8 @@ export async function partition(engine: Engine, count: number): Promise<string[]
   if (root?.header.state !== 'live') throw tableNotFound(table);
   const { order, incarnation } = root.header;
   const cuts = evenly(await separators(engine, root, count), count);
-  return [EMPTY_BYTES, ...cuts].map((position, index) =>
-    encodeCursor({ order, incarnation, position, end: cuts[index], isReverse: false }, table),
+  return [EMPTY_BYTES, ...cuts].map((from, index) =>
+    encodeCursor({ order, incarnation, from, end: cuts[index], isReverse: false }, table),
   );
 }
 

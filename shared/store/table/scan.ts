@@ -1,21 +1,14 @@
 // A scan takes each leaf whole, then seeks at its high, or in reverse below its low: splits hide or
 // repeat nothing (rule 20).
 import { isNotAbove, indexesIn, type Range } from '../container/layers.ts';
-import type { Snapshot } from '../container/snapshot.ts';
+import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { ScanOptions } from '../contract/options.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { lookAtWhole } from '../engine/lookup.ts';
-import type { Id64 } from '../format/bytes.ts';
+import { asName, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { type Page, recordAt } from '../format/page.ts';
-import {
-  beforeBound,
-  type PositionOf,
-  positionsOf,
-  type Position,
-  successor,
-  type UpperBound,
-} from '../format/position.ts';
+import { beforeBound, type PositionOf, positionsOf, type Position, successor } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
@@ -70,14 +63,12 @@ export class TableScan<T> implements AsyncIterable<T> {
   get cursor(): string | undefined {
     if (!this.#hasMoved) return this.#options.cursor;
     if (this.#isAtEnd) return undefined;
-    let { from: position, end } = this.#left;
+    let { from, end } = this.#left;
     if (this.#given !== undefined && this.#isReverse) end = this.#given;
-    else if (this.#given !== undefined) position = successor(this.#positionOf(this.#given));
+    else if (this.#given !== undefined) from = successor(this.#positionOf(this.#given));
     const { engine, order } = this.#context;
-    return encodeCursor(
-      { order, incarnation: this.#incarnation!, position, end, isReverse: this.#isReverse },
-      engine.table,
-    );
+    const state = { order, incarnation: this.#incarnation!, from, end, isReverse: this.#isReverse };
+    return encodeCursor(state, engine.table);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
@@ -115,7 +106,7 @@ export class TableScan<T> implements AsyncIterable<T> {
   }
 
   /** Every record of the stretch was given, or reported damaged. */
-  #movePast({ low, high }: { readonly low: Position; readonly high: UpperBound }): void {
+  #movePast({ low, high }: Pick<DamagedStretch, 'low' | 'high'>): void {
     const { from, end } = this.#left;
     this.#left = this.#isReverse ? { from, end: low } : { from: high ?? from, end };
     this.#isAtEnd = this.#isReverse ? !beforeBound(from, low) : isNotAbove(end, high);
@@ -156,7 +147,7 @@ export class TableScan<T> implements AsyncIterable<T> {
     const { deadlines, engine } = this.#context;
     const deadline = deadlines.begin(this.#options);
     const read = (at: Position): Promise<Snapshot> => engine.tree.find(at, 0, (id) => lookAtWhole(engine, id));
-    const name = nameOf(position);
+    const name = asName(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
     const leaf = await traceOperation(engine.table, 'scan', () =>
@@ -173,7 +164,7 @@ export class TableScan<T> implements AsyncIterable<T> {
     const count = this.#leavesAhead(header);
     if (this.#ahead.size > count * KEPT_AHEAD) return;
     for (const low of this.#context.engine.tree.hints.lowsAfter(header.low, count)) {
-      const name = nameOf(low);
+      const name = asName(low);
       const isWanted = !beforeBound(low, header.high) && beforeBound(low, this.#left.end) && !this.#ahead.has(name);
       if (!isWanted || this.#ahead.size >= count) continue;
       const reading = read(low);
@@ -185,8 +176,7 @@ export class TableScan<T> implements AsyncIterable<T> {
 
   /** Expects equal leaves. A scan that ends early has read little more than it gave. */
   #leavesAhead(header: Header): number {
-    const bytes = header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 1);
-    const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / bytes, this.#leavesGiven);
+    const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / (pageBytesOf(header) + 1), this.#leavesGiven);
     this.#leavesGiven += 1;
     return Math.max(LEAVES_AHEAD_LEAST, Math.floor(most));
   }
@@ -213,13 +203,9 @@ function stretchesAround(range: LeafRange): Stretch[] {
 }
 
 /** A position below `end` and above all keys below it. */
-function lastBelow(end: UpperBound): Position {
+function lastBelow(end: Range['end']): Position {
   if (end === undefined) return Buffer.of(ABOVE_KEYS);
   const last = end.at(-1)!;
   if (last === 0) return end.subarray(0, -1);
   return Buffer.concat([end.subarray(0, -1), Buffer.of(last - 1, ABOVE_KEYS)]);
-}
-
-function nameOf(position: Position): string {
-  return Buffer.from(position).toString('latin1');
 }

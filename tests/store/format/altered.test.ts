@@ -89,7 +89,7 @@ test('an altered cursor names a place in its table, or is invalid', () => {
   const state = {
     order: 'key',
     incarnation: ROOT_CONTAINER,
-    position: Buffer.from('from'),
+    from: Buffer.from('from'),
     end: Buffer.from('to'),
     isReverse: true,
   } as const;

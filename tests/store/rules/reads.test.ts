@@ -222,7 +222,7 @@ test('rule 20: a cursor holds incarnation, order, bounds and position, and no no
   const state = {
     order: 'key',
     incarnation: hexId('0123456789abcdef'),
-    position: Buffer.from('k'),
+    from: Buffer.from('k'),
     end: Buffer.from('m'),
     isReverse: false,
   } as const;
@@ -251,7 +251,7 @@ test('rule 20: bounds that are given beside a forged cursor hold', async () => {
   const { incarnation } = storedRoot(world.state, 't').header;
   const forge = (position: string, end: string): string =>
     encodeCursor(
-      { order: 'key', incarnation, position: Buffer.from(position), end: Buffer.from(end), isReverse: false },
+      { order: 'key', incarnation, from: Buffer.from(position), end: Buffer.from(end), isReverse: false },
       't',
     );
   const bounds = { from: key(10), to: key(20) };
