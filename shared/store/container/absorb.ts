@@ -3,7 +3,7 @@
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header, NO_PAGES } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
+import { layersOf, startingAt, tableOfLayers } from './layers.ts';
 import { movePage } from './move-page.ts';
 import type { CommitRules } from './plan-commit.ts';
 import type { PageRules } from './seal-page.ts';
@@ -40,21 +40,15 @@ export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules
   const node = left.header;
   const free = slotsFreeOf([...node.pages, ...node.deadSlots]);
   let nextNumber = Math.max(node.nextNumber, right.header.nextNumber);
-  const joined = joinedPages(node, right.header, (ref) =>
+  const header = joinedHeader(node, right.header, (ref) =>
     movePage(right, ref, { node, slot: free.next().value, number: nextNumber++ }, rules),
   );
-  const { high, right: link } = right.header;
-  return {
-    ...left,
-    header: { ...node, ...joined, high, right: link, nextNumber, deadSlots: [], lastSplit: undefined },
-  };
+  return { ...left, header: { ...header, nextNumber } };
 }
 
 /** Whether the joined node takes at most `share` of every budget: page tables decide it. */
 export function fitsTogether(left: Snapshot, right: Snapshot, share: number, rules: CommitRules): boolean {
-  const joined = joinedPages(left.header, right.header, (ref) => ref);
-  const { high, right: link } = right.header;
-  const header = { ...left.header, ...joined, high, right: link, deadSlots: [], lastSplit: undefined };
+  const header = joinedHeader(left.header, right.header, (ref) => ref);
   return fits(sizesOf(header, encodeHeader(header).length, rules.limits).live, rules.splitLimits, share);
 }
 
@@ -96,13 +90,14 @@ function checkPair(left: Header, right: Header): void {
     throw new Error('only a live leaf absorbs, and only the retired leaf that it links');
 }
 
-/** The rows of both, layer by layer; `settle` gives those of `right` their row in `left`. */
-function joinedPages(left: Header, right: Header, settle: (ref: PageRef) => PageRef): LayeredPages {
+/** With the rows of both, layer by layer; `settle` gives those of `right` their row in `left`. */
+function joinedHeader(left: Header, right: Header, settle: (ref: PageRef) => PageRef): Header {
   const [lower, upper] = [layersOf(left), layersOf(right)];
   const ranks = Array.from({ length: Math.max(lower.length, upper.length) }, (_, rank) =>
     startingAt([...(lower[rank] ?? []), ...(upper[rank] ?? []).map(settle)], left.low),
   );
-  return tableOfLayers(ranks);
+  const { high, right: link } = right;
+  return { ...left, ...tableOfLayers(ranks), high, right: link, deadSlots: [], lastSplit: undefined };
 }
 
 /** The lowest first: a leaf that absorbs neighbours for ever must not run out of slots. */

@@ -23,12 +23,7 @@ export function sealPages(unsealed: UnsealedEvaluation, node: Header, rules: Pag
 }
 
 function newBytes({ pages, kept }: UnsealedEvaluation): number {
-  let bytes = 0;
-  for (let row = kept; row < pages.length; row += 1) {
-    const one = pages[row]!;
-    if (isUnsealed(one)) bytes += one.page.body.length;
-  }
-  return bytes;
+  return pages.slice(kept).reduce((sum, one) => sum + (isUnsealed(one) ? one.page.body.length : 0), 0);
 }
 
 function isUnsealed(row: PageRef | UnsealedPage): row is UnsealedPage {

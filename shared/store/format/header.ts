@@ -16,7 +16,7 @@ import {
   readOptional,
   writeOptional,
 } from './bytes.ts';
-import { type DeadSlot, type PageRef, readPageTable, tableBytesExpected, writePageTable } from './page-table.ts';
+import { type DeadSlot, type PageRef, readPageTable, ROW_BYTES_EXPECTED, writePageTable } from './page-table.ts';
 import type { Position, UpperBound } from './position.ts';
 
 /** Every commit sends the header: a larger one splits its container. */
@@ -117,7 +117,8 @@ export function commitIdAt(header: Header, count: number): Id64 | undefined {
 
 /** `before`: the header that this one replaces. Unchanged rows are copied from its bytes. */
 export function encodeHeader(header: Header, before?: Header): Uint8Array {
-  const writer = new ByteWriter(OTHER_FIELDS_BYTES + header.commitIds.length + tableBytesExpected(header, before));
+  const { pages, commitIds } = header;
+  const writer = new ByteWriter(OTHER_FIELDS_BYTES + commitIds.length + pages.length * ROW_BYTES_EXPECTED);
   writer.u16(MAGIC);
   writer.u8(FORMAT_VERSION);
   writer.u8(header.groupBy?.charCodeAt(0) ?? ORDERS.indexOf(header.order));

@@ -40,20 +40,11 @@ interface EncodedTable {
   readonly starts: readonly number[];
 }
 
-/** A guess above most rows, so that the writer's memory rarely grows. */
-const ROW_BYTES_EXPECTED = 32;
-/** Most commits write fewer rows anew. */
-const NEW_ROWS_EXPECTED = 8;
+/** Bytes of a row, more than most take: so the writer's memory rarely grows. */
+export const ROW_BYTES_EXPECTED = 32;
 
 /** By the array of rows, of which a commit changes few: the next version copies the others. */
 const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
-
-/** Estimates the rows' bytes. Headers stay in memory; an upper bound would take twice as much. */
-export function tableBytesExpected({ pages }: PageTable, before: PageTable | undefined): number {
-  const old = before === undefined ? undefined : encodedTables.get(before.pages);
-  if (before === undefined || old === undefined) return pages.length * ROW_BYTES_EXPECTED;
-  return old.bytes.length + Math.max(NEW_ROWS_EXPECTED, pages.length - before.pages.length) * ROW_BYTES_EXPECTED;
-}
 
 /** Rows that follow the same low in `before` are copied from its encoded form. */
 export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, before: PageTable | undefined): void {

@@ -5,8 +5,6 @@ import { asBuffer, compareBytes, compareRange } from './bytes.ts';
 
 const KEY_BYTES_MAX = 1_024;
 const HASH_BYTES = 8;
-/** Node encodes longer keys faster than a loop. */
-const SHORT_KEY_CHARS = 64;
 
 /** Never changed once made. */
 export type Position = Uint8Array;
@@ -58,8 +56,6 @@ export function positionsOf(order: Order, level: number): PositionOf {
 export function encodeKey(key: string, table: string): Uint8Array {
   if (typeof key !== 'string') throw new TypeError(`a key is a string, not ${typeof key}`);
   if (key.length === 0) throw new StoreError('invalid', 'the key is empty: give it at least one character', { table });
-  const ascii = key.length <= SHORT_KEY_CHARS ? asciiBytes(key) : undefined;
-  if (ascii !== undefined) return ascii;
   if (!key.isWellFormed()) {
     throw new StoreError('invalid', 'the key holds a lone surrogate: only well-formed Unicode has one encoding', {
       table,
@@ -70,17 +66,6 @@ export function encodeKey(key: string, table: string): Uint8Array {
   const bytes = key.length > KEY_BYTES_MAX ? undefined : Buffer.from(key, 'utf8');
   if (bytes === undefined || bytes.length > KEY_BYTES_MAX) {
     throw new StoreError('invalid', `the key is longer than ${KEY_BYTES_MAX} bytes of UTF-8: shorten it`, { table });
-  }
-  return bytes;
-}
-
-/** Undefined for text beyond ASCII. */
-function asciiBytes(text: string): Uint8Array | undefined {
-  const bytes = Buffer.allocUnsafe(text.length);
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code > 0x7f) return undefined;
-    bytes[index] = code;
   }
   return bytes;
 }

@@ -51,7 +51,7 @@ export class Writer {
     for (const wave of waves) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), locations, outcomes);
-        await this.#writeSlice(slice, batch, deadline);
+        await this.#writeSlice(slice, deadline);
       }
     }
     return outcomes;
@@ -72,16 +72,11 @@ export class Writer {
   }
 
   /** Undefined if the item fails. */
-  #prepare<T extends Keyed, O>(
-    slice: Slice<T, O>,
-    index: number,
-    batch: WriteBatch<T, O>,
-    call: Call,
-  ): Change | undefined {
+  #prepare<T extends Keyed, O>(slice: Slice<T, O>, index: number, call: Call): Change | undefined {
     try {
-      const item = batch.items[index]!;
+      const item = slice.batch.items[index]!;
       const location = slice.takeLocation(index) ?? this.#locate(item.key);
-      return this.#change(location, batch.prepare(item), { ...call, sink: slice, index });
+      return this.#change(location, slice.batch.prepare(item), { ...call, sink: slice, index });
     } catch (error) {
       if (error instanceof TypeError) throw error;
       slice.settled(index, { kind: 'failed', error });
@@ -89,11 +84,7 @@ export class Writer {
     }
   }
 
-  async #writeSlice<T extends Keyed, O>(
-    slice: Slice<T, O>,
-    batch: WriteBatch<T, O>,
-    deadline: Deadline,
-  ): Promise<void> {
+  async #writeSlice<T extends Keyed, O>(slice: Slice<T, O>, deadline: Deadline): Promise<void> {
     const { engine, deadlines } = this.#context;
     const call = { begunTick: engine.clock.now().tick, dueMs: deadline.dueMs, operation: currentOperation() };
     const changes: Change[] = [];
@@ -104,7 +95,7 @@ export class Writer {
       // Nothing of this slice was sent: its items are `aborted`.
       if ((isLong || count === 0) && deadlines.isOver(deadline))
         return slice.failRest(abortedError(deadline.signal?.reason));
-      const change = this.#prepare(slice, slice.indexes[count]!, batch, call);
+      const change = this.#prepare(slice, slice.indexes[count]!, call);
       bytes = change?.bytes ?? 0;
       if (change !== undefined) changes.push(change);
     }
@@ -155,7 +146,7 @@ export class Writer {
     };
     const outcomes: Verdict[] = [];
     const slice = new Slice(batch, [0], [{ key: position, position }], outcomes);
-    await this.#writeSlice(slice, batch, this.#context.deadlines.begin(options));
+    await this.#writeSlice(slice, this.#context.deadlines.begin(options));
     return outcomes[0]!;
   }
 
@@ -215,7 +206,7 @@ type Locations = (Location | undefined)[];
 /** Items of a batch that are written together, with their outcomes. */
 class Slice<T extends Keyed, O> implements VerdictSink {
   readonly indexes: readonly number[];
-  readonly #batch: WriteBatch<T, O>;
+  readonly batch: WriteBatch<T, O>;
   readonly #outcomes: O[];
   readonly #locations: Locations;
   readonly #done = Promise.withResolvers<void>();
@@ -223,7 +214,7 @@ class Slice<T extends Keyed, O> implements VerdictSink {
   left: number;
 
   constructor(batch: WriteBatch<T, O>, indexes: readonly number[], locations: Locations, outcomes: O[]) {
-    this.#batch = batch;
+    this.batch = batch;
     this.#outcomes = outcomes;
     this.#locations = locations;
     this.indexes = indexes;
@@ -261,6 +252,6 @@ class Slice<T extends Keyed, O> implements VerdictSink {
   }
 
   #outcomeOf(index: number, verdict: Verdict): O {
-    return this.#batch.outcome(this.#batch.items[index]!, verdict);
+    return this.batch.outcome(this.batch.items[index]!, verdict);
   }
 }
