@@ -82,19 +82,16 @@ function decideRecord(
   let version: number | undefined;
   for (const change of changes) {
     const decision = decideSafely(change, record, incarnation);
-    if (decision.kind === 'none' || (decision.kind === 'remove' && mustStay(change, header))) {
-      decisions.verdicts.push(
-        'error' in decision ? { kind: 'failed', error: decision.error } : { kind: 'unchanged', incarnation, record },
-      );
-      continue;
-    }
-    if (decision.kind === 'write' && !fitsAlone(change, decision.value, rules)) {
+    if ('error' in decision) decisions.verdicts.push({ kind: 'failed', error: decision.error });
+    else if (decision.kind === 'none' || (decision.kind === 'remove' && mustStay(change, header)))
+      decisions.verdicts.push({ kind: 'unchanged', incarnation, record });
+    else if (decision.kind === 'write' && !fitsAlone(change, decision.value, rules))
       decisions.verdicts.push({ kind: 'failed', error: tooLarge(snapshot, rules) });
-      continue;
+    else {
+      version = decisions.nextNumber++;
+      record = decision.kind === 'remove' ? undefined : recordOf(change.key, version, decision);
+      decisions.verdicts.push({ kind: 'applied', incarnation, version, record });
     }
-    version = decisions.nextNumber++;
-    record = decision.kind === 'remove' ? undefined : recordOf(change.key, version, decision);
-    decisions.verdicts.push({ kind: 'applied', incarnation, version, record });
   }
   if (version === undefined) return;
   // A record put and deleted again in one group leaves nothing.

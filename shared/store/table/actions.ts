@@ -88,12 +88,10 @@ function unlessSame(current: StoredRecord | undefined, writing: Extract<Decision
 
 /** Throws `invalid` without an expiry. */
 export function prepareTouch(context: ActionContext, key: string, options: TouchOptions | undefined): Prepared {
+  const { table } = context;
   const expiresAtMs = expiryOf({ ...options, key }, context);
   if (expiresAtMs === undefined)
-    throw new StoreError('invalid', 'give ttlMs or expiresAtMs, or open the table with ttlMs', {
-      table: context.table,
-      key,
-    });
+    throw new StoreError('invalid', 'give ttlMs or expiresAtMs, or open the table with ttlMs', { table, key });
   const action: Decide = (current) =>
     current === undefined ? NOTHING : unlessSame(current, { ...current, kind: 'write', expiresAtMs });
   return { action, bytes: 0 };
@@ -113,10 +111,8 @@ function removing(current: StoredRecord | undefined): Decision {
 }
 
 /** When the record of an item expires, in milliseconds since 1970. */
-function expiryOf(
-  { key, ttlMs, expiresAtMs }: Omit<PutItem<unknown>, 'value'>,
-  context: ActionContext,
-): number | undefined {
+function expiryOf(item: Omit<PutItem<unknown>, 'value'>, context: ActionContext): number | undefined {
+  const { key, ttlMs, expiresAtMs } = item;
   if (expiresAtMs === undefined) return expiryAfter(ttlMs, context, key);
   const where = { table: context.table, key };
   if (ttlMs !== undefined) throw new StoreError('invalid', 'give ttlMs or expiresAtMs, not both', where);

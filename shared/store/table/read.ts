@@ -95,20 +95,16 @@ export class RecordReader<V> {
         const wanted = group[count]!;
         if (count > 0 && engine.turns.isLong) await engine.turns.pause();
         // Groups are in order of position: if one key went astray, the next ones mostly did too.
-        if (owner === undefined || !owns(owner, wanted.position))
-          owner = await this.#findOwner(wanted.position, requestFor(group.slice(count), call));
+        if (owner === undefined || !owns(owner, wanted.position)) {
+          const request = requestFor(group.slice(count), call);
+          owner = await engine.tree.find(wanted.position, 0, (at) => lookForRecords(engine, at, request));
+        }
         if (owner.header.order !== order) throw orderChanged(engine.table);
         outcomes[wanted.index] = this.#outcomeIn(owner, wanted, call);
       }
     } catch (error) {
       failRest(group, outcomes, error);
     }
-  }
-
-  /** Finds the leaf of a key that went astray, with the pages that the request's positions need. */
-  #findOwner(position: Position, request: LeafRequest): Promise<Snapshot> {
-    const { engine } = this.#context;
-    return engine.tree.find(position, 0, (id) => lookForRecords(engine, id, request));
   }
 
   /** A value that cannot be decoded fails its own key, a damaged page its keys. */
