@@ -193,7 +193,8 @@ export async function removeEntity(engine: Engine, id: EntityId): Promise<Remove
 
 /** The tables that are live or damaged, in order of their names. */
 export async function listTables(driver: Driver, engineOf: (table: string) => Engine): Promise<TableInfo[]> {
-  const names = await Array.fromAsync(listIds(driver, ROOT_PREFIX), tableOfRoot);
+  const names: string[] = [];
+  for await (const id of listIds(driver, ROOT_PREFIX)) names.push(tableOfRoot(id));
   const tables: TableInfo[] = [];
   for (const name of names.toSorted()) {
     const info = await tableInfo(engineOf(name));

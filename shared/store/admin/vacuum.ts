@@ -1,6 +1,6 @@
 // One vacuum: removes garbage, merges quiet neighbours. It may end after any container.
 import type { VacuumReport } from '../contract/results.ts';
-import { PROBE_PREFIX } from '../contract/driver.ts';
+import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { nodesPrefix } from '../format/ids.ts';
 import { listIds } from '../io/requests.ts';
@@ -20,7 +20,8 @@ export interface Merging {
 /** Looks at every node twice: for garbage, and after the quiet time for neighbours to merge. */
 export async function vacuumTable(engine: Engine, merging: Merging): Promise<VacuumReport> {
   const none = { removed: 0, left: 0, foreign: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
-  const ids = await Array.fromAsync(listIds(engine.driver, nodesPrefix(engine.table)));
+  const ids: EntityId[] = [];
+  for await (const id of listIds(engine.driver, nodesPrefix(engine.table))) ids.push(id);
   const tally: Tally = { listed: ids.length, ...none, damaged: new Set() };
   const levels = await walkLevels(engine, tally);
   for (const id of ids) {
