@@ -2,7 +2,7 @@
 import type { Database } from './entities/keys.ts';
 import { lookup } from './queries/lookup.ts';
 import { runQuery } from './queries/run-query.ts';
-import type { Services } from './storage/services.ts';
+import type { Services } from './storage/transactions.ts';
 import { decoder, encoder, type Messages, type Request } from './wire/protocol.ts';
 import { invalid } from './wire/status.ts';
 import { commit } from './writes/commit.ts';
@@ -30,7 +30,7 @@ export const CALLS: Readonly<Record<Rpc, Call>> = {
   }),
 };
 
-function reading<M extends keyof Messages>(
+function reading<M extends keyof Messages & `${string}Request`>(
   message: M,
   answer: (request: Messages[M], database: Database, services: Services) => Buffer,
 ): Call {

@@ -9,8 +9,7 @@ import {
 import { CALLS, type Rpc, RPCS } from './calls.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
-import type { Services } from './storage/services.ts';
-import { createTransactions } from './storage/transactions.ts';
+import { createTransactions, type Services } from './storage/transactions.ts';
 import { REQUEST_BYTES_MAX } from './wire/limits.ts';
 import { invalid, status, StatusError } from './wire/status.ts';
 

@@ -1,8 +1,9 @@
 // Entities: checked as they come in, kept encoded, taken apart only for a patch, a mask or a query.
 import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
+import { decoder, encoder, type Entity } from '../wire/protocol.ts';
 import { inside, invalid } from '../wire/status.ts';
-import { bytesField, WireReader } from '../wire/wire.ts';
 import { type Database, type KeyRef, parseKey } from './keys.ts';
+import { type Mask, masked } from './mask.ts';
 import { checkProperty, type Properties } from './values.ts';
 
 export interface CheckedEntity {
@@ -12,74 +13,47 @@ export interface CheckedEntity {
   readonly sizeBytes: number;
 }
 
-/** Field numbers of `Entity`. */
-const KEY = 1;
-const PROPERTIES = 3;
+const decode = decoder('Entity');
+const encode = encoder('Entity');
 
 /** Checks all but the size, which a patch may change. Throws INVALID_ARGUMENT naming the field. */
 export function parseEntity(bytes: Buffer, database: Database): CheckedEntity {
-  let keyBytes: Buffer | undefined;
-  const properties: Properties = new Map();
-  const sizes = new Map<string, number>();
-  const reader = new WireReader(bytes);
-  while (reader.next()) {
-    if (reader.field === KEY) {
-      keyBytes = reader.slice();
-    } else if (reader.field === PROPERTIES) {
-      const property = checkProperty(reader.message());
-      properties.set(property.name, bytes.subarray(reader.tagStart, reader.end));
-      sizes.set(property.name, property.sizeBytes);
-    }
-  }
-  if (keyBytes === undefined) throw invalid('key', 'must be set');
-  const given = keyBytes;
-  const key = inside('key', () => parseKey(given, database));
-  let sizeBytes = 0;
-  for (const size of sizes.values()) sizeBytes += size;
-  return { key, properties, sizeBytes };
+  const entity = decode(bytes);
+  const properties = byName(entity);
+  const sizeBytes = propertiesBytes(properties);
+  if (entity.key.length === 0) throw invalid('key', 'must be set');
+  return { key: inside('key', () => parseKey(entity.key, database)), properties, sizeBytes };
 }
 
-/** Encodes the stored form, which shares no memory with the request. */
-export function encodeEntity(key: KeyRef, properties: Properties): Buffer {
-  return Buffer.concat([...bytesField(KEY, key.encoded), ...properties.values()]);
+/** Encodes the stored form, which shares no memory with the request. `key` is encoded. */
+export function encodeEntity(key: Buffer, properties: Properties = new Map()): Buffer {
+  return encode({ key, properties: [...properties.values()] });
 }
 
 /** The properties of a stored entity; they share its memory. */
 export function propertiesOf(entity: Buffer): Properties {
-  const properties: Properties = new Map();
-  const reader = new WireReader(entity);
-  while (reader.next()) {
-    if (reader.field === PROPERTIES) properties.set(propertyName(reader), entity.subarray(reader.tagStart, reader.end));
-  }
-  return properties;
+  return byName(decode(entity));
+}
+
+function byName({ properties }: Entity): Properties {
+  return new Map(properties.map((property) => [property.name.toString(), property]));
+}
+
+/** A stored entity as a mask shows it. */
+export function shown(entity: Buffer, mask: Mask | undefined): Buffer {
+  return mask === undefined ? entity : encodeEntity(decode(entity).key, masked(propertiesOf(entity), mask));
 }
 
 /** True if both hold the same properties, in whichever order: a write of these changes nothing. */
 export function sameProperties(one: Properties, other: Properties): boolean {
-  return one.size === other.size && [...one].every(([name, entry]) => other.get(name)?.equals(entry) === true);
+  return (
+    one.size === other.size && [...one].every(([name, { value }]) => other.get(name)?.value.equals(value) === true)
+  );
 }
 
-/** The encoded key of a stored entity. */
-export function keyBytesOf(entity: Buffer): Buffer {
-  const reader = new WireReader(entity);
-  while (reader.next()) if (reader.field === KEY) return reader.slice();
-  throw new Error('a stored entity has a key');
-}
-
-/** An entity that holds a key and no properties. */
-export function keyOnly(keyBytes: Buffer): Buffer {
-  return Buffer.concat(bytesField(KEY, keyBytes));
-}
-
-/** Bytes of stored properties by the service's formula. */
+/** Bytes of properties by the service's formula. Throws naming the one at fault. */
 export function propertiesBytes(properties: Properties): number {
-  let sizeBytes = 0;
-  for (const entry of properties.values()) {
-    const outer = new WireReader(entry);
-    outer.next();
-    sizeBytes += checkProperty(outer.message()).sizeBytes;
-  }
-  return sizeBytes;
+  return [...properties.values()].reduce((sum, property) => sum + checkProperty(property), 0);
 }
 
 /** Throws INVALID_ARGUMENT if key and properties together are larger than an entity may be. */
@@ -87,10 +61,4 @@ export function checkEntityBytes(key: KeyRef, propertiesBytes: number): void {
   const sizeBytes = ENTITY_OVERHEAD_BYTES + key.sizeBytes + propertiesBytes;
   if (sizeBytes > ENTITY_BYTES_MAX)
     throw invalid('', `the entity has ${sizeBytes} bytes; it must not be larger than ${ENTITY_BYTES_MAX} bytes`);
-}
-
-function propertyName(reader: WireReader): string {
-  const entry = reader.message();
-  while (entry.next()) if (entry.field === 1) return entry.text();
-  throw new Error('a stored property has a name');
 }

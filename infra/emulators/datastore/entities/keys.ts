@@ -8,8 +8,8 @@ import {
   PATH_ELEMENTS_MAX,
   STRING_OVERHEAD_BYTES,
 } from '../wire/limits.ts';
+import { decoder, encoder, type PartitionId, type PathElement } from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/status.ts';
-import { bytesField, WireReader } from '../wire/wire.ts';
 
 /** The name under which queries and masks speak of an entity's key. */
 export const KEY = '__key__';
@@ -23,7 +23,6 @@ export interface Database {
 export interface KeyRef {
   /** Project, database and namespace as one string. */
   readonly partition: string;
-  readonly namespaceId: string;
   /** Kind of the last element. */
   readonly kind: string;
   /** Sorts keys of a partition as strings, a character a byte. */
@@ -40,46 +39,35 @@ export interface KeyRules {
   readonly reserved?: 'allowed';
 }
 
-interface Path {
-  kind: string;
-  order: string;
-  count: number;
-  sizeBytes: number;
-}
+const decode = decoder('Key');
+const encode = encoder('Key');
 
 /** Throws INVALID_ARGUMENT naming the field below the key. */
 export function parseKey(bytes: Buffer, database: Database, rules: KeyRules = {}): KeyRef {
-  const reader = new WireReader(bytes);
-  const path: Path = { kind: '', order: '', count: 0, sizeBytes: KEY_OVERHEAD_BYTES };
-  let partition: Buffer | undefined;
-  let canonical = true;
-  while (reader.next()) {
-    if (reader.field === 1) {
-      canonical &&= partition === undefined;
-      partition = reader.slice();
-    } else if (reader.field === 2) {
-      readElement(reader.message(), path, rules);
-    } else {
-      canonical = false;
-    }
+  const { partitionId, path } = decode(bytes);
+  if (path.length === 0) throw invalid('path', 'must have at least one element');
+  if (path.length > PATH_ELEMENTS_MAX) throw invalid('path', `must not have more than ${PATH_ELEMENTS_MAX} elements`);
+  const place = inside('partition_id', () => placeOf(partitionId, database, rules));
+  let order = '';
+  let sizeBytes = KEY_OVERHEAD_BYTES;
+  for (const [at, element] of path.entries()) {
+    order += inside(`path[${at}]`, () => orderOf(element, rules));
+    sizeBytes += element.kind.length + STRING_OVERHEAD_BYTES;
+    sizeBytes += element.idType === 'id' ? NUMBER_BYTES : element.name.length + STRING_OVERHEAD_BYTES;
   }
-  if (path.count === 0) throw invalid('path', 'must have at least one element');
-  const place = inside('partition_id', () => readPartition(partition, database, rules));
-  const encoded = canonical && place.canonical ? bytes : encodeKey(bytes, database, place.namespaceId);
-  if (path.sizeBytes > KEY_BYTES_MAX) throw invalid('path', `the key is larger than ${KEY_BYTES_MAX} bytes`);
-  return {
-    partition: partitionName(database, place.namespaceId),
-    namespaceId: place.namespaceId,
-    kind: path.kind,
-    order: path.order,
-    encoded,
-    sizeBytes: path.sizeBytes,
-  };
+  if (sizeBytes > KEY_BYTES_MAX) throw invalid('path', `the key is larger than ${KEY_BYTES_MAX} bytes`);
+  const named = Object.fromEntries(Object.entries(place).filter(([, text]) => text !== ''));
+  const encoded = encode({ partitionId: named, path });
+  return { partition: partitionName(place), kind: path.at(-1)!.kind.toString(), order, encoded, sizeBytes };
 }
 
 /** Identifies the partition of a query. */
-export function partitionOf(bytes: Buffer | undefined, database: Database): string {
-  return partitionName(database, readPartition(bytes, database, { reserved: 'allowed' }).namespaceId);
+export function partitionOf(partitionId: PartitionId | null, database: Database): string {
+  return partitionName(placeOf(partitionId, database, { reserved: 'allowed' }));
+}
+
+function partitionName({ projectId, databaseId, namespaceId }: PartitionId): string {
+  return `${projectId}\n${databaseId}\n${namespaceId}`;
 }
 
 /** Identifies a key across partitions. */
@@ -89,60 +77,27 @@ export function keyName({ partition, order }: Pick<KeyRef, 'partition' | 'order'
 
 /** The key for people: `Kind:name/Kind:5`. */
 export function describeKey({ encoded }: KeyRef): string {
-  const elements: string[] = [];
-  const reader = new WireReader(encoded);
-  while (reader.next()) {
-    if (reader.field !== 2) continue;
-    const element = reader.message();
-    let text = '';
-    while (element.next()) {
-      if (element.field === 1) text = `${element.text()}:${text}`;
-      else if (element.field === 2) text += String(element.int64());
-      else if (element.field === 3) text += element.text();
-    }
-    elements.push(text);
-  }
-  return elements.join('/');
+  const { path } = decode(encoded);
+  return path.map(({ kind, idType, id, name }) => `${String(kind)}:${String(idType === 'id' ? id : name)}`).join('/');
 }
 
-function readElement(reader: WireReader, path: Path, rules: KeyRules): void {
-  const field = `path[${path.count}]`;
-  if (path.count === PATH_ELEMENTS_MAX) throw invalid('path', `must not have more than ${PATH_ELEMENTS_MAX} elements`);
-  let kind = '';
-  let kindOrder = '';
-  let identifier = '';
-  let sizeBytes = 0;
-  while (reader.next()) {
-    if (reader.field === 1) {
-      kind = readName(reader, `${field}.kind`, rules);
-      kindOrder = escaped(reader);
-      sizeBytes += reader.sizeBytes + STRING_OVERHEAD_BYTES;
-    } else if (reader.field === 2) {
-      const id = reader.int64();
-      if (id === 0n) throw invalid(`${field}.id`, 'must not be zero');
-      identifier = `\u0001${orderedInteger(id)}`;
-      sizeBytes += NUMBER_BYTES;
-    } else if (reader.field === 3) {
-      readName(reader, `${field}.name`, rules);
-      identifier = `\u0002${escaped(reader)}`;
-      sizeBytes += reader.sizeBytes + STRING_OVERHEAD_BYTES;
-    }
+function orderOf({ kind, idType, id, name }: PathElement, rules: KeyRules): string {
+  checkName(kind, 'kind', rules);
+  if (idType === undefined) throw invalid('', 'must have an id or a name');
+  if (idType === 'id') {
+    if (Number(id) === 0) throw invalid('id', 'must not be zero');
+    return `${escaped(kind)}\u0001${orderedInteger(BigInt(String(id)))}`;
   }
-  if (kindOrder === '') throw invalid(`${field}.kind`, 'must not be empty');
-  if (identifier === '') throw invalid(field, 'must have an id or a name');
-  path.kind = kind;
-  path.order += kindOrder + identifier;
-  path.count += 1;
-  path.sizeBytes += sizeBytes;
+  checkName(name, 'name', rules);
+  return `${escaped(kind)}\u0002${escaped(name)}`;
 }
 
-function readName(reader: WireReader, field: string, rules: KeyRules): string {
-  if (reader.sizeBytes === 0) throw invalid(field, 'must not be empty');
-  if (reader.sizeBytes > INDEXED_BYTES_MAX) throw invalid(field, `must not be longer than ${INDEXED_BYTES_MAX} bytes`);
-  if (!isUtf8(reader.slice())) throw invalid(field, 'must be valid UTF-8');
-  const text = reader.text();
+function checkName(bytes: Buffer, field: string, rules: KeyRules): void {
+  if (bytes.length === 0) throw invalid(field, 'must not be empty');
+  if (bytes.length > INDEXED_BYTES_MAX) throw invalid(field, `must not be longer than ${INDEXED_BYTES_MAX} bytes`);
+  if (!isUtf8(bytes)) throw invalid(field, 'must be valid UTF-8');
+  const text = bytes.toString();
   if (rules.reserved !== 'allowed' && isReserved(text)) throw invalid(field, `"${text}" is reserved`);
-  return text;
 }
 
 /** Names that begin and end with two underscores belong to the service. */
@@ -156,66 +111,24 @@ export function checkPath(path: string, field: string): void {
   if (/[.\\]/.test(path)) throw unsupported(`${field} "${path}": a path into an embedded entity`);
 }
 
-interface PartitionRef {
-  readonly namespaceId: string;
-  /** It says project and database as the request does. */
-  readonly canonical: boolean;
-}
-
 const DIMENSION = /^[A-Za-z\d.\-_]{1,100}$/;
 
-function readPartition(bytes: Buffer | undefined, database: Database, rules: KeyRules): PartitionRef {
-  let projectId = '';
-  let databaseId = '';
-  let namespaceId = '';
-  const reader = new WireReader(bytes ?? EMPTY);
-  while (reader.next()) {
-    if (reader.field === 2) projectId = reader.text();
-    else if (reader.field === 3) databaseId = reader.text();
-    else if (reader.field === 4) namespaceId = reader.text();
-  }
-  checkDatabase(projectId, databaseId, database);
-  if (namespaceId !== '') {
-    if (!DIMENSION.test(namespaceId)) throw invalid('namespace_id', 'must match [A-Za-z\\d.\\-_]{1,100}');
-    if (rules.reserved !== 'allowed' && isReserved(namespaceId)) throw invalid('namespace_id', 'is reserved');
-  }
-  return { namespaceId, canonical: projectId !== '' && databaseId === database.databaseId };
-}
-
-function checkDatabase(projectId: string, databaseId: string, database: Database): void {
-  if (projectId !== '' && projectId !== database.projectId) {
-    throw invalid('project_id', `is "${projectId}", but the request is for the project "${database.projectId}"`);
-  }
-  if (databaseId !== '' && databaseId !== database.databaseId) {
-    throw invalid('database_id', `is "${databaseId}", but the request is for the database "${database.databaseId}"`);
-  }
-}
-
-const EMPTY = Buffer.alloc(0);
-
-function partitionName({ projectId, databaseId }: Database, namespaceId: string): string {
-  return `${projectId}\n${databaseId}\n${namespaceId}`;
-}
-
-function encodeKey(bytes: Buffer, { projectId, databaseId }: Database, namespaceId: string): Buffer {
-  const partition = [
-    { field: 2, text: projectId },
-    { field: 3, text: databaseId },
-    { field: 4, text: namespaceId },
-  ].filter(({ text }) => text !== '');
-  const parts = bytesField(
-    1,
-    Buffer.concat(partition.flatMap(({ field, text }) => bytesField(field, Buffer.from(text)))),
-  );
-  const reader = new WireReader(bytes);
-  while (reader.next()) if (reader.field === 2) parts.push(...bytesField(2, reader.slice()));
-  return Buffer.concat(parts);
+/** The database of the request, with the namespace. Throws if the partition is of another one. */
+function placeOf(partitionId: PartitionId | null, { projectId, databaseId }: Database, rules: KeyRules): PartitionId {
+  const { projectId: project = '', databaseId: database = '', namespaceId = '' } = partitionId ?? {};
+  if (project !== '' && project !== projectId)
+    throw invalid('project_id', `is "${project}", but the request is for the project "${projectId}"`);
+  if (database !== '' && database !== databaseId)
+    throw invalid('database_id', `is "${database}", but the request is for the database "${databaseId}"`);
+  if (namespaceId !== '' && !DIMENSION.test(namespaceId))
+    throw invalid('namespace_id', 'must match [A-Za-z\\d.\\-_]{1,100}');
+  if (rules.reserved !== 'allowed' && isReserved(namespaceId)) throw invalid('namespace_id', 'is reserved');
+  return { projectId, databaseId, namespaceId };
 }
 
 /** Sorts a text before its extensions: 0xff follows a zero byte in it, 0x01 its end. */
-function escaped(reader: WireReader): string {
-  const text = reader.bytes.toString('latin1', reader.start, reader.end);
-  return `${text.includes('\0') ? text.replaceAll('\0', '\0\u00ff') : text}\0\u0001`;
+function escaped(text: Buffer): string {
+  return `${text.toString('latin1').replaceAll('\0', '\0\u00ff')}\0\u0001`;
 }
 
 /** Eight characters that compare as the numbers do. */

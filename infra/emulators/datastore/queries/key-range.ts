@@ -1,10 +1,15 @@
 // The range of a query: entities of one kind, in the order of their keys. Conditions on other
 // properties are UNIMPLEMENTED: this project's clients send none.
 import { type Database, KEY, parseKey, partitionOf } from '../entities/keys.ts';
-import { KEY_VALUE } from '../entities/values.ts';
-import { enumValue, type Filter, type PropertyReference, type Query } from '../wire/protocol.ts';
+import {
+  decoder,
+  enumValue,
+  type Filter,
+  type PartitionId,
+  type PropertyReference,
+  type Query,
+} from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/status.ts';
-import { BYTES, WireReader } from '../wire/wire.ts';
 
 export interface KeyRange {
   readonly partition: string;
@@ -16,6 +21,7 @@ export interface KeyRange {
 
 type Bounds = Pick<KeyRange, 'from' | 'to'>;
 
+const decodeValue = decoder('Value');
 const OP = (name: string) => enumValue('PropertyFilter.Operator', name);
 const AND = enumValue('CompositeFilter.Operator', 'AND');
 const DESCENDING = enumValue('PropertyOrder.Direction', 'DESCENDING');
@@ -35,10 +41,10 @@ export function after(order: string): string {
 }
 
 /** Throws INVALID_ARGUMENT naming the field below the query, or UNIMPLEMENTED. */
-export function keyRangeOf(query: Query, partitionId: Buffer | null, database: Database): KeyRange {
+export function keyRangeOf(query: Query, partitionId: PartitionId | null, database: Database): KeyRange {
   if (query.findNearest !== null) throw unsupported('find_nearest');
   if (query.distinctOn.length > 0) throw unsupported('distinct_on');
-  const partition = inside('partition_id', () => partitionOf(partitionId ?? undefined, database));
+  const partition = inside('partition_id', () => partitionOf(partitionId, database));
   checkOrder(query);
   const { filter } = query;
   const bounds = filter === null ? [] : inside('filter', () => boundsOf(filter, partition, database));
@@ -94,16 +100,9 @@ function boundOf({ property, op, value }: Filter['propertyFilter'], partition: s
   checkIsKey(property, '');
   const bound = BOUNDS.get(op);
   if (bound === undefined) throw unsupported(`op: ${op}`);
-  const bytes = value === null ? undefined : keyIn(value);
-  if (bytes === undefined) throw invalid('value', 'must be a key');
-  const key = inside('value.key_value', () => parseKey(bytes, database, { reserved: 'allowed' }));
+  const { valueType, keyValue } = decodeValue(value ?? Buffer.alloc(0));
+  if (valueType !== 'keyValue') throw invalid('value', 'must be a key');
+  const key = inside('value.key_value', () => parseKey(keyValue, database, { reserved: 'allowed' }));
   if (key.partition !== partition) throw invalid('value.key_value', 'lies in another namespace than the query');
   return bound(key.order);
-}
-
-/** The encoded key inside an encoded `Value`, if it is one. */
-function keyIn(value: Buffer): Buffer | undefined {
-  const reader = new WireReader(value);
-  while (reader.next()) if (reader.field === KEY_VALUE && reader.type === BYTES) return reader.slice();
-  return undefined;
 }

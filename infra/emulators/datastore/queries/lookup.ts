@@ -1,10 +1,9 @@
 // Entities by key. An answer larger than clients accept is cut, and the rest deferred.
-import { keyBytesOf, keyOnly, propertiesOf } from '../entities/entities.ts';
+import { encodeEntity, shown } from '../entities/entities.ts';
 import { type Database, keyName, type KeyRef, parseKey } from '../entities/keys.ts';
-import { type Mask, masked, maskOf } from '../entities/mask.ts';
-import type { Services } from '../storage/services.ts';
+import { maskOf } from '../entities/mask.ts';
 import type { Stored } from '../storage/storage.ts';
-import { readAs } from '../storage/transactions.ts';
+import { readAs, type Services } from '../storage/transactions.ts';
 import { ANSWER_BYTES_MAX, LOOKUP_KEYS_MAX } from '../wire/limits.ts';
 import { encoder, type LookupRequest, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid } from '../wire/status.ts';
@@ -29,9 +28,9 @@ export function lookup(request: LookupRequest, database: Database, { storage, tr
   const missing: object[] = [];
   const deferred: Buffer[] = [];
   let bytesLeft = ANSWER_BYTES_MAX;
-  for (const key of distinct(keys)) {
+  for (const key of new Map(keys.map((each) => [keyName(each), each])).values()) {
     const stored = storage.get(key, version);
-    const entity = stored === undefined ? keyOnly(key.encoded) : shown(stored.entity!, mask);
+    const entity = stored === undefined ? encodeEntity(key.encoded) : shown(stored.entity!, mask);
     bytesLeft -= entity.length + RESULT_OVERHEAD_BYTES;
     // The first always fits: an entity is smaller than an answer.
     if (bytesLeft < 0) {
@@ -54,23 +53,4 @@ export function lookup(request: LookupRequest, database: Database, { storage, tr
 /** An `EntityResult`. */
 export function resultOf({ version, created }: Stored, entity: Buffer): object {
   return { entity, version, createTime: timestampOf(created), updateTime: timestampOf(version) };
-}
-
-/** A stored entity as a mask shows it. */
-export function shown(entity: Buffer, mask: Mask | undefined): Buffer {
-  if (mask === undefined) return entity;
-  return Buffer.concat([keyOnly(keyBytesOf(entity)), ...masked(propertiesOf(entity), mask).values()]);
-}
-
-function* distinct(keys: readonly KeyRef[]): Generator<KeyRef> {
-  if (keys.length === 1) {
-    yield keys[0]!;
-    return;
-  }
-  const seen = new Set<string>();
-  for (const key of keys) {
-    const name = keyName(key);
-    if (!seen.has(name)) yield key;
-    seen.add(name);
-  }
 }

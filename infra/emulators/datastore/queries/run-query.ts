@@ -1,15 +1,15 @@
 // RunQuery: one batch of a query's results, with a cursor after each of them. A cursor holds a key,
 // so that concurrent writes do not move it.
-import { keyBytesOf, keyOnly } from '../entities/entities.ts';
+import { shown } from '../entities/entities.ts';
 import type { Database } from '../entities/keys.ts';
 import { maskOf } from '../entities/mask.ts';
-import type { Services } from '../storage/services.ts';
 import { sortedOrders, type Storage, type Stored } from '../storage/storage.ts';
+import type { Services } from '../storage/transactions.ts';
 import { ANSWER_BYTES_MAX, BATCH_RESULTS_MAX } from '../wire/limits.ts';
 import { encoder, enumValue, type Query, type RunQueryRequest, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/status.ts';
 import { after, isKeysOnly, type KeyRange, keyRangeOf } from './key-range.ts';
-import { RESULT_OVERHEAD_BYTES, resultOf, shown } from './lookup.ts';
+import { RESULT_OVERHEAD_BYTES, resultOf } from './lookup.ts';
 
 const encodeResponse = encoder('RunQueryResponse');
 const MORE = (name: string) => enumValue('QueryResultBatch.MoreResultsType', name);
@@ -29,7 +29,7 @@ export function runQuery(request: RunQueryRequest, database: Database, { storage
   const limit = inside('query', () => limitOf(query));
   const keysOnly = inside('query', () => isKeysOnly(query));
   const mask = maskOf(request.propertyMask);
-  const show = ({ entity }: Stored): Buffer => (keysOnly ? keyOnly(keyBytesOf(entity!)) : shown(entity!, mask));
+  const show = ({ entity }: Stored): Buffer => shown(entity!, keysOnly ? new Set() : mask);
   const batch = batchOf(found(range, storage), { limit, show, cursorAt: (order) => cursorOf(range, order) });
   return encodeResponse({
     batch: {

@@ -37,8 +37,8 @@ export interface Storage {
   table(partition: string, kind: string): Table | undefined;
   /** Keeps the states as of now readable until it is called. */
   openSnapshot(): { readonly version: number; close(): void };
-  /** Remembers all writes from here on, until one of the two is called. One at a time. */
-  openUndo(): { rollback(): void; close(): void };
+  /** Takes all writes of `work` back if it throws. One at a time. */
+  atomically<Result>(work: () => Result): Result;
   clear(): void;
   /** All entities as they are now. */
   dump(): Dump;
@@ -130,20 +130,19 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
         },
       };
     },
-    openUndo() {
+    atomically(work) {
       undo = [];
-      return {
-        close: () => {
-          undo = undefined;
-        },
-        rollback: () => {
-          for (const { table, order, before } of undo?.toReversed() ?? []) {
-            if (before === undefined) forget(table, order);
-            else remember(table, order, before);
-          }
-          undo = undefined;
-        },
-      };
+      try {
+        return work();
+      } catch (error) {
+        for (const { table, order, before } of undo.toReversed()) {
+          if (before === undefined) forget(table, order);
+          else remember(table, order, before);
+        }
+        throw error;
+      } finally {
+        undo = undefined;
+      }
     },
     clear() {
       partitions.clear();

@@ -25,6 +25,12 @@ export interface Transactions {
   clear(): void;
 }
 
+/** The state that all calls of one server share. */
+export interface Services {
+  readonly storage: Storage;
+  readonly transactions: Transactions;
+}
+
 interface Open extends Transaction {
   readonly startedMs: number;
   usedMs: number;

@@ -1,4 +1,4 @@
-// google.datastore.v1 as published, but entities, keys and values are bytes: the wire is the same.
+// google.datastore.v1 as published, but what is stored or compared stays bytes: the wire is the same.
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs/light.js';
 import { invalid } from './status.ts';
@@ -26,6 +26,42 @@ export interface PropertyMask {
 export interface Request {
   readonly projectId: string;
   readonly databaseId: string;
+}
+
+export interface PartitionId extends Request {
+  readonly namespaceId: string;
+}
+
+export interface Key {
+  readonly partitionId: PartitionId | null;
+  readonly path: readonly PathElement[];
+}
+
+export interface PathElement {
+  readonly kind: Buffer;
+  readonly idType?: 'id' | 'name';
+  readonly id: protobuf.Long;
+  readonly name: Buffer;
+}
+
+export interface Entity {
+  readonly key: Buffer;
+  readonly properties: readonly Property[];
+}
+
+/** An entry of an entity's properties. */
+export interface Property {
+  readonly name: Buffer;
+  readonly value: Buffer;
+}
+
+export interface Value {
+  readonly valueType?: string;
+  readonly keyValue: Buffer;
+  readonly stringValue: Buffer;
+  readonly blobValue: Buffer;
+  readonly meaning: number;
+  readonly excludeFromIndexes: boolean;
 }
 
 export interface LookupRequest extends Request {
@@ -56,7 +92,7 @@ export interface Mutation {
 }
 
 export interface RunQueryRequest extends Request {
-  readonly partitionId: Buffer | null;
+  readonly partitionId: PartitionId | null;
   readonly readOptions: ReadOptions | null;
   readonly queryType?: 'query' | 'gqlQuery';
   readonly query: Query;
@@ -106,20 +142,29 @@ export interface Messages {
   readonly RunQueryRequest: RunQueryRequest;
   readonly BeginTransactionRequest: BeginTransactionRequest;
   readonly RollbackRequest: RollbackRequest;
+  readonly Key: Key;
+  readonly Entity: Entity;
+  readonly Value: Value;
 }
 
 const PACKAGE = 'google.datastore.v1';
 
-/** Fields whose content stays encoded. */
+/** Fields whose content stays encoded: keys and entities, and texts until they are shown to be UTF-8. */
 const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
+  ['Key.PathElement', 'kind', 'name'],
+  ['Value', 'stringValue', 'keyValue', 'timestampValue', 'geoPointValue', 'entityValue', 'arrayValue'],
   ['Mutation', 'insert', 'update', 'upsert', 'delete'],
-  ['MutationResult', 'key'],
   ['EntityResult', 'entity'],
   ['LookupRequest', 'keys'],
   ['LookupResponse', 'deferred'],
   ['PropertyFilter', 'value'],
-  ['RunQueryRequest', 'partitionId'],
 ];
+
+/** A map is on the wire what a list of its entries is. */
+const ENTITY = {
+  fields: { key: { type: 'bytes', id: 1 }, properties: { rule: 'repeated', type: 'Property', id: 3 } },
+  nested: { Property: { fields: { name: { type: 'bytes', id: 1 }, value: { type: 'bytes', id: 2 } } } },
+};
 
 function loadTypes(): protobuf.Root {
   const json = createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object;
@@ -128,6 +173,9 @@ function loadTypes(): protobuf.Root {
     const type = root.lookupType(`${PACKAGE}.${message}`);
     for (const field of fields) type.fields[field]!.type = 'bytes';
   }
+  const own = root.lookup(PACKAGE) as protobuf.Namespace;
+  own.remove(own.get('Entity')!);
+  own.add(protobuf.Type.fromJSON('Entity', ENTITY));
   return root;
 }
 

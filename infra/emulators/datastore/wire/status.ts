@@ -26,18 +26,13 @@ export function invalid(field: string, reason: string): InvalidField {
   return new InvalidField(field, reason);
 }
 
-/** Prefixes the field that an INVALID_ARGUMENT names. Other errors stay. */
-export function within(outer: string, error: unknown): unknown {
-  if (!(error instanceof InvalidField)) return error;
-  return new InvalidField(error.field === '' ? outer : `${outer}.${error.field}`, error.reason);
-}
-
-/** Runs `body`; errors about a field inside get `outer` in front of its name. */
+/** Runs `body`; an INVALID_ARGUMENT about a field inside gets `outer` in front of its name. */
 export function inside<T>(outer: string, body: () => T): T {
   try {
     return body();
   } catch (error) {
-    throw within(outer, error);
+    if (!(error instanceof InvalidField)) throw error;
+    throw new InvalidField(error.field === '' ? outer : `${outer}.${error.field}`, error.reason);
   }
 }
 

@@ -1,9 +1,8 @@
 // Commits a transaction's mutations all or none; others one by one until the first that fails.
 import { type Database, describeKey, keyName } from '../entities/keys.ts';
-import type { Services } from '../storage/services.ts';
-import type { Transaction } from '../storage/transactions.ts';
+import type { Services, Transaction } from '../storage/transactions.ts';
 import { type CommitRequest, encoder, enumValue, timestampOf } from '../wire/protocol.ts';
-import { invalid, within } from '../wire/status.ts';
+import { inside, invalid } from '../wire/status.ts';
 import { applyMutation, type CheckedMutation, checkMutation, type Operation } from './mutations.ts';
 
 const encodeResponse = encoder('CommitResponse');
@@ -25,13 +24,9 @@ export function commit(request: CommitRequest, database: Database, services: Ser
 /** Throws INVALID_ARGUMENT before anything is applied. */
 function checkCommit(request: CommitRequest, database: Database): CheckedMutation[] {
   const isTransactional = checkMode(request);
-  const mutations = request.mutations.map((mutation, place) => {
-    try {
-      return checkMutation(mutation, database);
-    } catch (error) {
-      throw within(`mutations[${place}]`, error);
-    }
-  });
+  const mutations = request.mutations.map((mutation, place) =>
+    inside(`mutations[${place}]`, () => checkMutation(mutation, database)),
+  );
   checkSequences(mutations, isTransactional);
   return mutations;
 }
@@ -48,15 +43,8 @@ function commitTransaction(
     transactions.end(transaction);
   }
   const version = storage.nextVersion();
-  const undo = storage.openUndo();
-  try {
-    const mutationResults = mutations.map((mutation) => applyMutation(mutation, version, storage));
-    undo.close();
-    return encodeResponse({ mutationResults, commitTime: timestampOf(version) });
-  } catch (error) {
-    undo.rollback();
-    throw error;
-  }
+  const mutationResults = storage.atomically(() => mutations.map((one) => applyMutation(one, version, storage)));
+  return encodeResponse({ mutationResults, commitTime: timestampOf(version) });
 }
 
 /** True if the commit is all or nothing. */

@@ -85,7 +85,7 @@ export function applyMutation(mutation: CheckedMutation, version: number, storag
     throw new StatusError(status.NOT_FOUND, `there is no entity ${describeKey(key)} to update`);
   const properties = nextProperties(mutation, current);
   const changed = current === undefined || !sameProperties(propertiesOf(current.entity!), properties);
-  const stored = changed ? storage.put(key, encodeEntity(key, properties), version) : current;
+  const stored = changed ? storage.put(key, encodeEntity(key.encoded, properties), version) : current;
   return { version: stored.version, createTime: timestampOf(stored.created), updateTime: timestampOf(stored.version) };
 }
 

@@ -126,7 +126,7 @@ test('what it does not do is UNIMPLEMENTED, and the message says what', async ()
   const transform = { property: 'x', increment: integer(1) };
   for (const [field, call] of [
     ['property_transforms', service.commit([{ ...upsert(key('K', 'a')), propertyTransforms: [transform] }])],
-    ['field 9', service.commit([upsert(key('K', 'a'), { x: { arrayValue: { values: [] } } })])],
+    ['arrayValue', service.commit([upsert(key('K', 'a'), { x: { arrayValue: { values: [] } } })])],
     ['FAIL', service.commit([{ ...upsert(key('K', 'a')), baseVersion: 1 }])],
     ['read_only', service.client.beginTransaction({ projectId: PROJECT_ID, transactionOptions: { readOnly: {} } })],
     ['read_time', service.lookup([key('K', 'a')], { readOptions: { readTime: { seconds: 5 } } })],
