@@ -36,7 +36,18 @@ const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m;
 
 /** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
 export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Promise<Emulator> {
-  return inProcess ? startHere(dataFile) : startApart();
+  if (inProcess) {
+    const { address, close } = await startTableServer(dataFile);
+    return { name: `${NAME} in process`, endpoint: endpointAt(address), close };
+  }
+  const child = startSupervised(process.execPath, [ENTRY]);
+  await untilReady(NAME, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
+  const endpoint = endpointAt(ADDRESS.exec(child.output())![1]!);
+  return { name: NAME, endpoint, exited: child.exited, close: () => child.close() };
+}
+
+function endpointAt(address: string): string {
+  return `${address}/${AZURITE_ACCOUNT_NAME}`;
 }
 
 /** PEM files, for HTTPS. The service then takes tokens with right claims, whoever signed them. */
@@ -55,30 +66,20 @@ export async function startTableServer(
     default: new (configuration: object) => TableServer;
   };
   const { default: Configuration } = require('azurite/dist/src/table/TableConfiguration') as {
-    default: new (...options: unknown[]) => object;
+    default: new () => object;
   };
-  // The system chooses port 0. The version check refuses newer SDKs. The last argument: in memory.
-  const logs = { debug: false, access: false };
-  const server = new Server(
-    new Configuration(
-      '127.0.0.1',
-      0,
-      undefined,
-      undefined,
-      logs.debug,
-      logs.access,
-      undefined,
-      undefined,
-      false,
-      true,
-      tls?.certFile ?? '',
-      tls?.keyFile ?? '',
-      '',
-      tls === undefined ? undefined : 'basic',
-      true,
-      true,
-    ),
-  );
+  const configuration = Object.assign(new Configuration(), {
+    host: '127.0.0.1',
+    // The system chooses one.
+    port: 0,
+    enableAccessLog: false,
+    // It refuses newer SDKs.
+    skipApiVersionCheck: true,
+    disableProductStyleUrl: true,
+    isMemoryPersistence: true,
+    ...(tls === undefined ? {} : { cert: tls.certFile, key: tls.keyFile, oauth: 'basic' }),
+  });
+  const server = new Server(configuration);
   await server.start();
   const journal = await keptBy(server, dataFile);
   let closing: Promise<void> | undefined;
@@ -98,15 +99,6 @@ async function keptBy(server: TableServer, dataFile: string | undefined): Promis
   }
 }
 
-async function startHere(dataFile: string | undefined): Promise<Emulator> {
-  const server = await startTableServer(dataFile);
-  return {
-    name: `${NAME} in process`,
-    endpoint: `${server.address}/${AZURITE_ACCOUNT_NAME}`,
-    close: () => server.close(),
-  };
-}
-
 /** Azurite in this process behind the strict front. The caller may install faults. */
 export async function startStrictAzurite(port = 0): Promise<Emulator & { readonly faults: TableFaults }> {
   const server = await startTableServer();
@@ -114,19 +106,11 @@ export async function startStrictAzurite(port = 0): Promise<Emulator & { readonl
   const front = await startTableFront({ target: server.address, ...account, port });
   return {
     name: `${NAME} behind a strict front`,
-    endpoint: `${front.address}/${AZURITE_ACCOUNT_NAME}`,
+    endpoint: endpointAt(front.address),
     faults: front.faults,
     async close() {
       await front.close();
       await server.close();
     },
   };
-}
-
-async function startApart(): Promise<Emulator> {
-  const child = startSupervised(process.execPath, [ENTRY]);
-  await untilReady(NAME, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
-  const address = ADDRESS.exec(child.output())?.[1];
-  const endpoint = `${address}/${AZURITE_ACCOUNT_NAME}`;
-  return { name: NAME, endpoint, exited: child.exited, close: () => child.close() };
 }

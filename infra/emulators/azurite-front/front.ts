@@ -6,15 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { type Answer, answerOf, type Refusal, Refused } from './answers.ts';
 import { createTableFaults, createThrottle, ENTITIES_PER_SECOND, type TableFault, type TableFaults } from './faults.ts';
 import { type IncomingRequest, isBatch, type Operation, operationsOf } from './operations.ts';
-import {
-  type Body,
-  ENTITY_BYTES_MAX,
-  entityBytes,
-  mergedSizes,
-  PROPERTIES_MAX,
-  propertySizes,
-  type PropertySizes,
-} from './size.ts';
+import { type Body, ENTITY_BYTES_MAX, entityBytes, mergedSizes, PROPERTIES_MAX, propertySizes } from './size.ts';
 
 export interface FrontOptions {
   /** Azurite's address without the account. Writes of others there would not be counted. */
@@ -145,47 +137,25 @@ async function forward({ method, url, headers, body }: IncomingRequest, { target
   return { status: response.statusCode ?? 502, headers: kept as Record<string, string>, body: content };
 }
 
-/** A write, and the sizes of its entity's properties afterwards; undefined for a deletion. */
-interface Change {
-  readonly operation: Operation;
-  readonly after: PropertySizes | undefined;
-}
-
 /** Passes a write on unless the service would refuse it. */
 async function checkedWrite(request: IncomingRequest, writes: readonly Operation[], azurite: Azurite): Promise<Answer> {
-  const changes: Change[] = [];
-  for (const operation of writes) changes.push({ operation, after: await sizesAfter(operation, azurite) });
-  const refusal = refusalOf(changes);
+  const refusal = await refusalOf(writes, azurite);
   return refusal === undefined ? await forward(request, azurite) : answerOf(refusal, isBatch(request));
 }
 
-/** Sizes of the entity after the operation; undefined for a deletion. */
-async function sizesAfter(operation: Operation, azurite: Azurite): Promise<PropertySizes | undefined> {
-  const { kind, body } = operation;
-  if (kind === 'delete') return undefined;
-  if (kind !== 'merge') return propertySizes(body);
-  return mergedSizes(propertySizes(await presentEntity(operation, azurite)), body);
-}
-
-/** The refusal of the first change that the service would refuse; undefined if it takes all. */
-function refusalOf(changes: readonly Change[]): Refusal | undefined {
-  for (const [place, { operation, after }] of changes.entries()) {
-    if (after === undefined) continue;
-    if (after.size > PROPERTIES_MAX)
-      return {
-        status: 400,
-        code: 'TooManyProperties',
-        message: `the entity has ${after.size} properties, ${PROPERTIES_MAX} are allowed`,
-        place,
-      };
-    const sizeBytes = entityBytes(operation.partitionKey, operation.rowKey, after);
-    if (sizeBytes > ENTITY_BYTES_MAX)
-      return {
-        status: 400,
-        code: 'EntityTooLarge',
-        message: `the entity has ${sizeBytes} bytes, ${ENTITY_BYTES_MAX} are allowed`,
-        place,
-      };
+/** The refusal of the first write that the service would refuse; undefined if it takes all. */
+async function refusalOf(writes: readonly Operation[], azurite: Azurite): Promise<Refusal | undefined> {
+  for (const [place, operation] of writes.entries()) {
+    const { kind, partitionKey, rowKey, body } = operation;
+    if (kind === 'delete') continue;
+    const present = kind === 'merge' ? await presentEntity(operation, azurite) : {};
+    const sizes = mergedSizes(propertySizes(present), body);
+    const sizeBytes = entityBytes(partitionKey, rowKey, sizes);
+    const refused = (code: string, what: string, most: number): Refusal => {
+      return { status: 400, code, message: `the entity has ${what}, ${most} are allowed`, place };
+    };
+    if (sizes.size > PROPERTIES_MAX) return refused('TooManyProperties', `${sizes.size} properties`, PROPERTIES_MAX);
+    if (sizeBytes > ENTITY_BYTES_MAX) return refused('EntityTooLarge', `${sizeBytes} bytes`, ENTITY_BYTES_MAX);
   }
   return undefined;
 }

@@ -11,11 +11,6 @@ export const PROPERTIES_MAX = 252;
 const TYPE = '@odata.type';
 const SYSTEM = new Set(['PartitionKey', 'RowKey', 'Timestamp']);
 
-/** Names of an entity's own properties, those that are null included, which do not exist. */
-function namedProperties(body: Body): string[] {
-  return Object.keys(body).filter((name) => !name.includes('@') && !name.startsWith('odata.') && !SYSTEM.has(name));
-}
-
 /** Bytes that each of an entity's own properties counts for, by its name. */
 export type PropertySizes = ReadonlyMap<string, number>;
 
@@ -26,7 +21,8 @@ export function propertySizes(body: Body): PropertySizes {
 /** Sizes after a merge, which replaces the properties it names and keeps the others. */
 export function mergedSizes(present: PropertySizes, patch: Body): PropertySizes {
   const sizes = new Map(present);
-  for (const name of namedProperties(patch)) {
+  for (const name of Object.keys(patch)) {
+    if (name.includes('@') || name.startsWith('odata.') || SYSTEM.has(name)) continue;
     if (patch[name] === null) sizes.delete(name);
     else sizes.set(name, 8 + 2 * name.length + valueBytes(patch[name], patch[name + TYPE]));
   }
