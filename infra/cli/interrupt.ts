@@ -11,7 +11,7 @@ export const SAME_INTERRUPT_MS = 1_000;
  * Tells of the first of these signals. A second one ends the process at once, unless it is the same
  * Ctrl-C once more.
  */
-function onSignals(names: readonly NodeJS.Signals[], first: (name: NodeJS.Signals) => void): void {
+export function onSignals(names: readonly NodeJS.Signals[], first: (name: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
   const hear = (name: NodeJS.Signals): void => {
     const nowMs = performance.now();

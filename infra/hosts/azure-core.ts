@@ -2,7 +2,7 @@
 import { registerHooks } from 'node:module';
 
 /** The part of `app.http`'s metadata that an HTTP host needs. */
-export interface FunctionMetadata {
+interface FunctionMetadata {
   readonly name: string;
   readonly bindings: Readonly<Record<string, Binding>>;
 }
@@ -16,10 +16,10 @@ export interface Binding {
   readonly authLevel?: 'anonymous' | 'function' | 'admin';
 }
 
-export type FunctionCallback = (...args: unknown[]) => unknown;
+type FunctionCallback = (...args: unknown[]) => unknown;
 
 /** The library's own way from an invocation to its answer. */
-export interface InvocationModel {
+interface InvocationModel {
   getArguments(): Promise<{ context: unknown; inputs: unknown[] }>;
   invokeFunction(context: unknown, inputs: unknown[], callback: FunctionCallback): Promise<unknown>;
   getResponse(context: unknown, result: unknown): Promise<unknown>;
@@ -30,9 +30,22 @@ export interface ProgrammingModel {
   getCapabilities(capabilities: Record<string, string>): Promise<Record<string, string>>;
 }
 
+export interface RegisteredFunction {
+  readonly metadata: FunctionMetadata;
+  readonly callback: FunctionCallback;
+}
+
 export interface Registered {
-  readonly functions: Map<string, { metadata: FunctionMetadata; callback: FunctionCallback }>;
+  readonly functions: Map<string, RegisteredFunction>;
   model: ProgrammingModel | undefined;
+}
+
+/** The part of the worker's message that depends on the trigger. */
+export interface Invocation {
+  readonly invocationId: string;
+  readonly inputData: readonly object[];
+  readonly triggerMetadata: object;
+  readonly traceContext: { readonly traceParent: string };
 }
 
 const MODULE_NAME = '@azure/functions-core';
@@ -77,4 +90,17 @@ function coreOf(registered: Registered) {
 export function writeLog(level: string, _category: string, message: string): void {
   if (level === 'trace' || level === 'debug') return;
   process.stdout.write(`${message}\n`);
+}
+
+/** Runs a function once, as the worker does: the library gives its arguments and takes its result. */
+export async function invoke(
+  model: ProgrammingModel,
+  { metadata, callback }: RegisteredFunction,
+  given: Invocation,
+): Promise<void> {
+  const { invocationId } = given;
+  const request = { functionId: metadata.name, ...given };
+  const invocation = model.getInvocationModel({ invocationId, metadata, state: undefined, log: writeLog, request });
+  const { context, inputs } = await invocation.getArguments();
+  await invocation.getResponse(context, await invocation.invokeFunction(context, inputs, callback));
 }

@@ -10,27 +10,17 @@ import {
 } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import {
-  type Binding,
-  type FunctionCallback,
-  type FunctionMetadata,
-  type ProgrammingModel,
-  supplyFunctionsCore,
-  writeLog,
-} from './azure-core.ts';
+import { invoke, type RegisteredFunction, supplyFunctionsCore, writeLog } from './azure-core.ts';
 import { type AzureRoute, matchRoute, routeOf } from './azure-routes.ts';
 import { runTimer, timerFor } from './azure-timers.ts';
 
 /** The platform ends every HTTP request after 230 s. */
 const RESPONSE_TIMEOUT_MS = 230_000;
 
-interface HttpFunction {
+interface HttpFunction extends RegisteredFunction {
   readonly route: AzureRoute;
   readonly authLevel: string;
-  readonly metadata: FunctionMetadata;
-  readonly trigger: Binding;
   readonly triggerName: string;
-  readonly callback: FunctionCallback;
 }
 
 const registered = supplyFunctionsCore();
@@ -38,8 +28,8 @@ const bundleDir = path.resolve(process.argv[2] ?? '');
 const { main } = JSON.parse(readFileSync(path.join(bundleDir, 'package.json'), 'utf8')) as { main: string };
 await import(pathToFileURL(path.join(bundleDir, main)).href);
 
-const model = registered.model;
-if (model === undefined) throw new Error(`${bundleDir} registers no function through @azure/functions`);
+if (registered.model === undefined) throw new Error(`${bundleDir} registers no function through @azure/functions`);
+const { model } = registered;
 const { HttpUri: httpUri } = await model.getCapabilities({});
 if (httpUri === undefined)
   throw new Error('the entry must call app.setup({ enableHttpStream: true }): this host streams only');
@@ -60,12 +50,13 @@ function routePrefix(): string {
 }
 
 function httpFunctions(prefix: string): HttpFunction[] {
-  return [...registered.functions.values()].flatMap(({ metadata, callback }) => {
-    const [triggerName, trigger] =
-      Object.entries(metadata.bindings).find(([, { type }]) => type === 'httpTrigger') ?? [];
-    if (triggerName === undefined || trigger === undefined) return [];
-    const route = routeOf(`${prefix}/${trigger.route ?? metadata.name}`, trigger.methods ?? ['GET', 'POST']);
-    return [{ route, authLevel: trigger.authLevel ?? 'anonymous', metadata, trigger, triggerName, callback }];
+  return [...registered.functions.values()].flatMap((one) => {
+    const { bindings, name } = one.metadata;
+    const [found] = Object.entries(bindings).filter(([, { type }]) => type === 'httpTrigger');
+    if (found === undefined) return [];
+    const [triggerName, trigger] = found;
+    const route = routeOf(`${prefix}/${trigger.route ?? name}`, trigger.methods ?? ['GET', 'POST']);
+    return [{ ...one, route, authLevel: trigger.authLevel ?? 'anonymous', triggerName }];
   });
 }
 
@@ -75,14 +66,14 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   const timer = timerFor(registered.functions, incoming.method, incoming.url);
   if (timer !== undefined) {
     if (!hasKey(incoming)) return answerOnly(outgoing, 401);
-    void runTimer(model as ProgrammingModel, timer);
+    void runTimer(model, timer);
     return answerOnly(outgoing, 202);
   }
   const found = matchRoute(functions, incoming.method ?? '', incoming.url);
   if (found === undefined) return answerOnly(outgoing, 404);
   if (found.authLevel !== 'anonymous' && !hasKey(incoming)) return answerOnly(outgoing, 401);
   try {
-    await invoke(found, incoming, outgoing);
+    await answer(found, incoming, outgoing);
   } catch (error) {
     // The function did not fail if its caller has gone.
     if (outgoing.destroyed) return;
@@ -111,31 +102,16 @@ function digestOf(text: string): Buffer {
 }
 
 /** As the worker does: the request goes through the library's proxy, its metadata apart. */
-async function invoke(found: HttpFunction, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function answer(found: HttpFunction, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const invocationId = randomUUID();
-  const forwarding = forward(invocationId, incoming, outgoing);
-  const running = run(found, invocationId, incoming);
-  // The first failure ends the request; the other one follows from it.
-  await Promise.all([forwarding, running]);
-}
-
-async function run(found: HttpFunction, invocationId: string, incoming: IncomingMessage): Promise<void> {
-  const invocation = (model as ProgrammingModel).getInvocationModel({
+  const given = {
     invocationId,
-    metadata: found.metadata,
-    state: undefined,
-    log: writeLog,
-    request: {
-      invocationId,
-      functionId: found.metadata.name,
-      inputData: [{ name: found.triggerName, data: {} }],
-      triggerMetadata: { Headers: { json: JSON.stringify(plainHeaders(incoming)) } },
-      traceContext: { traceParent: incoming.headers['traceparent'] ?? '' },
-    },
-  });
-  const { context, inputs } = await invocation.getArguments();
-  const result = await invocation.invokeFunction(context, inputs, found.callback);
-  await invocation.getResponse(context, result);
+    inputData: [{ name: found.triggerName, data: {} }],
+    triggerMetadata: { Headers: { json: JSON.stringify(plainHeaders(incoming)) } },
+    traceContext: { traceParent: String(incoming.headers['traceparent'] ?? '') },
+  };
+  // The first failure ends the request; the other one follows from it.
+  await Promise.all([forward(invocationId, incoming, outgoing), invoke(model, found, given)]);
 }
 
 function plainHeaders(incoming: IncomingMessage): Record<string, string> {

@@ -1,11 +1,9 @@
 // Runs a timer by hand: `POST /admin/functions/{name}` answers 202 at once. No clock runs here.
 import { randomUUID } from 'node:crypto';
-import { type FunctionCallback, type FunctionMetadata, type ProgrammingModel, writeLog } from './azure-core.ts';
+import { invoke, type ProgrammingModel, type RegisteredFunction, writeLog } from './azure-core.ts';
 
 /** A function that a timer would run. */
-export interface TimerFunction {
-  readonly metadata: FunctionMetadata;
-  readonly callback: FunctionCallback;
+export interface TimerFunction extends RegisteredFunction {
   /** The binding's name. */
   readonly triggerName: string;
 }
@@ -14,40 +12,29 @@ const ADMIN = /^\/admin\/functions\/([\w-]+)$/;
 
 /** The registered function that this request wants to run; undefined if it wants something else. */
 export function timerFor(
-  functions: ReadonlyMap<string, { metadata: FunctionMetadata; callback: FunctionCallback }>,
+  functions: ReadonlyMap<string, RegisteredFunction>,
   method: string | undefined,
-  url: string | undefined,
+  url: string,
 ): TimerFunction | undefined {
-  const name = ADMIN.exec(url ?? '')?.[1];
+  const name = ADMIN.exec(url)?.[1];
   const found = name === undefined || method !== 'POST' ? undefined : functions.get(name);
   const trigger = Object.entries(found?.metadata.bindings ?? {}).find(([, { type }]) => type === 'timerTrigger');
   return found === undefined || trigger === undefined ? undefined : { ...found, triggerName: trigger[0] };
 }
 
-/** Runs it once, as the worker does. Never rejects: a failure is logged. */
-export async function runTimer(
-  model: ProgrammingModel,
-  { metadata, callback, triggerName }: TimerFunction,
-): Promise<void> {
-  const invocationId = randomUUID();
-  const timer = { Schedule: { AdjustForDST: true }, ScheduleStatus: null, IsPastDue: false };
-  const invocation = model.getInvocationModel({
-    invocationId,
-    metadata,
-    state: undefined,
-    log: writeLog,
-    request: {
-      invocationId,
-      functionId: metadata.name,
-      inputData: [{ name: triggerName, data: { json: JSON.stringify(timer) } }],
-      triggerMetadata: {},
-      traceContext: { traceParent: '' },
-    },
-  });
+/** Runs it once. Never rejects: a failure is logged. */
+export async function runTimer(model: ProgrammingModel, timer: TimerFunction): Promise<void> {
+  const state = { Schedule: { AdjustForDST: true }, ScheduleStatus: null, IsPastDue: false };
+  const given = {
+    invocationId: randomUUID(),
+    inputData: [{ name: timer.triggerName, data: { json: JSON.stringify(state) } }],
+    triggerMetadata: {},
+    traceContext: { traceParent: '' },
+  };
   try {
-    const { context, inputs } = await invocation.getArguments();
-    await invocation.getResponse(context, await invocation.invokeFunction(context, inputs, callback));
+    await invoke(model, timer, given);
   } catch (error) {
-    writeLog('error', 'system', `${metadata.name} failed: ${error instanceof Error ? error.message : String(error)}`);
+    const why = error instanceof Error ? error.message : String(error);
+    writeLog('error', 'system', `${timer.metadata.name} failed: ${why}`);
   }
 }

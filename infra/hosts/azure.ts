@@ -8,7 +8,7 @@ export interface AzureHostOptions {
   readonly bundleDir: string;
   readonly env: HostEnv;
   /** Default: a free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** For authLevel `function` and `admin`, in `x-functions-key`. Default: a random one. */
   readonly hostKey?: string;
 }

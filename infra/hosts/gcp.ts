@@ -10,7 +10,7 @@ export interface GcpHostOptions {
   readonly target: 'records' | 'compare' | 'vacuum';
   readonly env: HostEnv;
   /** Default: a free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
 }
 
 /** Keeps the banner out of the log, and Google's libraries from searching for a metadata server. */

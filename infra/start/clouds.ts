@@ -33,13 +33,8 @@ export interface RunningCloud {
 }
 
 /** App keys, one a role, the same on both clouds; and the key that Azure's platform asks for. */
-export interface LocalKeys {
-  readonly read: string;
-  readonly write: string;
-  readonly admin: string;
-  readonly compare: string;
-  readonly functions: string;
-}
+export const KEY_NAMES = ['read', 'write', 'admin', 'compare', 'functions'] as const;
+export type LocalKeys = Readonly<Record<(typeof KEY_NAMES)[number], string>>;
 
 export interface Clouds {
   readonly running: readonly RunningCloud[];
@@ -82,7 +77,7 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
     const cloud: RunningCloud = {
       ...ground,
       recordsUrl: records.url,
-      compareUrls: urlsOf(compares),
+      compareUrls: compares.map(({ url }) => url) as [string, ...string[]],
       ended: endOf(ground.emulator),
       output: () => [records, ...compares].map((host) => tail(host.output())).join('\n'),
     };
@@ -123,14 +118,8 @@ async function startOnEach<Started>(
   functions: readonly FunctionName[],
   start: (ground: Ground) => Promise<Started>,
 ): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; readonly close: () => Promise<void> }> {
-  const keys = {
-    read: newKey(),
-    write: newKey(),
-    admin: newKey(),
-    compare: newKey(),
-    functions: newKey(),
-    ...options.keys,
-  };
+  const random = KEY_NAMES.map((name) => [name, randomBytes(24).toString('base64url')] as const);
+  const keys = { ...(Object.fromEntries(random) as LocalKeys), ...options.keys };
   // Closed in reverse order.
   const opened: { close(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
@@ -141,11 +130,8 @@ async function startOnEach<Started>(
     const folder = await mkdtemp(path.join(tmpdir(), 'stowage-functions-'));
     opened.push({ close: () => rm(folder, { recursive: true, force: true }) });
     const sources = FUNCTIONS.filter(({ name }) => functions.some((one) => one === name));
-    const packages = await packageAndUnpack(
-      folder,
-      sources,
-      providers.map((provider) => CLOUD_OF[provider]),
-    );
+    const clouds = providers.map((provider) => CLOUD_OF[provider]);
+    const packages = await packageAndUnpack(folder, sources, clouds);
     signal.throwIfAborted();
     const settled = await Promise.allSettled(
       providers.map(async (provider) => {
@@ -192,7 +178,7 @@ const layGoogle: LayGround = async (options, packages) => {
     headers: (name) => bearer(name, keys),
     emulator,
     firstPlace: 0,
-    start: (target, port) => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env, ...at(port) }),
+    start: (target, port) => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env, port }),
   };
 };
 
@@ -221,12 +207,7 @@ const layAzure: LayGround = async ({ keys, dataDir }, packages) => {
     firstPlace: 2,
     // One key for all function apps: elsewhere each has its own.
     start: (name, port) =>
-      startAzureHost({
-        bundleDir: folderOf(packages, 'azure', name),
-        env,
-        hostKey: keys.functions,
-        ...at(port),
-      }),
+      startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env, hostKey: keys.functions, port }),
   };
 };
 
@@ -239,39 +220,19 @@ function endOf({ name, exited }: Emulator): AbortSignal {
   return controller.signal;
 }
 
-function urlsOf([first, ...others]: readonly FunctionHost[]): RunningCloud['compareUrls'] {
-  return [first!.url, ...others.map(({ url }) => url)];
-}
-
-function at(port: number | undefined): { readonly port?: number } {
-  return port === undefined ? {} : { port };
-}
-
 /** Data that stays is written by this process; without it, a separate one measures better. */
-function placeFor(
-  dataDir: string | undefined,
-  provider: Provider,
-): { readonly inProcess: boolean; readonly dataFile?: string } {
-  if (dataDir === undefined) return { inProcess: false };
-  return { inProcess: true, dataFile: path.join(dataDir, DATA_FILES[provider]) };
+function placeFor(dataDir: string | undefined, provider: Provider) {
+  return dataDir === undefined
+    ? { inProcess: false }
+    : { inProcess: true, dataFile: path.join(dataDir, DATA_FILES[provider]) };
 }
 
 function bearer(name: FunctionName, { admin, compare }: LocalKeys): { readonly Authorization: string } {
   return { Authorization: `Bearer ${name === 'compare' ? compare : admin}` };
 }
 
-function keysEnv({ read, write, admin, compare }: LocalKeys): HostEnv {
-  return {
-    STOWAGE_READ_KEYS: read,
-    STOWAGE_WRITE_KEYS: write,
-    STOWAGE_ADMIN_KEYS: admin,
-    STOWAGE_COMPARE_KEYS: compare,
-  };
-}
-
-/** A key for this run alone. */
-function newKey(): string {
-  return randomBytes(24).toString('base64url');
+function keysEnv({ functions: _, ...keys }: LocalKeys): HostEnv {
+  return Object.fromEntries(Object.entries(keys).map(([role, key]) => [`STOWAGE_${role.toUpperCase()}_KEYS`, key]));
 }
 
 function tail(output: string): string {

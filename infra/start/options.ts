@@ -12,7 +12,7 @@ import {
   PLAN_OPTIONS,
   planFrom,
 } from '../cli/plan-options.ts';
-import type { CloudsOptions, LocalKeys } from './clouds.ts';
+import { type CloudsOptions, KEY_NAMES, type LocalKeys } from './clouds.ts';
 
 export interface StartOptions {
   readonly plan: Plan;
@@ -118,13 +118,7 @@ export function devOptionsOf({ values }: CommandLine<typeof DEV.options>): DevOp
     datastore,
     dataDir,
     firstPort: values.port === undefined ? undefined : wholeNumber('--port', values.port, 1, 65_532),
-    keys: {
-      ...keyOf('read', values),
-      ...keyOf('write', values),
-      ...keyOf('admin', values),
-      ...keyOf('compare', values),
-      ...keyOf('functions', values),
-    },
+    keys: Object.assign({}, ...KEY_NAMES.map((name) => keyOf(name, values))) as Partial<LocalKeys>,
   };
 }
 
