@@ -16,14 +16,8 @@ import { logs } from './commands/logs.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/context.ts';
 import { checkHandlers } from './context/handlers.ts';
-import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA, SCHEDULE_EVENT_SCHEMA } from './context/schema.ts';
-import {
-  DeployError,
-  type FunctionSettings,
-  type ProviderSettings,
-  type Settings,
-  settingsOf,
-} from './context/settings.ts';
+import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA, type ProviderSettings, SCHEDULE_EVENT_SCHEMA } from './context/schema.ts';
+import { DeployError, type FunctionSettings, type Settings, settingsOf } from './context/settings.ts';
 import { unknownParamText, withMeaning } from './context/spelling.ts';
 import { Interrupted, isInterruption, run } from './context/tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';

@@ -1,4 +1,5 @@
 // The schema of serverless.yml. The framework checks it before any hook, and names paths.
+import * as z from 'zod';
 
 /** Regions where Cloud Run functions run and Firestore has a location, as of 2026-11. */
 const GCP_REGIONS = words(`
@@ -20,135 +21,106 @@ const AZURE_REGIONS = words(`
   uksouth ukwest westcentralus westeurope westindia westus westus2 westus3
 `);
 
-const EMAIL = { type: 'string', pattern: String.raw`^[^@\s]+@[^@\s]+$`, description: 'an e-mail address' };
-const CLOUDS = { enum: ['gcp', 'azure'] };
+/** The words go into errors. */
+const text = (form: RegExp, words: string) => z.string().regex(form).describe(words);
+
+const EMAIL = text(/^[^@\s]+@[^@\s]+$/, 'an e-mail address');
 /** Checked here because the clouds would report it much later. */
-const INSTANCES = { type: 'integer', minimum: 1, maximum: 1_000 };
-const INSTANCES_MIN = { type: 'integer', minimum: 0, maximum: 100 };
+const INSTANCES = z.int().min(1).max(1_000);
+const INSTANCES_MIN = z.int().min(0).max(100);
 
-const MEMBER = {
-  type: 'string',
-  pattern: String.raw`^(user|group|serviceAccount):[^@*\s]+@[^@*\s]+$`,
-  description: 'user:, group: or serviceAccount: and an address',
-};
+const MEMBER = text(
+  /^(user|group|serviceAccount):[^@*\s]+@[^@*\s]+$/,
+  'user:, group: or serviceAccount: and an address',
+);
 
-const gcp = object({
-  project: {
-    type: 'string',
-    pattern: '^([a-z][a-z0-9-]{4,28}[a-z0-9])?$',
-    description: 'the id of a project: 6 to 30 lower-case letters, digits and hyphens; or empty',
-  },
-  region: { enum: GCP_REGIONS },
-  databaseLocation: { enum: ['', 'nam5', 'nam7', 'eur3', ...GCP_REGIONS] },
-  pointInTimeRecovery: { type: 'boolean' },
-  // 14 weeks are the most that Firestore takes.
-  backupDays: { type: 'integer', minimum: 0, maximum: 98 },
-  processorsMax: { type: 'integer', minimum: 1 },
-  namespace: {
-    type: 'string',
-    pattern: String.raw`^[0-9A-Za-z._-]{0,100}$`,
-    description: 'at most 100 letters, digits, dots, hyphens and underscores',
-  },
-  deployers: { type: 'array', items: MEMBER },
-  invokers: {
-    type: 'array',
-    items: { type: 'string', pattern: String.raw`^(deployer|(user|group|serviceAccount):[^@*\s]+@[^@*\s]+)$` },
-  },
+const gcp = z.strictObject({
+  /** Empty: the one that gcloud is set to. */
+  project: text(
+    /^([a-z][a-z0-9-]{4,28}[a-z0-9])?$/,
+    'the id of a project: 6 to 30 lower-case letters, digits and hyphens; or empty',
+  ),
+  region: z.enum(GCP_REGIONS),
+  databaseLocation: z.enum(['', 'nam5', 'nam7', 'eur3', ...GCP_REGIONS]),
+  pointInTimeRecovery: z.boolean(),
+  /** 0: no backups. 14 weeks are the most that Firestore takes. */
+  backupDays: z.int().min(0).max(98),
+  processorsMax: z.int().min(1),
+  namespace: text(/^[0-9A-Za-z._-]{0,100}$/, 'at most 100 letters, digits, dots, hyphens and underscores'),
+  /** IAM members. Empty: whoever has deployed the stage so far, and whoever does. */
+  deployers: z.array(MEMBER),
+  invokers: z.array(z.string().regex(/^(deployer|(user|group|serviceAccount):[^@*\s]+@[^@*\s]+)$/)),
 });
 
-const azure = object({
-  subscription: {
-    type: 'string',
-    pattern: '^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$',
-    description: 'the id of a subscription, in lower case; or empty',
-  },
-  region: { enum: AZURE_REGIONS },
-  table: {
-    type: 'string',
-    pattern: '^[A-Za-z][A-Za-z0-9]{2,62}$',
-    description: '3 to 63 letters and digits, the first a letter',
-  },
-  replication: { enum: ['LRS', 'ZRS', 'GRS', 'GZRS'] },
-  deployers: {
-    type: 'array',
-    items: {
-      type: 'string',
-      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-      description: 'an object id, in lower case',
-    },
-  },
+const azure = z.strictObject({
+  /** Empty: the one that az is set to. */
+  subscription: text(
+    /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/,
+    'the id of a subscription, in lower case; or empty',
+  ),
+  region: z.enum(AZURE_REGIONS),
+  table: text(/^[A-Za-z][A-Za-z0-9]{2,62}$/, '3 to 63 letters and digits, the first a letter'),
+  replication: z.enum(['LRS', 'ZRS', 'GRS', 'GZRS']),
+  /** Object ids. Empty: whoever has deployed the stage so far, and whoever does. */
+  deployers: z.array(text(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'an object id, in lower case')),
 });
 
-export const PROVIDER_SCHEMA = {
-  provider: {
-    properties: {
-      // Names of both clouds are made of it, and the shortest of them allows 10 characters.
-      stage: {
-        type: 'string',
-        pattern: '^[a-z][a-z0-9]{0,9}$',
-        description: '1 to 10 lower-case letters and digits, the first a letter',
-      },
-      cloud: { enum: ['gcp', 'azure', 'both'] },
-      state: {
-        type: 'string',
-        pattern: '^(local|gs://[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]|azure://[a-z0-9]{3,24}/[a-z0-9-]{3,63})$',
-        description: 'local, gs://BUCKET or azure://ACCOUNT/CONTAINER',
-      },
-      gcp,
-      azure,
-      store: object({
-        timeoutMs: { type: 'integer', minimum: 1, maximum: 60_000 },
-        containerBytesMax: { anyOf: [{ const: 0 }, { type: 'integer', minimum: 16_384, maximum: 720_000 }] },
-        transport: { enum: ['own', 'sdk'] },
-        otlpEndpoint: {
-          type: 'string',
-          pattern: String.raw`^(https?://[^\s]+)?$`,
-          description: 'an address such as https://collector:4318, or empty',
-        },
-        corsOrigins: {
-          type: 'array',
-          items: {
-            type: 'string',
-            pattern: '^([*]|https?://[a-z0-9.-]+(:[0-9]{1,5})?)$',
-            description: 'an origin such as https://example.com, or *',
-          },
-        },
-      }),
-      peers: { type: 'array', items: CLOUDS, minItems: 1, uniqueItems: true },
-      alerts: object({
-        email: EMAIL,
-        errorPercent: { type: 'number', exclusiveMinimum: 0, maximum: 100 },
-        latencyMs: { type: 'integer', minimum: 1 },
-      }),
-      budget: object({
-        amount: { type: 'integer', minimum: 1 },
-        billingAccount: {
-          type: 'string',
-          pattern: '^[0-9A-F]{6}(-[0-9A-F]{6}){2}$',
-          description: 'the id of a billing account, like 000000-000000-000000',
-        },
-        email: EMAIL,
-      }),
-    },
-    required: ['stage', 'cloud', 'state', 'gcp', 'azure', 'store', 'peers'],
-  },
-  function: {
-    properties: {
-      handler: {
-        type: 'string',
-        pattern: String.raw`^[\w./-]*\{cloud\}[\w./-]*\.ts$`,
-        description: 'the path of a .ts file, with {cloud} for gcp and azure',
-      },
-      // Azure ends a caller's request after 230 s, which Terraform checks; a schedule has more.
-      timeoutSeconds: { type: 'integer', minimum: 1, maximum: 1_800 },
-      memoryMb: { enum: [512, 2_048, 4_096] },
-      concurrency: INSTANCES,
-      instancesMin: object({ gcp: INSTANCES_MIN, azure: INSTANCES_MIN }),
-      instancesMax: object({ gcp: INSTANCES, azure: INSTANCES }),
-    },
-    required: ['handler', 'timeoutSeconds', 'memoryMb', 'concurrency', 'instancesMin', 'instancesMax'],
-  },
-} as const;
+const store = z.strictObject({
+  timeoutMs: z.int().min(1).max(60_000),
+  /** The size of all tables' containers; 0: the library's default. */
+  containerBytesMax: z.union([z.literal(0), z.int().min(16_384).max(720_000)]),
+  /** The drivers' own requests, or the clouds' SDKs. */
+  transport: z.enum(['own', 'sdk']),
+  otlpEndpoint: text(/^(https?:\/\/[^\s]+)?$/, 'an address such as https://collector:4318, or empty'),
+  /** Pages of these origins may call `records`. */
+  corsOrigins: z.array(
+    text(/^([*]|https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?)$/, 'an origin such as https://example.com, or *'),
+  ),
+});
+
+/** `provider` in serverless.yml. */
+const provider = z.object({
+  // Names of both clouds are made of it, and the shortest of them allows 10 characters.
+  stage: text(/^[a-z][a-z0-9]{0,9}$/, '1 to 10 lower-case letters and digits, the first a letter'),
+  cloud: z.enum(['gcp', 'azure', 'both']),
+  state: text(
+    /^(local|gs:\/\/[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]|azure:\/\/[a-z0-9]{3,24}\/[a-z0-9-]{3,63})$/,
+    'local, gs://BUCKET or azure://ACCOUNT/CONTAINER',
+  ),
+  gcp,
+  azure,
+  store,
+  peers: z
+    .array(z.enum(['gcp', 'azure']))
+    .min(1)
+    .meta({ uniqueItems: true }),
+  alerts: z
+    .strictObject({ email: EMAIL, errorPercent: z.number().gt(0).max(100), latencyMs: z.int().min(1) })
+    .optional(),
+  budget: z
+    .strictObject({
+      amount: z.int().min(1),
+      billingAccount: text(/^[0-9A-F]{6}(-[0-9A-F]{6}){2}$/, 'the id of a billing account, like 000000-000000-000000'),
+      email: EMAIL,
+    })
+    .optional(),
+});
+
+/** A function in serverless.yml, without its events. */
+const declared = z.object({
+  handler: text(/^[\w./-]*\{cloud\}[\w./-]*\.ts$/, 'the path of a .ts file, with {cloud} for gcp and azure'),
+  // Azure ends a caller's request after 230 s, which Terraform checks; a schedule has more.
+  timeoutSeconds: z.int().min(1).max(1_800),
+  memoryMb: z.literal([512, 2_048, 4_096]),
+  concurrency: INSTANCES,
+  instancesMin: z.strictObject({ gcp: INSTANCES_MIN, azure: INSTANCES_MIN }),
+  instancesMax: z.strictObject({ gcp: INSTANCES, azure: INSTANCES }),
+});
+
+export type ProviderSettings = z.infer<typeof provider>;
+export type DeclaredFunction = z.infer<typeof declared>;
+
+export const PROVIDER_SCHEMA = { provider: jsonSchemaOf(provider), function: jsonSchemaOf(declared) };
 
 /** A function's path; for readers, as each function has an address of its own. */
 export const HTTP_EVENT_SCHEMA = { type: 'string', pattern: '^/v1/[a-z]+$' } as const;
@@ -160,8 +132,10 @@ export const SCHEDULE_EVENT_SCHEMA = {
   description: 'five fields of cron, of numbers, such as 0 4 * * 0; or empty',
 } as const;
 
-function object(properties: Readonly<Record<string, object>>): object {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+/** As the framework's validator reads it, which knows other properties beside these. */
+function jsonSchemaOf(schema: z.ZodType) {
+  const { properties, required } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+  return { properties, required };
 }
 
 function words(text: string): string[] {

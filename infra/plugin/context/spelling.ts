@@ -43,6 +43,6 @@ function knownText(known: readonly string[]): string {
 function schemaAt(path: string): Schema | undefined {
   const [root, ...rest] = path.split('.');
   const within = root === 'functions' ? rest.slice(1) : rest;
-  const start: Schema = root === 'functions' ? PROVIDER_SCHEMA.function : PROVIDER_SCHEMA.provider;
+  const start = (root === 'functions' ? PROVIDER_SCHEMA.function : PROVIDER_SCHEMA.provider) as Schema;
   return within.reduce<Schema | undefined>((schema, name) => schema?.properties?.[name], start);
 }

@@ -7,6 +7,7 @@ import { backendOf, stateAdvice, writeBackend } from '../../../infra/plugin/stac
 import { hasTerraform, run } from './stand-ins/terraform.ts';
 import { testFolder } from '../../support/folder.ts';
 
+const STATE = PROVIDER_SCHEMA.provider.properties!['state'] as { readonly pattern: string };
 const PLACES = ['gs://some-project-stowage-state', 'azure://stowagestate0123/state'] as const;
 
 describe('the state', () => {
@@ -16,11 +17,11 @@ describe('the state', () => {
   });
 
   test.each(['local', ...PLACES])('%s is a place that serverless.yml takes', (state) => {
-    expect(state).toMatch(new RegExp(PROVIDER_SCHEMA.provider.properties.state.pattern));
+    expect(state).toMatch(new RegExp(STATE.pattern));
   });
 
   test.each(['s3://bucket', 'gs://', 'gs://Bucket', 'azure://account', 'elsewhere'])('%s is none', (state) => {
-    expect(state).not.toMatch(new RegExp(PROVIDER_SCHEMA.provider.properties.state.pattern));
+    expect(state).not.toMatch(new RegExp(STATE.pattern));
   });
 
   test('of both clouds may lie in one place, and never in one file', () => {

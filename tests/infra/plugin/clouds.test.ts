@@ -5,7 +5,7 @@ import { RESOURCE_PROVIDERS } from '../../../infra/plugin/clouds/azure.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { changeKeys } from '../../../infra/plugin/commands/keys.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
-import type { ProviderSettings } from '../../../infra/plugin/context/settings.ts';
+import type { ProviderSettings } from '../../../infra/plugin/context/schema.ts';
 import { type CloudMachine, startCloudMachine } from './stand-ins/clouds/machine.ts';
 import { failureOf } from './stand-ins/machine.ts';
 import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';

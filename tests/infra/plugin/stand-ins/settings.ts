@@ -1,9 +1,9 @@
 // Settings as serverless.yml has them by default, for commands that run without the framework.
-import type { ProviderSettings } from '../../../../infra/plugin/context/settings.ts';
+import type { ProviderSettings } from '../../../../infra/plugin/context/schema.ts';
 
 const LIMITS = {
   timeoutSeconds: 60,
-  memoryMb: 2_048,
+  memoryMb: 2_048 as const,
   concurrency: 32,
   instancesMax: { gcp: 4, azure: 40 },
   instancesMin: { gcp: 0, azure: 0 },
