@@ -4,11 +4,11 @@ import { operationPriceList, type OperationPrices } from '../../shared/lab/cost/
 import { dollars } from '../../shared/lab/kit/format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import type { ContainerInfo, Store } from '../../shared/store/index.ts';
-import { command, type CommandLine, runCommand } from './options.ts';
+import { runnable } from './options.ts';
 import { ADDRESS_HELP } from './data/address.ts';
-import { ended, FROM, opened } from './data/opened.ts';
+import { FROM, onStore } from './data/opened.ts';
 
-const EXPLAIN = command({
+export const explainCommand = runnable({
   name: 'stowage explain',
   operands: ['TABLE'],
   about: `Says what operations would take: requests, billed operations, bytes, dollars a million. Reads the root, the branches and
@@ -20,11 +20,18 @@ ${ADDRESS_HELP}`,
     json: { help: 'prints the rows as JSON' },
   },
   examples: ['stowage explain users --from gcp://my-project/stowage-prod'],
+  async run({ operands: [name = ''], values }) {
+    return onStore('--from', values.from, async (store, signal) => {
+      const { leaves, rows } = await explained(store, name, values.key, signal);
+      const { providers, date } = operationPriceList(PRICES_2026_11);
+      const prices = providers[values.from!.startsWith('gcp:') ? 'datastore' : 'azure-tables'];
+      const priced = rows.map((row) => ({ ...row, dollarsAMillion: 1e6 * dollarsOf(row, prices) }));
+      console.log(values.json ? JSON.stringify({ leaves, rows: priced }, null, 2) : text(leaves, priced));
+      if (!values.json)
+        for (const line of wrapped(`List prices of ${date}, ${prices.region}; ${BASIS}`)) console.log(line);
+    });
+  },
 });
-
-export function explainCommand(args: readonly string[]): Promise<void> {
-  return runCommand(EXPLAIN, args, explain);
-}
 
 /** The work of one call while nobody else writes. */
 export interface Explained {
@@ -60,19 +67,6 @@ function rowsOf({ parts, pages }: ContainerInfo, leaves: number): Explained[] {
     { operation: 'scan of all', ...none, reads: leaves, bytes: leaves * leafBytes },
     { operation: 'drop', ...none, reads: leaves, deletes: leaves, bytes: 0 },
   ];
-}
-
-async function explain({ operands: [name = ''], values }: CommandLine<typeof EXPLAIN.options>): Promise<number | void> {
-  return ended(async (signal) => {
-    await using store = opened('--from', values.from);
-    const { leaves, rows } = await explained(store, name, values.key, signal);
-    const { providers, date } = operationPriceList(PRICES_2026_11);
-    const prices = providers[values.from!.startsWith('gcp:') ? 'datastore' : 'azure-tables'];
-    const priced = rows.map((row) => ({ ...row, dollarsAMillion: 1e6 * dollarsOf(row, prices) }));
-    console.log(values.json ? JSON.stringify({ leaves, rows: priced }, null, 2) : text(leaves, priced));
-    if (!values.json)
-      for (const line of wrapped(`List prices of ${date}, ${prices.region}; ${BASIS}`)) console.log(line);
-  });
 }
 
 const BASIS =

@@ -2,18 +2,18 @@
 import { readFile, rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { EXIT } from '../exit.ts';
-import { choice, command, type CommandLine, runCommand, UsageError, wholeNumber } from '../options.ts';
+import { choice, runnable, UsageError, wholeNumber } from '../options.ts';
 import { ADDRESS_HELP } from './address.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
 import { StateFile } from './files.ts';
 import { importTable } from './import.ts';
-import { ended, FROM, opened, TO } from './opened.ts';
+import { FROM, onStore, opened, TO } from './opened.ts';
 
 const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };
 const RANGES_MAX = 256;
 
-const EXPORT = command({
+const exportAll = runnable({
   name: 'stowage export',
   operands: ['TABLE'],
   about: `Writes a table into a folder: NDJSON, a line a record, types kept. Run again after an interruption it goes on. A record
@@ -21,9 +21,24 @@ that nobody changes meanwhile is in it once; the export is no snapshot.
 ${ADDRESS_HELP}`,
   options: { from: FROM, out: { value: 'DIR', help: 'the folder; default TABLE.export' }, ranges: RANGES },
   examples: ['stowage export users --from azure://myaccount/stowage --out users.export'],
+  async run({ operands: [table = ''], values }) {
+    const folder = values.out ?? `${table}.export`;
+    return onStore('--from', values.from, async (store, signal) => {
+      const { ranges } = await exportTable({
+        store,
+        table,
+        folder,
+        ranges: rangesOf(values),
+        onProgress: told(),
+        signal,
+      });
+      const records = ranges.reduce((sum, range) => sum + range.records, 0);
+      console.log(`${records} records are in ${folder}`);
+    });
+  },
 });
 
-const IMPORT = command({
+const importAll = runnable({
   name: `stowage import`,
   operands: ['DIR|FILE'],
   about: `Puts the records of an export, or of a file of NDJSON ({"key":"a","value":1} a line), into a table, whatever is there.
@@ -35,9 +50,18 @@ ${ADDRESS_HELP}`,
     order: { value: 'hash|key', help: 'of a table that does not exist; default as exported, else hash' },
   },
   examples: ['stowage import users.export --to gcp://my-project/stowage-prod --table users'],
+  async run({ operands: [source = ''], values }) {
+    const { table } = values;
+    if (table === undefined) throw new UsageError('--table is missing: the table that the records go to');
+    const order = values.order === undefined ? undefined : choice('--order', values.order, ['hash', 'key']);
+    return onStore('--to', values.to, async (store, signal) => {
+      const records = await importTable({ store, table, order, source, onProgress: told(), signal });
+      console.log(`${records} records were put into ${table}`);
+    });
+  },
 });
 
-const COPY = command({
+const copy = runnable({
   name: 'stowage copy',
   operands: ['TABLE'],
   about: `Copies a table into another store, then compares both by counts and checksums. Run again after an interruption it goes
@@ -52,48 +76,40 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     ranges: RANGES,
   },
   examples: ['stowage copy users --from gcp://my-project/stowage-prod --to azure://myaccount/stowage'],
-});
-
-/** Each by its name. */
-export const DATA_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  export: (args) => runCommand(EXPORT, args, exportAll),
-  import: (args) => runCommand(IMPORT, args, importAll),
-  copy: (args) => runCommand(COPY, args, copy),
-};
-
-async function exportAll({
-  operands: [table = ''],
-  values,
-}: CommandLine<typeof EXPORT.options>): Promise<number | void> {
-  const folder = values.out ?? `${table}.export`;
-  return ended(async (signal) => {
-    await using store = opened('--from', values.from);
-    const { ranges } = await exportTable({
-      store,
-      table,
-      folder,
-      ranges: rangesOf(values),
-      onProgress: told(),
-      signal,
+  async run({ operands: [table = ''], values }) {
+    const { as: target = table, state: file = `${table}.copy.json` } = values;
+    const ranges = rangesOf(values);
+    return onStore('--from', values.from, async (from, signal) => {
+      await using to = opened('--to', values.to);
+      const of = [values.from ?? '', table, values.to ?? '', target];
+      const state = await stateIn(file, of);
+      const tell = told();
+      const saved = new StateFile(file);
+      const onState = async (now: CopyState): Promise<void> => {
+        await saved.save({ of, ...now });
+        tell(now.records);
+      };
+      const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
+      await rm(file, { force: true });
+      console.log(`${records} records were copied; comparing`);
+      const [there, here] = await Promise.all(
+        (
+          [
+            [from, table],
+            [to, target],
+          ] as const
+        ).map(async ([store, name]) => checksumOf(await encodedTable(store, name, { create: false }), ranges, signal)),
+      );
+      const isSame = there!.sum === here!.sum && there!.records === here!.records;
+      console.log(
+        isSame
+          ? `Both hold the same ${here!.records} records (checksum ${here!.sum}).`
+          : `They differ: ${there!.records} records there, ${here!.records} here. Somebody wrote meanwhile, or ${target} held others before.`,
+      );
+      if (!isSame) process.exitCode = EXIT.failed;
     });
-    const records = ranges.reduce((sum, range) => sum + range.records, 0);
-    console.log(`${records} records are in ${folder}`);
-  });
-}
-
-async function importAll({
-  operands: [source = ''],
-  values,
-}: CommandLine<typeof IMPORT.options>): Promise<number | void> {
-  const { table } = values;
-  if (table === undefined) throw new UsageError('--table is missing: the table that the records go to');
-  const order = values.order === undefined ? undefined : choice('--order', values.order, ['hash', 'key']);
-  return ended(async (signal) => {
-    await using store = opened('--to', values.to);
-    const records = await importTable({ store, table, order, source, onProgress: told(), signal });
-    console.log(`${records} records were put into ${table}`);
-  });
-}
+  },
+});
 
 /** A copy that was interrupted, and of what. */
 const savedCopy = z.strictObject({
@@ -101,41 +117,6 @@ const savedCopy = z.strictObject({
   ranges: z.array(z.string().nullable()),
   records: z.int(),
 });
-
-async function copy({ operands: [table = ''], values }: CommandLine<typeof COPY.options>): Promise<number | void> {
-  const { as: target = table, state: file = `${table}.copy.json` } = values;
-  const ranges = rangesOf(values);
-  return ended(async (signal) => {
-    await using from = opened('--from', values.from);
-    await using to = opened('--to', values.to);
-    const of = [values.from ?? '', table, values.to ?? '', target];
-    const state = await stateIn(file, of);
-    const tell = told();
-    const saved = new StateFile(file);
-    const onState = async (now: CopyState): Promise<void> => {
-      await saved.save({ of, ...now });
-      tell(now.records);
-    };
-    const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
-    await rm(file, { force: true });
-    console.log(`${records} records were copied; comparing`);
-    const [there, here] = await Promise.all(
-      (
-        [
-          [from, table],
-          [to, target],
-        ] as const
-      ).map(async ([store, name]) => checksumOf(await encodedTable(store, name, { create: false }), ranges, signal)),
-    );
-    const isSame = there!.sum === here!.sum && there!.records === here!.records;
-    console.log(
-      isSame
-        ? `Both hold the same ${here!.records} records (checksum ${here!.sum}).`
-        : `They differ: ${there!.records} records there, ${here!.records} here. Somebody wrote meanwhile, or ${target} held others before.`,
-    );
-    if (!isSame) process.exitCode = EXIT.failed;
-  });
-}
 
 async function stateIn(file: string, of: readonly string[]): Promise<CopyState | undefined> {
   try {
@@ -161,3 +142,6 @@ function told(): (records: number) => void {
     console.error(`${records} records`);
   };
 }
+
+/** Each by its name. */
+export const DATA_COMMANDS = { export: exportAll, import: importAll, copy };

@@ -2,13 +2,13 @@
 import { open } from 'node:fs/promises';
 import type { ContainerInfo, Finding, PageInfo, Taken, VerifyReport } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { command, type CommandLine, runCommand, UsageError } from '../options.ts';
+import { runnable, UsageError } from '../options.ts';
 import { ADDRESS_HELP } from './address.ts';
-import { ended, FROM, opened } from './opened.ts';
+import { FROM, onStore } from './opened.ts';
 
 const JSON_OPTION = { help: 'prints the report as JSON' };
 
-const VERIFY = command({
+const verify = runnable({
   name: 'stowage verify',
   operands: ['TABLE'],
   about: `Reads everything that is stored of a table, and says what is damaged, missing or misplaced. Writes nothing.
@@ -16,18 +16,32 @@ ${ADDRESS_HELP}
 Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be read.`,
   options: { from: FROM, json: JSON_OPTION },
   examples: ['stowage verify users --from gcp://my-project/stowage-prod'],
+  async run({ operands: [table = ''], values }) {
+    return onStore('--from', values.from, async (store, signal) => {
+      const onFinding = values.json ? {} : { onFinding: (finding: Finding) => console.log(findingText(finding)) };
+      const report = await store.verify(table, { signal, ...onFinding });
+      console.log(values.json ? JSON.stringify(report, null, 2) : `${countsText(report)}\n${verdictText(report)}`);
+      if (report.findingCount > 0) process.exitCode = EXIT.failed;
+    });
+  },
 });
 
-const STATS = command({
+const stats = runnable({
   name: 'stowage stats',
   operands: ['TABLE'],
   about: `Reads a table and counts its containers by level, records and bytes; as costly as verify.
 ${ADDRESS_HELP}`,
   options: { from: FROM, json: JSON_OPTION },
   examples: ['stowage stats users --from azure://myaccount/stowage'],
+  async run({ operands: [table = ''], values }) {
+    return onStore('--from', values.from, async (store, signal) => {
+      const { findings, ...report } = await store.verify(table, { signal });
+      console.log(values.json ? JSON.stringify(report, null, 2) : statsText({ findings, ...report }));
+    });
+  },
 });
 
-const INSPECT = command({
+const inspect = runnable({
   name: 'stowage inspect',
   operands: ['TABLE'],
   about: `Shows one container as it is stored: the root, the one named, or the leaf that owns a key. Writes nothing.
@@ -39,9 +53,21 @@ ${ADDRESS_HELP}`,
     json: JSON_OPTION,
   },
   examples: ['stowage inspect users --key user:1 --from gcp://my-project/stowage-prod'],
+  async run({ operands: [table = ''], values }) {
+    const { container, key } = values;
+    if (container !== undefined && key !== undefined) throw new UsageError('give --container or --key, not both');
+    return onStore('--from', values.from, async (store, signal) => {
+      const info = await store.inspect(table, {
+        signal,
+        ...(container !== undefined && { container }),
+        ...(key !== undefined && { key }),
+      });
+      console.log(values.json ? JSON.stringify(info, null, 2) : infoText(info));
+    });
+  },
 });
 
-const REPAIR = command({
+const repair = runnable({
   name: 'stowage repair',
   operands: ['TABLE'],
   about: `Mends what verify finds. Keeps the records of readable pages; what it takes away it writes to a file first: NDJSON, a
@@ -54,25 +80,22 @@ Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
     'dry-run': { help: 'says what would be taken away, writes nothing' },
   },
   examples: ['stowage repair users --from gcp://my-project/stowage-prod --save users.taken.ndjson'],
+  async run({ operands: [table = ''], values }) {
+    const { save: file, 'dry-run': dryRun } = values;
+    if (file === undefined && !dryRun) throw new UsageError('--save is missing: the file that gets what is taken away');
+    return onStore('--from', values.from, async (store, signal) => {
+      const save = async (taken: Taken): Promise<void> => {
+        console.log(takenText(taken));
+        if (!dryRun) await appendTaken(file!, taken);
+      };
+      const { mended, verified } = await store.repair(table, { save, dryRun, signal });
+      console.log(`${mended} containers ${dryRun ? 'would be' : 'were'} mended. ${countsText(verified)}`);
+      for (const finding of dryRun ? [] : verified.findings) console.log(findingText(finding));
+      console.log(verdictText(verified));
+      if (verified.findingCount > 0) process.exitCode = EXIT.failed;
+    });
+  },
 });
-
-/** Each by its name. */
-export const LOOK_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  verify: (args) => runCommand(VERIFY, args, verify),
-  stats: (args) => runCommand(STATS, args, stats),
-  inspect: (args) => runCommand(INSPECT, args, inspect),
-  repair: (args) => runCommand(REPAIR, args, repair),
-};
-
-async function verify({ operands: [table = ''], values }: CommandLine<typeof VERIFY.options>): Promise<number | void> {
-  return ended(async (signal) => {
-    await using store = opened('--from', values.from);
-    const onFinding = values.json ? {} : { onFinding: (finding: Finding) => console.log(findingText(finding)) };
-    const report = await store.verify(table, { signal, ...onFinding });
-    console.log(values.json ? JSON.stringify(report, null, 2) : `${countsText(report)}\n${verdictText(report)}`);
-    if (report.findingCount > 0) process.exitCode = EXIT.failed;
-  });
-}
 
 function countsText({ records, pages, containers, branches, bytes, unlinked }: VerifyReport): string {
   const linked = unlinked === 0 ? '' : `; ${unlinked} containers are linked by none: a vacuum judges them`;
@@ -92,14 +115,6 @@ function stretchText({ from, to }: { readonly from: string; readonly to: string 
   return `from ${JSON.stringify(from)} to ${to === undefined ? 'the end' : JSON.stringify(to)}`;
 }
 
-async function stats({ operands: [table = ''], values }: CommandLine<typeof STATS.options>): Promise<number | void> {
-  return ended(async (signal) => {
-    await using store = opened('--from', values.from);
-    const { findings, ...report } = await store.verify(table, { signal });
-    console.log(values.json ? JSON.stringify(report, null, 2) : statsText({ findings, ...report }));
-  });
-}
-
 function statsText(report: VerifyReport): string {
   const levels = report.levels.map(
     ({ level, containers, pages, bytes }) =>
@@ -113,23 +128,6 @@ function statsText(report: VerifyReport): string {
 
 function timeText(ms: number | undefined): string {
   return ms === undefined ? 'unknown' : new Date(ms).toISOString();
-}
-
-async function inspect({
-  operands: [table = ''],
-  values,
-}: CommandLine<typeof INSPECT.options>): Promise<number | void> {
-  const { container, key } = values;
-  if (container !== undefined && key !== undefined) throw new UsageError('give --container or --key, not both');
-  return ended(async (signal) => {
-    await using store = opened('--from', values.from);
-    const info = await store.inspect(table, {
-      signal,
-      ...(container !== undefined && { container }),
-      ...(key !== undefined && { key }),
-    });
-    console.log(values.json ? JSON.stringify(info, null, 2) : infoText(info));
-  });
 }
 
 function infoText({ container, version, parts, header, damage, pages }: ContainerInfo): string {
@@ -154,23 +152,6 @@ function pageText(page: PageInfo): string {
   return `${where}, ${records} records, ${dead}, ${stretchText(page)}`;
 }
 
-async function repair({ operands: [table = ''], values }: CommandLine<typeof REPAIR.options>): Promise<number | void> {
-  const { save: file, 'dry-run': dryRun } = values;
-  if (file === undefined && !dryRun) throw new UsageError('--save is missing: the file that gets what is taken away');
-  return ended(async (signal) => {
-    await using store = opened('--from', values.from);
-    const save = async (taken: Taken): Promise<void> => {
-      console.log(takenText(taken));
-      if (!dryRun) await appendTaken(file!, taken);
-    };
-    const { mended, verified } = await store.repair(table, { save, dryRun, signal });
-    console.log(`${mended} containers ${dryRun ? 'would be' : 'were'} mended. ${countsText(verified)}`);
-    for (const finding of dryRun ? [] : verified.findings) console.log(findingText(finding));
-    console.log(verdictText(verified));
-    if (verified.findingCount > 0) process.exitCode = EXIT.failed;
-  });
-}
-
 function takenText({ container, parts, lost, lostKeys, olderKeys }: Taken): string {
   const held = `${Object.keys(parts).length} stored parts`;
   const stretches = lost.map((stretch) => `records may be lost ${stretchText(stretch)}`);
@@ -186,3 +167,6 @@ async function appendTaken(file: string, { parts, ...taken }: Taken): Promise<vo
   await handle.appendFile(`${JSON.stringify({ ...taken, parts: Object.fromEntries(named) })}\n`);
   await handle.datasync();
 }
+
+/** Each by its name. */
+export const LOOK_COMMANDS = { verify, stats, inspect, repair };

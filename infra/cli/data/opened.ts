@@ -9,17 +9,24 @@ import { storeAt } from './address.ts';
 export const FROM = { value: 'STORE', help: 'where the table is; it must be given' };
 export const TO = { value: 'STORE', help: 'where the records go; it must be given' };
 
-/** Throws a UsageError without an address, or for what is none. */
+/** Opens a store. Throws a UsageError without an address, or for what is none. */
 export function opened(option: string, address: string | undefined): Store {
   if (address === undefined)
     throw new UsageError(`${option} is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE`);
   return storeAt(option, address, askTool, process.env);
 }
 
-/** The error in a line; the exit code of a failure. */
-export async function ended(work: (signal: AbortSignal) => Promise<void>): Promise<number | void> {
+/** Works on a store, and closes it. The exit code of a failure, whose error is printed in a line. */
+export async function onStore(
+  option: string,
+  address: string | undefined,
+  work: (store: Store, signal: AbortSignal) => Promise<void>,
+): Promise<number | void> {
   try {
-    return await untilInterrupted(work);
+    return await untilInterrupted(async (signal) => {
+      await using store = opened(option, address);
+      await work(store, signal);
+    });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     console.error(error instanceof Error ? error.message : error);

@@ -9,14 +9,14 @@ import {
   type Table,
   type TableOptions,
 } from '../../../shared/store/index.ts';
-import { choice, command, type CommandLine, runCommand, UsageError, wholeNumber } from '../options.ts';
+import { choice, runnable, UsageError, wholeNumber } from '../options.ts';
 import { ADDRESS_HELP } from './address.ts';
-import { ended, FROM, opened, TO } from './opened.ts';
+import { FROM, onStore, TO } from './opened.ts';
 import { lineOf, readableValue } from './record-line.ts';
 
 const JSON_LINE = { help: 'prints the record as `export` writes it, with its version' };
 
-const GET = command({
+const get = runnable({
   name: 'stowage get',
   operands: ['TABLE', 'KEY'],
   about: `Prints the value of a record: JSON where it can be written so, bytes as they are.
@@ -24,9 +24,18 @@ ${ADDRESS_HELP}
 Exit codes: 0 it is there, 1 it is not, or could not be read.`,
   options: { from: FROM, json: JSON_LINE },
   examples: ['stowage get users ada --from gcp://my-project/stowage-prod'],
+  async run({ operands, values }) {
+    const [name = '', key = ''] = operands;
+    return withTable(['--from', values.from], name, async (table, signal) => {
+      const entry = await table.get(key, { signal });
+      if (entry === undefined) throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
+      if (values.json) console.log(fullLine(entry));
+      else process.stdout.write(printed(entry.value));
+    });
+  },
 });
 
-const PUT = command({
+const put = runnable({
   name: 'stowage put',
   operands: ['TABLE', 'KEY', '[VALUE]'],
   about: `Writes a record, and prints its version. VALUE is JSON; left out, standard input is read.
@@ -43,9 +52,32 @@ ${ADDRESS_HELP}`,
     `stowage put users ada '{"name":"Ada"}' --to gcp://my-project/stowage-prod`,
     'stowage put files logo --codec bytes --to azure://myaccount/stowage < logo.png',
   ],
+  async run({ operands, values }) {
+    const [name = '', key = '', text] = operands;
+    const codec = choice('--codec', values.codec, ['msgpack', 'json', 'bytes']);
+    const { 'if-version': ifVersion, 'if-absent': ifAbsent, 'ttl-ms': ttl, create } = values;
+    if (ifVersion !== undefined && ifAbsent) throw new UsageError('give --if-version or --if-absent, not both');
+    const ttlMs = ttl === undefined ? undefined : wholeNumber('--ttl-ms', ttl, 1);
+    const order = create === undefined ? undefined : choice('--create', create, ['hash', 'key']);
+    const value = valueOf(codec, text === undefined ? await buffer(process.stdin) : Buffer.from(text));
+    return withTable(
+      ['--to', values.to],
+      name,
+      async (table, signal) => {
+        const { version } = await table.put(key, value, {
+          signal,
+          ...(ttlMs !== undefined && { ttlMs }),
+          ...(ifVersion !== undefined && { ifVersion }),
+          ...(ifAbsent && { ifAbsent }),
+        });
+        console.log(version);
+      },
+      order === undefined ? { create: false } : { order },
+    );
+  },
 });
 
-const DELETE = command({
+const remove = runnable({
   name: 'stowage delete',
   operands: ['TABLE', 'KEY'],
   about: `Deletes a record.
@@ -53,11 +85,19 @@ ${ADDRESS_HELP}
 Exit codes: 0 it is gone, or was not there, 1 it could not be deleted.`,
   options: { from: FROM, 'if-version': { value: 'V', help: 'only this version' } },
   examples: ['stowage delete users ada --from gcp://my-project/stowage-prod'],
+  async run({ operands, values }) {
+    const [name = '', key = ''] = operands;
+    const ifVersion = values['if-version'];
+    return withTable(['--from', values.from], name, async (table, signal) => {
+      const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
+      console.log(deleted ? 'deleted' : 'there was none');
+    });
+  },
 });
 
 const LIMIT = '100';
 
-const SCAN = command({
+const scan = runnable({
   name: 'stowage scan',
   operands: ['TABLE'],
   about: `Prints records, a line each, as \`export\` writes them. Bounds and --reverse need a table of order key.
@@ -73,24 +113,37 @@ ${ADDRESS_HELP}`,
     keys: { help: 'prints keys alone' },
   },
   examples: ['stowage scan users --prefix a --limit 10 --from gcp://my-project/stowage-prod'],
+  async run({ operands: [name = ''], values }) {
+    const { from: _, limit: text, keys, reverse, ...bounds } = values;
+    const limit = wholeNumber('--limit', text, 1);
+    const given = Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
+    return withTable(['--from', values.from], name, async (table, signal) => {
+      const options = { ...given, ...(reverse && { reverse }), limit, signal };
+      const found = keys ? table.keys(options) : table.scan(options);
+      for await (const one of found) console.log(typeof one === 'string' ? one : lineOf(one));
+      if (found.cursor !== undefined) console.error(`There is more: --cursor ${found.cursor}`);
+    });
+  },
 });
 
-const TABLES = command({
+const tables = runnable({
   name: 'stowage tables',
   about: `Lists the tables of a store.
 ${ADDRESS_HELP}`,
   options: { from: FROM, json: { help: 'prints the list as JSON' } },
   examples: ['stowage tables --from azure://myaccount/stowage'],
+  async run({ values }) {
+    return onStore('--from', values.from, async (store, signal) => {
+      const found = await store.tables({ signal });
+      if (values.json) return console.log(JSON.stringify(found, null, 2));
+      for (const { name, order, createdAtMs, damage } of found) {
+        const facts = createdAtMs === undefined ? ['damaged', damage] : [order, new Date(createdAtMs).toISOString()];
+        console.log([name, ...facts].join('\t'));
+      }
+      if (found.length === 0) console.error('There are no tables.');
+    });
+  },
 });
-
-/** Each by its name. */
-export const RECORD_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  get: (args) => runCommand(GET, args, get),
-  put: (args) => runCommand(PUT, args, put),
-  delete: (args) => runCommand(DELETE, args, remove),
-  scan: (args) => runCommand(SCAN, args, scan),
-  tables: (args) => runCommand(TABLES, args, tables),
-};
 
 /** Opens a table for one piece of work. A table that is not there is not made. */
 async function withTable(
@@ -99,19 +152,8 @@ async function withTable(
   work: (table: Table<EncodedValue>, signal: AbortSignal) => Promise<void>,
   options: TableOptions = { create: false },
 ): Promise<number | void> {
-  return ended(async (signal) => {
-    await using store = opened(option, address);
+  return onStore(option, address, async (store, signal) => {
     await work(await store.table(name, { ...options, signal, codec: 'encoded' }), signal);
-  });
-}
-
-async function get({ operands, values }: CommandLine<typeof GET.options>): Promise<number | void> {
-  const [name = '', key = ''] = operands;
-  return withTable(['--from', values.from], name, async (table, signal) => {
-    const entry = await table.get(key, { signal });
-    if (entry === undefined) throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
-    if (values.json) console.log(fullLine(entry));
-    else process.stdout.write(printed(entry.value));
   });
 }
 
@@ -127,30 +169,6 @@ function printed(stored: EncodedValue): string | Uint8Array {
   return `${inspect(decode(stored), { depth: Infinity, maxArrayLength: null, maxStringLength: null })}\n`;
 }
 
-async function put({ operands, values }: CommandLine<typeof PUT.options>): Promise<number | void> {
-  const [name = '', key = '', text] = operands;
-  const codec = choice('--codec', values.codec, ['msgpack', 'json', 'bytes']);
-  const { 'if-version': ifVersion, 'if-absent': ifAbsent, 'ttl-ms': ttl, create } = values;
-  if (ifVersion !== undefined && ifAbsent) throw new UsageError('give --if-version or --if-absent, not both');
-  const ttlMs = ttl === undefined ? undefined : wholeNumber('--ttl-ms', ttl, 1);
-  const order = create === undefined ? undefined : choice('--create', create, ['hash', 'key']);
-  const value = valueOf(codec, text === undefined ? await buffer(process.stdin) : Buffer.from(text));
-  return withTable(
-    ['--to', values.to],
-    name,
-    async (table, signal) => {
-      const { version } = await table.put(key, value, {
-        signal,
-        ...(ttlMs !== undefined && { ttlMs }),
-        ...(ifVersion !== undefined && { ifVersion }),
-        ...(ifAbsent && { ifAbsent }),
-      });
-      console.log(version);
-    },
-    order === undefined ? { create: false } : { order },
-  );
-}
-
 function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
   if (codec === 'bytes') return { codec, bytes };
   try {
@@ -162,36 +180,5 @@ function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
   }
 }
 
-async function remove({ operands, values }: CommandLine<typeof DELETE.options>): Promise<number | void> {
-  const [name = '', key = ''] = operands;
-  const ifVersion = values['if-version'];
-  return withTable(['--from', values.from], name, async (table, signal) => {
-    const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
-    console.log(deleted ? 'deleted' : 'there was none');
-  });
-}
-
-async function scan({ operands: [name = ''], values }: CommandLine<typeof SCAN.options>): Promise<number | void> {
-  const { from: _, limit: text, keys, reverse, ...bounds } = values;
-  const limit = wholeNumber('--limit', text, 1);
-  const given = Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
-  return withTable(['--from', values.from], name, async (table, signal) => {
-    const options = { ...given, ...(reverse && { reverse }), limit, signal };
-    const found = keys ? table.keys(options) : table.scan(options);
-    for await (const one of found) console.log(typeof one === 'string' ? one : lineOf(one));
-    if (found.cursor !== undefined) console.error(`There is more: --cursor ${found.cursor}`);
-  });
-}
-
-async function tables({ values }: CommandLine<typeof TABLES.options>): Promise<number | void> {
-  return ended(async (signal) => {
-    await using store = opened('--from', values.from);
-    const found = await store.tables({ signal });
-    if (values.json) return console.log(JSON.stringify(found, null, 2));
-    for (const { name, order, createdAtMs, damage } of found) {
-      const facts = createdAtMs === undefined ? ['damaged', damage] : [order, new Date(createdAtMs).toISOString()];
-      console.log([name, ...facts].join('\t'));
-    }
-    if (found.length === 0) console.error('There are no tables.');
-  });
-}
+/** Each by its name. */
+export const RECORD_COMMANDS = { get, put, delete: remove, scan, tables };

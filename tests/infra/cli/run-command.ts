@@ -33,7 +33,7 @@ export function runCommand(
   });
 }
 
-const COMMANDS: typeof LOOK_COMMANDS = {
+const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   ...LOOK_COMMANDS,
   ...DATA_COMMANDS,
   ...RECORD_COMMANDS,
