@@ -53,6 +53,15 @@ locals {
   # Names of accounts and apps are the whole world's: the same subscription, service and stage
   # always make the same ones.
   suffix = substr(sha256("${var.subscription_id}/${local.name}"), 0, 8)
+
+  # What all functions are told of the store, beside where it is.
+  environment = merge(
+    { STOWAGE_TIMEOUT_MS = tostring(var.timeout_ms) },
+    var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = tostring(var.container_bytes_max) },
+    var.otlp_endpoint == "" ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT = var.otlp_endpoint },
+    length(var.cors_origins) == 0 ? {} : { STOWAGE_CORS_ORIGINS = join(",", var.cors_origins) },
+    var.transport == "own" ? {} : { STOWAGE_TRANSPORT = var.transport },
+  )
 }
 
 resource "azurerm_resource_group" "data" {
@@ -96,22 +105,18 @@ module "functions" {
   source = "./functions"
   count  = var.data_only ? 0 : 1
 
-  name                = local.name
-  suffix              = local.suffix
-  tags                = local.tags
-  region              = var.region
-  data_group          = azurerm_resource_group.data.id
-  data_endpoint       = azurerm_storage_account.data.primary_table_endpoint
-  table               = var.table
-  functions           = var.functions
-  timeout_ms          = var.timeout_ms
-  container_bytes_max = var.container_bytes_max
-  transport           = var.transport
-  cors_origins        = var.cors_origins
-  otlp_endpoint       = var.otlp_endpoint
-  deployers           = var.deployers
-  keys                = var.keys
-  keys_version        = var.keys_version
-  alerts              = var.alerts
-  budget              = var.budget
+  name          = local.name
+  suffix        = local.suffix
+  tags          = local.tags
+  region        = var.region
+  data_group    = azurerm_resource_group.data.id
+  data_endpoint = azurerm_storage_account.data.primary_table_endpoint
+  table         = var.table
+  functions     = var.functions
+  environment   = local.environment
+  deployers     = var.deployers
+  keys          = var.keys
+  keys_version  = var.keys_version
+  alerts        = var.alerts
+  budget        = var.budget
 }

@@ -28,6 +28,15 @@ provider "google" {
 locals {
   name   = "${var.service}-${var.stage}"
   labels = { service = var.service, stage = var.stage }
+
+  # What all functions are told of the store, beside where it is.
+  environment = merge(
+    { STOWAGE_TIMEOUT_MS = tostring(var.timeout_ms) },
+    var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = tostring(var.container_bytes_max) },
+    var.otlp_endpoint == "" ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT = var.otlp_endpoint },
+    length(var.cors_origins) == 0 ? {} : { STOWAGE_CORS_ORIGINS = join(",", var.cors_origins) },
+    var.transport == "own" ? {} : { STOWAGE_TRANSPORT = var.transport },
+  )
 }
 
 resource "google_project_service" "needed" {
@@ -81,24 +90,20 @@ module "functions" {
   source = "./functions"
   count  = var.data_only ? 0 : 1
 
-  name                = local.name
-  labels              = local.labels
-  project             = var.project
-  region              = var.region
-  database            = google_firestore_database.store.name
-  namespace           = var.namespace
-  functions           = var.functions
-  timeout_ms          = var.timeout_ms
-  container_bytes_max = var.container_bytes_max
-  transport           = var.transport
-  cors_origins        = var.cors_origins
-  otlp_endpoint       = var.otlp_endpoint
-  invokers            = var.invokers
-  deployers           = var.deployers
-  keys                = var.keys
-  keys_version        = var.keys_version
-  alerts              = var.alerts
-  budget              = var.budget
+  name         = local.name
+  labels       = local.labels
+  project      = var.project
+  region       = var.region
+  database     = google_firestore_database.store.name
+  namespace    = var.namespace
+  functions    = var.functions
+  environment  = local.environment
+  invokers     = var.invokers
+  deployers    = var.deployers
+  keys         = var.keys
+  keys_version = var.keys_version
+  alerts       = var.alerts
+  budget       = var.budget
 
   depends_on = [google_project_service.needed]
 }

@@ -117,47 +117,38 @@ locals {
     },
   )
 
+  # How often a rule looks, and how far back. The others: five minutes.
+  spans = { vacuum = ["PT15M", "PT15M"], absent = ["PT6H", "P2D"] }
+
   alerts = var.alerts == null ? {} : merge(
     { for name, share in local.shares : name => {
-      text   = "More than ${var.alerts.error_percent} % of the requests ${share.text}. ${local.runbook[name]}"
-      query  = "requests | summarize found = countif(${share.codes}), total = count() | where 100.0 * found > ${var.alerts.error_percent} * total"
-      every  = "PT5M"
-      window = "PT5M"
+      text  = "More than ${var.alerts.error_percent} % of the requests ${share.text}. ${local.runbook[name]}"
+      query = "requests | summarize found = countif(${share.codes}), total = count() | where 100.0 * found > ${var.alerts.error_percent} * total"
     } },
     { for name, app in local.timed : "capped-${name}" => {
-      text   = "${name} has all its instances. ${local.runbook.capped}"
-      query  = "requests | where cloud_RoleName =~ \"${app.name}\" | summarize instances = dcount(cloud_RoleInstance) | where instances >= ${var.functions[name].instances_max}"
-      every  = "PT5M"
-      window = "PT5M"
+      text  = "${name} has all its instances. ${local.runbook.capped}"
+      query = "requests | where cloud_RoleName =~ \"${app.name}\" | summarize instances = dcount(cloud_RoleInstance) | where instances >= ${var.functions[name].instances_max}"
     } },
     {
       latency = {
-        text   = "1 % of the requests take more than ${var.alerts.latency_ms} ms. ${local.runbook.latency}"
-        query  = "requests | where cloud_RoleName in~ (${join(", ", [for app in local.timed : "\"${app.name}\""])}) | summarize p99 = percentile(duration, 99) | where p99 > ${var.alerts.latency_ms}"
-        every  = "PT5M"
-        window = "PT5M"
+        text  = "1 % of the requests take more than ${var.alerts.latency_ms} ms. ${local.runbook.latency}"
+        query = "requests | where cloud_RoleName in~ (${join(", ", [for app in local.timed : "\"${app.name}\""])}) | summarize p99 = percentile(duration, 99) | where p99 > ${var.alerts.latency_ms}"
       }
       # Its status was sent before it failed, so no count of 5xx has it.
       late = {
-        text   = "An answer broke off after its status was sent. ${local.runbook.late}"
-        query  = "${local.lines} | where line.severity == \"ERROR\" and toint(line.status) < 500"
-        every  = "PT5M"
-        window = "PT5M"
+        text  = "An answer broke off after its status was sent. ${local.runbook.late}"
+        query = "${local.lines} | where line.severity == \"ERROR\" and toint(line.status) < 500"
       }
     },
     # A timer's invocation has no status of HTTP: its line says how it went, and the platform
     # whether it ended.
     local.scheduled == "" ? {} : { vacuum = {
-      text   = "What runs on a schedule fails. ${local.runbook.fails}"
-      query  = "union (${local.lines} | where line.severity == \"ERROR\"), (requests | where success == false) | where cloud_RoleName in~ (${local.scheduled})"
-      every  = "PT15M"
-      window = "PT15M"
+      text  = "What runs on a schedule fails. ${local.runbook.fails}"
+      query = "union (${local.lines} | where line.severity == \"ERROR\"), (requests | where success == false) | where cloud_RoleName in~ (${local.scheduled})"
     } },
     !local.is_daily ? {} : { absent = {
-      text   = "What runs on a schedule has not run for 26 hours. ${local.runbook.absent}"
-      query  = "union traces, requests | summarize runs = countif(timestamp > ago(26h) and cloud_RoleName in~ (${local.scheduled}) and message contains \"vacuum: \"), since = min(timestamp) | where runs == 0 and since < ago(26h)"
-      every  = "PT6H"
-      window = "P2D"
+      text  = "What runs on a schedule has not run for 26 hours. ${local.runbook.absent}"
+      query = "union traces, requests | summarize runs = countif(timestamp > ago(26h) and cloud_RoleName in~ (${local.scheduled}) and message contains \"vacuum: \"), since = min(timestamp) | where runs == 0 and since < ago(26h)"
     } },
   )
 }
@@ -223,8 +214,8 @@ resource "azurerm_monitor_scheduled_query_rules_alert_v2" "this" {
 
   scopes                  = [azurerm_application_insights.this.id]
   severity                = 2
-  evaluation_frequency    = each.value.every
-  window_duration         = each.value.window
+  evaluation_frequency    = lookup(local.spans, each.key, ["PT5M", "PT5M"])[0]
+  window_duration         = lookup(local.spans, each.key, ["PT5M", "PT5M"])[1]
   auto_mitigation_enabled = true
 
   criteria {

@@ -166,12 +166,9 @@ resource "azurerm_function_app_flex_consumption" "this" {
 
       STOWAGE_TABLES_ENDPOINT = trimsuffix(var.data_endpoint, "/")
       STOWAGE_TABLES_TABLE    = var.table
-      STOWAGE_TIMEOUT_MS      = tostring(var.timeout_ms)
     },
-    var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = tostring(var.container_bytes_max) },
-    var.otlp_endpoint == "" ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT = var.otlp_endpoint, OTEL_SERVICE_NAME = "${var.name}-${each.key}" },
-    length(var.cors_origins) == 0 ? {} : { STOWAGE_CORS_ORIGINS = join(",", var.cors_origins) },
-    var.transport == "own" ? {} : { STOWAGE_TRANSPORT = var.transport },
+    var.environment,
+    contains(keys(var.environment), "OTEL_EXPORTER_OTLP_ENDPOINT") ? { OTEL_SERVICE_NAME = "${var.name}-${each.key}" } : {},
     # Named versions, not the latest: a new key is a changed setting, and restarts the app.
     { for role, secret in azurerm_key_vault_secret.keys : "STOWAGE_${upper(role)}_KEYS" => "@Microsoft.KeyVault(SecretUri=${secret.id})" if each.value.schedule == "" },
     # A timer counts seconds too.

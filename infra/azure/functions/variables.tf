@@ -7,24 +7,8 @@ variable "region" { type = string }
 variable "data_group" { type = string }
 variable "data_endpoint" { type = string }
 variable "table" { type = string }
-
-variable "functions" {
-  type = map(object({
-    package         = string
-    timeout_seconds = number
-    concurrency     = number
-    instances_min   = number
-    instances_max   = number
-    memory_mb       = number
-    schedule        = string
-  }))
-}
-
-variable "timeout_ms" { type = number }
-variable "container_bytes_max" { type = number }
-variable "transport" { type = string }
-variable "cors_origins" { type = list(string) }
-variable "otlp_endpoint" { type = string }
+variable "functions" { type = any }
+variable "environment" { type = map(string) }
 variable "deployers" { type = list(string) }
 
 variable "keys" {

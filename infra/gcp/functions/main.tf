@@ -214,13 +214,10 @@ resource "google_cloudfunctions2_function" "this" {
         GOOGLE_CLOUD_PROJECT = var.project
         STOWAGE_DATABASE_ID  = var.database
         STOWAGE_NAMESPACE    = var.namespace
-        STOWAGE_TIMEOUT_MS   = var.timeout_ms
         LOG_EXECUTION_ID     = "true"
       },
-      var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = var.container_bytes_max },
-      var.otlp_endpoint == "" ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT = var.otlp_endpoint, OTEL_SERVICE_NAME = "${var.name}-${each.key}" },
-      length(var.cors_origins) == 0 ? {} : { STOWAGE_CORS_ORIGINS = join(",", var.cors_origins) },
-      var.transport == "own" ? {} : { STOWAGE_TRANSPORT = var.transport },
+      var.environment,
+      contains(keys(var.environment), "OTEL_EXPORTER_OTLP_ENDPOINT") ? { OTEL_SERVICE_NAME = "${var.name}-${each.key}" } : {},
       each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = google_service_account.scheduler.email },
     )
 
