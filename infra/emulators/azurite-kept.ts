@@ -32,11 +32,7 @@ interface Kept {
 
 /** Restores the file, then writes to it. Throws if the file holds something else. */
 export function keepTables(store: TableStore, server: Server, file: string): Journal {
-  const { db } = store;
-  const journal = openJournal(file, {
-    restore: (entries) => restore(store, [...entries.values()] as Kept[]),
-    entries: () => db.collections.flatMap(({ name, data }) => data.map((doc) => changeOf(name, doc))),
-  });
+  const journal = openJournal(file, (entries) => restore(store, [...entries.values()] as Kept[]));
   const changes = watchChanges(store);
   server.prependListener('request', (_request: unknown, response: ServerResponse) => {
     const writeHead = response.writeHead.bind(response) as (...args: readonly unknown[]) => ServerResponse;

@@ -24,10 +24,7 @@ export function createKeptStorage(nowMs: () => number, file: string | undefined)
   }
   const changed = new Map<string, KeyRef>();
   const storage = createStorage(nowMs, (key) => changed.set(keyName(key), key));
-  const journal = openJournal(file, {
-    restore: (entries) => storage.restore(dumpOf(entries)),
-    entries: () => entriesOf(storage.dump()),
-  });
+  const journal = openJournal(file, (entries) => storage.restore(dumpOf(entries)));
   return {
     storage,
     keep() {
@@ -38,7 +35,7 @@ export function createKeptStorage(nowMs: () => number, file: string | undefined)
     clear() {
       storage.clear();
       changed.clear();
-      journal.rewrite();
+      journal.clear();
     },
     close: () => journal.close(),
   };
@@ -56,9 +53,4 @@ function changeOf(storage: Storage, [name, key]: readonly [string, KeyRef]): Cha
 function dumpOf(entries: ReadonlyMap<string, unknown>): Dump {
   const entities = [...entries].filter(([name]) => name !== LAST_VERSION).map(([, entity]) => entity as Entity);
   return { lastVersion: Number(entries.get(LAST_VERSION) ?? 0), entities };
-}
-
-function* entriesOf({ lastVersion, entities }: Dump): Generator<Change> {
-  yield [LAST_VERSION, lastVersion];
-  for (const entity of entities) yield [keyName(entity), entity];
 }

@@ -40,8 +40,6 @@ export interface Storage {
   /** Takes all writes of `work` back if it throws. One at a time. */
   atomically<Result>(work: () => Result): Result;
   clear(): void;
-  /** All entities as they are now. */
-  dump(): Dump;
   /** Replaces all entities. */
   restore(dump: Dump): void;
 }
@@ -148,10 +146,6 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
       partitions.clear();
       superseded.clear();
     },
-    dump: () => ({
-      lastVersion,
-      entities: [...partitions].flatMap(([partition, tables]) => dumpOf(partition, tables)),
-    }),
     restore(dump) {
       partitions.clear();
       superseded.clear();
@@ -163,14 +157,6 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
       }
     },
   };
-}
-
-function dumpOf(partition: string, tables: ReadonlyMap<string, Table>): Dump['entities'] {
-  return [...tables.values()].flatMap(({ kind, states }) =>
-    [...states.values()].flatMap(({ order, version, created, entity }) =>
-      entity === undefined ? [] : [{ partition, kind, order, version, created, entity }],
-    ),
-  );
 }
 
 /** The state that was valid at a version. */
