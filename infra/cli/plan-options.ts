@@ -77,49 +77,36 @@ async function namedPlan(operand: string): Promise<Plan> {
 }
 
 function changesIn(values: PlanValues): Partial<PlanInput> {
-  const {
-    workloads,
-    layouts,
-    callers,
-    rates,
-    arrivals,
-    hold,
-    instances,
-    keys,
-    records,
-    bytes,
-    seconds,
-    repetitions,
-    seed,
-  } = values;
-  const { 'container-kib': sizes, 'record-form': form } = values;
-  return {
-    ...(workloads === undefined ? {} : { workloads: choices('--workloads', workloads, WORKLOADS) }),
-    ...(layouts === undefined ? {} : { layouts: choices('--layouts', layouts, LAYOUTS) }),
-    ...(callers === undefined ? {} : { callers: wholeNumbers('--callers', callers) }),
-    ...(rates === undefined ? {} : { ratesPerSecond: parts(rates).map((rate) => positiveNumber('--rates', rate)) }),
-    ...(arrivals === undefined ? {} : { arrivals: choice('--arrivals', arrivals, ARRIVALS) }),
-    ...(hold === undefined ? {} : { search: searchOf(hold) }),
-    ...(instances === undefined ? {} : { instances: wholeNumbers('--instances', instances) }),
-    ...(keys === undefined ? {} : { keys: choice('--keys', keys, KEY_CHOICES) }),
-    ...(records === undefined ? {} : { records: wholeNumber('--records', records, 1) }),
-    ...(bytes === undefined ? {} : { recordBytes: wholeNumbers('--bytes', bytes) }),
-    ...(form === undefined ? {} : { recordForm: choice('--record-form', form, RECORD_FORMS) }),
-    ...(sizes === undefined ? {} : { containerKib: wholeNumbers('--container-kib', sizes) }),
-    ...(seconds === undefined
-      ? {}
-      : { durationMs: Math.max(1, Math.round(positiveNumber('--seconds', seconds) * 1_000)) }),
-    ...(repetitions === undefined ? {} : { repetitions: wholeNumber('--repetitions', repetitions, 1) }),
-    ...(seed === undefined ? {} : { seed: wholeNumber('--seed', seed, 0) }),
+  const read = <Value>(name: keyof PlanValues, as: (option: string, text: string) => Value): Value | undefined => {
+    const text = values[name];
+    return text === undefined ? undefined : as(`--${name}`, text);
   };
+  const changes = {
+    workloads: read('workloads', (option, text) => choices(option, text, WORKLOADS)),
+    layouts: read('layouts', (option, text) => choices(option, text, LAYOUTS)),
+    callers: read('callers', wholeNumbers),
+    ratesPerSecond: read('rates', (option, text) => parts(text).map((rate) => positiveNumber(option, rate))),
+    arrivals: read('arrivals', (option, text) => choice(option, text, ARRIVALS)),
+    search: read('hold', searchOf),
+    instances: read('instances', wholeNumbers),
+    keys: read('keys', (option, text) => choice(option, text, KEY_CHOICES)),
+    records: read('records', (option, text) => wholeNumber(option, text, 1)),
+    recordBytes: read('bytes', wholeNumbers),
+    recordForm: read('record-form', (option, text) => choice(option, text, RECORD_FORMS)),
+    containerKib: read('container-kib', wholeNumbers),
+    durationMs: read('seconds', (option, text) => Math.max(1, Math.round(positiveNumber(option, text) * 1_000))),
+    repetitions: read('repetitions', (option, text) => wholeNumber(option, text, 1)),
+    seed: read('seed', (option, text) => wholeNumber(option, text, 0)),
+  };
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
-function searchOf(text: string): PlanInput['search'] {
+function searchOf(option: string, text: string): PlanInput['search'] {
   const [, percentile, latencyMs] = /^p([\d.]+)<([\d.]+)$/.exec(text) ?? [];
   const known = PERCENTILES.find((one) => one === Number(percentile));
   if (known === undefined || !(Number(latencyMs) > 0))
     throw new UsageError(
-      `--hold takes a percentile and milliseconds, such as p99<20; percentiles are ${PERCENTILES.join(', ')}`,
+      `${option} takes a percentile and milliseconds, such as p99<20; percentiles are ${PERCENTILES.join(', ')}`,
     );
   return { percentile: known, latencyMsMax: Number(latencyMs) };
 }
