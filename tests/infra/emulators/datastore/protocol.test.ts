@@ -1,9 +1,16 @@
 // The protocol suite on the embedded server, and on Google's emulator where it is installed.
 import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { commitCases } from './cases/commits.ts';
+import { conditionCases } from './cases/conditions.ts';
+import { limitCases } from './cases/limits.ts';
+import { lookupCases } from './cases/lookups.ts';
+import { queryCases } from './cases/queries.ts';
+import { transactionCases } from './cases/transactions.ts';
 import { declarer, type Difference } from './declare.ts';
 import { FIRESTORE_DIFFERENCES } from './differences.ts';
 import { type Service, serviceAt } from './service.ts';
-import { SUITE } from './suite.ts';
+
+const SUITE = [commitCases, conditionCases, limitCases, lookupCases, transactionCases, queryCases];
 
 function suite(endpoint: string, differences: readonly Difference[]): void {
   let service: Service | undefined;

@@ -25,25 +25,9 @@ export const CODE = {
   unimplemented: 12,
 } as const;
 
-export interface Service {
-  readonly client: DatastoreClient;
-  lookup(
-    keys: readonly Key[],
-    options?: google.datastore.v1.ILookupRequest,
-  ): Promise<google.datastore.v1.ILookupResponse>;
-  commit(
-    mutations: readonly Mutation[],
-    options?: google.datastore.v1.ICommitRequest,
-  ): Promise<google.datastore.v1.ICommitResponse>;
-  query(query: Query, options?: google.datastore.v1.IRunQueryRequest): Promise<google.datastore.v1.IQueryResultBatch>;
-  begin(): Promise<Uint8Array>;
-  /** Commits in a transaction. */
-  commitIn(transaction: Uint8Array, mutations: readonly Mutation[]): Promise<google.datastore.v1.ICommitResponse>;
-  rollback(transaction: Uint8Array): Promise<unknown>;
-  close(): Promise<void>;
-}
+export type Service = ReturnType<typeof serviceAt>;
 
-export function serviceAt(endpoint: string): Service {
+export function serviceAt(endpoint: string) {
   const { hostname, port } = new URL(endpoint);
   const client = new DatastoreClient({
     projectId: PROJECT_ID,
@@ -54,27 +38,22 @@ export function serviceAt(endpoint: string): Service {
     sslCreds: grpc.credentials.createInsecure(),
     'grpc.enable_http_proxy': 0,
   });
-  const commit: Service['commit'] = async (mutations, options = { mode: 'NON_TRANSACTIONAL' }) => {
-    const [response] = await client.commit({ projectId: PROJECT_ID, mutations: [...mutations], ...options }, ONCE);
-    return response;
-  };
+  const commit = async (
+    mutations: readonly Mutation[],
+    options: google.datastore.v1.ICommitRequest = { mode: 'NON_TRANSACTIONAL' },
+  ) => (await client.commit({ projectId: PROJECT_ID, mutations: [...mutations], ...options }, ONCE))[0];
   return {
     client,
     commit,
-    async lookup(keys, options = {}) {
-      const [response] = await client.lookup({ projectId: PROJECT_ID, keys: [...keys], ...options }, ONCE);
-      return response;
-    },
-    async query(query, options = {}) {
-      const [response] = await client.runQuery({ projectId: PROJECT_ID, query, ...options }, ONCE);
-      return response.batch!;
-    },
-    async begin() {
-      const [response] = await client.beginTransaction({ projectId: PROJECT_ID }, ONCE);
-      return response.transaction as Uint8Array;
-    },
-    commitIn: (transaction, mutations) => commit(mutations, { mode: 'TRANSACTIONAL', transaction }),
-    rollback: (transaction) => client.rollback({ projectId: PROJECT_ID, transaction }, ONCE),
+    lookup: async (keys: readonly Key[], options: google.datastore.v1.ILookupRequest = {}) =>
+      (await client.lookup({ projectId: PROJECT_ID, keys: [...keys], ...options }, ONCE))[0],
+    query: async (query: Query, options: google.datastore.v1.IRunQueryRequest = {}) =>
+      (await client.runQuery({ projectId: PROJECT_ID, query, ...options }, ONCE))[0].batch!,
+    begin: async () => (await client.beginTransaction({ projectId: PROJECT_ID }, ONCE))[0].transaction as Uint8Array,
+    /** Commits in a transaction. */
+    commitIn: (transaction: Uint8Array, mutations: readonly Mutation[]) =>
+      commit(mutations, { mode: 'TRANSACTIONAL', transaction }),
+    rollback: (transaction: Uint8Array) => client.rollback({ projectId: PROJECT_ID, transaction }, ONCE),
     close: () => client.close(),
   };
 }
