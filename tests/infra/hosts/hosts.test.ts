@@ -1,9 +1,6 @@
 // The HTTP suite once more, on what is deployed: each function's zip, unpacked, in its cloud's
 // host, against its emulator.
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startAzureHost } from '../../../infra/hosts/azure.ts';
 import { startGcpHost } from '../../../infra/hosts/gcp.ts';
@@ -14,10 +11,10 @@ import { KEYS } from '../../functions/keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
 import { describeRecords } from '../../functions/suite/index.ts';
 import { tokenOf } from '../../functions/vacuum/token.ts';
+import { fileFolder } from '../../support/folder.ts';
 import { azureEnvironment, gcpEnvironment } from './record-hosts.ts';
 
-const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-packages-'));
-const packages = await packageAndUnpack(outDir);
+const packages = await packageAndUnpack(await fileFolder());
 const { azurite, env: azureEnv } = await azureEnvironment();
 const ORIGIN = 'https://page.example';
 const azure = await startAzureHost({
@@ -48,7 +45,6 @@ afterAll(async () => {
   const hosts = [gcpOverSdk, azureOverSdk, gcp, gcpCompare, gcpVacuum, azure, azureCompare, azureVacuum];
   await Promise.all(hosts.map((host) => host.close()));
   await azurite.close();
-  await rm(outDir, { recursive: true });
 });
 
 function sendTo(host: FunctionHost, gate: Record<string, string> = {}): Send {

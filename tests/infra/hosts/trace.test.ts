@@ -1,17 +1,14 @@
 // One put through each cloud's packaged function, as its collector sees it.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { FUNCTIONS, packageAndUnpack } from '../../../infra/package/package.ts';
 import { KEYS } from '../../functions/keys.ts';
 import { clientOf, JSON_TYPE } from '../../functions/suite/client.ts';
 import { attributesOf, type CollectedSpan, startCollector } from '../../support/collector.ts';
+import { fileFolder } from '../../support/folder.ts';
 import { startRecordHosts } from './record-hosts.ts';
 
-const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-traced-'));
 const records = FUNCTIONS.filter(({ name }) => name === 'records');
-const packages = await packageAndUnpack(outDir, records);
+const packages = await packageAndUnpack(await fileFolder(), records);
 const collector = await startCollector();
 const { gcp, azure, close } = await startRecordHosts(packages, 'traced', {
   OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
@@ -20,7 +17,6 @@ const { gcp, azure, close } = await startRecordHosts(packages, 'traced', {
 afterAll(async () => {
   await close();
   collector.close();
-  await rm(outDir, { recursive: true });
 });
 
 test.each([

@@ -1,14 +1,14 @@
 // The package as somebody installs it: `npm pack`, then the tarball in an empty project, where
 // plain JavaScript uses it and TypeScript checks against its declarations.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { fileFolder } from '../../support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SLOW_MS = 180_000;
@@ -115,7 +115,7 @@ export const drivers = [
 export { anything, encoded, name };
 `;
 
-const dir = await mkdtemp(path.join(tmpdir(), 'stowage-library-'));
+const dir = await fileFolder();
 const oldest = await oldestNode();
 let packed: string;
 let tarball: string;
@@ -131,7 +131,6 @@ beforeAll(async () => {
   await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], projectDir());
   packed = path.join(projectDir(), 'node_modules/@stowage/store');
 }, SLOW_MS);
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 describe('the packed library', () => {
   describe.each([

@@ -1,17 +1,15 @@
 // The contents of a package.
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ROOT } from '../../../infra/package/bundle.ts';
 import { folderOf, packageAndUnpack, packageFunctions, ZIP_BYTES_MAX } from '../../../infra/package/package.ts';
+import { fileFolder } from '../../support/folder.ts';
 
-const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-package-test-'));
-afterAll(() => rm(outDir, { recursive: true }));
+const outDir = await fileFolder();
 const packages = await packageAndUnpack(outDir);
 // Seconds of processor time, before the tests: a test's own time is for what it asks.
 const again = await inZone('Pacific/Auckland', () => packageFunctions(path.join(outDir, 'again')));

@@ -1,14 +1,13 @@
 // The OpenAPI document against both deployed packages: schemathesis draws requests from it, and
 // judges each answer by it.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { packageAndUnpack } from '../../../../infra/package/package.ts';
 import { KEYS } from '../../../functions/keys.ts';
+import { fileFolder } from '../../../support/folder.ts';
 import { startRecordHosts } from '../record-hosts.ts';
 
 const python = process.env['STOWAGE_PYTHON'] ?? '';
@@ -47,16 +46,13 @@ describe.skipIf(python === '')('the document', async () => {
 });
 
 async function startHosts() {
-  const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-contract-'));
-  const { gcp, azure, close } = await startRecordHosts(await packageAndUnpack(outDir), 'contract');
+  const folder = await fileFolder();
+  const { gcp, azure, close } = await startRecordHosts(await packageAndUnpack(folder), 'contract');
   return {
     /** The tool leaves its notes where it runs. */
-    folder: outDir,
+    folder,
     gcp: { url: gcp.url, gate: 'none' },
     azure: { url: azure.url, gate: azure.hostKey },
-    async close() {
-      await close();
-      await rm(outDir, { recursive: true });
-    },
+    close,
   };
 }

@@ -7,23 +7,13 @@ import { listening } from '../../../support/listening.ts';
 import { answerOf } from './clouds/records.ts';
 import { mapValues } from './terraform-provider.ts';
 
-export interface Deployed {
-  /** Terraform's outputs, by cloud. */
-  readonly outputs: Readonly<Record<'gcp' | 'azure', object>>;
-  /** Method, cloud and path of every request so far. */
-  readonly requests: string[];
-  /** From now on the cloud's functions answer so, if they answer otherwise than they should. */
-  answerWith(cloud: 'gcp' | 'azure', status: number | undefined): void;
-  close(): Promise<void>;
-}
-
 /** Each cloud's callers have to send these. */
 const CREDENTIALS = {
   gcp: { gate: { 'x-serverless-authorization': 'Bearer an-identity-token' }, key: 'gcp-app-key-00000000' },
   azure: { gate: { 'x-functions-key': 'an-azure-function-key' }, key: 'azure-app-key-000000' },
 } as const;
 
-export async function startDeployed(): Promise<Deployed> {
+export async function startDeployed() {
   const requests: string[] = [];
   const broken = new Map<string, number>();
   const serve = async (cloud: 'gcp' | 'azure'): Promise<Server> => {
@@ -46,8 +36,12 @@ export async function startDeployed(): Promise<Deployed> {
   const [gcp, azure] = await Promise.all([serve('gcp'), serve('azure')]);
   const keys = { read: 1, write: 1, admin: 1, compare: 1 };
   return {
+    /** Method, cloud and path of every request so far. */
     requests,
-    answerWith: (cloud, status) => void (status === undefined ? broken.delete(cloud) : broken.set(cloud, status)),
+    /** From now on the cloud's functions answer so, if they answer otherwise than they should. */
+    answerWith: (cloud: 'gcp' | 'azure', status: number | undefined) =>
+      void (status === undefined ? broken.delete(cloud) : broken.set(cloud, status)),
+    /** Terraform's outputs. */
     outputs: {
       gcp: {
         functions: { records: { url: urlOf(gcp) }, compare: { url: urlOf(gcp) } },

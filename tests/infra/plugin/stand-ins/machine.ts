@@ -8,24 +8,14 @@ import { CLOCK, type Context } from '../../../../infra/plugin/context/context.ts
 import type { ProviderSettings } from '../../../../infra/plugin/context/schema.ts';
 import { DeployError, settingsOf } from '../../../../infra/plugin/context/settings.ts';
 import { run } from '../../../../infra/plugin/context/tools.ts';
-import { type Deployed, startDeployed } from './deployed.ts';
+import { startDeployed } from './deployed.ts';
 import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './settings.ts';
-import { makeTools, type Tools } from './tools.ts';
+import { makeTools } from './tools.ts';
 
-export interface Machine {
-  readonly outDir: string;
-  readonly tools: Tools;
-  readonly deployed: Deployed;
-  /** Lines shown to the user. */
-  readonly said: string[];
-  contextOf(provider?: Partial<ProviderSettings>): Context;
-  /** The variables of the last Terraform run. */
-  variablesOf(cloud: string): Promise<Record<string, unknown>>;
-  close(): Promise<void>;
-}
+export type Machine = Awaited<ReturnType<typeof startMachine>>;
 
 /** Takes this process's PATH, until it is closed. */
-export async function startMachine(): Promise<Machine> {
+export async function startMachine() {
   const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-out-'));
   const deployed = await startDeployed();
   const tools = await makeTools(deployed.outputs, outDir);
@@ -36,14 +26,16 @@ export async function startMachine(): Promise<Machine> {
     outDir,
     tools,
     deployed,
+    /** Lines shown to the user. */
     said,
-    contextOf: (provider = {}) => ({
+    contextOf: (provider: Partial<ProviderSettings> = {}): Context => ({
       settings: settingsOf('stowage', { ...PROVIDER_SETTINGS, ...provider }, FUNCTION_SETTINGS, outDir),
       run,
       clock: CLOCK,
       log: (line) => void said.push(line),
     }),
-    variablesOf: async (cloud) =>
+    /** The variables of the last Terraform run. */
+    variablesOf: async (cloud: string) =>
       JSON.parse(await readFile(path.join(outDir, `${cloud}-dev.tfvars.json`), 'utf8')) as Record<string, unknown>,
     async close() {
       process.env['PATH'] = before;

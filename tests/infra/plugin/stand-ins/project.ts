@@ -21,31 +21,21 @@ export interface Ended {
   readonly output: string;
 }
 
-export interface Running {
-  readonly pid: number;
-  readonly ended: Promise<Ended>;
-}
-
-/** `bin` becomes PATH. */
-export interface Project {
-  readonly dir: string;
-  start(bin: string, args: readonly string[], env?: NodeJS.ProcessEnv): Running;
-  close(): Promise<void>;
-}
-
-export async function copyProject(): Promise<Project> {
+export async function copyProject() {
   const dir = await mkdtemp(path.join(tmpdir(), 'stowage-project-'));
   for (const name of ['functions', 'infra', 'shared', 'serverless.yml', 'package.json', 'package-lock.json'])
     await cp(path.join(ROOT, name), path.join(dir, name), { recursive: true });
   await symlink(path.join(ROOT, 'node_modules'), path.join(dir, 'node_modules'));
   return {
     dir,
-    start: (bin, args, env = {}) => start(dir, args, { PATH: bin, HOME: dir, NO_COLOR: '1', ...COMPILE_CACHE, ...env }),
+    /** `bin` becomes PATH. */
+    start: (bin: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+      start(dir, args, { PATH: bin, HOME: dir, NO_COLOR: '1', ...COMPILE_CACHE, ...env }),
     close: () => rm(dir, { recursive: true, force: true }),
   };
 }
 
-function start(dir: string, args: readonly string[], env: NodeJS.ProcessEnv): Running {
+function start(dir: string, args: readonly string[], env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: dir,
     env,

@@ -33,14 +33,6 @@ export interface Applied {
   readonly config: Readonly<Values>;
 }
 
-export interface StandInProvider {
-  /** Every change applied so far, in order. */
-  readonly applied: Applied[];
-  /** For TF_REATTACH_PROVIDERS. */
-  readonly reattach: Readonly<Record<string, unknown>>;
-  close(): Promise<void>;
-}
-
 /** Gives what the cloud would answer for a computed attribute; undefined: anything will do. */
 export type Computed = (type: string, attribute: string, values: Readonly<Values>) => Value;
 
@@ -80,11 +72,7 @@ const IDENTIFYING = new Set(['name', 'secret_id', 'account_id', 'bucket']);
 addExtension({ type: 12, unpack: () => undefined });
 const packr = new Packr({ useRecords: false, mapsAsObjects: true });
 
-export async function startStandInProvider(
-  schema: ProviderSchema,
-  computed: Computed,
-  cloud: Cloud = NO_CLOUD,
-): Promise<StandInProvider> {
+export async function startStandInProvider(schema: ProviderSchema, computed: Computed, cloud: Cloud = NO_CLOUD) {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-tf-'));
   const socket = path.join(folder, 'provider.sock');
   const applied: Applied[] = [];
@@ -100,7 +88,9 @@ export async function startStandInProvider(
     );
   });
   return {
+    /** Every change applied so far, in order. */
     applied,
+    /** For TF_REATTACH_PROVIDERS. */
     reattach: {
       [`hashicorp/${schema.provider}`]: {
         Protocol: 'grpc',

@@ -7,12 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ProviderSchema } from '../schemas/schema.ts';
-import {
-  type Cloud as KeepingCloud,
-  type Computed,
-  type StandInProvider,
-  startStandInProvider,
-} from './terraform-provider.ts';
+import { type Cloud as KeepingCloud, type Computed, startStandInProvider } from './terraform-provider.ts';
 
 export const INFRA = fileURLToPath(new URL('../../../../infra/', import.meta.url));
 
@@ -30,16 +25,7 @@ export interface Ended {
   readonly output: string;
 }
 
-export interface Sandbox {
-  readonly provider: StandInProvider;
-  /** The copy of infra/<cloud>, with its state. */
-  readonly dir: string;
-  /** The child's variables beside its own. */
-  readonly env: NodeJS.ProcessEnv;
-  /** Runs `terraform -chdir=<dir>` with these arguments. Never throws for an exit code. */
-  terraform(...args: string[]): Promise<Ended>;
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof openSandbox>>;
 
 export async function schemaOf(cloud: Cloud): Promise<ProviderSchema> {
   const file = new URL(`../schemas/${CLOUDS[cloud]}.json`, import.meta.url);
@@ -55,7 +41,7 @@ export async function openSandbox(
   variables: Readonly<Record<string, unknown>>,
   computed: Computed = () => undefined,
   keeping?: KeepingCloud,
-): Promise<Sandbox> {
+) {
   const base = await mkdtemp(path.join(tmpdir(), `stowage-${cloud}-`));
   const dir = path.join(base, 'infra', cloud);
   await cp(path.join(INFRA, cloud), dir, { recursive: true, filter: isSource });
@@ -75,11 +61,13 @@ export async function openSandbox(
     TF_REATTACH_PROVIDERS: JSON.stringify(provider.reattach),
     ...Object.fromEntries(given),
   };
-  const sandbox: Sandbox = {
+  const sandbox = {
     provider,
+    /** The copy of infra/<cloud>, with its state. */
     dir,
-    env,
-    terraform: (...args) => run('terraform', [`-chdir=${dir}`, ...args], env),
+    env: env as NodeJS.ProcessEnv,
+    /** Never throws for an exit code. */
+    terraform: (...args: string[]) => run('terraform', [`-chdir=${dir}`, ...args], env),
     async close() {
       await provider.close();
       await rm(base, { recursive: true, force: true });

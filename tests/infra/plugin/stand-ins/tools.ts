@@ -15,24 +15,7 @@ export interface Answer {
   readonly hangs?: boolean;
 }
 
-export interface Tools {
-  /** For PATH. */
-  readonly bin: string;
-  /** A hanging tool leaves the file `hanging` here. */
-  readonly dir: string;
-  /** Deviations from a machine where everything is in order; they replace the former ones. */
-  answer(...answers: readonly Answer[]): Promise<void>;
-  /** Puts a tool away. */
-  without(tool: string): Promise<void>;
-  /**
-   * Every call so far, in order, as `tool args`; Terraform's with the cloud in place of -chdir.
-   * Forgets them.
-   */
-  calls(): Promise<string[]>;
-  /** The app keys that Terraform was given last, by role. */
-  keysGiven(cloud: 'gcp' | 'azure'): Promise<Record<string, string>>;
-  close(): Promise<void>;
-}
+export type Tools = Awaited<ReturnType<typeof makeTools>>;
 
 /** Terraform's outputs after an apply, by cloud. */
 export type Outputs = Readonly<Record<'gcp' | 'azure', object>>;
@@ -71,7 +54,7 @@ function resolved(role: string): object {
 }
 
 /** `outDir` is where the plugin writes Terraform's variables. */
-export async function makeTools(outputs: Outputs, outDir: string): Promise<Tools> {
+export async function makeTools(outputs: Outputs, outDir: string) {
   const dir = await mkdtemp(path.join(tmpdir(), 'stowage-tools-'));
   const bin = path.join(dir, 'bin');
   const log = path.join(dir, 'calls.log');
@@ -93,19 +76,25 @@ export async function makeTools(outputs: Outputs, outDir: string): Promise<Tools
   };
   await answer();
   return {
+    /** For PATH. */
     bin,
+    /** A hanging tool leaves the file `hanging` here. */
     dir,
+    /** Deviations from a machine where everything is in order; they replace the former ones. */
     answer,
-    async without(tool) {
+    /** Puts a tool away. */
+    async without(tool: string) {
       away.add(tool);
       await rm(path.join(bin, tool));
     },
+    /** Every call so far, in order; Terraform's with the cloud in place of -chdir. Forgets them. */
     async calls() {
       const text = await readFile(log, 'utf8').catch(() => '');
       await rm(log, { force: true });
       return text.split('\n').filter((line) => line !== '');
     },
-    keysGiven: async (cloud) =>
+    /** The app keys that Terraform was given last, by role. */
+    keysGiven: async (cloud: 'gcp' | 'azure') =>
       JSON.parse(await readFile(path.join(dir, `keys-${cloud}`), 'utf8')) as Record<string, string>,
     close: () => rm(dir, { recursive: true, force: true }),
   };

@@ -1,22 +1,16 @@
 // A clock for tests: time passes when somebody waits, at once.
-import type { Clock } from '../../../../../infra/plugin/context/context.ts';
 
-export interface TestClock extends Clock {
-  /** How long everybody has waited so far, in milliseconds. */
-  waitedMs(): number;
-  /** Gives what sets it back to now. */
-  keep(): () => void;
-}
-
-export function testClock(): TestClock {
+export function testClock() {
   let nowMs = 0;
   return {
     nowMs: () => nowMs,
-    sleep: (ms) => {
+    sleep: (ms: number) => {
       nowMs += ms;
       return Promise.resolve();
     },
+    /** How long everybody has waited so far. */
     waitedMs: () => nowMs,
+    /** Gives what sets it back to now. */
     keep() {
       const keptMs = nowMs;
       return () => void (nowMs = keptMs);

@@ -13,29 +13,14 @@ import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from '../settings.ts';
 import { type Cloud, openSandbox, type Sandbox, schemaOf } from '../terraform.ts';
 import { Arm } from './arm.ts';
 import { az } from './az.ts';
-import { type TestClock, testClock } from './clock.ts';
+import { testClock } from './clock.ts';
 import { gcloud } from './gcloud.ts';
 import { Google } from './google.ts';
 
-export interface CloudMachine {
-  readonly arm: Arm;
-  readonly google: Google;
-  readonly clock: TestClock;
-  readonly sandbox: Sandbox;
-  /** Lines shown to the user. */
-  readonly said: string[];
-  /** Every call of a tool so far, `terraform` without its folder. */
-  readonly calls: string[];
-  /** Fails calls that begin so, with what they print; undefined: none. */
-  fail(begin: string | undefined, said?: string): void;
-  contextOf(provider?: Partial<ProviderSettings>, service?: string): Context;
-  /** Gives what puts the machine and its cloud back as they are now, as often as it is called. */
-  keep(): Promise<() => Promise<void>>;
-  close(): Promise<void>;
-}
+export type CloudMachine = Awaited<ReturnType<typeof startCloudMachine>>;
 
 /** Takes this process's PATH and its fetch, until it is closed. */
-export async function startCloudMachine(cloud: Cloud): Promise<CloudMachine> {
+export async function startCloudMachine(cloud: Cloud) {
   const clock = testClock();
   const arm = new Arm(await schemaOf('azure'));
   const google = new Google(await schemaOf('gcp'), clock);
@@ -62,15 +47,20 @@ export async function startCloudMachine(cloud: Cloud): Promise<CloudMachine> {
     google,
     clock,
     sandbox,
+    /** Lines shown to the user. */
     said,
+    /** Every call of a tool so far, `terraform` without its folder. */
     calls,
-    fail: (begin, text = '') => void (failing = begin === undefined ? undefined : { begin, said: text }),
-    contextOf: (provider = {}, service = 'stowage') => ({
+    /** Fails calls that begin so, with what they print; undefined: none. */
+    fail: (begin: string | undefined, text = '') =>
+      void (failing = begin === undefined ? undefined : { begin, said: text }),
+    contextOf: (provider: Partial<ProviderSettings> = {}, service = 'stowage'): Context => ({
       settings: settingsOf(service, { ...PROVIDER_SETTINGS, cloud, ...provider }, FUNCTION_SETTINGS, outDir),
       run,
       clock,
       log: (line) => void said.push(line),
     }),
+    /** Gives what puts the machine and its cloud back as they are now, as often as it is called. */
     async keep() {
       const [folders, cloudKept, clockKept] = [await keptFolders(sandbox, outDir), keeping.keep(), clock.keep()];
       const lists: unknown[][] = [said, calls, sandbox.provider.applied];
