@@ -22,7 +22,8 @@ function keysOf({ keys }: LookupRequest, database: Database): KeyRef[] {
 export function lookup(request: LookupRequest, database: Database, { storage, transactions }: Services): Buffer {
   const keys = keysOf(request, database);
   const mask = maskOf(request.propertyMask);
-  const { transaction, version, began } = readAs(request.readOptions, transactions);
+  const { transaction, isNew } = readAs(request.readOptions, transactions);
+  const version = transaction?.snapshot;
   const readVersion = version ?? storage.lastVersion;
   const found: object[] = [];
   const missing: object[] = [];
@@ -37,7 +38,7 @@ export function lookup(request: LookupRequest, database: Database, { storage, tr
       deferred.push(key.encoded);
       continue;
     }
-    transaction?.readKey(key);
+    transaction?.reads.set(keyName(key), key);
     if (stored === undefined) missing.push({ entity, version: readVersion });
     else found.push(resultOf(stored, entity));
   }
@@ -46,7 +47,7 @@ export function lookup(request: LookupRequest, database: Database, { storage, tr
     missing,
     deferred,
     readTime: timestampOf(readVersion),
-    ...(began === undefined ? {} : { transaction: began }),
+    ...(isNew === true && { transaction: transaction!.id }),
   });
 }
 

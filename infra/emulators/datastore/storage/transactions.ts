@@ -1,6 +1,6 @@
 // Optimistic transactions: one commits only if its reads have not changed. Nobody waits for a lock.
 import { randomBytes } from 'node:crypto';
-import { keyName, type KeyRef } from '../entities/keys.ts';
+import type { KeyRef } from '../entities/keys.ts';
 import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/limits.ts';
 import type { ReadOptions, TransactionOptions } from '../wire/protocol.ts';
 import { invalid, status, StatusError, unsupported } from '../wire/status.ts';
@@ -10,9 +10,8 @@ export interface Transaction {
   readonly id: Buffer;
   /** Reads see the database as of this version. */
   readonly snapshot: number;
-  readKey(key: KeyRef): void;
-  /** Throws ABORTED if something that was read has changed. */
-  check(): void;
+  /** All that it has read, by name. */
+  readonly reads: Map<string, KeyRef>;
 }
 
 export interface Transactions {
@@ -21,6 +20,7 @@ export interface Transactions {
   find(id: Buffer): Transaction;
   /** Ends a transaction. An unknown id is INVALID_ARGUMENT; one that has ended is accepted. */
   rollback(id: Buffer): void;
+  /** Ends a transaction. Throws ABORTED if something that it has read was changed. */
   end(transaction: Transaction): void;
   clear(): void;
 }
@@ -37,17 +37,16 @@ interface Open extends Transaction {
   readonly close: () => void;
 }
 
-/** Bytes of an id that name this server, so that another server's ids are unknown here. */
-const SERVER_BYTES = 8;
 const GONE = 'the referenced transaction has expired or is no longer valid';
 
 export function createTransactions(storage: Storage, nowMs: () => number): Transactions {
-  const server = randomBytes(SERVER_BYTES);
+  // In all ids, so that another server's are unknown here.
+  const server = randomBytes(8).toString('hex');
   const open = new Map<string, Open>();
-  let issued = 0n;
+  let issued = 0;
 
   const close = (transaction: Open): void => {
-    if (open.delete(nameOf(transaction.id))) transaction.close();
+    if (open.delete(String(transaction.id))) transaction.close();
   };
 
   const closeExpired = (): void => {
@@ -55,17 +54,9 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
     for (const transaction of open.values()) if (isExpired(transaction, now)) close(transaction);
   };
 
-  const wasIssued = (id: Buffer): boolean =>
-    id.length === SERVER_BYTES + 8 &&
-    id.subarray(0, SERVER_BYTES).equals(server) &&
-    id.readBigUInt64BE(SERVER_BYTES) <= issued;
-
-  const nextId = (): Buffer => {
-    issued += 1n;
-    const id = Buffer.alloc(SERVER_BYTES + 8);
-    server.copy(id);
-    id.writeBigUInt64BE(issued, SERVER_BYTES);
-    return id;
+  const wasIssued = (id: Buffer): boolean => {
+    const [by, number] = id.toString('latin1').split(' ');
+    return by === server && Number(number) <= issued;
   };
 
   return {
@@ -80,34 +71,40 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
       const snapshot = storage.openSnapshot();
       const now = nowMs();
       const transaction: Open = {
-        id: nextId(),
+        id: Buffer.from(`${server} ${(issued += 1)}`),
         snapshot: snapshot.version,
-        ...createReads(storage, snapshot.version),
+        reads: new Map(),
         startedMs: now,
         usedMs: now,
         close: () => snapshot.close(),
       };
-      open.set(nameOf(transaction.id), transaction);
+      open.set(String(transaction.id), transaction);
       return transaction;
     },
     find(id) {
-      const transaction = open.get(nameOf(id));
-      const now = nowMs();
-      if (transaction !== undefined && isExpired(transaction, now)) close(transaction);
-      else if (transaction !== undefined) {
-        transaction.usedMs = now;
-        return transaction;
-      }
-      throw invalid('transaction', wasIssued(id) ? GONE : 'is not an id that this server issued');
+      closeExpired();
+      const transaction = open.get(String(id));
+      if (transaction === undefined)
+        throw invalid('transaction', wasIssued(id) ? GONE : 'is not an id that this server issued');
+      transaction.usedMs = nowMs();
+      return transaction;
     },
     rollback(id) {
       if (id.length === 0) throw invalid('transaction', 'must be set');
       if (!wasIssued(id)) throw invalid('transaction', 'is not an id that this server issued');
-      const transaction = open.get(nameOf(id));
+      const transaction = open.get(String(id));
       if (transaction !== undefined) close(transaction);
     },
     end(transaction) {
+      const { reads, snapshot } = transaction;
+      const isStale = [...reads.values()].some((key) => storage.lastChange(key) > snapshot);
+      // After the check, which needs states that are kept for open transactions alone.
       close(transaction as Open);
+      if (isStale)
+        throw new StatusError(
+          status.ABORTED,
+          'something this transaction has read was changed by another since: begin again',
+        );
     },
     clear() {
       for (const transaction of open.values()) close(transaction);
@@ -115,29 +112,19 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
   };
 }
 
-/** The state of the database that a request reads. */
-export interface ReadAs {
-  readonly transaction: Transaction | undefined;
-  /** The version to read as of; undefined: the present. */
-  readonly version: number | undefined;
-  /** Id of the transaction that the request began, for the response. */
-  readonly began: Buffer | undefined;
-}
-
-const NOW: ReadAs = { transaction: undefined, version: undefined, began: undefined };
-
-export function readAs(options: ReadOptions | null, transactions: Transactions): ReadAs {
+/** The transaction that a request reads in, if any, and whether the request began it. */
+export function readAs(
+  options: ReadOptions | null,
+  transactions: Transactions,
+): { readonly transaction?: Transaction; readonly isNew?: boolean } {
   const type = options?.consistencyType;
-  if (type === undefined) return NOW;
-  if (type === 'transaction' || type === 'newTransaction') {
-    const began = type === 'newTransaction';
-    const transaction = began ? transactions.begin(options!.newTransaction) : transactions.find(options!.transaction);
-    return { transaction, version: transaction.snapshot, began: began ? transaction.id : undefined };
-  }
+  if (type === undefined) return {};
+  if (type === 'transaction') return { transaction: transactions.find(options!.transaction) };
+  if (type === 'newTransaction') return { transaction: transactions.begin(options!.newTransaction), isNew: true };
   if (type === 'readTime') throw unsupported('read_options.read_time');
   if (options!.readConsistency !== STRONG && options!.readConsistency !== EVENTUAL)
     throw invalid('read_options.read_consistency', 'must be STRONG or EVENTUAL');
-  return NOW;
+  return {};
 }
 
 const STRONG = 1;
@@ -145,24 +132,4 @@ const EVENTUAL = 2;
 
 function isExpired({ startedMs, usedMs }: Open, nowMs: number): boolean {
   return nowMs - startedMs > TRANSACTION_MS_MAX || nowMs - usedMs > TRANSACTION_IDLE_MS_MAX;
-}
-
-function createReads(storage: Storage, snapshot: number): Pick<Transaction, 'readKey' | 'check'> {
-  const keys = new Map<string, KeyRef>();
-  return {
-    readKey(key) {
-      keys.set(keyName(key), key);
-    },
-    check() {
-      if ([...keys.values()].some((key) => storage.lastChange(key) > snapshot))
-        throw new StatusError(
-          status.ABORTED,
-          'something this transaction has read was changed by another since: begin again',
-        );
-    },
-  };
-}
-
-function nameOf(id: Buffer): string {
-  return id.toString('latin1');
 }
