@@ -1,10 +1,10 @@
 // Tries out a deployment with callers' credentials: each health, and a record through `records`.
 import { randomUUID } from 'node:crypto';
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
+import { ask, proveRecord } from '../../start/proof.ts';
 import { askWith, type Context } from '../context/context.ts';
 import { type Patience, patiently } from '../stack/patience.ts';
 
-const REQUEST_TIMEOUT_MS = 60_000;
 /** Stays in the store, empty, so that the next smoke test need not create it. */
 const TABLE = 'stowage-smoke';
 
@@ -16,24 +16,11 @@ export async function smoke(context: Context, endpoint: CloudEndpoint, patience:
 }
 
 async function once({ run }: Context, endpoint: CloudEndpoint): Promise<void> {
-  const ask = askWith(run);
-  for (const name of Object.keys(endpoint.urls)) {
-    const headers = await headersFor(endpoint, name, 'admin', ask);
-    await request(`${urlOf(endpoint, name)}/v1/health`, { headers });
-  }
-  const headers = { ...(await headersFor(endpoint, 'records', 'admin', ask)), 'Content-Type': 'application/json' };
-  const table = `${urlOf(endpoint, 'records')}/v1/tables/${TABLE}`;
-  const text = JSON.stringify(randomUUID());
-  await request(table, { method: 'PUT', headers, body: '{}' });
-  await request(`${table}/records/smoke`, { method: 'PUT', headers, body: text });
-  const answer = await request(`${table}/records/smoke`, { headers: { ...headers, Accept: 'application/json' } });
-  if (answer !== text) throw new Error(`the record came back as ${answer}`);
-  await request(`${table}/records/smoke`, { method: 'DELETE', headers });
-}
-
-async function request(url: string, init: RequestInit): Promise<string> {
-  const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${init.method ?? 'GET'} ${url} answered ${response.status} ${text.slice(0, 300)}`);
-  return text;
+  const served = async (name: string) => {
+    return { url: urlOf(endpoint, name), headers: await headersFor(endpoint, name, 'admin', askWith(run)) };
+  };
+  for (const name of Object.keys(endpoint.urls)) await ask(await served(name), '/v1/health');
+  const records = await served('records');
+  await proveRecord(records, [TABLE, 'smoke'], JSON.stringify(randomUUID()));
+  await ask(records, `/v1/tables/${TABLE}/records/smoke`, { method: 'DELETE' });
 }
