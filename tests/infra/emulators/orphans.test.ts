@@ -6,22 +6,20 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findGoogleEmulator } from '../../../infra/emulators/google.ts';
 
-const GOOGLE = new URL('../../../infra/emulators/google.ts', import.meta.url).href;
-const AZURITE = new URL('../../../infra/emulators/azurite.ts', import.meta.url).href;
-
 const EMULATORS = fileURLToPath(new URL('../../../infra/run.mjs', import.meta.url));
 
-const START_AZURITE = `
-  const { startAzurite } = await import(${JSON.stringify(AZURITE)});
-  await startAzurite({ inProcess: false });
-  console.log('ready');
-  setInterval(() => {}, 1000);`;
+/** Starts an emulator, says so, and stays. */
+function starting(file: string, call: string): string {
+  const url = new URL(`../../../infra/emulators/${file}`, import.meta.url).href;
+  return `
+    const emulators = await import(${JSON.stringify(url)});
+    await emulators.${call};
+    console.log('ready');
+    setInterval(() => {}, 1000);`;
+}
 
-const START_GOOGLE = `
-  const { findGoogleEmulator, startGoogleEmulator } = await import(${JSON.stringify(GOOGLE)});
-  await startGoogleEmulator(await findGoogleEmulator());
-  console.log('ready');
-  setInterval(() => {}, 1000);`;
+const START_AZURITE = starting('azurite.ts', 'startAzurite({ inProcess: false })');
+const START_GOOGLE = starting('google.ts', 'startGoogleEmulator(await emulators.findGoogleEmulator())');
 
 /** As npm does it: a shell in between, which nothing tells that npm is gone. */
 const START_EMULATORS_AS_NPM_DOES = `

@@ -17,29 +17,23 @@ import { azureEnvironment, gcpEnvironment } from './record-hosts.ts';
 const packages = await packageAndUnpack(await fileFolder());
 const { azurite, env: azureEnv } = await azureEnvironment();
 const ORIGIN = 'https://page.example';
-const azure = await startAzureHost({
-  bundleDir: folderOf(packages, 'azure', 'records'),
-  env: { ...azureEnv, STOWAGE_CORS_ORIGINS: ORIGIN },
-});
-const azureCompare = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'compare'), env: azureEnv });
-
+const startAzure = (name: string, env: Record<string, string> = {}) =>
+  startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env: { ...azureEnv, ...env } });
+const azure = await startAzure('records', { STOWAGE_CORS_ORIGINS: ORIGIN });
+const azureCompare = await startAzure('compare');
 // Without tables: in each it would wait two minutes for what nobody writes.
-const vacuumEnv = { ...azureEnv, STOWAGE_TABLES_TABLE: 'vacuumed' };
-const azureVacuum = await startAzureHost({ bundleDir: folderOf(packages, 'azure', 'vacuum'), env: vacuumEnv });
+const azureVacuum = await startAzure('vacuum', { STOWAGE_TABLES_TABLE: 'vacuumed' });
 
 const gcpEnv = gcpEnvironment('hosts');
-const startGcp = (
-  target: 'records' | 'compare' | 'vacuum',
-  env: Record<string, string> = gcpEnv,
-): Promise<FunctionHost> => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env });
-const gcp = await startGcp('records', { ...gcpEnv, STOWAGE_CORS_ORIGINS: ORIGIN });
+const startGcp = (target: 'records' | 'compare' | 'vacuum', env: Record<string, string> = {}) =>
+  startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env: { ...gcpEnv, ...env } });
+const gcp = await startGcp('records', { STOWAGE_CORS_ORIGINS: ORIGIN });
 const gcpCompare = await startGcp('compare');
 const SCHEDULER = 'stowage-dev-cron@stowage-test.iam.gserviceaccount.com';
-const gcpVacuum = await startGcp('vacuum', { ...gcpEnv, STOWAGE_SCHEDULER: SCHEDULER });
+const gcpVacuum = await startGcp('vacuum', { STOWAGE_SCHEDULER: SCHEDULER });
 const SDK = { STOWAGE_TRANSPORT: 'sdk' };
-const gcpOverSdk = await startGcp('records', { ...gcpEnv, ...SDK });
-const azureRecords = folderOf(packages, 'azure', 'records');
-const azureOverSdk = await startAzureHost({ bundleDir: azureRecords, env: { ...azureEnv, ...SDK } });
+const gcpOverSdk = await startGcp('records', SDK);
+const azureOverSdk = await startAzure('records', SDK);
 
 afterAll(async () => {
   const hosts = [gcpOverSdk, azureOverSdk, gcp, gcpCompare, gcpVacuum, azure, azureCompare, azureVacuum];
