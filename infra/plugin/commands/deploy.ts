@@ -33,7 +33,7 @@ interface StackPlan {
 /** Throws a DeployError that says which clouds are done and which are not. */
 export async function deploy(context: Context, options: DeployOptions): Promise<void> {
   const { settings, log } = context;
-  const stacks = await openStacks(context, { isMending: !options.isPlanOnly });
+  const stacks = await openStacks(context, !options.isPlanOnly);
   await options.pack?.();
   const plans: StackPlan[] = [];
   for (const stack of stacks) plans.push({ stack, planned: await planOf(stack, context, options) });

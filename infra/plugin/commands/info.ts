@@ -1,8 +1,10 @@
-// `serverless info`: what is deployed, where, in which version, and the tables in it.
+// `serverless info`: what is deployed, where, in which version, and the tables in it. And
+// `serverless logs`: the clouds' own commands that show a function's log, to be changed and reused.
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { openStacks, presentOf } from '../stack/stack.ts';
+import { checkName } from './invoke.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -16,6 +18,12 @@ export async function info(context: Context): Promise<void> {
   }
   await writeEndpoints(context.settings, endpoints);
   if (endpoints.length > 0) context.log(await infoText(context, endpoints));
+}
+
+export async function logs(context: Context, name: string): Promise<void> {
+  const { settings, log } = context;
+  checkName(settings.functions, name);
+  for (const { side, account } of await openStacks(context)) log(side.logsCommand(settings, account, name));
 }
 
 /** Addresses, places of credentials, tables. A question that fails is printed with its error. */

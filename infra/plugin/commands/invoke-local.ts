@@ -22,8 +22,7 @@ const POLL_MS = 100;
 
 /** Throws a DeployError on an answer that is an error and on an interruption. */
 export async function invokeLocal({ settings, log }: Context, options: InvokeOptions): Promise<void> {
-  const names = FUNCTIONS.map(({ name }) => name);
-  const given = await invocationOf(names, options);
+  const given = await invocationOf(FUNCTIONS, options);
   const isScheduled = options.function === 'vacuum' && options.data === undefined && options.path === undefined;
   const code = await untilInterrupted(async (signal) => {
     const { running, close } = await startFunction(options.function as FunctionName, {

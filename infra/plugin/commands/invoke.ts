@@ -29,8 +29,7 @@ const REQUEST_TIMEOUT_MS = 240_000;
 
 /** Throws a DeployError if an answer is an error. */
 export async function invoke(context: Context, options: InvokeOptions): Promise<void> {
-  const names = context.settings.functions.map(({ name }) => name);
-  const invocation = await invocationOf(names, options);
+  const invocation = await invocationOf(context.settings.functions, options);
   for (const stack of await openStacks(context)) {
     const name = stack.side.cloud;
     const { endpoint } = await presentOf(stack);
@@ -42,16 +41,17 @@ export async function invoke(context: Context, options: InvokeOptions): Promise<
 }
 
 /** Throws a DeployError if the function is none of these. */
-export function checkName(names: readonly string[], name: string): void {
+export function checkName(functions: readonly { readonly name: string }[], name: string): void {
+  const names = functions.map((one) => one.name);
   if (!names.includes(name)) throw new DeployError(`there is no function ${name}; there are ${names.join(', ')}`);
 }
 
 /** Throws a DeployError if the function is none of these, or the data is no request. */
 export async function invocationOf(
-  names: readonly string[],
+  functions: readonly { readonly name: string }[],
   { function: name, data, path }: InvokeOptions,
 ): Promise<Invocation> {
-  checkName(names, name);
+  checkName(functions, name);
   const text = data ?? (path === undefined ? '{}' : await readFile(path, 'utf8'));
   try {
     return REQUEST.parse(JSON.parse(text));

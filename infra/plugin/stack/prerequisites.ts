@@ -1,16 +1,15 @@
 // Checks all that a command needs before any change; reports everything missing, with fixes.
-import type { Cloud } from '../../package/bundle.ts';
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
 
-export interface Ready {
-  /** `terraform` or `tofu`. */
-  readonly terraform: string;
-  readonly accounts: Readonly<Partial<Record<Cloud, Account>>>;
-  /** Problems to mend before an apply. */
-  readonly unready: Readonly<Partial<Record<Cloud, readonly Missing[]>>>;
+/** A cloud whose tools answered. */
+export interface Checked {
+  readonly side: CloudSide;
+  readonly account: Account;
+  /** Problems for an apply, not for a plan; their fixes are commands. */
+  readonly unready: readonly Missing[];
 }
 
 /** Write-only attributes and ephemeral variables; tofu has them since the same number. */
@@ -23,22 +22,27 @@ export async function prerequisites(
   { run, settings, log }: Context,
   sides: readonly CloudSide[],
   isMending: boolean,
-): Promise<Ready> {
-  // A list for each cloud keeps the report's order, however fast the tools answer.
+): Promise<{ readonly tool: string; readonly clouds: readonly Checked[] }> {
   const ofTerraform: Missing[] = [];
-  const ofSides: Missing[][] = sides.map(() => []);
-  const [terraform, ...accounts] = await Promise.all([
+  // A list for each cloud keeps the report's order, however fast the tools answer.
+  const [tool, ...clouds] = await Promise.all([
     checkTerraform(run, ofTerraform),
-    ...sides.map(async (side, at) => [side.cloud, await side.check(run, settings, ofSides[at]!)] as const),
+    ...sides.map(async (side) => {
+      const unready: Missing[] = [];
+      return { side, account: await side.check(run, settings, unready), unready };
+    }),
   ]);
-  const missing = [...ofTerraform, ...ofSides.flat()].filter(({ isForApply }) => isForApply !== true);
+  const missing = [...ofTerraform, ...clouds.flatMap(({ unready }) => unready)].filter((one) => !isForApply(one));
   if (missing.some(({ mend }) => !isMending || mend === undefined)) {
     const list = missing.map(({ what, fix }) => `  - ${what}\n      ${fix}`).join('\n');
     throw new DeployError(`Nothing was touched. This is missing:\n${list}`);
   }
   await mendAll({ run, log }, missing);
-  const unready = sides.map(({ cloud }, at) => [cloud, ofSides[at]!.filter(({ isForApply }) => isForApply === true)]);
-  return { terraform, accounts: Object.fromEntries(accounts), unready: Object.fromEntries(unready) };
+  return { tool, clouds: clouds.map((one) => ({ ...one, unready: one.unready.filter(isForApply) })) };
+}
+
+function isForApply({ isForApply: is }: Missing): boolean {
+  return is === true;
 }
 
 /** One fix after the other. Throws a DeployError with the command for who may run it. */

@@ -2,45 +2,33 @@
 import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure.ts';
-import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import { gcp } from '../clouds/gcp.ts';
 import type { Context } from '../context/context.ts';
 import type { Settings } from '../context/settings.ts';
-import { prerequisites } from './prerequisites.ts';
+import { type Checked, prerequisites } from './prerequisites.ts';
 import { Terraform } from './terraform.ts';
 
-export interface Stack {
-  readonly side: CloudSide;
-  readonly account: Account;
+export interface Stack extends Checked {
   readonly terraform: Terraform;
-  /** Problems for an apply, not for a plan; their fixes are commands. */
-  readonly unready: readonly Missing[];
 }
 
 const SIDES = { gcp, azure } as const;
 
-export interface OpenOptions {
-  /** True runs the fixes that are single free commands. Default: they are only reported. */
-  readonly isMending?: boolean;
-}
-
-/** Checks all prerequisites first; throws a DeployError with everything that is missing. */
-export async function openStacks(context: Context, { isMending = false }: OpenOptions = {}): Promise<Stack[]> {
+/**
+ * Checks all prerequisites first; throws a DeployError with everything that is missing. `isMending`
+ * runs the fixes that are single free commands.
+ */
+export async function openStacks(context: Context, isMending = false): Promise<Stack[]> {
   const { settings, run, log } = context;
   const sides = settings.clouds.map((cloud) => SIDES[cloud]);
-  const { terraform, accounts, unready } = await prerequisites(context, sides, isMending);
+  const { tool, clouds } = await prerequisites(context, sides, isMending);
   const stacks: Stack[] = [];
-  for (const side of sides) {
-    const account = accounts[side.cloud]!;
+  for (const one of clouds) {
+    const { side, account } = one;
     log(`${side.cloud}: ${settings.service}-${settings.stage} in ${account.place}, as ${account.who}`);
-    const stack = {
-      side,
-      account,
-      terraform: new Terraform(run, terraform, side.cloud, settings),
-      unready: unready[side.cloud] ?? [],
-    };
-    await stack.terraform.open();
-    stacks.push(stack);
+    const terraform = new Terraform(run, tool, side.cloud, settings);
+    await terraform.open();
+    stacks.push({ ...one, terraform });
   }
   return stacks;
 }

@@ -48,24 +48,20 @@ export class Terraform {
   readonly #run: Run;
   readonly #tool: string;
   readonly #cloud: Cloud;
-  readonly #stage: string;
   readonly #settings: Settings;
-  readonly #outDir: string;
 
   constructor(run: Run, tool: string, cloud: Cloud, settings: Settings) {
     this.#run = run;
     this.#tool = tool;
     this.#cloud = cloud;
     this.#settings = settings;
-    this.#stage = settings.stage;
-    this.#outDir = settings.outDir;
   }
 
   /** Downloads the providers and selects the stage's workspace in the configured state. */
   async open(): Promise<void> {
     await writeBackend(this.#dir, this.#cloud, this.#settings);
     await this.#do(['init', '-input=false', '-no-color']);
-    await this.#do(['workspace', 'select', '-or-create=true', this.#stage]);
+    await this.#do(['workspace', 'select', '-or-create=true', this.#settings.stage]);
   }
 
   /** The outputs of the last apply; empty before the first. */
@@ -83,7 +79,7 @@ export class Terraform {
 
   /** Plans, shows the plan, and reads what it takes away. */
   async plan(variables: object, keys: AppKeys): Promise<Planned> {
-    const planFile = path.join(this.#outDir, `${this.#cloud}-${this.#stage}.plan`);
+    const planFile = this.#fileOf('plan');
     const varFile = await this.#varFile(variables);
     const args = ['plan', '-input=false', '-no-color', `-var-file=${varFile}`, `-out=${planFile}`];
     await this.#do(args, { keys, isShown: true });
@@ -103,8 +99,8 @@ export class Terraform {
   }
 
   async #varFile(variables: object): Promise<string> {
-    await mkdir(this.#outDir, { recursive: true });
-    const file = path.join(this.#outDir, `${this.#cloud}-${this.#stage}.tfvars.json`);
+    await mkdir(this.#settings.outDir, { recursive: true });
+    const file = this.#fileOf('tfvars.json');
     await writeFile(file, `${JSON.stringify(variables, undefined, 2)}\n`);
     return file;
   }
@@ -130,6 +126,10 @@ export class Terraform {
       throw new TerraformError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${seen}${hint}`, said);
     }
     return ended;
+  }
+
+  #fileOf(ending: string): string {
+    return path.join(this.#settings.outDir, `${this.#cloud}-${this.#settings.stage}.${ending}`);
   }
 
   get #dir(): string {

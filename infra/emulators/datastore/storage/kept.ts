@@ -3,13 +3,7 @@ import { type Change, openJournal } from './journal.ts';
 import { keyName, type KeyRef } from '../entities/keys.ts';
 import { createStorage, type Dump, type Storage } from './storage.ts';
 
-export interface KeptStorage {
-  readonly storage: Storage;
-  /** Writes down what was changed since it was called last. */
-  keep(): void;
-  clear(): void;
-  close(): void;
-}
+export type KeptStorage = ReturnType<typeof createKeptStorage>;
 
 type Entity = Dump['entities'][number];
 
@@ -17,7 +11,7 @@ type Entity = Dump['entities'][number];
 const LAST_VERSION = '';
 
 /** Without a file: memory alone. Throws, with nothing changed, if the file is another's. */
-export function createKeptStorage(nowMs: () => number, file: string | undefined): KeptStorage {
+export function createKeptStorage(nowMs: () => number, file: string | undefined) {
   if (file === undefined) {
     const storage = createStorage(nowMs);
     return { storage, keep() {}, clear: () => storage.clear(), close() {} };
@@ -27,6 +21,7 @@ export function createKeptStorage(nowMs: () => number, file: string | undefined)
   const journal = openJournal(file, (entries) => storage.restore(dumpOf(entries)));
   return {
     storage,
+    /** Writes down what was changed since it was called last. */
     keep() {
       if (changed.size === 0) return;
       journal.append([[LAST_VERSION, storage.lastVersion], ...[...changed].map((one) => changeOf(storage, one))]);

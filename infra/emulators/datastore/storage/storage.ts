@@ -22,27 +22,7 @@ export interface Table {
   orders: string[] | undefined;
 }
 
-export interface Storage {
-  /** As of a version; without one, as it is now. Undefined if there is no entity. */
-  get(key: KeyRef, version?: number): Stored | undefined;
-  /** Version of the last change of a key, 0 if nothing is known of it. */
-  lastChange(key: KeyRef): number;
-  /** Writes or, without an entity, deletes. */
-  put(key: KeyRef, entity: Buffer | undefined, version: number): Stored;
-  /** A version greater than all before. */
-  nextVersion(): number;
-  /** The current version: not below any version given out, and below all later ones. */
-  readonly lastVersion: number;
-  /** Undefined if nothing of this kind was ever written. */
-  table(partition: string, kind: string): Table | undefined;
-  /** Keeps the states as of now readable until it is called. */
-  openSnapshot(): { readonly version: number; close(): void };
-  /** Takes all writes of `work` back if it throws. One at a time. */
-  atomically<Result>(work: () => Result): Result;
-  clear(): void;
-  /** Replaces all entities. */
-  restore(dump: Dump): void;
-}
+export type Storage = ReturnType<typeof createStorage>;
 
 /** The part of a storage that is kept between runs. */
 export interface Dump {
@@ -56,7 +36,7 @@ type TableRef = Pick<KeyRef, 'partition' | 'kind'>;
 const MICROSECONDS_PER_MS = 1_000;
 
 /** `changed` is told each key that is written or deleted. */
-export function createStorage(nowMs: () => number, changed: (key: KeyRef) => void = () => {}): Storage {
+export function createStorage(nowMs: () => number, changed: (key: KeyRef) => void = () => {}) {
   const partitions = new Map<string, Map<string, Table>>();
   /** Versions of open snapshots, oldest first, since they are opened in order. */
   const snapshots = new Set<{ readonly version: number }>();
@@ -88,13 +68,16 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
   };
 
   return {
-    get(key, version) {
+    /** As of a version; without one, as it is now. Undefined if there is no entity. */
+    get(key: KeyRef, version?: number): Stored | undefined {
       let state = tableOf(key)?.states.get(key.order);
       if (version !== undefined) state = asOf(state, version);
       return state?.entity === undefined ? undefined : state;
     },
-    lastChange: (key) => tableOf(key)?.states.get(key.order)?.version ?? 0,
-    put(key, entity, version) {
+    /** Version of the last change of a key, 0 if nothing is known of it. */
+    lastChange: (key: KeyRef): number => tableOf(key)?.states.get(key.order)?.version ?? 0,
+    /** Writes or, without an entity, deletes. */
+    put(key: KeyRef, entity: Buffer | undefined, version: number): Stored {
       changed(key);
       const table = tableOf(key) ?? addTable(partitions, key);
       const before = table.states.get(key.order);
@@ -113,11 +96,15 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
       }
       return state;
     },
+    /** A version greater than all before. */
     nextVersion,
+    /** The current version: not below any version given out, and below all later ones. */
     get lastVersion() {
       return lastVersion;
     },
-    table: (partition, kind) => tableOf({ partition, kind }),
+    /** Undefined if nothing of this kind was ever written. */
+    table: (partition: string, kind: string) => tableOf({ partition, kind }),
+    /** Keeps the states as of now readable until it is closed. */
     openSnapshot() {
       const snapshot = { version: lastVersion };
       snapshots.add(snapshot);
@@ -128,7 +115,8 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
         },
       };
     },
-    atomically(work) {
+    /** Takes all writes of `work` back if it throws. One at a time. */
+    atomically<Result>(work: () => Result): Result {
       undo = [];
       try {
         return work();
@@ -146,7 +134,8 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
       partitions.clear();
       superseded.clear();
     },
-    restore(dump) {
+    /** Replaces all entities. */
+    restore(dump: Dump) {
       partitions.clear();
       superseded.clear();
       lastVersion = Math.max(lastVersion, dump.lastVersion);

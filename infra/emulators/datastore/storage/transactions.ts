@@ -14,16 +14,7 @@ export interface Transaction {
   readonly reads: Map<string, KeyRef>;
 }
 
-export interface Transactions {
-  begin(options: TransactionOptions | null): Transaction;
-  /** Throws INVALID_ARGUMENT if it is unknown, has ended or has expired. */
-  find(id: Buffer): Transaction;
-  /** Ends a transaction. An unknown id is INVALID_ARGUMENT; one that has ended is accepted. */
-  rollback(id: Buffer): void;
-  /** Ends a transaction. Throws ABORTED if something that it has read was changed. */
-  end(transaction: Transaction): void;
-  clear(): void;
-}
+export type Transactions = ReturnType<typeof createTransactions>;
 
 /** The state that all calls of one server share. */
 export interface Services {
@@ -39,7 +30,7 @@ interface Open extends Transaction {
 
 const GONE = 'the referenced transaction has expired or is no longer valid';
 
-export function createTransactions(storage: Storage, nowMs: () => number): Transactions {
+export function createTransactions(storage: Storage, nowMs: () => number) {
   // In all ids, so that another server's are unknown here.
   const server = randomBytes(8).toString('hex');
   const open = new Map<string, Open>();
@@ -60,7 +51,7 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
   };
 
   return {
-    begin(options) {
+    begin(options: TransactionOptions | null): Transaction {
       closeExpired();
       if (open.size >= OPEN_TRANSACTIONS_MAX)
         throw new StatusError(
@@ -81,7 +72,8 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
       open.set(String(transaction.id), transaction);
       return transaction;
     },
-    find(id) {
+    /** Throws INVALID_ARGUMENT if it is unknown, has ended or has expired. */
+    find(id: Buffer): Transaction {
       closeExpired();
       const transaction = open.get(String(id));
       if (transaction === undefined)
@@ -89,13 +81,15 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
       transaction.usedMs = nowMs();
       return transaction;
     },
-    rollback(id) {
+    /** Ends a transaction. An unknown id is INVALID_ARGUMENT; one that has ended is accepted. */
+    rollback(id: Buffer): void {
       if (id.length === 0) throw invalid('transaction', 'must be set');
       if (!wasIssued(id)) throw invalid('transaction', 'is not an id that this server issued');
       const transaction = open.get(String(id));
       if (transaction !== undefined) close(transaction);
     },
-    end(transaction) {
+    /** Ends a transaction. Throws ABORTED if something that it has read was changed. */
+    end(transaction: Transaction): void {
       const { reads, snapshot } = transaction;
       const isStale = [...reads.values()].some((key) => storage.lastChange(key) > snapshot);
       // After the check, which needs states that are kept for open transactions alone.
@@ -106,7 +100,7 @@ export function createTransactions(storage: Storage, nowMs: () => number): Trans
           'something this transaction has read was changed by another since: begin again',
         );
     },
-    clear() {
+    clear(): void {
       for (const transaction of open.values()) close(transaction);
     },
   };
