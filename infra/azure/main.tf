@@ -54,7 +54,7 @@ locals {
   # always make the same ones.
   suffix = substr(sha256("${var.subscription_id}/${local.name}"), 0, 8)
 
-  # What all functions are told of the store, beside where it is.
+  # All functions are told this of the store, beside where it is.
   environment = merge(
     { STOWAGE_TIMEOUT_MS = tostring(var.timeout_ms) },
     var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = tostring(var.container_bytes_max) },

@@ -29,7 +29,7 @@ locals {
   name   = "${var.service}-${var.stage}"
   labels = { service = var.service, stage = var.stage }
 
-  # What all functions are told of the store, beside where it is.
+  # All functions are told this of the store, beside where it is.
   environment = merge(
     { STOWAGE_TIMEOUT_MS = tostring(var.timeout_ms) },
     var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = tostring(var.container_bytes_max) },

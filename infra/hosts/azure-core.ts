@@ -92,7 +92,7 @@ export function writeLog(level: string, _category: string, message: string): voi
   process.stdout.write(`${message}\n`);
 }
 
-/** Runs a function once, as the worker does: the library gives its arguments and takes its result. */
+/** Runs a function once, as the worker does. */
 export async function invoke(
   model: ProgrammingModel,
   { metadata, callback }: RegisteredFunction,

@@ -16,7 +16,7 @@ export function opened(option: string, address: string | undefined): Store {
   return storeAt(option, address, askTool, process.env);
 }
 
-/** Works on a store, and closes it. The exit code of a failure, whose error is printed in a line. */
+/** Works on a store, and closes it. An error is printed in a line, and gives an exit code. */
 export async function onStore(
   option: string,
   address: string | undefined,

@@ -1,5 +1,5 @@
-// `serverless info`: what is deployed, where, in which version, and the tables in it. And
-// `serverless logs`: the clouds' own commands that show a function's log, to be changed and reused.
+// `serverless info`: what is deployed, where, in which version, and the tables in it.
+// `serverless logs`: the clouds' own commands that show a function's log.
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';

@@ -1,4 +1,4 @@
-// A file that outlives a kill: the newest value of each key, in SQLite. Power cuts can cost seconds.
+// A file that outlives a kill: each key's newest value, in SQLite. Power cuts can cost seconds.
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { deserialize, serialize } from 'node:v8';

@@ -1,4 +1,4 @@
-// google.datastore.v1 as published, but what is stored or compared stays bytes: the wire is the same.
+// google.datastore.v1 as published, but what is stored stays bytes: the wire is the same.
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs/light.js';
 import { invalid } from './status.ts';
@@ -149,7 +149,7 @@ export interface Messages {
 
 const PACKAGE = 'google.datastore.v1';
 
-/** Fields whose content stays encoded: keys and entities, and texts until they are shown to be UTF-8. */
+/** Fields whose content stays encoded: keys, entities, and texts, which have to be UTF-8. */
 const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
   ['Key.PathElement', 'kind', 'name'],
   ['Value', 'stringValue', 'keyValue', 'timestampValue', 'geoPointValue', 'entityValue', 'arrayValue'],

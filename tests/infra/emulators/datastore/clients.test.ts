@@ -1,5 +1,4 @@
-// A client that nobody here wrote, on the embedded server: the high-level one for Node.js. What the
-// comparison does with it is tested there.
+// Google's high-level client on the embedded server: beside this, the comparison's tests use it.
 import { Datastore } from '@google-cloud/datastore';
 import { expect, inject, test } from 'vitest';
 import { freshKind } from './service.ts';
