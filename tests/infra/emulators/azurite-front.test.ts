@@ -36,16 +36,9 @@ let rows = 0;
 const fresh = () => ({ partitionKey: "it's p", rowKey: `r${(rows += 1)}` });
 const CHUNK_BYTES = 60_000;
 
-/** Binary properties, as many as asked for. */
-function binaries(prefix: string, count: number): Record<string, Uint8Array> {
-  return Object.fromEntries(
-    Array.from({ length: count }, (_, place) => [`${prefix}${place}`, new Uint8Array(CHUNK_BYTES)]),
-  );
-}
-
-function numbers(prefix: string, count: number): Record<string, number> {
-  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`${prefix}${place}`, place]));
-}
+const many = <Value>(prefix: string, count: number, value: Value): Record<string, Value> =>
+  Object.fromEntries(Array.from({ length: count }, (_, place) => [`${prefix}${place}`, value]));
+const binaries = (prefix: string, count: number) => many(prefix, count, new Uint8Array(CHUNK_BYTES));
 
 function hundred(partitionKey: string): TransactionAction[] {
   return Array.from({ length: 100 }, (_, row) => ['upsert', { partitionKey, rowKey: `t${row}` }]);
@@ -112,9 +105,9 @@ test('a merge in a transaction is checked too, and the whole transaction refused
 
 test('an entity has at most 252 properties, what was there before included', async () => {
   const keys = fresh();
-  await client.createEntity({ ...keys, ...numbers('a', 252) });
+  await client.createEntity({ ...keys, ...many('a', 252, 1) });
   await expect(client.updateEntity({ ...keys, more: 1 }, 'Merge')).rejects.toMatchObject({ statusCode: 400 });
-  await expect(client.createEntity({ ...fresh(), ...numbers('a', 253) })).rejects.toMatchObject({
+  await expect(client.createEntity({ ...fresh(), ...many('a', 253, 1) })).rejects.toMatchObject({
     details: { odataError: { code: 'TooManyProperties' } },
   });
 });

@@ -10,7 +10,7 @@
 // Traits (replacement, defaults, ranges) come from the providers' own code, as
 // TRAITS_DIR/<provider>.json: Terraform's protocol does not carry them.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,26 +19,19 @@ import type { AttributeType, Block, ProviderSchema, Traits, Use } from './schema
 /** As `terraform providers schema -json` prints them. */
 interface PrintedBlock {
   readonly attributes?: Readonly<Record<string, PrintedAttribute>>;
-  readonly block_types?: Readonly<Record<string, PrintedNested>>;
+  readonly block_types?: Readonly<
+    Record<string, { readonly block: PrintedBlock; readonly min_items?: number; readonly max_items?: number }>
+  >;
 }
 
-interface PrintedAttribute {
-  readonly type?: unknown;
-  readonly required?: boolean;
-  readonly optional?: boolean;
-  readonly deprecated?: boolean;
-}
+type PrintedAttribute = { readonly type?: unknown } & Partial<Record<'required' | 'optional' | 'deprecated', boolean>>;
 
-interface PrintedNested {
-  readonly block: PrintedBlock;
-  readonly min_items?: number;
-  readonly max_items?: number;
-}
+type Schemas = Readonly<Record<string, { readonly block: PrintedBlock }>>;
 
 interface Printed {
   readonly provider: { readonly block: PrintedBlock };
-  readonly resource_schemas: Readonly<Record<string, { readonly block: PrintedBlock }>>;
-  readonly data_source_schemas: Readonly<Record<string, { readonly block: PrintedBlock }>>;
+  readonly resource_schemas: Schemas;
+  readonly data_source_schemas: Schemas;
 }
 
 /** By path from the resource, with points. */
@@ -63,9 +56,10 @@ function extract(provider: keyof typeof PROVIDERS, traits: Readonly<Record<strin
       provider_schemas: Record<string, Printed>;
     };
     const printed = schemas[source]!;
-    const text = configurationIn(folder);
+    const files = globSync('**/*.tf', { cwd: folder });
+    const text = files.map((file) => readFileSync(path.join(folder, file), 'utf8')).join('\n');
     const block = blocksOf(new Set(['id', ...(text.match(/\w+/g) ?? [])]));
-    const of = (kind: 'resource' | 'data', all: Printed['resource_schemas']): Record<string, Block> =>
+    const of = (kind: 'resource' | 'data', all: Schemas): Record<string, Block> =>
       Object.fromEntries(
         typesIn(text, kind, provider).map((type) => [type, block(all[type]!.block, traits[type] ?? {})]),
       );
@@ -83,13 +77,6 @@ function extract(provider: keyof typeof PROVIDERS, traits: Readonly<Record<strin
 
 function terraform(folder: string, ...args: string[]): string {
   return execFileSync('terraform', [`-chdir=${folder}`, ...args], { encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX });
-}
-
-function configurationIn(folder: string): string {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.tf'))
-    .map((file) => readFileSync(path.join(folder, file), 'utf8'))
-    .join('\n');
 }
 
 function typesIn(text: string, kind: string, provider: string): string[] {
@@ -126,12 +113,9 @@ function blocksOf(named: ReadonlySet<string>) {
 
 function attributeOf(attribute: PrintedAttribute, traits: Traits = {}): Block['attributes'][string] {
   const known: Traits = { ...(attribute.deprecated === true ? { deprecated: 'yes' } : {}), ...traits };
-  const bare = [typeOf(attribute.type), useOf(attribute)] as const;
+  const use: Use = attribute.required === true ? 'required' : attribute.optional === true ? 'optional' : 'computed';
+  const bare = [typeOf(attribute.type), use] as const;
   return Object.keys(known).length === 0 ? bare : [...bare, known];
-}
-
-function useOf({ required, optional }: PrintedAttribute): Use {
-  return required === true ? 'required' : optional === true ? 'optional' : 'computed';
 }
 
 /** Sets are lists here, and what is made of objects a list of strings: no configuration says it. */

@@ -2,16 +2,10 @@
 // parents' ids, locks, resource providers, role assignments, key vaults.
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
 import { RESOURCE_PROVIDERS } from '../../../../../infra/plugin/clouds/azure.ts';
-import type { ProviderSchema } from '../../schemas/schema.ts';
-import { replacedByOf } from './force-new.ts';
 import { kept } from './kept.ts';
+import { type Resource, Resources } from './resources.ts';
 import { Sites, type Surroundings } from './sites.ts';
 import { SUBSCRIPTION } from '../tools.ts';
-
-interface Resource {
-  readonly type: string;
-  readonly values: Values;
-}
 
 /**
  * Secrets are the one thing that the provider reads and writes with the deployer's own right in the
@@ -30,8 +24,7 @@ const NAMESPACES: Readonly<Record<string, string>> = {
   azurerm_storage_account: 'Microsoft.Storage',
 };
 
-export class Arm implements Cloud, Surroundings {
-  readonly resources = new Map<string, Resource>();
+export class Arm extends Resources<Resource> implements Cloud, Surroundings {
   /** By the id of the secret. */
   readonly #secrets = new Map<string, string>();
   readonly registered = new Set<string>(RESOURCE_PROVIDERS);
@@ -39,18 +32,10 @@ export class Arm implements Cloud, Surroundings {
   /** Object id of whoever is logged in. */
   caller = 'aaaaaaaa-0000-0000-0000-000000000001';
 
-  readonly replacedBy: Cloud['replacedBy'];
-  /** By the id of the account that holds them. */
-  readonly #records = new Map<string, Map<string, string>>();
-
-  constructor(schema: ProviderSchema) {
-    this.replacedBy = replacedByOf(schema);
-  }
-
   /** Gives what puts everything back as it is now. */
   keep(): () => void {
     const { caller } = this;
-    const [maps, sites] = [kept(this.resources, this.#secrets, this.registered, this.#records), this.sites.keep()];
+    const [maps, sites] = [kept(this.resources, this.#secrets, this.registered, this.records), this.sites.keep()];
     return () => {
       maps();
       sites();
@@ -105,7 +90,7 @@ export class Arm implements Cloud, Surroundings {
       if (isIn(other, id)) {
         this.resources.delete(other);
         this.#secrets.delete(other);
-        this.#records.delete(other);
+        this.records.delete(other);
       }
   }
 
@@ -115,16 +100,6 @@ export class Arm implements Cloud, Surroundings {
     if (found === undefined) return null;
     if (type === SECRET) this.#refuseUnless('Get', textOf(values, 'key_vault_id'), this.caller);
     return type === APP ? { ...found.values, app_settings: this.sites.settingsShown(id) } : found.values;
-  }
-
-  /** The store's records in this account. */
-  recordsOf(account: string): Map<string, string> {
-    if (!this.#records.has(account)) this.#records.set(account, new Map());
-    return this.#records.get(account)!;
-  }
-
-  idsOf(type: string): string[] {
-    return [...this.resources].filter(([, one]) => one.type === type).map(([id]) => id);
   }
 
   locks(): { readonly own: string; readonly scope: string }[] {
@@ -156,12 +131,12 @@ export class Arm implements Cloud, Surroundings {
     return found === undefined ? undefined : { id: textOf(found, 'id'), vaultId: textOf(found, 'key_vault_id') };
   }
 
-  valueOf(secret: string): string {
+  secretText(secret: string): string {
     return this.#secrets.get(secret) ?? '';
   }
 
   #of(type: string): Values[] {
-    return [...this.resources.values()].filter((one) => one.type === type).map(({ values }) => values);
+    return this.ofType(type).map(({ values }) => values);
   }
 
   #refuseUnless(permission: string, vaultId: string, principal: string): void {

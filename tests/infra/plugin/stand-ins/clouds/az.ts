@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     if (secret === undefined) throw new AzError('(SecretNotFound) it was not found in this key vault');
     if (!arm.mayInVault('Get', secret.vaultId, arm.caller))
       throw new AzError(`(Forbidden) The user '${arm.caller}' does not have secrets get permission on key vault`);
-    return arm.valueOf(secret.id);
+    return arm.secretText(secret.id);
   },
   'lock delete': (arm, args) => {
     const id = option(args, '--ids');

@@ -3,9 +3,9 @@
 import type { Clock } from '../../../../../infra/plugin/context/context.ts';
 import { type Cloud, Refusal, textOf, type Value, type Values } from '../terraform-provider.ts';
 import type { ProviderSchema } from '../../schemas/schema.ts';
-import { replacedByOf } from './force-new.ts';
 import { kept } from './kept.ts';
 import { answerOf, type Answered, type Asked } from './records.ts';
+import { type Resource, Resources } from './resources.ts';
 
 const PROJECT = 'some-project';
 /**
@@ -18,33 +18,27 @@ const FUNCTION = 'google_cloudfunctions2_function';
 const VERSION = 'google_secret_manager_secret_version';
 const CHECK = 'google_monitoring_uptime_check_config';
 
-interface Resource {
-  readonly type: string;
-  readonly values: Values;
+interface Aged extends Resource {
   readonly madeAtMs: number;
 }
 
-export class Google implements Cloud {
-  readonly resources = new Map<string, Resource>();
+export class Google extends Resources<Aged> implements Cloud {
   readonly enabled = new Set(['cloudresourcemanager.googleapis.com', 'serviceusage.googleapis.com']);
-  readonly replacedBy: Cloud['replacedBy'];
   readonly #clock: Clock;
-  /** By the id of the database that holds them. */
-  readonly #records = new Map<string, Map<string, string>>();
   readonly #secrets = new Map<string, string>();
   readonly #built = new Set<string>();
   /** The address of whoever is logged in. */
   caller = 'somebody@example.com';
 
   constructor(schema: ProviderSchema, clock: Clock) {
-    this.replacedBy = replacedByOf(schema);
+    super(schema);
     this.#clock = clock;
   }
 
   /** Gives what puts everything back as it is now. */
   keep(): () => void {
     const { caller } = this;
-    const maps = kept(this.resources, this.enabled, this.#records, this.#secrets, this.#built);
+    const maps = kept(this.resources, this.enabled, this.records, this.#secrets, this.#built);
     return () => {
       maps();
       this.caller = caller;
@@ -89,23 +83,13 @@ export class Google implements Cloud {
     if (type === CHECK && this.#isNamed(textOf(values, 'uptime_check_id')))
       throw new Refusal(`Error 400: Cannot delete check ${id}. One or more alerting policies is using it.`);
     this.resources.delete(id);
-    this.#records.delete(id);
+    this.records.delete(id);
     this.#built.delete(id);
   }
 
   read(type: string, values: Readonly<Values>): Values | null {
     if (type === VERSION) return values;
     return this.resources.get(textOf(values, 'id'))?.values ?? null;
-  }
-
-  idsOf(type: string): string[] {
-    return [...this.resources].filter(([, one]) => one.type === type).map(([id]) => id);
-  }
-
-  /** The store's records in this database. */
-  recordsOf(database: string): Map<string, string> {
-    if (!this.#records.has(database)) this.#records.set(database, new Map());
-    return this.#records.get(database)!;
   }
 
   secret(name: string, version: string): string | undefined {
@@ -123,7 +107,7 @@ export class Google implements Cloud {
 
   /** The addresses that may call a function. */
   invokersOf(name: string): string[] {
-    return this.#of('google_cloud_run_service_iam_member')
+    return this.ofType('google_cloud_run_service_iam_member')
       .filter(({ values }) => values['service'] === name)
       .map(({ values }) => textOf(values, 'member'));
   }
@@ -162,11 +146,7 @@ export class Google implements Cloud {
   }
 
   #isNamed(check: string): boolean {
-    return this.#of('google_monitoring_alert_policy').some(({ values }) => JSON.stringify(values).includes(check));
-  }
-
-  #of(type: string): Resource[] {
-    return [...this.resources.values()].filter((one) => one.type === type);
+    return this.ofType('google_monitoring_alert_policy').some(({ values }) => JSON.stringify(values).includes(check));
   }
 }
 

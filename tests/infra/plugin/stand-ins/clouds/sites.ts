@@ -8,7 +8,7 @@ import { answerOf, type Answered, type Asked } from './records.ts';
 export interface Surroundings {
   idsOf(type: string): string[];
   secretOf(vault: string, name: string): { readonly id: string; readonly vaultId: string } | undefined;
-  valueOf(secret: string): string;
+  secretText(secret: string): string;
   mayInVault(permission: string, vaultId: string, principal: string): boolean;
   hasRole(principal: string, role: string, scope: string): boolean;
   recordsOf(account: string): Map<string, string>;
@@ -149,6 +149,6 @@ export class Sites {
 
   #appKeysOf({ references }: Site): string[] {
     const ids = references.map(({ reference }) => SECRET_URI.exec(reference)![1]!);
-    return ids.flatMap((id) => this.#arm.valueOf(id).split(','));
+    return ids.flatMap((id) => this.#arm.secretText(id).split(','));
   }
 }
