@@ -37,8 +37,8 @@ const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m;
 /** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
 export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Promise<Emulator> {
   if (inProcess) {
-    const { address, close } = await startTableServer(dataFile);
-    return { name: `${NAME} in process`, endpoint: endpointAt(address), close };
+    const server = await startTableServer(dataFile);
+    return { name: `${NAME} in process`, endpoint: endpointAt(server.address), close: () => server.close() };
   }
   const child = startSupervised(process.execPath, [ENTRY]);
   await untilReady(NAME, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);

@@ -231,8 +231,9 @@ function bearer(name: FunctionName, { admin, compare }: LocalKeys): { readonly A
   return { Authorization: `Bearer ${name === 'compare' ? compare : admin}` };
 }
 
-function keysEnv({ functions: _, ...keys }: LocalKeys): HostEnv {
-  return Object.fromEntries(Object.entries(keys).map(([role, key]) => [`STOWAGE_${role.toUpperCase()}_KEYS`, key]));
+function keysEnv(keys: LocalKeys): HostEnv {
+  const roles = KEY_NAMES.filter((name) => name !== 'functions');
+  return Object.fromEntries(roles.map((role) => [`STOWAGE_${role.toUpperCase()}_KEYS`, keys[role]]));
 }
 
 function tail(output: string): string {

@@ -78,15 +78,16 @@ export function keyName({ partition, order }: Pick<KeyRef, 'partition' | 'order'
 /** The key for people: `Kind:name/Kind:5`. */
 export function describeKey({ encoded }: KeyRef): string {
   const { path } = decode(encoded);
-  return path.map(({ kind, idType, id, name }) => `${String(kind)}:${String(idType === 'id' ? id : name)}`).join('/');
+  const words = path.map(({ kind, idType, id, name }) => [kind, idType === 'id' ? integerOf(id) : name].join(':'));
+  return words.join('/');
 }
 
 function orderOf({ kind, idType, id, name }: PathElement, rules: KeyRules): string {
   checkName(kind, 'kind', rules);
   if (idType === undefined) throw invalid('', 'must have an id or a name');
   if (idType === 'id') {
-    if (Number(id) === 0) throw invalid('id', 'must not be zero');
-    return `${escaped(kind)}\u0001${orderedInteger(BigInt(String(id)))}`;
+    if (integerOf(id) === 0n) throw invalid('id', 'must not be zero');
+    return `${escaped(kind)}\u0001${orderedInteger(integerOf(id))}`;
   }
   checkName(name, 'name', rules);
   return `${escaped(kind)}\u0002${escaped(name)}`;
@@ -129,6 +130,10 @@ function placeOf(partitionId: PartitionId | null, { projectId, databaseId }: Dat
 /** Sorts a text before its extensions: 0xff follows a zero byte in it, 0x01 its end. */
 function escaped(text: Buffer): string {
   return `${text.toString('latin1').replaceAll('\0', '\0\u00ff')}\0\u0001`;
+}
+
+function integerOf({ high, low }: PathElement['id']): bigint {
+  return (BigInt(high) << 32n) | BigInt(low >>> 0);
 }
 
 /** Eight characters that compare as the numbers do. */
