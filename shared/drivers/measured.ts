@@ -10,38 +10,38 @@ import {
 import { StoreError } from '../store/contract/errors.ts';
 
 /** Calls are counted when made, everything else when the reply is there. */
-export interface DriverCounters {
-  readCalls: number;
-  writeCalls: number;
-  removeCalls: number;
-  listCalls: number;
+export class DriverCounters {
+  readCalls = 0;
+  writeCalls = 0;
+  removeCalls = 0;
+  listCalls = 0;
   /** Entities asked for, found or not. */
-  entitiesAsked: number;
-  entitiesFound: number;
+  entitiesAsked = 0;
+  entitiesFound = 0;
   /** Writes handed over, by kind. */
-  inserts: number;
-  patches: number;
-  replaces: number;
-  removals: number;
+  inserts = 0;
+  patches = 0;
+  replaces = 0;
+  removals = 0;
   /** Writes answered `written` and removals answered `removed`. */
-  entitiesWritten: number;
-  entitiesRemoved: number;
-  idsListed: number;
+  entitiesWritten = 0;
+  entitiesRemoved = 0;
+  idsListed = 0;
   /** Bytes of parts, without names and transport. */
-  bytesRead: number;
-  bytesWritten: number;
+  bytesRead = 0;
+  bytesWritten = 0;
   /** Outcomes of writes and removals, one for each entity. */
-  refusedCondition: number;
-  refusedOther: number;
-  unknown: number;
+  refusedCondition = 0;
+  refusedOther = 0;
+  unknown = 0;
   /** The part of `unknown` that was answered `throttled`, and reads and lists that rejected so. */
-  throttled: number;
+  throttled = 0;
   /** Reads and lists that rejected. */
-  failedReads: number;
+  failedReads = 0;
 }
 
 export function measured(driver: Driver): { readonly driver: Driver; readonly counters: DriverCounters } {
-  const counters = zero();
+  const counters = new DriverCounters();
   return {
     counters,
     driver: {
@@ -78,31 +78,6 @@ export function measured(driver: Driver): { readonly driver: Driver; readonly co
   };
 }
 
-function zero(): DriverCounters {
-  return {
-    readCalls: 0,
-    writeCalls: 0,
-    removeCalls: 0,
-    listCalls: 0,
-    entitiesAsked: 0,
-    entitiesFound: 0,
-    inserts: 0,
-    patches: 0,
-    replaces: 0,
-    removals: 0,
-    entitiesWritten: 0,
-    entitiesRemoved: 0,
-    idsListed: 0,
-    bytesRead: 0,
-    bytesWritten: 0,
-    refusedCondition: 0,
-    refusedOther: 0,
-    unknown: 0,
-    throttled: 0,
-    failedReads: 0,
-  };
-}
-
 async function counted<T>(counters: DriverCounters, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -127,20 +102,10 @@ function countWrite(counters: DriverCounters, write: Write): void {
 }
 
 function countOutcome(counters: DriverCounters, outcome: WriteOutcome | RemoveOutcome): void {
-  switch (outcome.kind) {
-    case 'written':
-      counters.entitiesWritten += 1;
-      break;
-    case 'removed':
-      counters.entitiesRemoved += 1;
-      break;
-    case 'refused':
-      if (outcome.reason === 'condition') counters.refusedCondition += 1;
-      else counters.refusedOther += 1;
-      break;
-    case 'unknown':
-      counters.unknown += 1;
-      if (outcome.reason === 'throttled') counters.throttled += 1;
-      break;
-  }
+  if (outcome.kind === 'written') counters.entitiesWritten += 1;
+  else if (outcome.kind === 'removed') counters.entitiesRemoved += 1;
+  else if (outcome.kind === 'unknown') counters.unknown += 1;
+  else if (outcome.reason === 'condition') counters.refusedCondition += 1;
+  else counters.refusedOther += 1;
+  if (outcome.kind === 'unknown' && outcome.reason === 'throttled') counters.throttled += 1;
 }
