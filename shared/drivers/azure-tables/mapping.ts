@@ -136,9 +136,6 @@ function propertyOf(part: PartName, index: number): string {
 }
 
 function base64Of(bytes: Uint8Array, begin: number, end: number): string {
-  return asBuffer(bytes).toString('base64', begin, end);
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString('base64', begin, end);
 }

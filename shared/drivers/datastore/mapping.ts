@@ -68,7 +68,7 @@ export function partsOf(id: EntityId, properties: Properties, wanted: ReadReques
   const parts = new Map<PartName, Uint8Array>();
   for (const name of wanted === 'all' ? namesIn(properties) : wanted) {
     const bytes = properties[propertyOf(id, name)]?.blobValue;
-    if (isBytes(bytes) && bytes.byteLength > 0) parts.set(name, bytes);
+    if (bytes instanceof Uint8Array && bytes.byteLength > 0) parts.set(name, bytes);
   }
   return parts;
 }
@@ -90,8 +90,4 @@ export function maskOf(requests: readonly ReadRequest[]): readonly string[] {
 
 function tagOf(id: EntityId): string {
   return hashOfId(id).toString(36).padStart(TAG_CHARS, '0').slice(-TAG_CHARS);
-}
-
-function isBytes(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array;
 }

@@ -1,9 +1,12 @@
 // The messages of google.datastore.v1 that this driver sends or reads, by their JSON names.
 
-export interface PartitionId {
+export interface Database {
   readonly projectId: string;
   /** Empty: the project's default database. */
   readonly databaseId: string;
+}
+
+export interface PartitionId extends Database {
   readonly namespaceId: string;
 }
 
@@ -40,17 +43,13 @@ export interface Mutation {
   readonly propertyMask?: readonly string[];
 }
 
-export interface LookupRequest {
-  readonly projectId: string;
-  readonly databaseId: string;
+export interface LookupRequest extends Database {
   readonly keys: readonly Key[];
   /** Names of the properties that are wanted. Default: all. */
   readonly propertyMask: readonly string[] | undefined;
 }
 
-export interface CommitRequest {
-  readonly projectId: string;
-  readonly databaseId: string;
+export interface CommitRequest extends Database {
   readonly mutations: readonly Mutation[];
 }
 
@@ -81,9 +80,7 @@ export interface LookupResponse {
   readonly missing?: readonly Key[];
 }
 
-export interface MutationResult {
-  /** A positive 64-bit number. */
-  readonly version?: string | undefined;
+export interface MutationResult extends Pick<EntityResult, 'version'> {
   readonly conflictDetected?: boolean;
 }
 

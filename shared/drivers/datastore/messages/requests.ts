@@ -3,6 +3,7 @@
 import type {
   CommitRequest,
   Key,
+  KeysQuery,
   LookupRequest,
   Mutation,
   PartitionId,
@@ -60,14 +61,7 @@ export function framedRunQuery({ partitionId, query }: RunQueryRequest): Buffer 
   const writer = new MessageWriter(Buffer.allocUnsafe(MESSAGE_BYTES + 2 * KEY_BYTES));
   writer.text(9, partitionId.databaseId);
   writer.text(8, partitionId.projectId);
-  const end = writer.written;
-  writeInt32Value(writer, 12, query.limit);
-  if (query.startCursor !== undefined) writer.bytes(7, query.startCursor);
-  writeOrder(writer, 5);
-  if (query.range !== undefined) writeRange(writer, 4, query.range);
-  writeNamed(writer, 3, 1, query.kind);
-  writeProjection(writer, 2);
-  writer.message(3, end);
+  within(writer, 3, () => writeQuery(writer, query));
   writePartition(writer, 2, partitionId);
   return writer.framed();
 }
@@ -152,51 +146,45 @@ function writeMask(writer: MessageWriter, field: number, paths: readonly string[
   writer.message(field, end);
 }
 
-/** KindExpression, or PropertyReference: messages of a name alone. */
-function writeNamed(writer: MessageWriter, field: number, nameField: number, name: string): void {
-  const end = writer.written;
-  writer.text(nameField, name);
-  writer.message(field, end);
+/** Query, by keys and for keys alone. */
+function writeQuery(writer: MessageWriter, { kind, range, startCursor, limit }: KeysQuery): void {
+  within(writer, 12, () => writer.number(1, limit));
+  if (startCursor !== undefined) writer.bytes(7, startCursor);
+  within(writer, 5, () => {
+    writer.number(2, ASCENDING);
+    writeKeyReference(writer, 1);
+  });
+  if (range !== undefined) within(writer, 4, () => within(writer, 1, () => writeBounds(writer, range)));
+  within(writer, 3, () => writer.text(1, kind));
+  within(writer, 2, () => writeKeyReference(writer, 1));
 }
 
-/** Projection of keys alone. */
-function writeProjection(writer: MessageWriter, field: number): void {
-  const end = writer.written;
-  writeNamed(writer, 1, 2, '__key__');
-  writer.message(field, end);
-}
-
-/** PropertyOrder by key. */
-function writeOrder(writer: MessageWriter, field: number): void {
-  const end = writer.written;
-  writer.number(2, ASCENDING);
-  writeNamed(writer, 1, 2, '__key__');
-  writer.message(field, end);
-}
-
-/** Filter with a CompositeFilter of two bounds. */
-function writeRange(writer: MessageWriter, field: number, [from, before]: readonly [Key, Key]): void {
-  const end = writer.written;
-  writeBound(writer, 2, LESS_THAN, before);
-  writeBound(writer, 2, GREATER_THAN_OR_EQUAL, from);
+/** CompositeFilter */
+function writeBounds(writer: MessageWriter, [from, before]: readonly [Key, Key]): void {
+  writeBound(writer, LESS_THAN, before);
+  writeBound(writer, GREATER_THAN_OR_EQUAL, from);
   writer.number(1, AND);
-  writer.message(1, end);
-  writer.message(field, end);
 }
 
 /** Filter with a PropertyFilter. */
-function writeBound(writer: MessageWriter, field: number, op: number, key: Key): void {
-  const end = writer.written;
-  writeValue(writer, 3, { keyValue: key });
-  writer.number(2, op);
-  writeNamed(writer, 1, 2, '__key__');
-  writer.message(2, end);
-  writer.message(field, end);
+function writeBound(writer: MessageWriter, op: number, keyValue: Key): void {
+  within(writer, 2, () =>
+    within(writer, 2, () => {
+      writeValue(writer, 3, { keyValue });
+      writer.number(2, op);
+      writeKeyReference(writer, 1);
+    }),
+  );
 }
 
-/** google.protobuf.Int32Value */
-function writeInt32Value(writer: MessageWriter, field: number, value: number): void {
+/** PropertyReference to the key. */
+function writeKeyReference(writer: MessageWriter, field: number): void {
+  within(writer, field, () => writer.text(2, '__key__'));
+}
+
+/** A message of the fields that `write` writes. Queries are rare: others go without the closure. */
+function within(writer: MessageWriter, field: number, write: () => void): void {
   const end = writer.written;
-  writer.number(1, value);
+  write();
   writer.message(field, end);
 }
