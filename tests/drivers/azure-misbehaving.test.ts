@@ -486,9 +486,9 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
         { ...keys, row: a! },
         { ...keys, row: b!, change: { mode: 'Merge', etag: version } as const },
       ];
-      await expect(calls.submit(writes, 1_000)).rejects.toThrow('socket hang up');
+      await expect(calls.submit(writes, 1e9)).rejects.toThrow('socket hang up');
       await expect(
-        calls.submit([{ ...keys, row: a!, change: { mode: 'Replace', etag: entityVersion('*') } }], 1_000),
+        calls.submit([{ ...keys, row: a!, change: { mode: 'Replace', etag: entityVersion('*') } }], 1e9),
       ).rejects.toThrow(TypeError);
       expect(server.requests.map(({ target }) => target)).toEqual(['/account/$batch?sig=s']);
       const text = server.requests[0]!.body.toString();

@@ -1,12 +1,20 @@
-// The table service's calls, each sent once. Every change names an etag: without one the service
-// writes anything. A missing table is created.
+// The table service's requests, each sent once. Every change names an etag: without one the service
+// writes anything.
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { withDeadline } from '../common/outcomes.ts';
+import { RequestMemory } from '../common/request-memory.ts';
 import type { Credential } from './authorization.ts';
-import { isTableNotFound, isTableThere } from './errors.ts';
-import { bodySender } from './body-sender.ts';
-import { conditionOf, DATA_VERSION, pathOf, requestOf, type RowKeys, type RowWrite } from './rows.ts';
+import type { HttpReply } from './http.ts';
+import {
+  bytesOf,
+  conditionOf,
+  DATA_VERSION,
+  lengthOf,
+  pathOf,
+  requestOf,
+  type RowKeys,
+  type RowWrite,
+} from './rows.ts';
 import { JSON_WITHOUT_METADATA, objectIn, type Reply, type TableService, tableService } from './service.ts';
 import { etagsIn, transactionOf } from './transaction.ts';
 
@@ -33,15 +41,16 @@ interface RowPage {
   readonly continuation: string | undefined;
 }
 
+/** One request each, by `untilMs` of `performance.now()`. Rejects with the service's error. */
 export interface TableCalls {
-  /** Rejects with the service's error if there is none. */
-  get(keys: RowKeys, select: readonly string[] | undefined, timeoutMs: number): Promise<RowReply>;
+  get(keys: RowKeys, select: readonly string[] | undefined, untilMs: number): Promise<RowReply>;
   /** The new etag; undefined if the service does not tell. */
-  write(write: RowWrite, timeoutMs: number): Promise<EntityVersion | undefined>;
-  delete(keys: RowKeys, etag: EntityVersion, timeoutMs: number): Promise<void>;
+  write(write: RowWrite, untilMs: number): Promise<EntityVersion | undefined>;
+  delete(keys: RowKeys, etag: EntityVersion, untilMs: number): Promise<unknown>;
   /** The new etags in order; undefined if the reply is not that of a transaction that succeeded. */
-  submit(writes: readonly RowWrite[], timeoutMs: number): Promise<readonly EntityVersion[] | undefined>;
-  listPage(filter: string, count: number, continuation: string | undefined, timeoutMs: number): Promise<RowPage>;
+  submit(writes: readonly RowWrite[], untilMs: number): Promise<readonly EntityVersion[] | undefined>;
+  listPage(filter: string, count: number, continuation: string | undefined, untilMs: number): Promise<RowPage>;
+  createTable(untilMs: number): Promise<unknown>;
   close(): void;
 }
 
@@ -49,75 +58,52 @@ export interface TableCalls {
 export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection'>): TableCalls {
   const { endpoint, tableName, credential } = options;
   const service = tableService(endpoint, credential);
-  const send = withTable((untilMs) => createTable(service, tableName, untilMs));
   const sendBody = bodySender(service);
   return {
-    get: (keys, select, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const query = select === undefined ? '' : `$select=${select.join()}`;
-        const request = { method: 'GET', path: pathOf(tableName, keys), query, headers: DATA_VERSION } as const;
-        const reply = await service.send(request, untilMs);
-        return { etag: etagOf(reply), properties: propertiesIn(reply) };
-      }),
-    write: (write, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        return etagOf(await sendBody(requestOf(tableName, write), untilMs));
-      }),
-    delete: (keys, etag, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const request = { method: 'DELETE', path: pathOf(tableName, keys), headers: conditionOf(etag) } as const;
-        await service.send(request, untilMs);
-      }),
-    submit: (writes, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const { headers, body } = transactionOf(service.url, tableName, writes);
-        const reply = await sendBody({ method: 'POST', path: '/$batch', headers, body, success: 202 }, untilMs);
-        return etagsIn(reply, writes.length);
-      }),
-    listPage: (filter, count, continuation, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const query = `$select=RowKey&$top=${count}&$filter=${encodeURIComponent(filter)}${continuation ?? ''}`;
-        const request = { method: 'GET', path: `${pathOf(tableName)}()`, query, headers: DATA_VERSION } as const;
-        return pageIn(await service.send(request, untilMs));
-      }),
+    async get(keys, select, untilMs) {
+      const query = select === undefined ? '' : `$select=${select.join()}`;
+      const request = { method: 'GET', path: pathOf(tableName, keys), query, headers: DATA_VERSION } as const;
+      const reply = await service.send(request, untilMs);
+      return { etag: etagOf(reply), properties: propertiesIn(reply) };
+    },
+    async write(write, untilMs) {
+      return etagOf(await sendBody(requestOf(tableName, write), untilMs));
+    },
+    async delete(keys, etag, untilMs) {
+      return service.send({ method: 'DELETE', path: pathOf(tableName, keys), headers: conditionOf(etag) }, untilMs);
+    },
+    async submit(writes, untilMs) {
+      const { headers, body } = transactionOf(service.url, tableName, writes);
+      const reply = await sendBody({ method: 'POST', path: '/$batch', headers, body, success: 202 }, untilMs);
+      return etagsIn(reply, writes.length);
+    },
+    async listPage(filter, count, continuation, untilMs) {
+      const query = `$select=RowKey&$top=${count}&$filter=${encodeURIComponent(filter)}${continuation ?? ''}`;
+      const request = { method: 'GET', path: `${pathOf(tableName)}()`, query, headers: DATA_VERSION } as const;
+      return pageIn(await service.send(request, untilMs));
+    },
+    createTable: (untilMs) => createTable(service, tableName, untilMs),
     close: () => service.close(),
   };
 }
 
-/** Creates a missing table and sends once more: a request that found no table had no effect. */
-export function withTable(create: (untilMs: number) => Promise<unknown>) {
-  let creating: Promise<void> | undefined;
-  const createOnce = (untilMs: number): Promise<void> => {
-    creating ??= created(create(untilMs)).finally(() => {
-      creating = undefined;
-    });
-    return creating;
-  };
-  return async <T>(timeoutMs: number, request: (untilMs: number) => Promise<T>): Promise<T> => {
-    const untilMs = performance.now() + timeoutMs;
-    try {
-      return await request(untilMs);
-    } catch (error) {
-      if (!isTableNotFound(error)) throw error;
-    }
-    await withDeadline(createOnce(untilMs), untilMs - performance.now());
-    return request(untilMs);
+type PiecesRequest = Omit<Parameters<TableService['send']>[0], 'body'> & { readonly body: readonly string[] };
+
+/** Memory is free once the operating system has taken the body: a reply may come before. */
+export function bodySender(service: Pick<TableService, 'send'>) {
+  const memories = new RequestMemory();
+  return async (request: PiecesRequest, untilMs: number): Promise<HttpReply> => {
+    const memory = memories.take(lengthOf(request.body));
+    const reply = await service.send({ ...request, body: bytesOf(request.body, memory) }, untilMs);
+    if (reply.isRequestWritten) memories.giveBack(memory);
+    return reply;
   };
 }
 
-async function createTable(service: TableService, tableName: string, untilMs: number): Promise<void> {
+function createTable(service: TableService, tableName: string, untilMs: number): Promise<unknown> {
   const headers = [...DATA_VERSION, 'Content-Type', JSON_WITHOUT_METADATA, 'Prefer', 'return-no-content'];
   const body = Buffer.from(JSON.stringify({ TableName: tableName }));
-  await service.send({ method: 'POST', path: '/Tables', headers, body }, untilMs);
-}
-
-/** Another may have been quicker. */
-async function created(creation: Promise<unknown>): Promise<void> {
-  try {
-    await creation;
-  } catch (error) {
-    if (!isTableThere(error)) throw error;
-  }
+  return service.send({ method: 'POST', path: '/Tables', headers, body }, untilMs);
 }
 
 export function etagOf({ headers }: Pick<Reply, 'headers'>): EntityVersion | undefined {

@@ -6,18 +6,17 @@ import type {
   ListCursor,
   ListPage,
   ReadRequest,
-  Refused,
   Removal,
   RemoveOutcome,
-  Unknown,
   Write,
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from '../common/contract-checks.ts';
-import { fitsAlone, refused, unknown, withDeadline } from '../common/outcomes.ts';
+import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
 import type { TableCalls } from './client.ts';
+import { creatingTable } from './creating-table.ts';
 import { isNotFound, outcomeOfOne, outcomeOfProbe, outcomeOfTransaction, readError } from './errors.ts';
 import {
   endOfPrefix,
@@ -33,33 +32,32 @@ import { probe } from './probe.ts';
 import type { RowWrite } from './rows.ts';
 
 /** With `doubtful` it probes the endpoint before it sends the first condition. */
-export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
-  const mistrust = doubtful ? probeOnce((timeoutMs) => probe(calls, timeoutMs)) : () => undefined;
+export function driverOn(single: TableCalls, doubtful: boolean): Driver {
+  const calls = creatingTable(single);
+  const obstacle = doubtful ? probeOnce((timeoutMs) => probe(calls, timeoutMs), outcomeOfProbe) : async () => undefined;
 
   return {
     limits: LIMITS,
 
     async read(requests, { timeoutMs }) {
       checkReads(requests, LIMITS);
-      const [only] = requests;
-      return [await readOne(calls, only!, timeoutMs)];
+      return [await readOne(calls, requests[0]!, timeoutMs)];
     },
 
     async write(writes, { timeoutMs }) {
       checkWrites(writes, LIMITS);
       const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, LIMITS));
       if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
-      const conditional = writes.some(({ kind }) => kind !== 'insert');
-      const stop = conditional ? await obstacle(mistrust, timeoutMs) : undefined;
+      const stop = writes.some(({ kind }) => kind !== 'insert') ? await obstacle(timeoutMs) : undefined;
       if (stop !== undefined) return writes.map(() => stop);
-      const [only] = writes;
-      if (writes.length === 1 && only !== undefined) return [await writeOne(calls, only, timeoutMs)];
-      return writeTogether(calls, writes, timeoutMs);
+      return writes.length === 1
+        ? [await writeOne(calls, writes[0]!, timeoutMs)]
+        : writeTogether(calls, writes, timeoutMs);
     },
 
     async remove(removals, { timeoutMs }) {
       checkRemovals(removals, LIMITS);
-      const stop = await obstacle(mistrust, timeoutMs);
+      const stop = await obstacle(timeoutMs);
       if (stop !== undefined) return removals.map(() => stop);
       return Promise.all(removals.map((removal) => removeOne(calls, removal, timeoutMs)));
     },
@@ -75,25 +73,9 @@ export function driverOn(calls: TableCalls, doubtful: boolean): Driver {
   };
 }
 
-/** The outcome of writes that must not be sent to this endpoint; undefined if they may. */
-async function obstacle(
-  mistrust: (timeoutMs: number) => string | undefined | Promise<string | undefined>,
-  timeoutMs: number,
-): Promise<Refused | Unknown | undefined> {
-  try {
-    const asked = mistrust(timeoutMs);
-    // Awaits the first time only: a deadline a write would cost a timer and a race of promises.
-    const why = asked instanceof Promise ? await withDeadline(asked, timeoutMs) : asked;
-    if (why === undefined) return undefined;
-    return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${why}`));
-  } catch (error) {
-    return outcomeOfProbe(error);
-  }
-}
-
 async function readOne(calls: TableCalls, { id, parts }: ReadRequest, timeoutMs: number): Promise<Entity | undefined> {
   try {
-    const { etag, properties } = await calls.get(keysOf(id), selectOf(parts), timeoutMs);
+    const { etag, properties } = await calls.get(keysOf(id), selectOf(parts), endMs(timeoutMs));
     if (etag === undefined || etag === '')
       throw new StoreError('unavailable', 'azure told no version', { container: id });
     return { id, version: etag, parts: partsOf(properties, parts) };
@@ -105,7 +87,7 @@ async function readOne(calls: TableCalls, { id, parts }: ReadRequest, timeoutMs:
 
 async function writeOne(calls: TableCalls, write: Write, timeoutMs: number): Promise<WriteOutcome> {
   try {
-    return written(await calls.write(rowOf(write), timeoutMs));
+    return written(await calls.write(rowOf(write), endMs(timeoutMs)));
   } catch (error) {
     return outcomeOfOne(error);
   }
@@ -117,7 +99,7 @@ async function writeTogether(
   timeoutMs: number,
 ): Promise<readonly WriteOutcome[]> {
   try {
-    const etags = await calls.submit(writes.map(rowOf), timeoutMs);
+    const etags = await calls.submit(writes.map(rowOf), endMs(timeoutMs));
     return writes.map((_, index) => written(etags?.[index]));
   } catch (error) {
     return writes.map(() => outcomeOfTransaction(error));
@@ -126,7 +108,7 @@ async function writeTogether(
 
 async function removeOne(calls: TableCalls, { id, version }: Removal, timeoutMs: number): Promise<RemoveOutcome> {
   try {
-    await calls.delete(keysOf(id), version, timeoutMs);
+    await calls.delete(keysOf(id), version, endMs(timeoutMs));
     return { kind: 'removed' };
   } catch (error) {
     return outcomeOfOne(error);
@@ -148,12 +130,7 @@ async function listPage(
     ...(end === undefined ? [] : [`RowKey lt '${end}'`]),
   ];
   try {
-    const found = await calls.listPage(
-      bounds.join(' and '),
-      count,
-      continuation === '' ? undefined : continuation,
-      timeoutMs,
-    );
+    const found = await calls.listPage(bounds.join(' and '), count, continuation || undefined, endMs(timeoutMs));
     const ids = found.rowKeys.filter((id) => id.startsWith(prefix));
     if (found.continuation !== undefined) return { ids, cursor: `${partition}.${found.continuation}` as ListCursor };
     return { ids, cursor: partition + 1 < PARTITION_COUNT ? (String(partition + 1) as ListCursor) : undefined };
@@ -171,4 +148,8 @@ function rowOf(write: Write): RowWrite {
 /** A success without an etag cannot be built upon. */
 function written(version: EntityVersion | undefined): WriteOutcome {
   return version === undefined || version === '' ? unknown('other') : { kind: 'written', version };
+}
+
+function endMs(timeoutMs: number): number {
+  return performance.now() + timeoutMs;
 }

@@ -5,7 +5,6 @@ import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused, unknown } from '../common/outcomes.ts';
 
-/** A whole reply that is not the success its request asked for. */
 interface RefusalFacts {
   readonly status: number;
   /** The service's word for it; undefined if it gave none. */
@@ -19,19 +18,14 @@ interface RefusalFacts {
 
 /** A whole reply that is not the success its request asked for. */
 export class RefusedRequestError extends Error {
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly retryAfterMs: number | undefined;
-  readonly isVerdict: boolean;
+  readonly facts: RefusalFacts;
 
-  constructor({ status, code, detail, retryAfterMs, isVerdict }: RefusalFacts) {
+  constructor(facts: RefusalFacts) {
+    const { status, code, detail, isVerdict } = facts;
     const who = isVerdict ? 'azure tables' : 'something that is not azure tables, perhaps a proxy on the way,';
     super(`${who} answered ${[status, code, detail].filter(Boolean).join(' ')}`);
     this.name = 'RefusedRequestError';
-    this.status = status;
-    this.code = code;
-    this.retryAfterMs = retryAfterMs;
-    this.isVerdict = isVerdict;
+    this.facts = facts;
   }
 }
 
@@ -67,21 +61,15 @@ export function outcomeOfProbe(error: unknown): Refused | Unknown {
   return outcome.reason === 'denied' ? outcome : unknown('other', error);
 }
 
+const DENIED =
+  'azure denies access: use a key or signature that may read and write, or grant Storage Table Data Contributor';
+
 export function readError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const { status, retryAfterMs } = factsOf(error);
   if (isThrottle(status))
     return new StoreError('throttled', 'azure asks to slow down, try again later', { retryAfterMs, cause: error });
-  if (isDenial(error)) {
-    return new StoreError(
-      'unavailable',
-      'azure denies access: use a key or signature that may read and write, or grant Storage Table Data Contributor',
-      {
-        retryable: false,
-        cause: error,
-      },
-    );
-  }
+  if (isDenial(error)) return new StoreError('unavailable', DENIED, { retryable: false, cause: error });
   const retryable = status === undefined || status < 400 || status === 408 || status === 409 || status >= 500;
   const why = error instanceof Error ? error.message : String(error);
   return new StoreError('unavailable', `azure tables did not answer: ${why}`, { retryable, cause: error });
@@ -125,6 +113,6 @@ function isVerdict(error: unknown, status: number, ...codes: readonly string[]):
 }
 
 /** The answer; nothing without a whole reply. */
-function factsOf(error: unknown): Omit<RefusalFacts, 'status'> & { readonly status?: number } {
-  return error instanceof RefusedRequestError ? error : { isVerdict: false };
+function factsOf(error: unknown): Partial<RefusalFacts> & Pick<RefusalFacts, 'isVerdict'> {
+  return error instanceof RefusedRequestError ? error.facts : { isVerdict: false };
 }

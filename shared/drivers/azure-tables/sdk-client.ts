@@ -2,7 +2,7 @@
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { ClientCalls } from '../common/client-calls.ts';
-import { etagOf, pageIn, type TableCalls, withTable } from './client.ts';
+import { etagOf, pageIn, type TableCalls } from './client.ts';
 import { conditionOf, type RowWrite } from './rows.ts';
 import { type Policy, type Sending, SENT_ONCE, watch } from './sent-once.ts';
 import { checked, type Reply } from './service.ts';
@@ -57,47 +57,41 @@ export function sdkCalls(client: TableClient): TableCalls {
     if (sending?.reply === undefined) throw withoutReply(ended, origin);
     return { reply: checked(sending.reply, request), result: () => valueOf(ended) };
   };
-  const send = withTable((untilMs) =>
-    ask(CHANGE, untilMs, (options) => client.createTable({ ...options, responsePreference: 'return-no-content' })),
-  );
   return {
-    get: ({ partition, row }, select, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const query = { disableTypeConversion: true, ...(select === undefined ? {} : { queryOptions: { select } }) };
-        const { reply, result } = await ask(READ, untilMs, (options) =>
-          client.getEntity(partition, row, { ...options, ...query }),
-        );
-        return { etag: etagOf(reply), properties: propertiesOf(reply, result()) };
-      }),
-    write: (write, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const [, entity, mode, condition] = actionOf(write);
-        const { reply } = await ask(CHANGE, untilMs, (options) =>
-          mode === undefined
-            ? client.createEntity(entity, options)
-            : client.updateEntity(entity, mode, { ...options, ...condition }),
-        );
-        return etagOf(reply);
-      }),
-    delete: ({ partition, row }, etag, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const condition = etagIn(etag);
-        await ask(CHANGE, untilMs, (options) => client.deleteEntity(partition, row, { ...options, ...condition }));
-      }),
-    submit: (writes, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const actions = writes.map(actionOf);
-        const { reply } = await ask(TRANSACTION, untilMs, (options) => client.submitTransaction(actions, options));
-        return etagsIn(reply, writes.length);
-      }),
-    listPage: (filter, count, continuationToken, timeoutMs) =>
-      send(timeoutMs, async (untilMs) => {
-        const { reply, result } = await ask(READ, untilMs, async (options) => {
-          const rows = client.listEntities({ ...options, queryOptions: { filter, select: ['RowKey'] } });
-          return rows.byPage({ maxPageSize: count, continuationToken }).next();
-        });
-        return { ...pageIn(reply), continuation: result().value?.continuationToken };
-      }),
+    async get({ partition, row }, select, untilMs) {
+      const query = { disableTypeConversion: true, ...(select === undefined ? {} : { queryOptions: { select } }) };
+      const { reply, result } = await ask(READ, untilMs, (options) =>
+        client.getEntity(partition, row, { ...options, ...query }),
+      );
+      return { etag: etagOf(reply), properties: propertiesOf(reply, result()) };
+    },
+    async write(write, untilMs) {
+      const [, entity, mode, condition] = actionOf(write);
+      const { reply } = await ask(CHANGE, untilMs, (options) =>
+        mode === undefined
+          ? client.createEntity(entity, options)
+          : client.updateEntity(entity, mode, { ...options, ...condition }),
+      );
+      return etagOf(reply);
+    },
+    async delete({ partition, row }, etag, untilMs) {
+      const condition = etagIn(etag);
+      return ask(CHANGE, untilMs, (options) => client.deleteEntity(partition, row, { ...options, ...condition }));
+    },
+    async submit(writes, untilMs) {
+      const actions = writes.map(actionOf);
+      const { reply } = await ask(TRANSACTION, untilMs, (options) => client.submitTransaction(actions, options));
+      return etagsIn(reply, writes.length);
+    },
+    async listPage(filter, count, continuationToken, untilMs) {
+      const { reply, result } = await ask(READ, untilMs, async (options) => {
+        const rows = client.listEntities({ ...options, queryOptions: { filter, select: ['RowKey'] } });
+        return rows.byPage({ maxPageSize: count, continuationToken }).next();
+      });
+      return { ...pageIn(reply), continuation: result().value?.continuationToken };
+    },
+    createTable: (untilMs) =>
+      ask(CHANGE, untilMs, (options) => client.createTable({ ...options, responsePreference: 'return-no-content' })),
     close: () => calls.close(),
   };
 }

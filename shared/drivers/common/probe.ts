@@ -1,14 +1,21 @@
 // Rule 25: an emulator or custom endpoint is tried once before the first condition.
 import { randomBytes } from 'node:crypto';
-import { type EntityId, PROBE_PREFIX } from '../../store/contract/driver.ts';
+import { type EntityId, PROBE_PREFIX, type Refused, type Unknown } from '../../store/contract/driver.ts';
+import { withDeadline } from './outcomes.ts';
 
 /** The id of an entity to try a provider with; a vacuum removes what a probe leaves behind. */
 export function drawProbeId(): EntityId {
   return `${PROBE_PREFIX}${randomBytes(12).toString('hex')}` as EntityId;
 }
 
-/** Shares a probe under way, forgets a failed one, keeps a result for the driver's life. */
-export function probeOnce<T>(probe: (timeoutMs: number) => Promise<T>): (timeoutMs: number) => T | Promise<T> {
+/**
+ * Shares a probe under way, forgets a failed one, keeps a result for the driver's life. Where it
+ * fails, `outcomeOf` tells what becomes of the writes that wait for it.
+ */
+export function probeOnce<T>(
+  probe: (timeoutMs: number) => Promise<T>,
+  outcomeOf: (error: unknown) => Refused | Unknown,
+): (timeoutMs: number) => Promise<T | Refused | Unknown> {
   let underWay: Promise<T> | undefined;
   let known: { readonly result: T } | undefined;
   const run = async (timeoutMs: number): Promise<T> => {
@@ -20,5 +27,13 @@ export function probeOnce<T>(probe: (timeoutMs: number) => Promise<T>): (timeout
       underWay = undefined;
     }
   };
-  return (timeoutMs) => (known === undefined ? (underWay ??= run(timeoutMs)) : known.result);
+  return async (timeoutMs) => {
+    // A deadline for each write would cost a timer and a race of promises.
+    if (known !== undefined) return known.result;
+    try {
+      return await withDeadline((underWay ??= run(timeoutMs)), timeoutMs);
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  };
 }

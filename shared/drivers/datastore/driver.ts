@@ -17,13 +17,13 @@ import type {
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { checkList, checkReads, checkRemovals, checkWrites } from '../common/contract-checks.ts';
-import { fitsAlone, refused, unknown, withDeadline } from '../common/outcomes.ts';
+import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
 import type { DatastoreCalls } from './client.ts';
 import { outcomeOfMany, outcomeOfOne, readError } from './errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './mapping.ts';
 import type { CommitResponse, EntityResult, LookupResponse, Mutation } from './messages/messages.ts';
-import { type Abilities, probe, SERVICE } from './probe.ts';
+import { probe, SERVICE } from './probe.ts';
 
 /** Sorts behind every character an id may have. */
 const AFTER_ALL_IDS = '\x7f';
@@ -33,14 +33,17 @@ export function driverOn(
   calls: DatastoreCalls,
   { space, limits, doubtful }: { space: KeySpace; limits: DriverLimits; doubtful: boolean },
 ): Driver {
-  const abilities = doubtful ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs)) : () => SERVICE;
+  const trust = doubtful
+    ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs), outcomeOfMany)
+    : async () => SERVICE;
   let closing: Promise<void> | undefined;
 
-  async function send(mutations: readonly Mutation[], kinds: readonly MutationKind[], timeoutMs: number) {
+  async function send(mutations: readonly Mutation[], timeoutMs: number) {
     try {
       return outcomesOf(await calls.commit(mutations, timeoutMs), mutations.length);
     } catch (error) {
-      return kinds.map((kind) => (kinds.length === 1 ? outcomeOfOne(error, kind) : outcomeOfMany(error)));
+      const isLone = mutations.length === 1;
+      return mutations.map(({ insert }) => (isLone ? outcomeOfOne(error, insert !== undefined) : outcomeOfMany(error)));
     }
   }
 
@@ -62,23 +65,21 @@ export function driverOn(
       checkWrites(writes, limits);
       const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, limits));
       if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
-      const needed = writes.some(({ kind }) => kind !== 'insert') ? await ready(abilities, timeoutMs) : SERVICE;
-      if (isFailure(needed)) return writes.map(() => needed);
+      const needed = writes.some(({ kind }) => kind !== 'insert') ? await trust(timeoutMs) : SERVICE;
+      if (needed.kind !== 'trusted') return writes.map(() => needed);
       const mutations = needed.honoursMasks
         ? writes.map((write) => mutationOf(space, write))
         : await wholeMutations(calls, space, writes, timeoutMs);
-      if (isFailure(mutations)) return writes.map(() => mutations);
-      const kinds = writes.map(({ kind }) => kind);
-      return send(mutations, kinds, timeoutMs);
+      if ('kind' in mutations) return writes.map(() => mutations);
+      return send(mutations, timeoutMs);
     },
 
     async remove(removals, { timeoutMs }) {
       checkRemovals(removals, limits);
-      const needed = await ready(abilities, timeoutMs);
-      if (isFailure(needed)) return removals.map(() => needed);
+      const needed = await trust(timeoutMs);
+      if (needed.kind !== 'trusted') return removals.map(() => needed);
       const mutations = removals.map((removal) => deletionOf(space, removal));
-      const kinds = removals.map(() => 'remove' as const);
-      const outcomes = await send(mutations, kinds, timeoutMs);
+      const outcomes = await send(mutations, timeoutMs);
       return outcomes.map((outcome): RemoveOutcome => (outcome.kind === 'written' ? { kind: 'removed' } : outcome));
     },
 
@@ -89,24 +90,6 @@ export function driverOn(
 
     close: () => (closing ??= calls.close()),
   };
-}
-
-type MutationKind = Write['kind'] | 'remove';
-
-/** The endpoint's abilities, or the outcome of writes that must not be sent to it. */
-async function ready(
-  abilities: (timeoutMs: number) => Abilities | Promise<Abilities>,
-  timeoutMs: number,
-): Promise<Abilities | Refused | Unknown> {
-  try {
-    const asked = abilities(timeoutMs);
-    // Awaits the first time only: a deadline a write would cost a timer and a race of promises.
-    const found = asked instanceof Promise ? await withDeadline(asked, timeoutMs) : asked;
-    if (found.refusesStale) return found;
-  } catch (error) {
-    return outcomeOfMany(error);
-  }
-  return refused('invalid', new Error('this endpoint overwrites newer versions: it cannot hold a store, use another'));
 }
 
 /** Entities that lookups have told of; undefined for one that is not there. */
@@ -225,8 +208,4 @@ async function list(
     ids: keys.map(idOf),
     cursor: more ? (Buffer.from(endCursor).toString('base64') as ListCursor) : undefined,
   };
-}
-
-function isFailure(value: object): value is Refused | Unknown {
-  return 'kind' in value && (value.kind === 'refused' || value.kind === 'unknown');
 }

@@ -1,5 +1,5 @@
 // Datastore's errors by gRPC code. Only the service's own verdict refuses; others are `unknown`.
-import type { Refused, Unknown, Write } from '../../store/contract/driver.ts';
+import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused, unknown } from '../common/outcomes.ts';
 import { CODE, StatusError } from './grpc/status.ts';
@@ -8,7 +8,7 @@ import { CODE, StatusError } from './grpc/status.ts';
 const TOO_LARGE = /too (big|large|long)|(longer|larger) than|exceeds|maximum entity size/i;
 
 /** The outcome of the only write or removal of a commit that failed. */
-export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Refused | Unknown {
+export function outcomeOfOne(error: unknown, isInsert: boolean): Refused | Unknown {
   if (error instanceof StatusError && !error.isVerdict) return outcomeOfMany(error);
   switch (codeOf(error)) {
     case CODE.ALREADY_EXISTS:
@@ -16,10 +16,10 @@ export function outcomeOfOne(error: unknown, kind: Write['kind'] | 'remove'): Re
     case CODE.NOT_FOUND:
     case CODE.FAILED_PRECONDITION:
       // An insert states no version; for it these speak of the database.
-      return refused(kind === 'insert' ? 'invalid' : 'condition', error);
+      return refused(isInsert ? 'invalid' : 'condition', error);
     case CODE.ABORTED:
       // An insert has no version; a refused fresh id would be taken for its own.
-      return kind === 'insert' ? outcomeOfMany(error) : refused('condition', error);
+      return isInsert ? outcomeOfMany(error) : refused('condition', error);
     case CODE.INVALID_ARGUMENT:
       return refused(TOO_LARGE.test(String(error)) ? 'limit' : 'invalid', error);
     case CODE.UNIMPLEMENTED:
@@ -65,7 +65,7 @@ export function readError(error: unknown): StoreError {
 
 /** True if the server said that a condition does not hold. */
 export function isConditionFailure(error: unknown): boolean {
-  const outcome = outcomeOfOne(error, 'patch');
+  const outcome = outcomeOfOne(error, false);
   return outcome.kind === 'refused' && outcome.reason === 'condition';
 }
 

@@ -1,5 +1,7 @@
 // Tries base versions and masks (rule 25): without them an endpoint loses writes or parts.
+import type { Refused } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
+import { refused } from '../common/outcomes.ts';
 import { drawProbeId } from '../common/probe.ts';
 import type { DatastoreCalls } from './client.ts';
 import { isConditionFailure } from './errors.ts';
@@ -7,17 +9,18 @@ import { keyOf, type KeySpace } from './mapping.ts';
 import type { Mutation } from './messages/messages.ts';
 
 export interface Abilities {
-  /** A write or a delete at an old version is refused. */
-  readonly refusesStale: boolean;
+  readonly kind: 'trusted';
   /** A masked update keeps the properties outside the mask. */
   readonly honoursMasks: boolean;
 }
 
 /** The service itself needs no probe. */
-export const SERVICE: Abilities = { refusesStale: true, honoursMasks: true };
+export const SERVICE: Abilities = { kind: 'trusted', honoursMasks: true };
+
+const OVERWRITES = 'this endpoint overwrites newer versions: it cannot hold a store, use another';
 
 /** Cost: six requests in turn. Rejects with the client's error unless it is a refusal. */
-export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities> {
+export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities | Refused> {
   const key = keyOf(space, drawProbeId());
   const send = async (mutation: Mutation) => (await calls.commit([mutation], timeoutMs)).mutationResults[0]?.version;
   const refuses = async (mutation: Mutation) => {
@@ -36,8 +39,9 @@ export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: n
   const { found } = await calls.lookup([key], undefined, timeoutMs);
   const honoursMasks = found?.[0]?.entity?.properties?.['kept'] !== undefined;
   const refusesStale = (await refuses({ ...patch, ...at(first) })) && (await refuses({ delete: key, ...at(first) }));
-  if (refusesStale) await send({ delete: key, ...at(second) });
-  return { refusesStale, honoursMasks };
+  if (!refusesStale) return refused('invalid', new Error(OVERWRITES));
+  await send({ delete: key, ...at(second) });
+  return { kind: 'trusted', honoursMasks };
 }
 
 function value(text: string) {
