@@ -51,41 +51,27 @@ function write(patch: Patch, target: JsonReader | undefined, out: ByteWriter): v
     target?.value();
     return out.write(patch);
   }
-  const writer = new MemberWriter(out);
+  let before = OPEN_OBJECT;
+  /** Without a patch the target's value stays. A null of the patch leaves the member out. */
+  const member = (name: string, changed: Patch | undefined, kept: JsonReader | undefined): void => {
+    if (isNull(changed)) return void kept?.value();
+    out.byte(before);
+    before = COMMA;
+    out.text(JSON.stringify(name));
+    out.byte(COLON);
+    if (changed === undefined) out.write(kept!.value());
+    else write(changed, kept, out);
+  };
   const left = new Map(patch);
   if (target?.kind === 'map') {
     membersOnce(target, (name) => {
-      writer.member(name, patch.get(name), target);
+      member(name, patch.get(name), target);
       left.delete(name);
     });
   } else target?.value();
-  for (const [name, member] of left) writer.member(name, member, undefined);
-  writer.end();
-}
-
-class MemberWriter {
-  readonly #out: ByteWriter;
-  #before = OPEN_OBJECT;
-
-  constructor(out: ByteWriter) {
-    this.#out = out;
-  }
-
-  /** Without a patch the target's value stays. A null of the patch leaves the member out. */
-  member(name: string, patch: Patch | undefined, target: JsonReader | undefined): void {
-    if (isNull(patch)) return void target?.value();
-    this.#out.byte(this.#before);
-    this.#before = COMMA;
-    this.#out.text(JSON.stringify(name));
-    this.#out.byte(COLON);
-    if (patch === undefined) this.#out.write(target!.value());
-    else write(patch, target, this.#out);
-  }
-
-  end(): void {
-    if (this.#before === OPEN_OBJECT) this.#out.byte(OPEN_OBJECT);
-    this.#out.byte(CLOSE_OBJECT);
-  }
+  for (const [name, changed] of left) member(name, changed, undefined);
+  if (before === OPEN_OBJECT) out.byte(OPEN_OBJECT);
+  out.byte(CLOSE_OBJECT);
 }
 
 function isNull(patch: Patch | undefined): boolean {
