@@ -95,21 +95,19 @@ function matching(given: string, known: readonly KnownKey[]): KnownKey | undefin
 
 function refuse(given: string | undefined): never {
   if (given !== undefined) invalidToken('the app key is not one of the configured keys');
-  throw new Problem('unauthenticated', 'send an app key as `Authorization: Bearer <key>`', {
-    headers: { 'WWW-Authenticate': 'Bearer realm="stowage"' },
-  });
+  deny('unauthenticated', 'send an app key as `Authorization: Bearer <key>`', '');
 }
 
 function invalidToken(detail: string): never {
-  throw new Problem('unauthenticated', detail, {
-    headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="invalid_token"' },
-  });
+  deny('unauthenticated', detail, ', error="invalid_token"');
 }
 
 function outOfScope(detail: string): never {
-  throw new Problem('forbidden', detail, {
-    headers: { 'WWW-Authenticate': 'Bearer realm="stowage", error="insufficient_scope"' },
-  });
+  deny('forbidden', detail, ', error="insufficient_scope"');
+}
+
+function deny(code: 'unauthenticated' | 'forbidden', detail: string, error: string): never {
+  throw new Problem(code, detail, { headers: { 'WWW-Authenticate': `Bearer realm="stowage"${error}` } });
 }
 
 function digestOf(key: string): Buffer {

@@ -13,7 +13,6 @@ export interface Operation {
   readonly summary: string;
   /** The least role of a key; undefined: open to everybody. */
   readonly role: string | undefined;
-  readonly path?: Readonly<Record<string, Schema>>;
   readonly query?: z.ZodMiniObject;
   readonly headers?: Readonly<Record<string, Schema>>;
   readonly body?: { readonly content: Content; readonly isOptional?: boolean };
@@ -54,16 +53,20 @@ const PROBLEM = z.strictObject({
   instance: z.exactOptional(z.string()),
 });
 
-/** `operations` by method and path, such as `GET /v1/tables/{table}`. */
-export function openApi(title: string, version: string, operations: Readonly<Record<string, Operation>>): object {
+/** `operations` by method and path, such as `GET /v1/tables/{table}`; `inPath` by parameters. */
+export function openApi(
+  operations: Readonly<Record<string, Operation>>,
+  inPath: Readonly<Record<string, Schema>>,
+): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const [name, operation] of Object.entries(operations)) {
     const [method = '', path = ''] = name.split(' ');
-    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation);
+    const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, place = '']) => [place, inPath[place]!] as const);
+    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation, Object.fromEntries(places));
   }
   return {
     openapi: '3.1.0',
-    info: { title, version },
+    info: { title: 'Stowage records', version: '1' },
     paths,
     components: {
       schemas: { Problem: schemaOf(PROBLEM) },
@@ -72,7 +75,8 @@ export function openApi(title: string, version: string, operations: Readonly<Rec
   };
 }
 
-function operationOf({ id, summary, role, path = {}, query, headers = {}, body, answers, problems = [] }: Operation) {
+function operationOf(operation: Operation, path: Readonly<Record<string, Schema>>): object {
+  const { id, summary, role, query, headers = {}, body, answers, problems = [] } = operation;
   const codes = [...EVERYWHERE, ...(role === undefined ? [] : WITH_A_KEY), ...problems];
   return {
     operationId: id,

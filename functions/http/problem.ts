@@ -1,5 +1,5 @@
 // Errors over HTTP (RFC 9457), as in functions/README.md. Causes stay in the log.
-import { StoreError, type StoreErrorCode } from '../../shared/store/index.ts';
+import { StoreError } from '../../shared/store/index.ts';
 
 interface ProblemKind {
   readonly status: number;
@@ -89,17 +89,6 @@ export class Problem extends Error {
 /** For `throttled`, `unavailable` and `aborted`, unless the provider asks for more. */
 export const RETRY_AFTER_SECONDS = '1';
 
-const FROM_STORE: Readonly<Record<Exclude<StoreErrorCode, 'not_found'>, ProblemCode>> = {
-  conflict: 'conflict',
-  too_large: 'too_large',
-  invalid: 'invalid',
-  throttled: 'throttled',
-  unavailable: 'unavailable',
-  unknown: 'unknown',
-  corrupt: 'corrupt',
-  aborted: 'aborted',
-};
-
 /** With `conditional` (If-Match, ifVersion) the store's `conflict` is a failed precondition. */
 export function toProblem(error: unknown, conditional = false): Problem {
   if (error instanceof Problem) return error;
@@ -109,7 +98,7 @@ export function toProblem(error: unknown, conditional = false): Problem {
     });
   }
   if (error.code === 'not_found') return tableNotFound(error.table, error);
-  const code = error.code === 'conflict' && conditional ? 'precondition_failed' : FROM_STORE[error.code];
+  const code = error.code === 'conflict' && conditional ? 'precondition_failed' : error.code;
   const waits = error.retryable && PROBLEMS[code].status >= 429;
   const seconds = error.retryAfterMs === undefined ? RETRY_AFTER_SECONDS : Math.ceil(error.retryAfterMs / 1_000);
   return new Problem(code, error.message, {

@@ -36,30 +36,26 @@ export class Tracer {
   constructor(config: TracingConfig) {
     this.#config = config;
     this.#exporter = new SpanExporter(config);
-    tracingChannel<string, OperationTrace>('stowage:operation').subscribe(
-      this.#listener((trace) => ({
-        parent: this.#request.getStore(),
-        name: trace.operation,
-        kind: 'internal',
-        attributes: () => ({
-          'db.system.name': 'stowage',
-          'db.operation.name': trace.operation,
-          'db.collection.name': trace.table,
-          'stowage.requests': trace.requests,
-          'stowage.conflicts': trace.conflicts,
-          'stowage.cache_hits': trace.cacheHits,
-          ...bytesOf(trace),
-        }),
-      })),
-    );
-    tracingChannel<string, RequestTrace>('stowage:request').subscribe(
-      this.#listener((trace) => ({
-        parent: trace.operation && this.#spans.get(trace.operation),
-        name: `provider ${trace.kind}`,
-        kind: 'client',
-        attributes: () => ({ 'stowage.entities': trace.entities, ...bytesOf(trace) }),
-      })),
-    );
+    this.#follow<OperationTrace>('stowage:operation', (trace) => ({
+      parent: this.#request.getStore(),
+      name: trace.operation,
+      kind: 'internal',
+      attributes: () => ({
+        'db.system.name': 'stowage',
+        'db.operation.name': trace.operation,
+        'db.collection.name': trace.table,
+        'stowage.requests': trace.requests,
+        'stowage.conflicts': trace.conflicts,
+        'stowage.cache_hits': trace.cacheHits,
+        ...bytesOf(trace),
+      }),
+    }));
+    this.#follow<RequestTrace>('stowage:request', (trace) => ({
+      parent: trace.operation && this.#spans.get(trace.operation),
+      name: `provider ${trace.kind}`,
+      kind: 'client',
+      attributes: () => ({ 'stowage.entities': trace.entities, ...bytesOf(trace) }),
+    }));
     channel('stowage:event').subscribe((message) => this.#note(message as StoreEvent));
   }
 
@@ -88,28 +84,27 @@ export class Tracer {
   }
 
   /** One span from a trace's start to its end, if it is within another. */
-  #listener<T extends OperationTrace | RequestTrace>(
+  #follow<T extends OperationTrace | RequestTrace>(
+    name: string,
     told: (trace: T) => Pick<Span, 'name' | 'kind'> & {
       readonly parent: Span | undefined;
       readonly attributes: () => Attributes;
     },
-  ) {
-    return {
-      start: (trace: T) => {
-        const { parent, name, kind } = told(trace);
-        if (parent === undefined) return;
-        const { traceId, spanId: parentSpanId } = parent;
-        this.#spans.set(trace, spanOf({ traceId, parentSpanId, name, kind }));
-      },
-      end: ignore,
-      asyncStart: ignore,
-      asyncEnd: (trace: T) => {
-        const span = this.#spans.get(trace);
-        const error = trace.outcome === 'ok' ? undefined : trace.outcome;
-        if (span !== undefined) this.#finish(span, told(trace).attributes(), error);
-      },
-      error: ignore,
-    };
+  ): void {
+    const { start, asyncEnd } = tracingChannel(name);
+    start.subscribe((message) => {
+      const trace = message as T;
+      const { parent, name, kind } = told(trace);
+      if (parent === undefined) return;
+      const { traceId, spanId: parentSpanId } = parent;
+      this.#spans.set(trace, spanOf({ traceId, parentSpanId, name, kind }));
+    });
+    asyncEnd.subscribe((message) => {
+      const trace = message as T;
+      const span = this.#spans.get(trace);
+      const error = trace.outcome === 'ok' ? undefined : trace.outcome;
+      if (span !== undefined) this.#finish(span, told(trace).attributes(), error);
+    });
   }
 
   #note({ event, operation }: StoreEvent): void {
@@ -118,9 +113,6 @@ export class Tracer {
     span.events.push({ name: event, atMs: nowMs() });
   }
 }
-
-/** Stands for what need not be heard of: Node's types want all five. */
-function ignore(): void {}
 
 /** The trace context by which a log line, or another process, names the span. */
 export function traceparentOf({ traceId, spanId }: Span): string {

@@ -51,7 +51,6 @@ const OUTCOMES = z.strictObject({
 
 const COUNTS = z.looseObject({ containers: z.int(), records: z.int(), bytes: z.int(), findingCount: z.int() });
 const CREATED = z.strictObject({ name: z.string(), order, warnings: z.exactOptional(z.array(z.string())) });
-const PATH = { table, key };
 
 function json(description: string, schema: z.core.$ZodType): Answer {
   return { description, content: { [JSON_TYPE]: schema } };
@@ -88,7 +87,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'getTable',
     summary: 'One table, with the counters of this instance.',
     role: 'read',
-    path: { table },
     answers: { 200: json('The table.', z.extend(TABLE, { stats: z.looseObject({}) })) },
     problems: READ_PROBLEMS,
   },
@@ -96,7 +94,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'createTable',
     summary: 'Creates a table.',
     role: 'admin',
-    path: { table },
     body: { isOptional: true, content: { [JSON_TYPE]: TABLE_OPTIONS } },
     answers: {
       200: json('It existed, with this order.', CREATED),
@@ -108,7 +105,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'dropTable',
     summary: 'Removes a table and all that it holds; `confirm` is its name again.',
     role: 'admin',
-    path: { table },
     query: DROP_QUERY,
     answers: { 204: { description: 'It is gone.' } },
     problems: ['table_not_found', 'unknown', 'corrupt'],
@@ -117,7 +113,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'getRecord',
     summary: 'One record, as it was put or converted exactly.',
     role: 'read',
-    path: PATH,
     headers: CONDITIONS,
     answers: {
       200: { description: 'The value.', headers: { ...ETAG, ...EXPIRY, ...AGE }, content: VALUE },
@@ -129,7 +124,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'putRecord',
     summary: 'Puts one record.',
     role: 'write',
-    path: PATH,
     headers: { ...CONDITIONS, ...TTL },
     body: { content: VALUE },
     answers: {
@@ -142,7 +136,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'patchRecord',
     summary: 'Merges members into the value of a record (RFC 7396), and keeps its form and expiry.',
     role: 'write',
-    path: PATH,
     headers: { ...CONDITIONS, ...TTL },
     body: { content: { [MERGE_PATCH]: ANY } },
     answers: { 204: { description: 'It is patched.', headers: { ...ETAG, ...EXPIRY } } },
@@ -152,7 +145,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'deleteRecord',
     summary: 'Deletes one record, if it is there.',
     role: 'write',
-    path: PATH,
     headers: CONDITIONS,
     answers: { 204: { description: 'There is none now.' } },
     problems: WRITE_PROBLEMS,
@@ -161,7 +153,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'scanRecords',
     summary: 'Records in order: a page in JSON, or a stream of lines.',
     role: 'read',
-    path: { table },
     query: SCAN_QUERY,
     answers: {
       200: {
@@ -176,7 +167,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'countRecords',
     summary: 'The number of records within bounds.',
     role: 'read',
-    path: { table },
     query: COUNT_QUERY,
     answers: { 200: json('The number.', z.strictObject({ count: z.int() })) },
     problems: READ_PROBLEMS,
@@ -185,7 +175,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'verifyTable',
     summary: 'Reads all that is stored of a table, and tells what is wrong.',
     role: 'admin',
-    path: { table },
     answers: { 200: json('Counts and findings.', z.extend(COUNTS, { findings: z.array(z.looseObject({})) })) },
     problems: READ_PROBLEMS,
   },
@@ -193,7 +182,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'tableStats',
     summary: 'Reads all that is stored of a table, and counts it.',
     role: 'admin',
-    path: { table },
     answers: { 200: json('Counts, also by level.', COUNTS) },
     problems: READ_PROBLEMS,
   },
@@ -201,7 +189,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'inspectContainer',
     summary: 'One container as it is stored: the root, the one named, or the leaf that owns a key.',
     role: 'admin',
-    path: { table },
     query: INSPECT_QUERY,
     answers: { 200: json('Its header and pages.', z.looseObject({ container: z.string(), version: z.string() })) },
     problems: READ_PROBLEMS,
@@ -210,7 +197,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     id: 'batch',
     summary: 'Up to 1,000 operations, with an outcome each. Writes need the role write.',
     role: 'read',
-    path: { table },
     body: { content: { [JSON_TYPE]: BATCH, [MEDIA_TYPE_OF.msgpack]: 'binary' } },
     answers: {
       200: {
@@ -234,6 +220,6 @@ let text: string | undefined;
 
 /** Made when it is first asked for: a cold start need not wait. */
 function documentText(): string {
-  text ??= JSON.stringify(openApi('Stowage records', '1', OPERATIONS));
+  text ??= JSON.stringify(openApi(OPERATIONS, { table, key }));
   return text;
 }
