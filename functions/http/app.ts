@@ -5,7 +5,7 @@ import { BodyRoom, type BodyShare, readBody } from './body.ts';
 import { conditionHeaders } from './conditions.ts';
 import { inGzip } from './gzip.ts';
 import { CACHING, refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
-import { causesOf, type Log, severityOf } from './log.ts';
+import { causesOf, type Log, type LogLine, severityOf } from './log.ts';
 import { decoded, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 import { traceparentOf, Tracer } from './spans.ts';
@@ -102,19 +102,18 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     const visitor = visitorOf(request);
     const share = room.share();
     let ending: Promise<Problem | undefined> | undefined;
-    const work = () =>
-      settle({ route, request, target, names, visitor, share }, (promise) => {
-        ending = promise;
-      });
+    const endsWith: Call['endsWith'] = (promise) => {
+      ending = promise;
+    };
+    const work = () => settle({ route, request, target, names, visitor, share, endsWith });
     const outcome = await (tracer === undefined ? work() : tracer.within(span, work));
     share.giveBack();
     const response = inGzip(outcome.response, request);
+    const { status } = response;
     const finish = (problem: Problem | undefined): void => {
       const durationMs = performance.now() - startedMs;
-      const { caller } = visitor;
-      const { status } = response;
       const traced = span === undefined ? names : { ...names, traceparent: traceparentOf(span) };
-      log(lineOf(route, request, { names: traced, caller, status, problem, durationMs }));
+      log(lineOf(route, request, { names: traced, caller: visitor.caller, status, problem, durationMs }));
       const attributes = {
         'http.request.method': request.method,
         'http.route': route.path,
@@ -132,7 +131,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     return response;
   }
 
-  async function settle({ route, request, target, names, visitor, share }: Arrived, endsWith: Call['endsWith']) {
+  async function settle({ route, request, target, names, visitor, share, endsWith }: Arrived) {
     try {
       refuseAmbiguous(target);
       const role = typeof route.role === 'function' ? route.role(request) : route.role;
@@ -143,16 +142,11 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
       if (role !== undefined) authorize(role);
       if (route.query !== 'unread') refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
-      const response = await route.handle({
-        request,
-        bounds,
-        query: route.query === 'unread' ? {} : queryOf(request, route.query ?? []),
-        param: (name) => paramOf(route, request, name),
-        endsWith,
-        body: (bytesMax) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take }),
-        authorize,
-        opens: visitor.opens,
-      });
+      const query = route.query === 'unread' ? {} : queryOf(request, route.query ?? []);
+      const param = (name: string): string => paramOf(route, request, name);
+      const body = (bytesMax: number) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take });
+      const { opens } = visitor;
+      const response = await route.handle({ request, bounds, query, param, endsWith, body, authorize, opens });
       return { response, problem: undefined };
     } catch (error) {
       const problem = toProblem(error, conditionHeaders(request));
@@ -217,6 +211,7 @@ interface Arrived {
   readonly names: Names;
   readonly visitor: Visitor;
   readonly share: BodyShare;
+  readonly endsWith: Call['endsWith'];
 }
 
 interface Ending {
@@ -227,11 +222,8 @@ interface Ending {
   readonly durationMs: number;
 }
 
-function lineOf(
-  route: Route,
-  request: Request,
-  { names, caller, status, problem, durationMs }: Ending,
-): Parameters<Log>[0] {
+function lineOf(route: Route, request: Request, ending: Ending): LogLine {
+  const { names, caller, status, problem, durationMs } = ending;
   const { instance, ...sought } = names;
   const table = loggedTable(route, request);
   const audit = route.audit ?? (route.role === 'admin' ? `${route.method} ${route.path}` : undefined);

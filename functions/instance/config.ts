@@ -1,6 +1,6 @@
 // Reads the environment. A problem is said at start, with the variable's name, never its value.
 import * as z from 'zod/mini';
-import { type AuthConfig, ROLES } from '../http/auth.ts';
+import type { AuthConfig } from '../http/auth.ts';
 import type { Origins } from '../http/cors.ts';
 import { keyText } from '../http/key-text.ts';
 import type { TracingConfig } from '../http/tracing.ts';
@@ -91,18 +91,18 @@ export function functionConfig(env: Environment): FunctionConfig {
     admin: given.STOWAGE_ADMIN_KEYS ?? [],
     compare: given.STOWAGE_COMPARE_KEYS ?? [],
   };
-  if (given.STOWAGE_AUTH === 'none' && ROLES.some((role) => keys[role].length > 0)) {
+  const isOpen = given.STOWAGE_AUTH === 'none';
+  if (isOpen && Object.values(keys).some(({ length }) => length > 0)) {
     throw new ConfigError(
       'STOWAGE_AUTH is none, yet keys are configured: nobody would be asked for them; remove one of the two',
     );
   }
+  const containerBytesMax = given.STOWAGE_CONTAINER_BYTES_MAX;
   return {
-    auth: given.STOWAGE_AUTH === 'none' ? { mode: 'none' } : { mode: 'keys', keys },
+    auth: isOpen ? { mode: 'none' } : { mode: 'keys', keys },
     timeoutMs: given.STOWAGE_TIMEOUT_MS,
     origins: given.STOWAGE_CORS_ORIGINS,
-    ...(given.STOWAGE_CONTAINER_BYTES_MAX === undefined
-      ? {}
-      : { containerBytesMax: given.STOWAGE_CONTAINER_BYTES_MAX }),
+    ...(containerBytesMax === undefined ? {} : { containerBytesMax }),
     ...tracingOf(given),
   };
 }

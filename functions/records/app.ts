@@ -7,7 +7,7 @@ import { documentRoute } from './operations.ts';
 import { patchRecord } from './patch.ts';
 import { readyRoute } from './ready.ts';
 import { deleteRecord, getRecord, putRecord } from './record.ts';
-import { countRoute, scanRoute } from './scan.ts';
+import { scanRoutes } from './scan.ts';
 import { type StoreSource, tableRoutes, Tables } from './tables.ts';
 
 export interface RecordsAppOptions extends FrameOptions {
@@ -22,26 +22,14 @@ export interface RecordsAppOptions extends FrameOptions {
 export function createRecordsApp(options: RecordsAppOptions): App {
   const tables = new Tables(options);
   const path = '/v1/tables/:table/records/:key';
+  const headers = ['Stowage-Ttl-Ms'];
   const app = createApp(
     [
       { method: 'GET', path, role: 'read', handle: (call) => getRecord(tables, call) },
-      {
-        method: 'PUT',
-        path,
-        role: 'write',
-        headers: ['Stowage-Ttl-Ms'],
-        handle: (call) => putRecord(tables, call),
-      },
-      {
-        method: 'PATCH',
-        path,
-        role: 'write',
-        headers: ['Stowage-Ttl-Ms'],
-        handle: (call) => patchRecord(tables, call),
-      },
+      { method: 'PUT', path, role: 'write', headers, handle: (call) => putRecord(tables, call) },
+      { method: 'PATCH', path, role: 'write', headers, handle: (call) => patchRecord(tables, call) },
       { method: 'DELETE', path, role: 'write', handle: (call) => deleteRecord(tables, call) },
-      scanRoute(tables),
-      countRoute(tables),
+      ...scanRoutes(tables),
       batchRoute(tables),
       ...tableRoutes(tables),
       ...lookRoutes(options.store),

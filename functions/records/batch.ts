@@ -20,21 +20,21 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const name = call.param('table');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack']);
-  const answerType = negotiated(
-    request,
-    codec === 'json' ? [MEDIA_TYPE_OF.json, MEDIA_TYPE_OF.msgpack] : [MEDIA_TYPE_OF.msgpack, MEDIA_TYPE_OF.json],
-  );
+  const { json, msgpack } = MEDIA_TYPE_OF;
+  const answerType = negotiated(request, codec === 'json' ? [json, msgpack] : [msgpack, json]);
   const body = await call.body(BATCH_BYTES_MAX);
   const operations = operationsOf(body, codec);
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
-  const batch = { operations, codec, maxAgeMs: maxAgeMsOf(request), bounds };
-  const outcomes = await tables.use(name, bounds, (table) => runOperations(table, batch));
+  const maxAgeMs = maxAgeMsOf(request);
+  const outcomes = await tables.use(name, bounds, (table) =>
+    runOperations(operations, { table, codec, maxAgeMs, bounds }),
+  );
   return reply(answerType, await batchAnswer(answerType, operations, outcomes, bounds.signal));
 }
 
-/** A batch as it was sent, and the bounds of its request. */
-interface Batch {
-  readonly operations: readonly Operation[];
+/** How a batch is run. */
+interface Way {
+  readonly table: RecordTable;
   /** The codec of the batch's values. */
   readonly codec: StructuredCodec;
   /** The greatest age of records that gets find, in milliseconds. */
@@ -42,27 +42,24 @@ interface Batch {
   readonly bounds: CallOptions;
 }
 
-async function runOperations(table: RecordTable, batch: Batch): Promise<Outcome[]> {
-  const { operations } = batch;
+/** Runs operations of one kind; their outcomes come in the same order. */
+type Run = (operations: readonly Operation[], way: Way) => Promise<readonly Outcome[]>;
+
+const RUNS: Readonly<Record<Operation['op'], Run>> = { put: runPuts, get: runGets, delete: runDeletes };
+
+async function runOperations(operations: readonly Operation[], way: Way): Promise<Outcome[]> {
   const outcomes: Outcome[] = Array.from({ length: operations.length });
   for (const group of groupInOrder(operations)) {
-    const runKind = async (op: Operation['op'], run: Run): Promise<void> => {
-      const indexes = group.filter((index) => operations[index]!.op === op);
-      if (indexes.length === 0) return;
-      const results = await run(
-        table,
-        indexes.map((index) => operations[index]!),
-        batch,
-      );
+    const kinds = Map.groupBy(group, (index) => operations[index]!.op);
+    const running = [...kinds].map(async ([op, indexes]) => {
+      const one = indexes.map((index) => operations[index]!);
+      const results = await RUNS[op](one, way);
       for (const [i, index] of indexes.entries()) outcomes[index] = results[i]!;
-    };
-    await Promise.all([runKind('put', runPuts), runKind('get', runGets), runKind('delete', runDeletes)]);
+    });
+    await Promise.all(running);
   }
   return outcomes;
 }
-
-/** Runs operations of one kind; their outcomes come in the same order. */
-type Run = (table: RecordTable, operations: readonly Operation[], batch: Batch) => Promise<readonly Outcome[]>;
 
 /** Groups of indexes, run one after the other. In a group, a key's operations are of one kind. */
 function groupInOrder(operations: readonly Operation[]): number[][] {
@@ -78,44 +75,39 @@ function groupInOrder(operations: readonly Operation[]): number[][] {
 }
 
 /** A put with a value that cannot be stored fails alone; the others are sent. */
-async function runPuts(
-  table: RecordTable,
-  operations: readonly Operation[],
-  batch: Batch,
-): Promise<readonly Outcome[]> {
+async function runPuts(operations: readonly Operation[], { table, codec, bounds }: Way): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const items: PutItem<EncodedValue>[] = [];
   const sent: number[] = [];
   for (const [index, operation] of operations.entries()) {
     try {
-      items.push(itemOf(operation as Put, batch.codec));
+      items.push(itemOf(operation as Put, codec));
       sent.push(index);
     } catch (error) {
       outcomes[index] = { status: 'failed', key: operation.key, error: toProblem(error) };
     }
   }
   if (items.length === 0) return outcomes;
-  const results = await table.putMany(items, batch.bounds);
+  const results = await table.putMany(items, bounds);
   for (const [i, index] of sent.entries()) outcomes[index] = results[i]!;
   return outcomes;
 }
 
 /** Reads each record once, however often it is asked for: the store gives every asker a copy. */
 async function runGets(
-  table: RecordTable,
   operations: readonly Operation[],
-  batch: Batch,
+  { table, maxAgeMs, bounds }: Way,
 ): Promise<readonly Outcome[]> {
   const keys = [...new Set(operations.map(({ key }) => key))];
-  const outcomes = await table.getMany(keys, { ...batch.bounds, maxAgeMs: batch.maxAgeMs });
+  const outcomes = await table.getMany(keys, { ...bounds, maxAgeMs });
   const outcomeOf = new Map(keys.map((key, i) => [key, outcomes[i]!]));
   return operations.map(({ key }) => outcomeOf.get(key)!);
 }
 
-function runDeletes(table: RecordTable, operations: readonly Operation[], batch: Batch): Promise<readonly Outcome[]> {
+function runDeletes(operations: readonly Operation[], { table, bounds }: Way): Promise<readonly Outcome[]> {
   const items = operations.map((operation): DeleteItem => {
     const { op: _, ...item } = operation as Delete;
     return item;
   });
-  return table.deleteMany(items, batch.bounds);
+  return table.deleteMany(items, bounds);
 }

@@ -15,6 +15,7 @@ export const INSPECT_QUERY = z.strictObject({
 /** Repairs are the command line's: they want a file for all that they take away. */
 export function lookRoutes(store: StoreSource): Route[] {
   const path = '/v1/tables/:table';
+  const query = Object.keys(INSPECT_QUERY.shape);
   return [
     { method: 'POST', path: `${path}/verify`, role: 'admin', handle: async (call) => verify(await store(), call) },
     { method: 'GET', path: `${path}/stats`, role: 'admin', handle: async (call) => stats(await store(), call) },
@@ -22,7 +23,7 @@ export function lookRoutes(store: StoreSource): Route[] {
       method: 'GET',
       path: `${path}/inspect`,
       role: 'admin',
-      query: Object.keys(INSPECT_QUERY.shape),
+      query,
       handle: async (call) => inspect(await store(), call),
     },
   ];

@@ -45,24 +45,25 @@ function wholeNumber(given: unknown): unknown {
   return typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : given;
 }
 
-export function scanRoute(tables: Tables): Route {
-  return {
-    method: 'GET',
-    path: '/v1/tables/:table/records',
-    role: 'read',
-    query: Object.keys(SCAN_QUERY.shape),
-    handle: (call) => scanRecords(tables, call),
-  };
-}
-
-export function countRoute(tables: Tables): Route {
-  return {
-    method: 'GET',
-    path: '/v1/tables/:table/count',
-    role: 'read',
-    query: Object.keys(COUNT_QUERY.shape),
-    handle: (call) => countRecords(tables, call),
-  };
+export function scanRoutes(tables: Tables): Route[] {
+  const path = '/v1/tables/:table';
+  const [ofScan, ofCount] = [SCAN_QUERY, COUNT_QUERY].map(({ shape }) => Object.keys(shape)) as [string[], string[]];
+  return [
+    {
+      method: 'GET',
+      path: `${path}/records`,
+      role: 'read',
+      query: ofScan,
+      handle: (call) => scanRecords(tables, call),
+    },
+    {
+      method: 'GET',
+      path: `${path}/count`,
+      role: 'read',
+      query: ofCount,
+      handle: (call) => countRecords(tables, call),
+    },
+  ];
 }
 
 async function countRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {

@@ -98,24 +98,13 @@ export const TABLE_OPTIONS = z
 /** The routes of tables: list, look at, create and drop. */
 export function tableRoutes(tables: Tables): Route[] {
   const path = '/v1/tables/:table';
+  const all = { path: '/v1/tables', showsOwnTables: true } as const;
+  const query = Object.keys(DROP_QUERY.shape);
   return [
-    {
-      method: 'GET',
-      path: '/v1/tables',
-      role: 'read',
-      showsOwnTables: true,
-      handle: (call) => listTables(tables, call),
-    },
+    { method: 'GET', ...all, role: 'read', handle: (call) => listTables(tables, call) },
     { method: 'GET', path, role: 'read', handle: (call) => getTable(tables, call) },
     { method: 'PUT', path, role: 'admin', audit: 'create', handle: (call) => putTable(tables, call) },
-    {
-      method: 'DELETE',
-      path,
-      role: 'admin',
-      audit: 'drop',
-      query: Object.keys(DROP_QUERY.shape),
-      handle: (call) => deleteTable(tables, call),
-    },
+    { method: 'DELETE', path, role: 'admin', audit: 'drop', query, handle: (call) => deleteTable(tables, call) },
   ];
 }
 

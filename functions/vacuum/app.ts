@@ -16,29 +16,14 @@ export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'contai
 export function createVacuumApp(options: VacuumAppOptions): App {
   const { isScheduler = () => false } = options;
   const role = (request: Request) => (isScheduler(request) ? undefined : 'admin');
-  return createApp(
-    [
-      {
-        method: 'POST',
-        path: '/v1/vacuum',
-        role,
-        audit: 'vacuum',
-        query: ['quietMs'],
-        handle: (call) => postVacuum(options, call),
-      },
-    ],
-    options,
-  );
+  const shown = { method: 'POST', path: '/v1/vacuum', audit: 'vacuum', query: ['quietMs'] } as const;
+  return createApp([{ ...shown, role, handle: (call) => postVacuum(options, call) }], options);
 }
 
-async function postVacuum(options: VacuumAppOptions, call: Call): Promise<Response> {
-  const { store, print, containerBytesMax } = options;
+async function postVacuum({ store, print, containerBytesMax }: VacuumAppOptions, call: Call): Promise<Response> {
   const quietTime = quietTimeOf(call);
-  const run = await vacuumAll(await store(), {
-    ...call.bounds,
-    ...quietTime,
-    ...(containerBytesMax === undefined ? {} : { containerBytesMax }),
-  });
+  const size = containerBytesMax === undefined ? {} : { containerBytesMax };
+  const run = await vacuumAll(await store(), { ...call.bounds, ...quietTime, ...size });
   print(runLine(run));
   if (run.failed.length === 0) return replyJson(run);
   const names = run.failed.map(({ table, code }) => `${table} (${code})`).join(', ');
