@@ -29,7 +29,10 @@ export class BodyRoom {
       take: (bytes) => {
         // Refuses at once: bodies waiting here would keep their memory and block each other.
         const spare = held + bytes > SMALL_BYTES ? SMALL_ROOM_BYTES : 0;
-        if (bytes > this.#left - spare) throw full();
+        if (bytes > this.#left - spare)
+          throw new Problem('unavailable', 'this instance has no memory for one more body: send the request again', {
+            headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+          });
         this.#left -= bytes;
         held += bytes;
       },
@@ -117,7 +120,8 @@ async function* piecesOf({ body }: Request, { bytesMax, signal }: BodyBounds): A
       if (done) return;
       size += value.length;
       if (size > bytesMax) throw tooLarge(bytesMax);
-      if (count === PIECES_MAX) throw inTooManyPieces();
+      if (count === PIECES_MAX)
+        throw new Problem('too_large', `the body comes in more than ${PIECES_MAX} pieces: send larger ones`);
       yield value;
     }
     throw late();
@@ -133,16 +137,6 @@ async function* piecesOf({ body }: Request, { bytesMax, signal }: BodyBounds): A
 
 function tooLarge(bytesMax: number): Problem {
   return new Problem('too_large', `the body exceeds ${bytesMax} bytes: send less at once`);
-}
-
-function inTooManyPieces(): Problem {
-  return new Problem('too_large', `the body comes in more than ${PIECES_MAX} pieces: send larger ones`);
-}
-
-function full(): Problem {
-  return new Problem('unavailable', 'this instance has no memory for one more body: send the request again', {
-    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-  });
 }
 
 /** The rest of the body may still come: no other request can follow it on its connection. */

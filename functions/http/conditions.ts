@@ -26,22 +26,15 @@ export function isExpected({ ifMatch }: Conditions, tag: string): boolean {
   return ifMatch === undefined || ifMatch === '*' || ifMatch.some(({ weak, text }) => !weak && `"${text}"` === tag);
 }
 
-/** For writes, which the store cannot judge; an undefined version means no record. */
-export function passes(conditions: Conditions, version: string | undefined): boolean {
-  return passesIfMatch(conditions, version) && passesIfNoneMatch(conditions, version);
-}
-
-/** Weak tags never match. */
-function passesIfMatch({ ifMatch }: Conditions, version: string | undefined): boolean {
-  if (ifMatch === undefined) return true;
-  if (version === undefined) return false;
-  return ifMatch === '*' || ifMatch.some((tag) => !tag.weak && versionOf(tag) === version);
-}
-
-/** Whether If-None-Match lets a write pass at this version. Weak tags match like strong ones. */
-function passesIfNoneMatch({ ifNoneMatch }: Conditions, version: string | undefined): boolean {
-  if (ifNoneMatch === undefined || version === undefined) return true;
-  return ifNoneMatch !== '*' && !ifNoneMatch.some((tag) => versionOf(tag) === version);
+/**
+ * For writes, which the store cannot judge; an undefined version means no record. Weak tags never
+ * match in If-Match; in If-None-Match they do, like strong ones.
+ */
+export function passes({ ifMatch, ifNoneMatch }: Conditions, version: string | undefined): boolean {
+  if (version === undefined) return ifMatch === undefined;
+  const names = (tag: Tag): boolean => versionOf(tag) === version;
+  const isMatched = ifMatch === undefined || ifMatch === '*' || ifMatch.some((tag) => !tag.weak && names(tag));
+  return isMatched && ifNoneMatch !== '*' && ifNoneMatch?.some(names) !== true;
 }
 
 /** Whether the caller has these bytes. Another form of the record does not count. */

@@ -1,7 +1,7 @@
 // The spans of a request: itself, the store's calls within, and their requests to the provider.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { channel, tracingChannel } from 'node:diagnostics_channel';
+import { channel, tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
 import type { OperationTrace, RequestTrace, StoreEvent } from '../../shared/store/index.ts';
 import { type Attributes, type EndedSpan, SpanExporter } from './otlp.ts';
 import type { TracingConfig } from './tracing.ts';
@@ -36,7 +36,7 @@ export class Tracer {
   constructor(config: TracingConfig) {
     this.#config = config;
     this.#exporter = new SpanExporter(config);
-    this.#follow<OperationTrace>('stowage:operation', (trace) => ({
+    this.#follow(tracingChannel<string, OperationTrace>('stowage:operation'), (trace) => ({
       parent: this.#request.getStore(),
       name: trace.operation,
       kind: 'internal',
@@ -50,7 +50,7 @@ export class Tracer {
         ...bytesOf(trace),
       }),
     }));
-    this.#follow<RequestTrace>('stowage:request', (trace) => ({
+    this.#follow(tracingChannel<string, RequestTrace>('stowage:request'), (trace) => ({
       parent: trace.operation && this.#spans.get(trace.operation),
       name: `provider ${trace.kind}`,
       kind: 'client',
@@ -85,13 +85,12 @@ export class Tracer {
 
   /** One span from a trace's start to its end, if it is within another. */
   #follow<T extends OperationTrace | RequestTrace>(
-    name: string,
+    { start, asyncEnd }: TracingChannel<string, T>,
     told: (trace: T) => Pick<Span, 'name' | 'kind'> & {
       readonly parent: Span | undefined;
       readonly attributes: () => Attributes;
     },
   ): void {
-    const { start, asyncEnd } = tracingChannel(name);
     start.subscribe((message) => {
       const trace = message as T;
       const { parent, name, kind } = told(trace);

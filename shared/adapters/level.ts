@@ -128,11 +128,8 @@ class TableIterator<K, V> extends AbstractIterator<StowageLevel<K, V>, K, V> {
     const { reverse, values, limit = -1 } = this.#options;
     const range = rangeOf(this.#options);
     const left = limit < 0 ? {} : { limit: Math.max(1, limit - this.count) };
-    const options: ScanOptions = {
-      ...startedAt(this.#target, range, reverse === true),
-      reverse: reverse === true,
-      ...left,
-    };
+    const isReverse = reverse === true;
+    const options: ScanOptions = { ...startedAt(this.#target, range, isReverse), reverse: isReverse, ...left };
     const { table } = this.db;
     return (values === false ? table.keys(options) : table.scan(options))[Symbol.asyncIterator]();
   }
@@ -154,9 +151,9 @@ function startedAt(target: Uint8Array | undefined, range: RangeOptions, isRevers
   const isBelow = first !== undefined && (text < first || text === after);
   const isAbove = last !== undefined && (text > last || text === to);
   if (isBelow || isAbove) return { from: EMPTY, to: EMPTY };
-  if (!isReverse)
-    return { from: text, ...(to === undefined ? {} : { to }), ...(through === undefined ? {} : { through }) };
-  return { through: text, ...(from === undefined ? {} : { from }), ...(after === undefined ? {} : { after }) };
+  const { from: _from, after: _after, ...end } = range;
+  const { to: _to, through: _through, ...begin } = range;
+  return isReverse ? { through: text, ...begin } : { from: text, ...end };
 }
 
 /**

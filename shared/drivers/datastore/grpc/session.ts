@@ -33,6 +33,9 @@ export type SessionState = 'opening' | 'open' | 'leaving' | 'ended';
 
 /** Plain HTTP/2 to an `http:` address, else TLS. */
 export class Session implements StreamListener {
+  replyBytes = 0;
+  /** Why it failed before it carried a call: the next connection would hardly do better. */
+  failure: StatusError | undefined;
   readonly #changed: (session: Session) => void;
   readonly #origin: string;
   readonly #socket: Socket;
@@ -40,10 +43,8 @@ export class Session implements StreamListener {
   readonly #openedMs: number;
   readonly #calls = new Set<Call>();
   #state: SessionState = 'opening';
-  #replyBytes = 0;
   #streamsMax = 0;
   #hasCarried = false;
-  #failure: StatusError | undefined;
   /** When something came last, or the first of the calls under way began. */
   #heardMs: number;
   #pingMs = -Infinity;
@@ -77,11 +78,6 @@ export class Session implements StreamListener {
     return this.#state === 'open' && isGone ? 'leaving' : this.#state;
   }
 
-  /** Why it failed before it carried a call: the next connection would hardly do better. */
-  get failure(): StatusError | undefined {
-    return this.#failure;
-  }
-
   get hasRoom(): boolean {
     return this.state === 'open' && this.#calls.size < this.#streamsMax;
   }
@@ -96,13 +92,9 @@ export class Session implements StreamListener {
     call.send(stream, nowMs, this);
   }
 
-  get replyBytes(): number {
-    return this.#replyBytes;
-  }
-
   heard(bytes: number): void {
     this.#heardMs = performance.now();
-    this.#replyBytes += bytes;
+    this.replyBytes += bytes;
   }
 
   closed(call: Call, http2Code: number): void {
@@ -181,13 +173,13 @@ export class Session implements StreamListener {
   }
 
   #fail(error: StatusError): void {
-    if (!this.#hasCarried) this.#failure ??= error;
+    if (!this.#hasCarried) this.failure ??= error;
     this.destroy(error);
   }
 
   /** After a GOAWAY without an error calls go on; after one with an error Node ends all. */
   #dismissed(error: StatusError): void {
-    if (!this.#hasCarried) this.#failure ??= error;
+    if (!this.#hasCarried) this.failure ??= error;
     this.#leave();
   }
 

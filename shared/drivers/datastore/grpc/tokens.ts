@@ -15,10 +15,11 @@ const FRESH_MS = 60_000;
 const FETCH_TIMEOUT_MS = 20_000;
 
 export class Tokens {
+  /** Headers of the last fetch and the others: each name once, names and values in turn. */
+  headers: readonly string[] = [];
   readonly #auth: Auth;
   readonly #url: string;
   readonly #others: Readonly<Record<string, string>>;
-  #headers: readonly string[] = [];
   #fetchedMs = -Infinity;
   #fetching: Promise<void> | undefined;
 
@@ -27,11 +28,6 @@ export class Tokens {
     this.#auth = auth;
     this.#url = url;
     this.#others = others;
-  }
-
-  /** Headers of the last fetch and the others: each name once, names and values in turn. */
-  get headers(): readonly string[] {
-    return this.#headers;
   }
 
   /** False if they have to be fetched first. */
@@ -56,7 +52,7 @@ export class Tokens {
       const client = await withDeadline(this.#auth.getClient(), FETCH_TIMEOUT_MS);
       const headers = await withDeadline(client.getRequestHeaders(this.#url), FETCH_TIMEOUT_MS);
       if (!(Symbol.iterator in headers)) throw new TypeError('use google-auth-library 10 or later');
-      this.#headers = Object.entries({ ...this.#others, ...Object.fromEntries(headers) }).flat();
+      this.headers = Object.entries({ ...this.#others, ...Object.fromEntries(headers) }).flat();
       this.#fetchedMs = nowMs;
     } catch (cause) {
       throw new StatusError(CODE.UNAVAILABLE, `no credentials for ${this.#url}: ${(cause as Error).message}`, {
