@@ -38,6 +38,10 @@ function twoWrites(driver: Driver): Write[] {
   return idsOfOneLane(driver, 'x', 2).map((id) => insert(id, [part('h', 'x')]));
 }
 
+function together(driver: Driver) {
+  return driver.write(twoWrites(driver), CALL);
+}
+
 function chunked(body: string): string {
   const size = body.length.toString(16);
   const head = azureText(200, { ...JSON_TYPE, ...ETAG, 'Transfer-Encoding': 'chunked' }).replace(
@@ -46,6 +50,21 @@ function chunked(body: string): string {
   );
   return `${head}${size}\r\n${body}\r\n0\r\n\r\n`;
 }
+
+const BOTH = multipart(member(204), member(204));
+const CONFLICT = member(409, 'X: y\r\n', odataError('EntityAlreadyExists'));
+const NEITHER = multipart(CONFLICT);
+
+/** Replies that are believed as a whole, and not in part. */
+const WHOLE = {
+  entity: azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY),
+  inChunks: chunked(ENTITY),
+  absence: errorText(404, 'ResourceNotFound'),
+  written: azureText(204, ETAG),
+  refused: errorText(412, 'UpdateConditionNotSatisfied'),
+  both: azureText(202, BATCH_TYPE, BOTH),
+  neither: azureText(202, BATCH_TYPE, NEITHER),
+};
 
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   const served = servedOver(transport, opened);
@@ -56,12 +75,10 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     return sdkCalls(new TableClient(endpoint, tableName, { allowInsecureConnection: true }));
   }
 
-  const BOTH = multipart(member(204), member(204));
-  const NEITHER = multipart(member(409, 'X: y\r\n', odataError('EntityAlreadyExists')));
-
-  const ENDS = {
-    'an end': (socket: RawRequest['socket']) => void socket.end(),
-    'a reset': (socket: RawRequest['socket']) => void socket.resetAndDestroy(),
+  type Ending = (socket: RawRequest['socket']) => unknown;
+  const ENDS: Readonly<Record<string, Ending>> = {
+    'an end': (socket) => socket.end(),
+    'a reset': (socket) => socket.resetAndDestroy(),
   };
 
   // The SDK's client tells both alike, and takes long for as many replies.
@@ -85,33 +102,21 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       return { ...begun, times: reply.length, eachTime };
     }
 
-    test.each([
-      ['an entity', azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY)],
-      ['an entity in chunks', chunked(ENTITY)],
-      ['absence', errorText(404, 'ResourceNotFound')],
-    ])('is no %s', async (_name, reply) => {
-      const { server, times, eachTime } = await broken(reply);
-      await eachTime((driver) => expect(read(driver)).rejects.toMatchObject(UNAVAILABLE));
-      expect(server.requests).toHaveLength(times);
-    });
+    const noRead = (driver: Driver) => expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
+    const noWrite = (driver: Driver) => expect(write(driver)).resolves.toMatchObject(UNKNOWN);
+    const neither = (driver: Driver) => expect(together(driver)).resolves.toMatchObject([UNKNOWN, UNKNOWN]);
 
     test.each([
-      ['an acknowledgement', azureText(204, ETAG)],
-      ['a refusal', errorText(412, 'UpdateConditionNotSatisfied')],
-    ])('leaves a write unknown, not %s, and rule 2: sent once', async (_name, reply) => {
+      ['is no entity', WHOLE.entity, noRead],
+      ['is no entity in chunks', WHOLE.inChunks, noRead],
+      ['is no absence', WHOLE.absence, noRead],
+      ['is no acknowledgement of a write', WHOLE.written, noWrite],
+      ['is no refusal of a write', WHOLE.refused, noWrite],
+      ['is no acknowledgement of a transaction', WHOLE.both, neither],
+      ['is no refusal of a transaction', WHOLE.neither, neither],
+    ])('%s, and rule 2: sent once', async (_name, reply, ask) => {
       const { server, times, eachTime } = await broken(reply);
-      await eachTime((driver) => expect(write(driver)).resolves.toMatchObject(UNKNOWN));
-      expect(server.requests).toHaveLength(times);
-    });
-
-    test.each([
-      ['an acknowledgement', azureText(202, BATCH_TYPE, BOTH)],
-      ['a refusal', azureText(202, BATCH_TYPE, NEITHER)],
-    ])('leaves a transaction unknown, not %s, and rule 2: sent once', async (_name, reply) => {
-      const { server, times, eachTime } = await broken(reply);
-      await eachTime((driver) =>
-        expect(driver.write(twoWrites(driver), CALL)).resolves.toMatchObject([UNKNOWN, UNKNOWN]),
-      );
+      await eachTime(ask);
       expect(server.requests).toHaveLength(times);
     });
   });
@@ -127,23 +132,15 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   });
 
   test('the whole of those replies is believed', async () => {
-    const replies = [
-      azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY),
-      chunked(ENTITY),
-      errorText(404, 'ResourceNotFound'),
-      azureText(204, ETAG),
-      errorText(412, 'UpdateConditionNotSatisfied'),
-      azureText(202, BATCH_TYPE, BOTH),
-      azureText(202, BATCH_TYPE, NEITHER),
-    ];
+    const replies = Object.values(WHOLE);
     const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
     expect(await read(driver)).toMatchObject([{ id: A }]);
     expect(await read(driver)).toMatchObject([{ id: A }]);
     expect(await read(driver)).toEqual([undefined]);
     expect(await write(driver)).toEqual({ kind: 'written', version: ETAG.ETag });
     expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'condition' });
-    expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
-    expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
+    expect(await together(driver)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
+    expect(await together(driver)).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
     expect(server.accepted()).toBe(1);
   });
 
@@ -156,10 +153,9 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       ['has chunks of no size', () => chunked(ENTITY).replace(/\r\n\r\n[0-9a-f]+/, '\r\n\r\nzz')],
       ['is no HTTP', () => 'SSH-2.0-OpenSSH_9.6\r\n'],
     ])('one that %s is unavailable to a read, and the next one is read from its beginning', async (_, spoil) => {
-      const good = azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY);
       const { driver, server } = await served(({ socket }) => {
-        if (server.requests.length === 1) socket.end(spoil(good));
-        else socket.write(good);
+        if (server.requests.length === 1) socket.end(spoil(WHOLE.entity));
+        else socket.write(WHOLE.entity);
       });
       await expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
       expect(await read(driver)).toMatchObject([{ id: A }]);
@@ -167,10 +163,9 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     });
 
     test('one that drips ends at the deadline, and its socket with it', async () => {
-      const reply = azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY);
       const { driver, server } = await served(({ socket }) => {
         let at = 0;
-        const drip = setInterval(() => socket.write(reply.slice(at, ++at)), 20);
+        const drip = setInterval(() => socket.write(WHOLE.entity.slice(at, ++at)), 20);
         socket.once('close', () => clearInterval(drip));
       });
       await expect(read(driver, QUICK)).rejects.toMatchObject(UNAVAILABLE);
@@ -282,7 +277,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       // By its code alone the service says that it did not take the request.
       const outcome = { kind: hasBody && code === 'ServerBusy' ? 'refused' : 'unknown', reason };
       expect(await write(driver)).toMatchObject(outcome);
-      expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([outcome, outcome]);
+      expect(await together(driver)).toMatchObject([outcome, outcome]);
       expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST']);
     });
   });
@@ -325,7 +320,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       patch: async () => expect(await driver.write([PATCH], CALL)).toMatchObject([UNKNOWN]),
       replace: async () => expect(await driver.write([REPLACE], CALL)).toMatchObject([UNKNOWN]),
       remove: async () => expect(await driver.remove(REMOVALS, CALL)).toMatchObject([UNKNOWN]),
-      together: async () => expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([UNKNOWN, UNKNOWN]),
+      together: async () => expect(await together(driver)).toMatchObject([UNKNOWN, UNKNOWN]),
       read: () => expect(read(driver)).rejects.toMatchObject(unavailable),
       list: () => expect(driver.list('a', undefined, 1, CALL)).rejects.toMatchObject(unavailable),
     };
@@ -397,48 +392,35 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const denied = { code: 'unavailable', retryable: false };
       const refused = { kind: 'refused', reason: 'denied', cause: denied };
       expect(await write(driver)).toMatchObject(refused);
-      expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([refused, refused]);
+      expect(await together(driver)).toMatchObject([refused, refused]);
       await expect(read(driver)).rejects.toMatchObject(denied);
     });
   });
 
-  describe('a page of a listing', () => {
-    test.each([
-      ['without rows', '{}'],
-      ['of something else', '{"value":"x"}'],
-      ['cut', '{"value":[{"RowKey":"a"}'],
-    ])('%s is unavailable, never an empty page', async (_, body) => {
-      const { driver } = await served(({ socket }) => socket.write(azureText(200, JSON_TYPE, body)));
-      await expect(driver.list('a', undefined, 1, CALL)).rejects.toMatchObject(UNAVAILABLE);
-    });
-
-    test('goes on where the service says', async () => {
-      const next = { 'x-ms-continuation-NextPartitionKey': '1!4!MDA-', 'x-ms-continuation-NextRowKey': '1!8!YS5i' };
-      const replies = [
-        azureText(200, { ...JSON_TYPE, ...next }, '{"value":[{"RowKey":"a.1"}]}'),
-        azureText(200, JSON_TYPE, '{"value":[]}'),
-      ];
-      const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
-      const page = await driver.list('a', undefined, 1, CALL);
-      expect(page.ids).toEqual(['a.1']);
-      expect(await driver.list('a', page.cursor, 1, CALL)).toEqual({ ids: [], cursor: '1' });
-      const asked = server.requests.map(({ target }) => new URL(target, 'http://any'));
-      const page1 = {
-        $select: 'RowKey',
-        $top: '1',
-        $filter: "PartitionKey eq '00' and RowKey ge 'a' and RowKey lt 'b'",
-      };
-      expect(asked.map(({ pathname }) => pathname)).toEqual(['/table()', '/table()']);
-      expect(asked.map(({ searchParams }) => Object.fromEntries(searchParams))).toEqual([
-        page1,
-        { ...page1, NextPartitionKey: '1!4!MDA-', NextRowKey: '1!8!YS5i' },
-      ]);
-    });
+  test('a listing goes on where the service says', async () => {
+    const next = { 'x-ms-continuation-NextPartitionKey': '1!4!MDA-', 'x-ms-continuation-NextRowKey': '1!8!YS5i' };
+    const replies = [
+      azureText(200, { ...JSON_TYPE, ...next }, '{"value":[{"RowKey":"a.1"}]}'),
+      azureText(200, JSON_TYPE, '{"value":[]}'),
+    ];
+    const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
+    const page = await driver.list('a', undefined, 1, CALL);
+    expect(page.ids).toEqual(['a.1']);
+    expect(await driver.list('a', page.cursor, 1, CALL)).toEqual({ ids: [], cursor: '1' });
+    const asked = server.requests.map(({ target }) => new URL(target, 'http://any'));
+    const page1 = {
+      $select: 'RowKey',
+      $top: '1',
+      $filter: "PartitionKey eq '00' and RowKey ge 'a' and RowKey lt 'b'",
+    };
+    expect(asked.map(({ pathname }) => pathname)).toEqual(['/table()', '/table()']);
+    expect(asked.map(({ searchParams }) => Object.fromEntries(searchParams))).toEqual([
+      page1,
+      { ...page1, NextPartitionKey: '1!4!MDA-', NextRowKey: '1!8!YS5i' },
+    ]);
   });
 
   describe('a reply to a transaction', () => {
-    const condition = member(409, 'X: y\r\n', odataError('EntityAlreadyExists'));
-
     test.each([
       ['has no body', BATCH_TYPE, ''],
       ['names no boundary', { 'Content-Type': 'multipart/mixed' }, BOTH],
@@ -449,8 +431,8 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       ['has none', BATCH_TYPE, multipart()],
       ['has a member without an etag', BATCH_TYPE, multipart(member(204), member(204, 'X: y\r\n'))],
       ['has a member without a status', BATCH_TYPE, multipart(member(204), member(204).replace('HTTP/1.1', 'HTTP'))],
-      ['tells of success and refusal', BATCH_TYPE, multipart(member(204), condition)],
-      ['tells of two refusals', BATCH_TYPE, multipart(condition, condition)],
+      ['tells of success and refusal', BATCH_TYPE, multipart(member(204), CONFLICT)],
+      ['tells of two refusals', BATCH_TYPE, multipart(CONFLICT, CONFLICT)],
       ['has two change sets', BATCH_TYPE, BOTH.replace('--out--', BOTH)],
       ['lacks its last delimiter', BATCH_TYPE, BOTH.replace('--out--\r\n', '')],
       ['lacks the delimiter of its change set', BATCH_TYPE, NEITHER.replace('--in--\r\n', '')],
@@ -464,7 +446,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       ],
     ])('that %s leaves it unknown, sent once', async (_, headers, body) => {
       const { driver, server } = await served(({ socket }) => socket.write(azureText(202, headers, body)));
-      expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([UNKNOWN, UNKNOWN]);
+      expect(await together(driver)).toMatchObject([UNKNOWN, UNKNOWN]);
       expect(server.requests).toHaveLength(1);
     });
 
@@ -472,7 +454,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
       const replies = [azureText(202, BATCH_TYPE, missing), azureText(204, {}), azureText(202, BATCH_TYPE, BOTH)];
       const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
-      expect(await driver.write(twoWrites(driver), CALL)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
+      expect(await together(driver)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
       expect(server.requests.map(({ target }) => target)).toEqual(['/$batch', '/Tables', '/$batch']);
     });
 

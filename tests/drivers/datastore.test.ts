@@ -42,22 +42,38 @@ const OTHER = insert(entityId('b'), [part('h', 'x')]);
 const REFUSED = { kind: 'refused', reason: 'condition' };
 const UNKNOWN = { kind: 'unknown', reason: 'other' };
 
+const outcomeOf = (reason: string) => ({ kind: /other|throttled/.test(reason) ? 'unknown' : 'refused', reason });
+
 test.each([
-  [9, 'refused', 'condition'],
-  [10, 'refused', 'condition'],
-  [5, 'refused', 'condition'],
-  [3, 'refused', 'invalid'],
-  [7, 'refused', 'denied'],
-  [12, 'refused', 'invalid'],
-  [16, 'refused', 'denied'],
-  [14, 'unknown', 'other'],
-  [4, 'unknown', 'other'],
-  [13, 'unknown', 'other'],
-  [2, 'unknown', 'other'],
-  [8, 'unknown', 'throttled'],
-])('rule 1: a single patch that fails with code %i is %s (%s)', async (code, kind, reason) => {
-  expect(await scripted(failing(code)).write([PATCH], CALL)).toMatchObject([{ kind, reason }]);
-});
+  [2, 'other', 'other', 'other', true],
+  [3, 'invalid', 'invalid', 'other', false],
+  [4, 'other', 'other', 'other', true],
+  // An insert states no version: 5 and 9 speak of the database, and 10 of nothing.
+  [5, 'condition', 'invalid', 'other', false],
+  [6, 'condition', 'condition', 'other', true],
+  [7, 'denied', 'denied', 'denied', false],
+  [8, 'throttled', 'throttled', 'throttled', true],
+  [9, 'condition', 'invalid', 'other', false],
+  [10, 'condition', 'other', 'other', true],
+  [12, 'invalid', 'invalid', 'other', false],
+  [13, 'other', 'other', 'other', true],
+  [14, 'other', 'other', 'other', true],
+  [16, 'denied', 'denied', 'denied', false],
+])(
+  'rule 1: code %i: a lone change is %s, a lone insert %s, each of several %s; a read retryable: %s',
+  async (code, ...told) => {
+    const [ofChange, ofInsert, ofSeveral, retryable] = told;
+    const driver = scripted(failing(code));
+    for (const change of [PATCH, REPLACE])
+      expect(await driver.write([change], CALL)).toMatchObject([outcomeOf(ofChange)]);
+    expect(await driver.remove(REMOVALS, CALL)).toMatchObject([outcomeOf(ofChange)]);
+    expect(await driver.write([OTHER], CALL)).toMatchObject([outcomeOf(ofInsert)]);
+    expect(await driver.write([PATCH, OTHER], CALL)).toMatchObject([outcomeOf(ofSeveral), outcomeOf(ofSeveral)]);
+    const error = { code: code === 8 ? 'throttled' : 'unavailable', retryable };
+    await expect(driver.read(READ, CALL)).rejects.toMatchObject(error);
+    await expect(driver.list('', undefined, 1, CALL)).rejects.toMatchObject(error);
+  },
+);
 
 test.each([7, 16])('rule 1: a commit not let in (code %i) is denied, and says what to grant', async (code) => {
   const cause = {
@@ -69,17 +85,6 @@ test.each([7, 16])('rule 1: a commit not let in (code %i) is denied, and says wh
   expect(await scripted(failing(code)).write([PATCH, OTHER], CALL)).toMatchObject([refused, refused]);
   expect(await scripted(failing(code), true).write([PATCH], CALL)).toMatchObject([refused]);
   expect(await scripted(failing(code), true).remove(REMOVALS, CALL)).toMatchObject([refused]);
-});
-
-test.each([9, 5, 6, 3, 10])('rule 1: several writes that fail with code %i are all unknown', async (code) => {
-  const outcomes = await scripted(failing(code)).write([PATCH, OTHER], CALL);
-  expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
-});
-
-test('a lone replacement or removal that is aborted is refused, as at another version', async () => {
-  const driver = scripted(failing(10));
-  expect(await driver.write([REPLACE], CALL)).toMatchObject([REFUSED]);
-  expect(await driver.remove(REMOVALS, CALL)).toMatchObject([REFUSED]);
 });
 
 test.each([
@@ -97,42 +102,16 @@ test.each([
 });
 
 test.each([
-  [6, 'condition'],
-  // An insert states no version: these speak of the database.
-  [5, 'invalid'],
-  [9, 'invalid'],
-  [3, 'invalid'],
-])('a single insert that fails with code %i is refused (%s)', async (code, reason) => {
-  expect(await scripted(failing(code)).write([OTHER], CALL)).toMatchObject([{ kind: 'refused', reason }]);
-});
-
-test.each([
   ['no result', []],
   ['a result without a version', [{}]],
+  ['a version and a conflict', [{ version: '2', conflictDetected: true }]],
 ])('a commit that is answered with %s is unknown', async (_, mutationResults) => {
   const driver = scripted({ commit: async () => ({ mutationResults }) });
   expect(await driver.write([PATCH], CALL)).toMatchObject([UNKNOWN]);
+  expect(await driver.remove(REMOVALS, CALL)).toMatchObject([UNKNOWN]);
 });
 
-test.each([
-  [3, 'unavailable', false],
-  [5, 'unavailable', false],
-  [7, 'unavailable', false],
-  [9, 'unavailable', false],
-  [12, 'unavailable', false],
-  [16, 'unavailable', false],
-  [4, 'unavailable', true],
-  [13, 'unavailable', true],
-  [14, 'unavailable', true],
-  [8, 'throttled', true],
-])('a read that fails with code %i is %s (retryable: %s), not absence', async (code, expected, retryable) => {
-  const driver = scripted(failing(code));
-  const told = { code: expected, retryable };
-  await expect(driver.read(READ, CALL)).rejects.toMatchObject(told);
-  await expect(driver.list('', undefined, 1, CALL)).rejects.toMatchObject(told);
-});
-
-test('every mutation of an existing entity carries its base version and FAIL', async () => {
+test('rule 25: the service is not probed, and every change carries its base version and FAIL', async () => {
   const sent: Mutation[] = [];
   const driver = scripted({
     commit: async (mutations) => {
@@ -145,12 +124,6 @@ test('every mutation of an existing entity carries its base version and FAIL', a
   await driver.remove(REMOVALS, CALL);
   expect(sent).toHaveLength(3);
   for (const mutation of sent) expect(mutation).toMatchObject({ baseVersion: '1', conflictResolutionStrategy: 'FAIL' });
-});
-
-test('a write that is reported as a conflict beside a version is not called written', async () => {
-  const driver = scripted({ commit: async () => ({ mutationResults: [{ version: '2', conflictDetected: true }] }) });
-  expect(await driver.write([PATCH], CALL)).toMatchObject([UNKNOWN]);
-  expect(await driver.remove(REMOVALS, CALL)).toMatchObject([UNKNOWN]);
 });
 
 test('a listing goes on after a page that the service cut short', async () => {
@@ -188,23 +161,16 @@ const broken = () => {
   throw Object.assign(new Error('said by a test'), { code: 14 });
 };
 
-test('keys that were put off are asked for again, and those alone', async () => {
-  const { read, asked } = answering(first);
-  expect((await read('a', 'b', 'c')).map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
-  expect(asked).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c']]);
-});
+const BC = ['b', 'c'];
 
 test.each([
-  ['a failure', broken],
-  ['a reply that puts all off', none],
-])('what came before %s is kept', async (_, trouble) => {
-  const { read, asked } = answering(first, trouble, all);
+  ['keys that were put off are asked for again, and those alone', [first], [BC, ['c']]],
+  ['what came before a failure is kept', [first, broken, all], [BC, BC]],
+  ['what came before a reply that puts all off is kept', [first, none, all], [BC, BC]],
+])('%s', async (_, answers, again) => {
+  const { read, asked } = answering(...answers);
   expect((await read('a', 'b', 'c')).map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
-  expect(asked).toEqual([
-    ['a', 'b', 'c'],
-    ['b', 'c'],
-    ['b', 'c'],
-  ]);
+  expect(asked).toEqual([['a', 'b', 'c'], ...again]);
 });
 
 test.each([
@@ -254,18 +220,6 @@ test.each([
   expect(sent.map((mutation) => Object.keys(mutation)[0])).toEqual(probe);
 });
 
-test('rule 25: the service itself is not probed', async () => {
-  const sent: Mutation[] = [];
-  const driver = scripted({
-    commit: async (mutations) => {
-      sent.push(...mutations);
-      return { mutationResults: [{ version: '2' }] };
-    },
-  });
-  await driver.write([PATCH], CALL);
-  expect(sent).toHaveLength(1);
-});
-
 /**
  * An endpoint that refuses stale versions and ignores masks. After the probe its next version is 4,
  * and `lookup` tells of other entities.
@@ -297,7 +251,7 @@ async function twoParts([key]: readonly Key[]) {
   return { found: [{ version: '3', entity: { key: key!, properties } }] };
 }
 
-test('where masks are ignored a patch is a write of the whole entity on condition of its version', async () => {
+test('where masks are ignored a patch writes the whole entity, without its emptied parts, on condition of its version', async () => {
   const { driver, writes } = maskless(twoParts);
   expect(await driver.write([patch(A, entityVersion('3'), [part('h', 'new', 1)])], CALL)).toEqual([
     { kind: 'written', version: '4' },
@@ -307,12 +261,9 @@ test('where masks are ignored a patch is a write of the whole entity on conditio
   expect(writes()[0]).not.toHaveProperty('propertyMask');
   const { h, [propertyOf(A, partName('p1'))]: p1 } = writes()[0]!.update!.properties;
   expect([h, p1].map((value) => String(value?.blobValue))).toEqual(['new', 'one']);
-});
-
-test('where masks are ignored a patch that empties a part leaves it out', async () => {
-  const { driver, writes } = maskless(twoParts);
-  await driver.write([patch(A, entityVersion('3'), [part('h', 'new', 1), part('p1', '', 1)])], CALL);
-  expect(Object.keys(writes()[0]!.update!.properties)).toEqual(['h']);
+  const other = maskless(twoParts);
+  await other.driver.write([patch(A, entityVersion('3'), [part('h', 'new', 1), part('p1', '', 1)])], CALL);
+  expect(Object.keys(other.writes()[0]!.update!.properties)).toEqual(['h']);
 });
 
 test.each([

@@ -91,13 +91,10 @@ describe.each([
   });
 });
 
-test('a key that is refused is not repeated', () => {
-  const options = { ...AZURE, credential: { name: 'account', key: 'secret!' } };
-  expect(() => azureTablesDriver(options)).toThrow(expect.not.stringContaining('secret') as string);
-});
-
-test('a signature in an address that is refused is not repeated', () => {
-  const options = { ...AZURE, endpoint: '127.0.0.1:10002/account?sig=secret' };
+test.each([
+  ['a key', { ...AZURE, credential: { name: 'account', key: 'secret!' } }],
+  ['a signature in an address', { ...AZURE, endpoint: '127.0.0.1:10002/account?sig=secret' }],
+])('%s that is refused is not repeated', (_, options) => {
   expect(() => azureTablesDriver(options)).toThrow(expect.not.stringContaining('secret') as string);
 });
 

@@ -82,21 +82,9 @@ function tableOf(send: Send, path: string): CalledTable {
       await send(recordPath(key), { method: 'DELETE', headers: { 'If-Match': `"${ifVersion}"` }, timeoutMs });
       return { deleted: true, version: undefined };
     },
-    getMany: (keys, { timeoutMs } = {}) =>
-      batch(
-        keys.map((key) => ({ op: 'get', key })),
-        timeoutMs,
-      ),
-    putMany: (items, { timeoutMs } = {}) =>
-      batch(
-        items.map((item) => ({ op: 'put', ...item })),
-        timeoutMs,
-      ),
-    deleteMany: (items, { timeoutMs } = {}) =>
-      batch(
-        items.map((item) => ({ op: 'delete', ...(typeof item === 'string' ? { key: item } : item) })),
-        timeoutMs,
-      ),
+    getMany: (keys, { timeoutMs } = {}) => batch(keys.map(operation('get')), timeoutMs),
+    putMany: (items, { timeoutMs } = {}) => batch(items.map(operation('put')), timeoutMs),
+    deleteMany: (items, { timeoutMs } = {}) => batch(items.map(operation('delete')), timeoutMs),
     update: () => Promise.reject(new TypeError('no update over HTTP')),
     batch: () => Promise.reject(new TypeError('no batch of a group over HTTP')),
     clear: () => Promise.reject(new TypeError('no clear over HTTP')),
@@ -108,6 +96,13 @@ function tableOf(send: Send, path: string): CalledTable {
         return { entries: records, ...rest };
       }) as ReturnType<CalledTable['scan']>,
   };
+}
+
+function operation(op: Operation['op']) {
+  return (item: string | Omit<Operation, 'op'>): Operation => ({
+    op,
+    ...(typeof item === 'string' ? { key: item } : item),
+  });
 }
 
 function versionOf(response: Response): string | undefined {

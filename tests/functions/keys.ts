@@ -5,7 +5,6 @@ export const KEYS: Keys = {
   read: 'reader-key-0000000000',
   write: 'writer-key-0000000000',
   admin: 'admin-key-00000000000',
-  adminNext: 'admin-key-11111111111',
   compare: 'compare-key-000000000',
 };
 
@@ -13,6 +12,6 @@ export const KEYS: Keys = {
 export const KEYS_ENV = {
   STOWAGE_READ_KEYS: KEYS.read,
   STOWAGE_WRITE_KEYS: KEYS.write,
-  STOWAGE_ADMIN_KEYS: `${KEYS.admin},${KEYS.adminNext}`,
+  STOWAGE_ADMIN_KEYS: `another=00000000000000000000,${KEYS.admin}`,
   STOWAGE_COMPARE_KEYS: KEYS.compare,
 };

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { promisify } from 'node:util';
 import { GoogleAuth, JWT } from 'google-auth-library';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Channel } from '../../../shared/drivers/datastore/grpc/channel.ts';
 import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
 import {
@@ -20,6 +20,7 @@ import {
   room,
   statusOnly,
 } from './frames.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { closedAfterEach } from '../../support/opened.ts';
 import { nodeServer, replyWith } from './node-server.ts';
 
@@ -31,6 +32,12 @@ afterEach(() => void vi.useRealTimers());
 
 async function serve(...asked: Parameters<typeof frameServer>): Promise<FrameServer> {
   return opened(await frameServer(...asked));
+}
+
+/** A server that answers so, and a channel to it. */
+async function connected(...asked: Parameters<typeof frameServer>) {
+  const server = await serve(...asked);
+  return { server, channel: channelTo(server.address) };
 }
 
 function channelTo(address: string, auth?: Auth): Channel {
@@ -62,11 +69,11 @@ function echo({ connection, stream, message: said }: Asked): void {
  */
 async function serveUntil(count: number, answer: (asked: Asked) => unknown) {
   const all = Promise.withResolvers<void>();
-  const server = await serve((asked) => {
+  const { server, channel } = await connected((asked) => {
     answer(asked);
     if (server.messages.length === count) all.resolve();
   });
-  return { server, all: all.promise };
+  return { server, channel, all: all.promise };
 }
 
 /** Sockets keep to real time. */
@@ -76,8 +83,7 @@ function stopTime(): void {
 
 describe('connections', () => {
   test('none is opened before the first call, and one carries many calls side by side', async () => {
-    const server = await serve(echo);
-    const channel = channelTo(server.address);
+    const { server, channel } = await connected(echo);
     expect(server.connections).toHaveLength(0);
     await expectEchoes(channel, 100);
     expect(server.connections).toHaveLength(1);
@@ -85,14 +91,13 @@ describe('connections', () => {
 
   test('where the service takes one stream at a time, no connection has two, and there are four at the most', async () => {
     let openMax = 0;
-    const server = await serve(
+    const { server, channel } = await connected(
       (asked) => {
         openMax = Math.max(openMax, asked.connection.open.size);
         setImmediate(() => echo(asked));
       },
       { streamsMax: 1 },
     );
-    const channel = channelTo(server.address);
     await expectEchoes(channel, 40);
     expect(openMax).toBe(1);
     expect(server.connections.length).toBeLessThanOrEqual(4);
@@ -100,11 +105,10 @@ describe('connections', () => {
 
   test('no connection carries more than 100 calls at a time', async () => {
     const waiting: Asked[] = [];
-    const server = await serve((asked) => {
+    const { server, channel } = await connected((asked) => {
       waiting.push(asked);
       if (waiting.length === 250) for (const one of waiting) echo(one);
     });
-    const channel = channelTo(server.address);
     await expectEchoes(channel, 250);
     const counts = server.connections.map(
       (connection) => waiting.filter((one) => one.connection === connection).length,
@@ -120,8 +124,7 @@ describe('connections', () => {
 
   test('one that was idle for four minutes is not used again', async () => {
     stopTime();
-    const server = await serve(echo);
-    const channel = channelTo(server.address);
+    const { server, channel } = await connected(echo);
     await call(channel, 'a');
     await vi.advanceTimersByTimeAsync(3 * 60_000);
     await call(channel, 'b');
@@ -160,8 +163,7 @@ describe('connections', () => {
 
   test('where no further one can be opened, calls wait for those that there are, and few are tried', async () => {
     const held: Asked[] = [];
-    const server = await serve((asked) => held.push(asked), { streamsMax: 1, connectionsMax: 1 });
-    const channel = channelTo(server.address);
+    const { server, channel } = await connected((asked) => held.push(asked), { streamsMax: 1, connectionsMax: 1 });
     const calls = Array.from({ length: 5 }, (_, index) => call(channel, `${index}`));
     await expect.poll(() => server.dropped()).toBe(1);
     for (let index = 0; index < 5; index += 1) {
@@ -199,8 +201,9 @@ describe('a call', () => {
   });
 
   test('ends at its deadline, and gives up its stream', async () => {
-    const server = await serve((asked) => (String(asked.message) === 'late' ? undefined : echo(asked)));
-    const channel = channelTo(server.address);
+    const { server, channel } = await connected((asked) =>
+      String(asked.message) === 'late' ? undefined : echo(asked),
+    );
     await call(channel, 'opens the connection');
     const [late] = await Promise.allSettled([call(channel, 'late', 100), call(channel, 'b')]);
     expect(late).toMatchObject({ reason: { name: 'DeadlineError' } });
@@ -211,8 +214,7 @@ describe('a call', () => {
 
   test('ends at its deadline although another ended before', async () => {
     stopTime();
-    const { server, all } = await serveUntil(2, () => {});
-    const channel = channelTo(server.address);
+    const { channel, all } = await serveUntil(2, () => {});
     const calls = [call(channel, 'a', 100), call(channel, 'b', 300)];
     const ended: number[] = [];
     for (const [index, one] of calls.entries()) one.catch(() => ended.push(index));
@@ -224,8 +226,7 @@ describe('a call', () => {
   });
 
   test('that nothing was heard of since it was sent leaves its connection at its deadline', async () => {
-    const server = await serve((asked) => (String(asked.message) === 'a' ? undefined : echo(asked)));
-    const channel = channelTo(server.address);
+    const { server, channel } = await connected((asked) => (String(asked.message) === 'a' ? undefined : echo(asked)));
     await call(channel, 'opens the connection');
     await expect(call(channel, 'a', 50)).rejects.toMatchObject({ name: 'DeadlineError' });
     expect(await call(channel, 'b')).toBe('b');
@@ -234,8 +235,7 @@ describe('a call', () => {
 
   test('that no connection was there for in time leaves later no more', async () => {
     const held: Asked[] = [];
-    const server = await serve((asked) => held.push(asked), { streamsMax: 1 });
-    const channel = channelTo(server.address);
+    const { server, channel } = await connected((asked) => held.push(asked), { streamsMax: 1 });
     const first = Array.from({ length: 4 }, (_, index) => call(channel, `first ${index}`));
     await expect.poll(() => held.length).toBe(4);
     await expect(call(channel, 'late', 50)).rejects.toMatchObject({ name: 'DeadlineError' });
@@ -246,8 +246,7 @@ describe('a call', () => {
   });
 
   test('under way ends when the channel closes; waiting and later ones are not sent', async () => {
-    const server = await serve(() => {}, { streamsMax: 1 });
-    const channel = channelTo(server.address);
+    const { server, channel } = await connected(() => {}, { streamsMax: 1 });
     const calls = Array.from({ length: 9 }, (_, index) => call(channel, `${index}`));
     await expect.poll(() => server.messages.length).toBe(4);
     channel.close();
@@ -260,8 +259,7 @@ describe('a call', () => {
 describe('a call that bounds silence', () => {
   test('ends when nothing comes for so long, though its connection lives', async () => {
     stopTime();
-    const { server, all } = await serveUntil(1, (asked) => (asked.stream > 1 ? echo(asked) : undefined));
-    const channel = channelTo(server.address);
+    const { server, channel, all } = await serveUntil(1, (asked) => (asked.stream > 1 ? echo(asked) : undefined));
     let failure: unknown;
     call(channel, 'a', LONG_MS, 4_000).catch((error: unknown) => (failure = error));
     await all;
@@ -277,8 +275,7 @@ describe('a call that bounds silence', () => {
 
   test('has more time when much came for others on its connection, and ends when nothing does', async () => {
     stopTime();
-    const { server, all } = await serveUntil(1, (asked) => (asked.stream > 1 ? echo(asked) : undefined));
-    const channel = channelTo(server.address);
+    const { channel, all } = await serveUntil(1, (asked) => (asked.stream > 1 ? echo(asked) : undefined));
     let failure: unknown;
     call(channel, 'a', LONG_MS, 4_000).catch((error: unknown) => (failure = error));
     await all;
@@ -294,10 +291,9 @@ describe('a call that bounds silence', () => {
   test('goes on as long as its reply comes, be it slowly, and ends when that stops', async () => {
     stopTime();
     const slow: Asked[] = [];
-    const { server, all } = await serveUntil(2, (asked) =>
+    const { channel, all } = await serveUntil(2, (asked) =>
       String(asked.message) === 'beside' ? echo(asked) : slow.push(asked),
     );
-    const channel = channelTo(server.address);
     const calls = ['whole', 'stops'].map((text) => call(channel, text, LONG_MS, 4_000));
     const ended = Promise.allSettled(calls);
     await all;
@@ -319,11 +315,10 @@ describe('a call that bounds silence', () => {
 describe('a path that is dead', () => {
   test('is noticed by a ping within five seconds, and the next call takes another connection', async () => {
     stopTime();
-    const server = await serve((asked) => {
+    const { server, channel } = await connected((asked) => {
       if (server.connections.length > 1) echo(asked);
       asked.connection.answersPings = false;
     });
-    const channel = channelTo(server.address);
     const calling = call(channel, 'a');
     calling.catch(() => {});
     await expect.poll(() => server.messages.length).toBe(1);
@@ -494,52 +489,33 @@ describe('tokens', () => {
   });
 });
 
-describe('rule 2: nothing is sent twice', () => {
-  let seed: number;
-  beforeEach(() => {
-    seed = 20_261_122;
-  });
-
-  /** The generator of Park and Miller: the same sequence each time. */
-  function chance(): number {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed / 2_147_483_647;
-  }
-
-  test('whatever becomes of the connections, and each call ends', async () => {
-    const server = await serve(
-      (asked) => {
-        const { connection, stream } = asked;
-        const fate = chance();
-        if (fate < 0.05) connection.socket.destroy();
-        else if (fate < 0.1) connection.socket.resetAndDestroy();
-        else if (fate < 0.15) connection.socket.write(goaway(Math.max(0, stream - 2)));
-        else if (fate < 0.2) connection.socket.write(goaway(stream, 2));
-        else if (fate < 0.25)
-          connection.socket.write(Buffer.concat([goaway(2 ** 31 - 1), reply(stream, asked.message)]));
-        else if (fate < 0.3)
-          connection.socket.write(reply(stream, asked.message).subarray(0, Math.floor(60 * chance())));
-        else echo(asked);
-      },
-      { streamsMax: 7 },
-    );
-    const channel = channelTo(server.address);
-    const results = await Promise.allSettled(
-      Array.from({ length: 8 }, async (_, lane) => {
-        let answered = 0;
-        for (let index = 0; index < 100; index += 1) {
-          const text = `${lane} ${index}`;
-          const told = await call(channel, text, 500).catch(() => undefined);
-          if (told === text) answered += 1;
-        }
-        return answered;
-      }),
-    );
-    const answered = results.reduce((sum, result) => sum + (result.status === 'fulfilled' ? result.value : 0), 0);
-    expect(answered).toBeGreaterThan(200);
-    expect(server.messages.length).toBeGreaterThan(500);
-    expect(new Set(server.messages).size).toBe(server.messages.length);
-  });
+test('rule 2: nothing is sent twice, whatever becomes of the connections, and each call ends', async () => {
+  const chance = seededRandom(20_261_122);
+  const { server, channel } = await connected(
+    (asked) => {
+      const { connection, stream } = asked;
+      const fate = chance();
+      if (fate < 0.05) connection.socket.destroy();
+      else if (fate < 0.1) connection.socket.resetAndDestroy();
+      else if (fate < 0.15) connection.socket.write(goaway(Math.max(0, stream - 2)));
+      else if (fate < 0.2) connection.socket.write(goaway(stream, 2));
+      else if (fate < 0.25) connection.socket.write(Buffer.concat([goaway(2 ** 31 - 1), reply(stream, asked.message)]));
+      else if (fate < 0.3) connection.socket.write(reply(stream, asked.message).subarray(0, Math.floor(60 * chance())));
+      else echo(asked);
+    },
+    { streamsMax: 7 },
+  );
+  let answered = 0;
+  const inTurn = async (lane: number): Promise<void> => {
+    for (let index = 0; index < 100; index += 1) {
+      const text = `${lane} ${index}`;
+      if ((await call(channel, text, 500).catch(() => undefined)) === text) answered += 1;
+    }
+  };
+  await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(inTurn));
+  expect(answered).toBeGreaterThan(200);
+  expect(server.messages.length).toBeGreaterThan(500);
+  expect(new Set(server.messages).size).toBe(server.messages.length);
 });
 
 /** Waits for so many requests, and answers the last. */

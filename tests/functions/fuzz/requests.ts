@@ -22,40 +22,15 @@ export interface Seen {
 
 const packr = new Packr({ useRecords: false });
 
-const TARGETS: readonly (readonly [app: FuzzRequest['app'], method: string, path: string])[] = [
-  ['records', 'GET', '/v1/health'],
-  ['records', 'GET', '/v1/ready'],
-  ['records', 'GET', '/v1/tables'],
-  ['records', 'PUT', '/v1/tables/T'],
-  ['records', 'GET', '/v1/tables/T'],
-  ['records', 'DELETE', '/v1/tables/gone?confirm=gone'],
-  ['records', 'PUT', '/v1/tables/T/records/K'],
-  ['records', 'GET', '/v1/tables/T/records/K'],
-  ['records', 'HEAD', '/v1/tables/T/records/K'],
-  ['records', 'DELETE', '/v1/tables/T/records/K'],
-  ['records', 'GET', '/v1/tables/T/records?Q'],
-  ['records', 'POST', '/v1/tables/T/batch'],
-  ['records', 'POST', '/v1/tables/T/batch'],
-  ['compare', 'POST', '/v1/compare/cells'],
-  ['compare', 'POST', '/v1/compare/datasets'],
-  ['compare', 'DELETE', '/v1/compare/datasets/K'],
-  ['compare', 'GET', '/v1/compare/place'],
-  ['compare', 'GET', '/v1/compare'],
-  ['vacuum', 'POST', '/v1/vacuum?quietMs=0&Q'],
-];
+const TARGETS = [
+  'GET health, GET ready, GET tables, PUT tables/T, GET tables/T, DELETE tables/gone?confirm=gone',
+  'PUT tables/T/records/K, GET tables/T/records/K, HEAD tables/T/records/K, DELETE tables/T/records/K',
+  'GET tables/T/records?Q, POST tables/T/batch, POST tables/T/batch, POST compare/cells, POST compare/datasets',
+  'DELETE compare/datasets/K, GET compare/place, GET compare, POST vacuum?quietMs=0&Q',
+].flatMap((line) => line.split(', '));
 const TABLES = ['hashed', 'sorted', 'sorted', 'absent', 'T!', 'x'.repeat(5_000), '%00', '%ff'];
 const KEYS = ['a', 'b', 'c', 'k%2Fl', '%F0%9F%98%80', '%', '..', 'x'.repeat(1_025), '%00', 'é'];
-const QUERIES = [
-  '',
-  'limit=10',
-  'limit=0',
-  'prefix=a',
-  'from=a&to=c',
-  'cursor=C',
-  'limit=1&cursor=C',
-  'x=1',
-  'quietMs=0',
-];
+const QUERIES = ' limit=10 limit=0 prefix=a from=a&to=c cursor=C limit=1&cursor=C x=1 quietMs=0'.split(' ');
 const ODD_QUERIES = [
   'a=1&'.repeat(2_000),
   `prefix=${'%61'.repeat(3_000)}`,
@@ -101,7 +76,9 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The next request. `sizeMax`: bytes of a body, inflated. */
 export function requestOf(chance: Chance, seen: Seen, sizeMax: number): FuzzRequest {
-  const [app, ownMethod, path] = chance.pick(TARGETS);
+  const [ownMethod = '', route = ''] = chance.pick(TARGETS).split(' ');
+  const [app = 'records'] = (['compare', 'vacuum'] as const).filter((name) => route.startsWith(name));
+  const path = `/v1/${route}`;
   const method =
     chance.below(20) === 0 ? chance.pick(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS']) : ownMethod;
   const target = path
@@ -117,11 +94,8 @@ export function requestOf(chance: Chance, seen: Seen, sizeMax: number): FuzzRequ
   const plain = bodyOf(chance, { path, isPacked, sizeMax });
   const isGzip = chance.below(2) === 0 || plain.length > 1_000_000;
   const type = isPacked ? 'application/vnd.msgpack' : 'application/json';
-  const own: [string, string][] = [
-    ['Content-Type', type],
-    ...(isGzip ? [['Content-Encoding', 'gzip'] as [string, string]] : []),
-  ];
-  const rest = own.filter(([name]) => !headers.some(([other]) => other === name));
+  const own = { 'Content-Type': type, ...(isGzip ? { 'Content-Encoding': 'gzip' } : {}) };
+  const rest = Object.entries(own).filter(([name]) => !headers.some(([other]) => other === name));
   return { app, method, target, headers: [...headers, ...rest], body: isGzip ? gzipped(plain, chance) : plain };
 }
 
@@ -159,15 +133,8 @@ function parsed(json: string): unknown {
 
 function optionsOf(chance: Chance): string {
   const dataset = '"dataset":"fuzz","layout":"container"';
-  return chance.pick([
-    '',
-    '{}',
-    '{"order":"key"}',
-    '{"containers":2}',
-    `{${dataset},"records":1}`,
-    `{${dataset}}`,
-    jsonOf(chance),
-  ]);
+  const known = ['', '{}', '{"order":"key"}', '{"containers":2}', `{${dataset},"records":1}`, `{${dataset}}`];
+  return chance.pick([...known, jsonOf(chance)]);
 }
 
 function batchOf(chance: Chance): string {

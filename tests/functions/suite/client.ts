@@ -15,8 +15,6 @@ export interface Keys {
   readonly read: string;
   readonly write: string;
   readonly admin: string;
-  /** The admin's other key, valid at the same time. */
-  readonly adminNext: string;
   /** Runs comparisons, and opens nothing else. */
   readonly compare: string;
 }

@@ -4,22 +4,7 @@ import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
 export function describePaths({ name, admin, put, freshTable, sharedTable, freshRecord, batch, json }: Client): void {
   describe(`${name}: keys`, () => {
-    const strange = [
-      'a b',
-      'a/b',
-      'a%b',
-      '%zz',
-      'a+b',
-      'é😀',
-      '\uFEFFa',
-      'a?b#c',
-      '..a',
-      "it's",
-      'a\\b',
-      '"',
-      '\t',
-      '%2e',
-    ];
+    const strange = ['a b', '\t', ...'a/b a%b %zz a+b é😀 \uFEFFa a?b#c ..a it\'s a\\b " %2e'.split(' ')];
 
     test.each(strange)('the key %j is itself', async (key) => {
       const table = await freshTable();

@@ -45,17 +45,13 @@ export function describeScans(client: Client): void {
       expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, at) => at));
     });
 
-    test('bounds a table of order key by prefix and by range', async () => {
+    test('bounds a table of order key by prefix and range, goes backwards, and counts what it would give', async () => {
       const table = await filled(client, 'key', 25);
       const values = async (query: string) => valuesOf(await json(`${table}/records?${query}`));
       expect(await values('prefix=k002')).toEqual([20, 21, 22, 23, 24]);
       expect(await values('from=k0003&to=k0006')).toEqual([3, 4, 5]);
-    });
-
-    test('goes backwards, from exclusive bounds on, and counts what it would give', async () => {
-      const table = await filled(client, 'key', 25);
       const query = 'after=k0003&through=k0006';
-      expect(valuesOf(await json(`${table}/records?reverse=true&${query}`))).toEqual([6, 5, 4]);
+      expect(await values(`reverse=true&${query}`)).toEqual([6, 5, 4]);
       expect(await json(`${table}/count?${query}`)).toEqual({ count: 3 });
       expect(await json(`${table}/count`)).toEqual({ count: 25 });
     });
@@ -81,13 +77,6 @@ export function describeScans(client: Client): void {
       for (const others of ['prefix=k0', 'prefix=l', 'from=k', 'to=l0', 'from=k0020&to=l']) {
         await expectProblem(await admin(`${table}/records?${others}&${cursor}`), 400, 'invalid');
       }
-    });
-
-    test('a cursor of another table is refused, and says so', async () => {
-      const [one, other] = [await filled(client, 'key', 3), await filled(client, 'key', 3)];
-      const { cursor } = await json<Page>(`${one}/records?limit=1`);
-      const problem = await expectProblem(await admin(`${other}/records?cursor=${cursor}`), 400, 'invalid');
-      expect(problem.detail).toContain('not given by a scan of this table');
     });
 
     test('gives values as they were sent, and as their bytes where JSON cannot carry them', async () => {
@@ -136,17 +125,8 @@ export function describeScans(client: Client): void {
       expect(lines[2]).toEqual({ end: true, cursor: expect.any(String) });
     });
 
-    const wrong = [
-      'limit=0',
-      'limit=1001',
-      'limit=x',
-      'lmit=1',
-      'limit=1&limit=2',
-      'prefix=a',
-      'reverse=1',
-      'cursor=nonsense',
-    ];
-    test.each(wrong)('the query %s on a table of order hash is invalid', async (query) => {
+    const wrong = 'limit=0 limit=1001 limit=x lmit=1 limit=1&limit=2 prefix=a reverse=1 cursor=nonsense';
+    test.each(wrong.split(' '))('the query %s on a table of order hash is invalid', async (query) => {
       await expectProblem(await admin(`${await client.sharedTable()}/records?${query}`), 400, 'invalid');
     });
 

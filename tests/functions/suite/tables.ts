@@ -14,12 +14,10 @@ export function describeTables({ name, admin, drop, put, freshTable, json }: Cli
     });
 
     test('a missing table is a 404 that says how to create it, also for a write', async () => {
-      const problem = await expectProblem(
-        await put('/v1/tables/nowhere/records/k', JSON_TYPE, '1'),
-        404,
-        'table_not_found',
+      const response = await put('/v1/tables/nowhere/records/k', JSON_TYPE, '1');
+      expect((await expectProblem(response, 404, 'table_not_found')).detail).toBe(
+        'there is no table "nowhere"; PUT /v1/tables/{table} creates it',
       );
-      expect(problem.detail).toBe('there is no table "nowhere"; PUT /v1/tables/{table} creates it');
       await expectProblem(await admin('/v1/tables/nowhere'), 404, 'table_not_found');
       await expectProblem(await drop('/v1/tables/nowhere'), 404, 'table_not_found');
     });
@@ -46,14 +44,8 @@ export function describeTables({ name, admin, drop, put, freshTable, json }: Cli
 
     test('order key with containers is invalid, whether the table exists or not', async () => {
       const table = await freshTable('key');
-      for (const path of [table, `${table}c`]) {
-        const problem = await expectProblem(
-          await put(path, JSON_TYPE, '{"order":"key","containers":8}'),
-          400,
-          'invalid',
-        );
-        expect(problem.detail).toBe('containers: a table of order "key" begins with one: leave it out');
-      }
+      for (const path of [table, `${table}c`])
+        await expectProblem(await put(path, JSON_TYPE, '{"order":"key","containers":8}'), 400, 'invalid');
       expect((await put(table, JSON_TYPE, '{"order":"key","containers":1}')).status).toBe(200);
     });
 
