@@ -183,8 +183,13 @@ const HEALTH: Route = {
   handle: async () => reply('application/json', '{"status":"ok"}', { 'Cache-Control': 'no-store' }),
 };
 
+/** As callers and the document read it: `/v1/tables/{table}`. */
+export function shownPath({ path }: Route): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
 function notFound(routes: readonly Route[]): Route {
-  const paths = new Set(routes.map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}')));
+  const paths = new Set(routes.map(shownPath));
   const detail = `no such route; there are ${[...paths].join(', ')}`;
   return refusing('*', () => new Problem('route_not_found', detail));
 }

@@ -12,7 +12,7 @@ export class NotCarried extends Error {
   }
 }
 
-/** What is written so far, and the steps to the value that comes next. */
+/** The bytes written so far, and the steps to the value that comes next. */
 class Written {
   readonly out = new ByteWriter();
   readonly path: PropertyKey[] = [];

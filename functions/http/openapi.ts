@@ -1,5 +1,6 @@
 // An OpenAPI 3.1 document of an app's routes, made of the schemas that validate requests.
 import * as z from 'zod/mini';
+import { type Route, shownPath } from './app.ts';
 import { type ProblemCode, PROBLEMS } from './problem.ts';
 
 type Schema = z.core.$ZodType;
@@ -11,8 +12,6 @@ type Content = Readonly<Record<string, Schema | 'binary'>>;
 export interface Operation {
   readonly id: string;
   readonly summary: string;
-  /** The least role of a key; undefined: open to everybody. */
-  readonly role: string | undefined;
   readonly query?: z.ZodMiniObject;
   readonly headers?: Readonly<Record<string, Schema>>;
   readonly body?: { readonly content: Content; readonly isOptional?: boolean };
@@ -53,16 +52,21 @@ const PROBLEM = z.strictObject({
   instance: z.exactOptional(z.string()),
 });
 
-/** `operations` by method and path, such as `GET /v1/tables/{table}`; `inPath` by parameters. */
+/**
+ * `operations` by method and path, such as `GET /v1/tables/{table}`; their least roles are those of
+ * `routes`, and `inPath` has their parameters.
+ */
 export function openApi(
   operations: Readonly<Record<string, Operation>>,
+  routes: readonly Route[],
   inPath: Readonly<Record<string, Schema>>,
 ): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const [name, operation] of Object.entries(operations)) {
     const [method = '', path = ''] = name.split(' ');
     const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, place = '']) => [place, inPath[place]!] as const);
-    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation, Object.fromEntries(places));
+    const route = routes.find((one) => one.method === method && shownPath(one) === path);
+    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation, route?.role, Object.fromEntries(places));
   }
   return {
     openapi: '3.1.0',
@@ -75,12 +79,12 @@ export function openApi(
   };
 }
 
-function operationOf(operation: Operation, path: Readonly<Record<string, Schema>>): object {
-  const { id, summary, role, query, headers = {}, body, answers, problems = [] } = operation;
+function operationOf(operation: Operation, role: Route['role'], path: Readonly<Record<string, Schema>>): object {
+  const { id, summary, query, headers = {}, body, answers, problems = [] } = operation;
   const codes = [...EVERYWHERE, ...(role === undefined ? [] : WITH_A_KEY), ...problems];
   return {
     operationId: id,
-    summary: role === undefined ? summary : `${summary} Needs the role ${role}.`,
+    summary: role === undefined ? summary : `${summary} Needs the role ${String(role)}.`,
     security: role === undefined ? [] : [{ appKey: [] }],
     parameters: [
       ...parametersOf('path', path),

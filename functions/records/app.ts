@@ -23,20 +23,16 @@ export function createRecordsApp(options: RecordsAppOptions): App {
   const tables = new Tables(options);
   const path = '/v1/tables/:table/records/:key';
   const headers = ['Stowage-Ttl-Ms'];
-  const app = createApp(
-    [
-      { method: 'GET', path, role: 'read', handle: (call) => getRecord(tables, call) },
-      { method: 'PUT', path, role: 'write', headers, handle: (call) => putRecord(tables, call) },
-      { method: 'PATCH', path, role: 'write', headers, handle: (call) => patchRecord(tables, call) },
-      { method: 'DELETE', path, role: 'write', handle: (call) => deleteRecord(tables, call) },
-      ...scanRoutes(tables),
-      batchRoute(tables),
-      ...tableRoutes(tables),
-      ...lookRoutes(options.store),
-      documentRoute,
-      readyRoute(options.store),
-    ] satisfies Route[],
-    options,
-  );
+  const routes: Route[] = [
+    { method: 'GET', path, role: 'read', handle: (call) => getRecord(tables, call) },
+    { method: 'PUT', path, role: 'write', headers, handle: (call) => putRecord(tables, call) },
+    { method: 'PATCH', path, role: 'write', headers, handle: (call) => patchRecord(tables, call) },
+    { method: 'DELETE', path, role: 'write', handle: (call) => deleteRecord(tables, call) },
+    ...scanRoutes(tables),
+    batchRoute(tables),
+    ...tableRoutes(tables),
+    ...lookRoutes(options.store),
+  ];
+  const app = createApp([...routes, documentRoute(routes), readyRoute(options.store)], options);
   return openToPages(app, options.origins ?? []);
 }

@@ -59,55 +59,41 @@ async function writeBounded<Written extends string | Uint8Array>(
   const written = outcomes.map((outcome, i) =>
     outcome.status === 'found' ? undefined : write(outcome, operations[i]!),
   );
-  const bytesLeft = written.reduce((left, one) => left - Buffer.byteLength(one ?? ''), OUTCOMES_BYTES_MAX);
-  const records = new FoundRecords(write, bytesLeft, signal);
+  let bytesLeft = written.reduce((left, one) => left - Buffer.byteLength(one ?? ''), OUTCOMES_BYTES_MAX);
+  let sinceTurn = 0;
+  /** Each is converted once, for gets of one key share their outcome. */
+  const records = new Map<Found, Written>();
+
+  /** The next record, or why neither it nor any later one is given. */
+  const fitting = async (found: Found, operation: Operation): Promise<Written | Problem> => {
+    if (!records.has(found)) {
+      if (sinceTurn >= TURN_BYTES) {
+        // The signal aborts in a turn of others, if it does.
+        await setImmediate();
+        sinceTurn = 0;
+        if (signal.aborted) return new Problem('aborted', LATE);
+      }
+      sinceTurn += found.value.bytes.length;
+      records.set(found, write(found, operation));
+    }
+    const record = records.get(found)!;
+    bytesLeft -= Buffer.byteLength(record);
+    return bytesLeft < 0 ? new Problem('too_large', FULL) : record;
+  };
+
   let obstacle: Problem | undefined;
   for (const [i, outcome] of outcomes.entries()) {
     if (outcome.status !== 'found') continue;
-    const found = obstacle ?? (await records.fitting(outcome, operations[i]!));
+    const operation = operations[i]!;
+    const found = obstacle ?? (await fitting(outcome, operation));
     if (found instanceof Problem) obstacle = found;
     written[i] =
-      found instanceof Problem ? write({ status: 'failed', key: outcome.key, error: found }, operations[i]!) : found;
+      found instanceof Problem ? write({ status: 'failed', key: outcome.key, error: found }, operation) : found;
   }
   return written as Written[];
 }
 
 type Found = Extract<Outcome, { status: 'found' }>;
-
-/** Found records as they are written: each once, for gets of one key share their outcome. */
-class FoundRecords<Written extends string | Uint8Array> {
-  readonly #write: Write<Written>;
-  readonly #signal: AbortSignal;
-  readonly #written = new Map<Found, Written>();
-  #bytesLeft: number;
-  #sinceTurn = 0;
-
-  constructor(write: Write<Written>, bytesLeft: number, signal: AbortSignal) {
-    this.#write = write;
-    this.#bytesLeft = bytesLeft;
-    this.#signal = signal;
-  }
-
-  /** The next record, or why neither it nor any later one is given. */
-  async fitting(found: Found, operation: Operation): Promise<Written | Problem> {
-    if (!this.#written.has(found)) {
-      if (await this.#isLate()) return new Problem('aborted', LATE);
-      this.#sinceTurn += found.value.bytes.length;
-      this.#written.set(found, this.#write(found, operation));
-    }
-    const written = this.#written.get(found)!;
-    this.#bytesLeft -= Buffer.byteLength(written);
-    return this.#bytesLeft < 0 ? new Problem('too_large', FULL) : written;
-  }
-
-  /** The signal aborts in a turn of others, if it does. */
-  async #isLate(): Promise<boolean> {
-    if (this.#sinceTurn < TURN_BYTES) return false;
-    await setImmediate();
-    this.#sinceTurn = 0;
-    return this.#signal.aborted;
-  }
-}
 
 function isConditional(operation: Operation): boolean {
   return ('ifVersion' in operation && operation.ifVersion !== undefined) || 'ifAbsent' in operation;

@@ -61,39 +61,33 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/health': {
     id: 'health',
     summary: 'Whether this instance serves.',
-    role: undefined,
     answers: { 200: json('It does.', z.object({ status: z.literal('ok') })) },
   },
   'GET /v1/ready': {
     id: 'ready',
     summary: 'Whether the store can be read; an instance looks once in five seconds.',
-    role: undefined,
     answers: { 200: json('It can.', z.object({ status: z.literal('ready') })) },
     problems: ['unavailable'],
   },
   'GET /v1/openapi.json': {
     id: 'openApi',
     summary: 'This document.',
-    role: undefined,
     answers: { 200: json('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })) },
   },
   'GET /v1/tables': {
     id: 'listTables',
     summary: 'All tables; `damage` tells why one cannot be read.',
-    role: 'read',
     answers: { 200: json('By name.', z.strictObject({ tables: z.array(z.union([TABLE, DAMAGED_TABLE])) })) },
   },
   'GET /v1/tables/{table}': {
     id: 'getTable',
     summary: 'One table, with the counters of this instance.',
-    role: 'read',
     answers: { 200: json('The table.', z.extend(TABLE, { stats: z.looseObject({}) })) },
     problems: READ_PROBLEMS,
   },
   'PUT /v1/tables/{table}': {
     id: 'createTable',
     summary: 'Creates a table.',
-    role: 'admin',
     body: { isOptional: true, content: { [JSON_TYPE]: TABLE_OPTIONS } },
     answers: {
       200: json('It existed, with this order.', CREATED),
@@ -104,7 +98,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'DELETE /v1/tables/{table}': {
     id: 'dropTable',
     summary: 'Removes a table and all that it holds; `confirm` is its name again.',
-    role: 'admin',
     query: DROP_QUERY,
     answers: { 204: { description: 'It is gone.' } },
     problems: ['table_not_found', 'unknown', 'corrupt'],
@@ -112,7 +105,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/tables/{table}/records/{key}': {
     id: 'getRecord',
     summary: 'One record, as it was put or converted exactly.',
-    role: 'read',
     headers: CONDITIONS,
     answers: {
       200: { description: 'The value.', headers: { ...ETAG, ...EXPIRY, ...AGE }, content: VALUE },
@@ -123,7 +115,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'PUT /v1/tables/{table}/records/{key}': {
     id: 'putRecord',
     summary: 'Puts one record.',
-    role: 'write',
     headers: { ...CONDITIONS, ...TTL },
     body: { content: VALUE },
     answers: {
@@ -135,7 +126,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'PATCH /v1/tables/{table}/records/{key}': {
     id: 'patchRecord',
     summary: 'Merges members into the value of a record (RFC 7396), and keeps its form and expiry.',
-    role: 'write',
     headers: { ...CONDITIONS, ...TTL },
     body: { content: { [MERGE_PATCH]: ANY } },
     answers: { 204: { description: 'It is patched.', headers: { ...ETAG, ...EXPIRY } } },
@@ -144,7 +134,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'DELETE /v1/tables/{table}/records/{key}': {
     id: 'deleteRecord',
     summary: 'Deletes one record, if it is there.',
-    role: 'write',
     headers: CONDITIONS,
     answers: { 204: { description: 'There is none now.' } },
     problems: WRITE_PROBLEMS,
@@ -152,7 +141,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/tables/{table}/records': {
     id: 'scanRecords',
     summary: 'Records in order: a page in JSON, or a stream of lines.',
-    role: 'read',
     query: SCAN_QUERY,
     answers: {
       200: {
@@ -166,7 +154,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/tables/{table}/count': {
     id: 'countRecords',
     summary: 'The number of records within bounds.',
-    role: 'read',
     query: COUNT_QUERY,
     answers: { 200: json('The number.', z.strictObject({ count: z.int() })) },
     problems: READ_PROBLEMS,
@@ -174,21 +161,18 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'POST /v1/tables/{table}/verify': {
     id: 'verifyTable',
     summary: 'Reads all that is stored of a table, and tells what is wrong.',
-    role: 'admin',
     answers: { 200: json('Counts and findings.', z.extend(COUNTS, { findings: z.array(z.looseObject({})) })) },
     problems: READ_PROBLEMS,
   },
   'GET /v1/tables/{table}/stats': {
     id: 'tableStats',
     summary: 'Reads all that is stored of a table, and counts it.',
-    role: 'admin',
     answers: { 200: json('Counts, also by level.', COUNTS) },
     problems: READ_PROBLEMS,
   },
   'GET /v1/tables/{table}/inspect': {
     id: 'inspectContainer',
     summary: 'One container as it is stored: the root, the one named, or the leaf that owns a key.',
-    role: 'admin',
     query: INSPECT_QUERY,
     answers: { 200: json('Its header and pages.', z.looseObject({ container: z.string(), version: z.string() })) },
     problems: READ_PROBLEMS,
@@ -196,7 +180,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'POST /v1/tables/{table}/batch': {
     id: 'batch',
     summary: 'Up to 1,000 operations, with an outcome each. Writes need the role write.',
-    role: 'read',
     body: { content: { [JSON_TYPE]: BATCH, [MEDIA_TYPE_OF.msgpack]: 'binary' } },
     answers: {
       200: {
@@ -208,18 +191,16 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** Open to everybody: it tells what the source tells. */
-export const documentRoute: Route = {
-  method: 'GET',
-  path: '/v1/openapi.json',
-  role: undefined,
-  handle: async () => reply('application/json', documentText(), { 'Cache-Control': 'public, max-age=3600' }),
-};
-
-let text: string | undefined;
-
-/** Made when it is first asked for: a cold start need not wait. */
-function documentText(): string {
-  text ??= JSON.stringify(openApi(OPERATIONS, { table, key }));
-  return text;
+/** Open to everybody: it tells what the source tells. Made when it is first asked for. */
+export function documentRoute(routes: readonly Route[]): Route {
+  let text: string | undefined;
+  return {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    role: undefined,
+    handle: async () => {
+      text ??= JSON.stringify(openApi(OPERATIONS, routes, { table, key }));
+      return reply('application/json', text, { 'Cache-Control': 'public, max-age=3600' });
+    },
+  };
 }

@@ -80,10 +80,10 @@ async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const limit = streamed ? given : pageLimit(given);
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
   // Fetches the first record before the answer begins: early errors get their own status.
-  const reading = await tables.use(call.param('table'), bounds, (table) => Reading.start(table.scan(options)));
+  const reading = await tables.use(call.param('table'), bounds, (table) => begun(table.scan(options)));
   if (!streamed) {
     const text = await pageText(reading);
-    return reply(contentType, text, linkOf(request, reading.cursor));
+    return reply(contentType, text, linkOf(request, reading.cursor()));
   }
   const { stream, ended } = streamOf(reading);
   call.endsWith(ended);
@@ -104,40 +104,27 @@ function linkOf(request: Request, cursor: string | undefined): Record<string, st
   return { Link: `<${rawPath(request.url)}?${[...kept, `cursor=${cursor}`].join('&')}>; rel="next"` };
 }
 
+type Reading = Awaited<ReturnType<typeof begun>>;
+
 /** A scan whose first record has been fetched. */
-class Reading {
-  readonly #scan: Scan<EncodedValue>;
-  readonly #iterator: AsyncIterator<Entry<EncodedValue>>;
-  /** A stream is pulled by the connection: it reads for the request all the same. */
-  readonly #forRequest = AsyncLocalStorage.snapshot();
-  #ahead: Promise<IteratorResult<Entry<EncodedValue>, unknown>> | undefined;
-
-  private constructor(scan: Scan<EncodedValue>) {
-    this.#scan = scan;
-    this.#iterator = scan[Symbol.asyncIterator]();
-  }
-
-  static async start(scan: Scan<EncodedValue>): Promise<Reading> {
-    const reading = new Reading(scan);
-    reading.#ahead = Promise.resolve(await reading.#iterator.next());
-    return reading;
-  }
-
-  /** The next record as JSON text, undefined at the end. */
-  async next(): Promise<string | undefined> {
-    const result = await (this.#ahead ?? this.#forRequest(() => this.#iterator.next()));
-    this.#ahead = undefined;
-    return result.done === true ? undefined : recordText(result.value);
-  }
-
-  /** Resumes after the last record given; undefined if nothing is left. */
-  get cursor(): string | undefined {
-    return this.#scan.cursor;
-  }
-
-  async stop(): Promise<void> {
-    await this.#iterator.return?.();
-  }
+async function begun(scan: Scan<EncodedValue>) {
+  const iterator: AsyncIterator<Entry<EncodedValue>> = scan[Symbol.asyncIterator]();
+  // A stream is pulled by the connection: it reads for the request all the same.
+  const forRequest = AsyncLocalStorage.snapshot();
+  let ahead: IteratorResult<Entry<EncodedValue>, unknown> | undefined = await iterator.next();
+  return {
+    /** The next record as JSON text, undefined at the end. */
+    async next(): Promise<string | undefined> {
+      const result = ahead ?? (await forRequest(() => iterator.next()));
+      ahead = undefined;
+      return result.done === true ? undefined : recordText(result.value);
+    },
+    /** Resumes after the last record given; undefined if nothing is left. */
+    cursor: () => scan.cursor,
+    async stop() {
+      await iterator.return?.();
+    },
+  };
 }
 
 async function pageText(reading: Reading): Promise<string> {
@@ -153,7 +140,7 @@ async function pageText(reading: Reading): Promise<string> {
       break;
     }
   }
-  const { cursor } = reading;
+  const cursor = reading.cursor();
   return `{"records":[${records.join(',')}]${cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`}}`;
 }
 
@@ -183,14 +170,15 @@ async function chunkText(reading: Reading): Promise<{ text: string; last: boolea
   try {
     while (text.length < CHUNK_BYTES) {
       const record = await reading.next();
-      if (record === undefined) return { text: `${text}${lineOf({ end: true, cursor: reading.cursor })}`, last: true };
+      if (record === undefined)
+        return { text: `${text}${lineOf({ end: true, cursor: reading.cursor() })}`, last: true };
       // JSON has line breaks only outside its strings, as white space.
       text += `${record.replaceAll(/[\r\n]+/g, ' ')}\n`;
     }
     return { text, last: false };
   } catch (error) {
     const problem = toProblem(error);
-    return { text: `${text}${lineOf({ error: problem.body(), cursor: reading.cursor })}`, last: true, problem };
+    return { text: `${text}${lineOf({ error: problem.body(), cursor: reading.cursor() })}`, last: true, problem };
   }
 }
 

@@ -42,6 +42,10 @@ function together(driver: Driver) {
   return driver.write(twoWrites(driver), CALL);
 }
 
+const noRead = (driver: Driver) => expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
+const noWrite = (driver: Driver) => expect(write(driver)).resolves.toMatchObject(UNKNOWN);
+const neither = (driver: Driver) => expect(together(driver)).resolves.toMatchObject([UNKNOWN, UNKNOWN]);
+
 function chunked(body: string): string {
   const size = body.length.toString(16);
   const head = azureText(200, { ...JSON_TYPE, ...ETAG, 'Transfer-Encoding': 'chunked' }).replace(
@@ -101,10 +105,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
         Promise.all(Array.from({ length: reply.length }, () => ask(begun.driver)));
       return { ...begun, times: reply.length, eachTime };
     }
-
-    const noRead = (driver: Driver) => expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
-    const noWrite = (driver: Driver) => expect(write(driver)).resolves.toMatchObject(UNKNOWN);
-    const neither = (driver: Driver) => expect(together(driver)).resolves.toMatchObject([UNKNOWN, UNKNOWN]);
 
     test.each([
       ['is no entity', WHOLE.entity, noRead],

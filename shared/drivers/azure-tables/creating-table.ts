@@ -1,4 +1,4 @@
-// The calls that create a missing table, and are then sent once more: what found none had no effect.
+// The calls that create a missing table and are then sent once more: what found none had no effect.
 import { withDeadline } from '../common/outcomes.ts';
 import type { TableCalls } from './client.ts';
 import { isTableNotFound, isTableThere } from './errors.ts';

@@ -9,8 +9,8 @@ export function drawProbeId(): EntityId {
 }
 
 /**
- * Shares a probe under way, forgets a failed one, keeps a result for the driver's life. Where it
- * fails, `outcomeOf` tells what becomes of the writes that wait for it.
+ * Shares a probe under way, keeps a result for the driver's life, and forgets a failed probe:
+ * `outcomeOf` tells what becomes of the writes that wait for it.
  */
 export function probeOnce<T>(
   probe: (timeoutMs: number) => Promise<T>,

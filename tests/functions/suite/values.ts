@@ -189,7 +189,8 @@ export function describeValues({ name, admin, put, freshRecord, batch }: Client)
       ['another encoding', 415, 'unsupported_media_type', BYTES, 'x', { 'Content-Encoding': 'br' }],
       ['a body over 512 KiB', 413, 'too_large', BYTES, Buffer.alloc(512 * 1024 + 1)],
       ['a record over 512 KiB', 413, 'too_large', BYTES, Buffer.alloc(512 * 1024)],
-    ])('%s is refused: %i %s', async (_what, status, code, contentType, body, headers = {}) => {
+    ])('%s is refused: %i %s', async (...refused) => {
+      const [, status, code, contentType, body, headers = {}] = refused;
       const record = await freshRecord();
       await expectProblem(await put(record, contentType, body, headers), status, code);
       await expectProblem(await admin(record), 404, 'record_not_found');
