@@ -1,6 +1,6 @@
 // The media types of values, sent and accepted. Values are stored as they came, once parsed.
 import type { EncodedValue } from '../../shared/store/index.ts';
-import { jsonFromMsgpack, msgpackFromJson, NotCarried } from './json-msgpack.ts';
+import { jsonFromMsgpack, msgpackFromJson } from './json-msgpack.ts';
 import { JsonReader } from './json-reader.ts';
 import { MsgpackReader } from './msgpack.ts';
 import { Problem } from './problem.ts';
@@ -97,7 +97,7 @@ export function present(value: EncodedValue, request: Request): Presented {
     try {
       return { codec: others[0]!, bytes: converted(value), isConverted: true };
     } catch (error) {
-      if (!isObstacle(error)) throw error;
+      if (!(error instanceof Problem)) throw error;
       obstacle = `, not as ${type}: ${error.message}`;
     }
   }
@@ -117,14 +117,9 @@ export function jsonText(value: EncodedValue): string | undefined {
   try {
     return UTF8.decode(value.codec === 'json' ? encodedValue('json', value.bytes).bytes : converted(value));
   } catch (error) {
-    if (isObstacle(error)) return undefined;
+    if (error instanceof Problem) return undefined;
     throw error;
   }
-}
-
-/** Whether the value is what stands in the way, not the program. */
-export function isObstacle(error: unknown): error is Error {
-  return error instanceof NotCarried || error instanceof Problem;
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -3,26 +3,21 @@ import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/check-value.t
 import { ByteWriter } from './byte-writer.ts';
 import { CLOSE_ARRAY, CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './json-reader.ts';
 import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';
-
-/** The value holds something that its other form cannot express. */
-export class NotCarried extends Error {
-  constructor(what: string, path: readonly PropertyKey[]) {
-    const place = path.map(pathStep).join('').slice(0, PATH_CHARS_MAX);
-    super(`the value holds ${what}${place === '' ? '' : `, at value${place}`}`);
-  }
-}
+import { Problem } from './problem.ts';
 
 /** The bytes written so far, and the steps to the value that comes next. */
 class Written {
   readonly out = new ByteWriter();
   readonly path: PropertyKey[] = [];
 
+  /** The value holds something that its other form cannot express. */
   refuse(what: string): never {
-    throw new NotCarried(what, this.path);
+    const place = this.path.map(pathStep).join('').slice(0, PATH_CHARS_MAX);
+    throw new Problem('not_acceptable', `the value holds ${what}${place === '' ? '' : `, at value${place}`}`);
   }
 }
 
-/** Takes well-formed MessagePack of at most 100 levels. Throws NotCarried for what JSON has not. */
+/** Takes well-formed MessagePack of at most 100 levels. Throws a Problem for what JSON has not. */
 export function jsonFromMsgpack(bytes: Uint8Array): Uint8Array {
   const written = new Written();
   writeJson(new MsgpackReader(bytes), written);
@@ -79,7 +74,7 @@ function floatText(value: number, to: Written): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** JSON that parses, of at most 100 levels. Throws NotCarried for what MessagePack has not. */
+/** JSON that parses, of at most 100 levels. Throws a Problem for what MessagePack has not. */
 export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
   const written = new Written();
   writeMsgpack(new JsonReader(bytes), written);

@@ -4,11 +4,11 @@
 export interface KeyText {
   /** The secret, as callers send it. */
   readonly key: string;
-  readonly name?: string;
+  readonly name: string | undefined;
   /** The one table it opens; with `*` at the end, all tables that begin so. Default: all. */
-  readonly tables?: string;
+  readonly tables: string | undefined;
   /** Refused from this moment on, in milliseconds since 1970: the end of the day `until`, UTC. */
-  readonly endsMs?: number;
+  readonly endsMs: number | undefined;
 }
 
 /** Fewer than 16 characters behind the sign are of the key itself. */
@@ -24,12 +24,7 @@ export function keyText(text: string): KeyText | undefined {
   const [, name, tables, until, key = ''] = FORM.exec(text) ?? [];
   const endsMs = until === undefined ? undefined : endOf(until);
   if (Number.isNaN(endsMs) || BRACKETS.test(key)) return undefined;
-  return {
-    key,
-    ...(name === undefined ? {} : { name }),
-    ...(tables === undefined ? {} : { tables }),
-    ...(endsMs === undefined ? {} : { endsMs }),
-  };
+  return { key, name, tables, endsMs };
 }
 
 /** NaN for a day that no calendar has. */

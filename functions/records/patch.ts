@@ -2,7 +2,7 @@
 import type { EncodedValue } from '../../shared/store/index.ts';
 import type { Call } from '../http/app.ts';
 import { conditionsOf, entityTag, passes } from '../http/conditions.ts';
-import { converted, isObstacle, VALUE_BYTES_MAX } from '../http/content.ts';
+import { converted, VALUE_BYTES_MAX } from '../http/content.ts';
 import { CACHING, ttlMsOf } from '../http/headers.ts';
 import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
 import { Problem } from '../http/problem.ts';
@@ -49,7 +49,7 @@ function merged(value: EncodedValue, merge: MergePatch): EncodedValue {
     const json = merge(converted(value));
     return { codec: 'msgpack', bytes: converted({ codec: 'json', bytes: json }) };
   } catch (error) {
-    if (!isObstacle(error)) throw error;
+    if (!(error instanceof Problem)) throw error;
     throw notPatchable(error.message);
   }
 }

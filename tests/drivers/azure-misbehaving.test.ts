@@ -12,7 +12,7 @@ import { closedAfterEach } from '../support/opened.ts';
 import { BATCH_TYPE, errorText, ETAG, JSON_TYPE, member, multipart, odataError, servedOver } from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
-import { azureText, type RawRequest, type RawServer, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
+import { azureText, type RawRequest, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
 
 const QUICK = { timeoutMs: 300 };
 const ENTITY = '{"RowKey":"a","h":"AAAAAXg="}';
@@ -73,7 +73,7 @@ const WHOLE = {
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   const served = servedOver(transport, opened);
 
-  function callsAt({ port }: RawServer): TableCalls {
+  function callsAt({ port }: { readonly port: number }): TableCalls {
     const [endpoint, tableName] = [`http://127.0.0.1:${port}/account?sig=s`, 'table'] as const;
     if (transport === 'own') return tableCalls({ endpoint, tableName });
     return sdkCalls(new TableClient(endpoint, tableName, { allowInsecureConnection: true }));

@@ -15,17 +15,8 @@ export interface RawRequest {
   readonly socket: Socket;
 }
 
-export interface RawServer {
-  readonly port: number;
+export async function rawServer(answer: (request: RawRequest) => void, tls?: Certificate) {
   /** All whole requests so far, in order. */
-  readonly requests: readonly RawRequest[];
-  /** Connections so far, and those still open. */
-  readonly accepted: () => number;
-  readonly open: () => number;
-  close(): void;
-}
-
-export async function rawServer(answer: (request: RawRequest) => void, tls?: Certificate): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
   let accepted = 0;
@@ -48,6 +39,7 @@ export async function rawServer(answer: (request: RawRequest) => void, tls?: Cer
   return {
     port: await listening(server),
     requests,
+    /** Connections so far, and those still open. */
     accepted: () => accepted,
     open: () => sockets.size,
     close: () => {

@@ -52,34 +52,30 @@ export function memoryState(): MemoryMapState {
   return { entities: new Map(), versionCount: 0 };
 }
 
-/** With `only`, other writes or removals have no effect, and all outcomes are `unknown`. */
-export interface MemoryEffects {
-  read(requests: readonly ReadRequest[]): readonly (Entity | undefined)[];
-  /** In order, to the first refused; of several, all are then `unknown`. Keeps bytes, uncopied. */
-  write(writes: readonly Write[], only?: readonly number[]): readonly WriteOutcome[];
-  /** All or none: one's refusal is each's. Keeps the writes' bytes, uncopied. */
-  writeTogether(writes: readonly Write[]): readonly WriteOutcome[];
-  /** As `write`. */
-  remove(removals: readonly Removal[], only?: readonly number[]): readonly RemoveOutcome[];
-  /** Lists the ids that `isListed` holds for. Default: all. */
-  list(page: ListRequest): ListPage;
-}
-
 export interface ListRequest {
   readonly prefix: string;
   /** The last id of the page before. */
   readonly after: string;
   readonly count: number;
+  /** Default: all are. */
   readonly isListed?: (id: EntityId) => boolean;
 }
 
-export function memoryEffects(state: MemoryState, limits: DriverLimits): MemoryEffects {
+export type MemoryEffects = ReturnType<typeof memoryEffects>;
+
+/** With `only`, other writes or removals have no effect, and all outcomes are `unknown`. */
+export function memoryEffects(state: MemoryState, limits: DriverLimits) {
   return {
-    read: (requests) => requests.map((request) => readOne(state, request)),
-    write: (writes, only) => applyRequest<Write, WriteOutcome>(writes, only, (w) => applyWrite(state, limits, w)),
-    writeTogether: (writes) => applyTogether(state, limits, writes),
-    remove: (removals, only) => applyRequest<Removal, RemoveOutcome>(removals, only, (r) => applyRemoval(state, r)),
-    list: (page) => listPage(state, page),
+    read: (requests: readonly ReadRequest[]) => requests.map((request) => readOne(state, request)),
+    /** In order, to the first refused; of several, all are then `unknown`. Keeps bytes, uncopied. */
+    write: (writes: readonly Write[], only?: readonly number[]) =>
+      applyRequest<Write, WriteOutcome>(writes, only, (write) => applyWrite(state, limits, write)),
+    /** All or none: one's refusal is each's. Keeps the writes' bytes, uncopied. */
+    writeTogether: (writes: readonly Write[]) => applyTogether(state, limits, writes),
+    /** As `write`. */
+    remove: (removals: readonly Removal[], only?: readonly number[]) =>
+      applyRequest<Removal, RemoveOutcome>(removals, only, (removal) => applyRemoval(state, removal)),
+    list: (page: ListRequest) => listPage(state, page),
   };
 }
 

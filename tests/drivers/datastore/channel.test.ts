@@ -10,7 +10,6 @@ import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
 import {
   type Asked,
   data,
-  type FrameServer,
   frameServer,
   goaway,
   headers,
@@ -30,7 +29,7 @@ const LONG_MS = 10 * 60_000;
 const opened = closedAfterEach();
 afterEach(() => void vi.useRealTimers());
 
-async function serve(...asked: Parameters<typeof frameServer>): Promise<FrameServer> {
+async function serve(...asked: Parameters<typeof frameServer>) {
   return opened(await frameServer(...asked));
 }
 

@@ -39,17 +39,7 @@ export interface Connection {
   answersPings: boolean;
 }
 
-export interface FrameServer {
-  readonly address: string;
-  readonly connections: readonly Connection[];
-  /** Messages of all requests that came whole, in hexadecimal. */
-  readonly messages: readonly string[];
-  /** Connections that were closed at once. */
-  readonly dropped: () => number;
-  close(): void;
-}
-
-export interface FrameServerOptions {
+interface FrameServerOptions {
   /** SETTINGS_MAX_CONCURRENT_STREAMS. Default: not said. */
   readonly streamsMax?: number;
   /** Further connections are closed at once. Default: none are. */
@@ -61,8 +51,9 @@ export interface FrameServerOptions {
 export async function frameServer(
   answer: (asked: Asked) => void,
   { streamsMax, connectionsMax, greets = true }: FrameServerOptions = {},
-): Promise<FrameServer> {
+) {
   const connections: Connection[] = [];
+  /** Of all requests that came whole, in hexadecimal. */
   const messages: string[] = [];
   const server = createServer({ noDelay: true }, (socket) => {
     const connection = { socket, open: new Set<number>(), reset: new Map(), pings: 0, answersPings: true };
@@ -76,6 +67,7 @@ export async function frameServer(
       answer(asked);
     });
   });
+  /** Connections that were closed at once. */
   let dropped = 0;
   if (connectionsMax !== undefined) server.maxConnections = connectionsMax;
   server.on('drop', () => (dropped += 1));

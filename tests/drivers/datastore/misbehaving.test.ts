@@ -9,7 +9,6 @@ import {
   type Asked,
   data,
   frame,
-  type FrameServer,
   frameServer,
   goaway,
   headers,
@@ -33,7 +32,7 @@ const OK_TRAILERS = { 'grpc-status': '0' };
 
 const opened = closedAfterEach();
 
-async function serve(...asked: Parameters<typeof frameServer>): Promise<FrameServer> {
+async function serve(...asked: Parameters<typeof frameServer>) {
   return opened(await frameServer(...asked));
 }
 
@@ -67,7 +66,7 @@ function inTrailers(
 }
 
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
-  function driverAt({ address }: FrameServer) {
+  function driverAt({ address }: { readonly address: string }) {
     return opened(datastoreAt(transport, address, { projectId: 'p' }));
   }
 

@@ -33,30 +33,10 @@ type SendBody = (
 ) => Promise<Response>;
 
 /** The suite's view of one host. */
-export interface Client {
-  /** For people, and the names of tests. */
-  readonly name: string;
-  readonly keys: Keys;
-  readonly send: Send;
-  readonly as: (key: string) => Send;
-  readonly admin: Send;
-  readonly put: SendBody;
-  readonly post: SendBody;
-  /** The path of a new table of its own. */
-  readonly freshTable: (order?: 'hash' | 'key') => Promise<string>;
-  /** The path of a table that tests share: making one takes a host many requests. */
-  readonly sharedTable: () => Promise<string>;
-  /** The path of a record of that table which is not there yet. */
-  readonly freshRecord: () => Promise<string>;
-  /** Drops the table of this path, confirmed. */
-  readonly drop: (path: string) => Promise<Response>;
-  /** The JSON that the admin gets from this path. */
-  readonly json: <T>(path: string) => Promise<T>;
-  /** The outcomes of a JSON batch. */
-  readonly batch: (table: string, operations: unknown[]) => Promise<Record<string, unknown>[]>;
-}
+export type Client = ReturnType<typeof clientOf>;
 
-export function clientOf(name: string, send: Send, keys: Keys): Client {
+/** `name` is for people, and the names of tests. */
+export function clientOf(name: string, send: Send, keys: Keys) {
   const as =
     (key: string): Send =>
     (path, init = {}) => {
@@ -74,27 +54,25 @@ export function clientOf(name: string, send: Send, keys: Keys): Client {
         body: body as string | Uint8Array<ArrayBuffer>,
       });
   const [put, post] = ['PUT', 'POST'].map(sends) as [SendBody, SendBody];
-  const freshTable: Client['freshTable'] = async (order = 'hash') => {
+  /** The path of a new table of its own. */
+  const freshTable = async (order: 'hash' | 'key' = 'hash'): Promise<string> => {
     const path = `/v1/tables/t${randomUUID().replaceAll('-', '')}`;
     expect((await put(path, JSON_TYPE, JSON.stringify({ order }))).status).toBe(201);
     return path;
   };
   let shared: Promise<string> | undefined;
+  /** The path of a table that tests share: making one takes a host many requests. */
   const sharedTable = () => (shared ??= freshTable());
   return {
-    name,
-    keys,
-    send,
-    as,
-    admin,
-    put,
-    post,
-    freshTable,
-    sharedTable,
+    ...{ name, keys, send, as, admin, put, post, freshTable, sharedTable },
+    /** The path of a record of the shared table which is not there yet. */
     freshRecord: async () => `${await sharedTable()}/records/${randomUUID()}`,
-    drop: (path) => admin(`${path}?confirm=${path.split('/').at(-1)}`, { method: 'DELETE' }),
+    /** Drops the table of this path, confirmed. */
+    drop: (path: string) => admin(`${path}?confirm=${path.split('/').at(-1)}`, { method: 'DELETE' }),
+    /** The JSON that the admin gets from this path. */
     json: async <T>(path: string) => (await (await admin(path)).json()) as T,
-    async batch(table, operations) {
+    /** The outcomes of a JSON batch. */
+    async batch(table: string, operations: unknown[]) {
       const response = await post(`${table}/batch`, JSON_TYPE, JSON.stringify({ operations }));
       expect(response.status).toBe(200);
       return ((await response.json()) as { outcomes: Record<string, unknown>[] }).outcomes;
