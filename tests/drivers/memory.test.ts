@@ -32,21 +32,18 @@ async function versionOf(driver: ReturnType<typeof memoryDriver>, id: string): P
   return (await readOne(driver, entityId(id)))!.version;
 }
 
-test('a failed call has no effect', async () => {
-  const { faulty, other } = twoProcesses(once({ fail: 'throttled' }));
-  expect(await faulty.write([inserted('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'throttled' }]);
-  expect(await idsOf(other)).toEqual([]);
+test.each<[string, MemoryFault, string, string[]]>([
+  ['fails has no effect', { fail: 'throttled' }, 'throttled', []],
+  ['loses its reply is applied', { replyLost: true }, 'other', ['a']],
+])('a write that %s, and is unknown', async (_, fault, reason, ids) => {
+  const { faulty, other } = twoProcesses(once(fault));
+  expect(await faulty.write([inserted('a')], CALL)).toEqual([{ kind: 'unknown', reason }]);
+  expect(await idsOf(other)).toEqual(ids);
 });
 
 test('a failed read rejects with its code', async () => {
   const { faulty } = twoProcesses(once({ fail: 'throttled' }));
   await expect(faulty.read(READ, CALL)).rejects.toMatchObject({ code: 'throttled' });
-});
-
-test('a write whose reply is lost is unknown, and applied', async () => {
-  const { faulty, other } = twoProcesses(once({ replyLost: true }));
-  expect(await faulty.write([inserted('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'other' }]);
-  expect(await idsOf(other)).toEqual(['a']);
 });
 
 test('a late write is unknown first and applied when the test says so', async () => {

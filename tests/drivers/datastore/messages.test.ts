@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs';
 import { describe, expect, test } from 'vitest';
-import type { Key, Mutation } from '../../../shared/drivers/datastore/messages/messages.ts';
+import type { Key, LookupRequest, Mutation } from '../../../shared/drivers/datastore/messages/messages.ts';
 import { framedCommit, framedLookup, framedRunQuery } from '../../../shared/drivers/datastore/messages/requests.ts';
 import {
   readCommitResponse,
@@ -38,29 +38,24 @@ function key(name: string): Key {
 }
 
 describe('requests', () => {
-  test('a lookup', () => {
-    const request = { ...DATABASE, keys: [key('a'), key('b')], propertyMask: ['h', 'p17_hatx'] };
-    const propertyMask = { paths: request.propertyMask };
-    expect(declared('LookupRequest', framedLookup(request))).toEqual({ ...request, propertyMask });
-  });
+  const DEFAULTS = { projectId: 'p', databaseId: '' };
+  const KEYS = Array.from({ length: 1_000 }, (_, index) => key(`${index}`));
+  const PATH = [{ kind: 'Container', name: 'a' }];
 
-  test('a lookup of everything in the default database', () => {
-    const partitionId = { projectId: 'p', databaseId: '', namespaceId: '' };
-    const keys = [{ partitionId, path: [{ kind: 'Container', name: 'a' }] }];
-    expect(
-      declared('LookupRequest', framedLookup({ projectId: 'p', databaseId: '', keys, propertyMask: undefined })),
-    ).toEqual({
-      projectId: 'p',
-      keys: [{ partitionId: { projectId: 'p' }, path: [{ kind: 'Container', name: 'a' }] }],
-    });
-  });
-
-  test('a lookup of a thousand keys', () => {
-    const keys = Array.from({ length: 1_000 }, (_, index) => key(`${index}`));
-    expect(declared('LookupRequest', framedLookup({ ...DATABASE, keys, propertyMask: undefined }))).toEqual({
-      ...DATABASE,
-      keys,
-    });
+  test.each<[string, LookupRequest, object]>([
+    [
+      'of parts',
+      { ...DATABASE, keys: [key('a'), key('b')], propertyMask: ['h', 'p17_hatx'] },
+      { ...DATABASE, keys: [key('a'), key('b')], propertyMask: { paths: ['h', 'p17_hatx'] } },
+    ],
+    [
+      'of everything in the default database',
+      { ...DEFAULTS, keys: [{ partitionId: { ...DEFAULTS, namespaceId: '' }, path: PATH }], propertyMask: undefined },
+      { projectId: 'p', keys: [{ partitionId: { projectId: 'p' }, path: PATH }] },
+    ],
+    ['of a thousand keys', { ...DATABASE, keys: KEYS, propertyMask: undefined }, { ...DATABASE, keys: KEYS }],
+  ])('a lookup %s', (_, request, expected) => {
+    expect(declared('LookupRequest', framedLookup(request))).toEqual(expected);
   });
 
   const CONDITION = { baseVersion: '1790000000000123', conflictResolutionStrategy: 'FAIL' } as const;
@@ -92,22 +87,13 @@ describe('requests', () => {
     expect(told).toEqual(mutation.insert?.properties === undefined ? expected : withoutEmptyMap(expected));
   });
 
-  test.each([
-    '0',
-    '1',
-    '127',
-    '128',
-    '9007199254740991',
-    '9007199254740993',
-    '9223372036854775807',
-    '-1',
-    '-9223372036854775808',
-  ])('a version of %s', (baseVersion) => {
-    const told = declared(
-      'CommitRequest',
-      framedCommit({ ...DATABASE, mutations: [{ delete: key('a'), baseVersion }] }),
-    );
-    expect(told).toMatchObject({ mutations: [{ baseVersion }] });
+  const VERSIONS = '0 1 127 128 9007199254740991 9007199254740993 9223372036854775807 -1 -9223372036854775808'.split(
+    ' ',
+  );
+
+  test.each(VERSIONS)('a version of %s', (baseVersion) => {
+    const mutations = [{ delete: key('a'), baseVersion }];
+    expect(declared('CommitRequest', framedCommit({ ...DATABASE, mutations }))).toMatchObject({ mutations });
   });
 
   test('several mutations stay in their order', () => {
@@ -117,45 +103,31 @@ describe('requests', () => {
 
   const keyName = { name: '__key__' };
 
+  const QUERY = {
+    kind: [{ name: 'Container' }],
+    projection: [{ property: keyName }],
+    order: [{ property: keyName, direction: 'ASCENDING' }],
+  };
+
   test('a query for keys', () => {
-    const query = {
-      kind: 'Container',
-      range: [key('a'), key('b')] as const,
-      startCursor: Buffer.from('after'),
-      limit: 300,
-    };
+    const range = [key('a'), key('b')] as const;
+    const query = { kind: 'Container', range, startCursor: Buffer.from('after'), limit: 300 };
     const bound = (op: string, keyValue: Key) => ({ propertyFilter: { property: keyName, op, value: { keyValue } } });
+    const filters = [bound('GREATER_THAN_OR_EQUAL', key('a')), bound('LESS_THAN', key('b'))];
+    const filter = { compositeFilter: { op: 'AND', filters } };
     expect(declared('RunQueryRequest', framedRunQuery({ partitionId: PARTITION, query }))).toEqual({
       ...DATABASE,
       partitionId: PARTITION,
-      query: {
-        kind: [{ name: 'Container' }],
-        projection: [{ property: keyName }],
-        order: [{ property: keyName, direction: 'ASCENDING' }],
-        filter: {
-          compositeFilter: {
-            op: 'AND',
-            filters: [bound('GREATER_THAN_OR_EQUAL', key('a')), bound('LESS_THAN', key('b'))],
-          },
-        },
-        startCursor: Buffer.from('after'),
-        limit: { value: 300 },
-      },
+      query: { ...QUERY, filter, startCursor: Buffer.from('after'), limit: { value: 300 } },
     });
   });
 
   test('a query for all keys of the default namespace', () => {
-    const partitionId = { projectId: 'p', databaseId: '', namespaceId: '' };
-    const request = { partitionId, query: { kind: 'Container', limit: 1 } };
+    const request = { partitionId: { ...DEFAULTS, namespaceId: '' }, query: { kind: 'Container', limit: 1 } };
     expect(declared('RunQueryRequest', framedRunQuery(request))).toEqual({
       projectId: 'p',
       partitionId: { projectId: 'p' },
-      query: {
-        kind: [{ name: 'Container' }],
-        projection: [{ property: keyName }],
-        order: [{ property: keyName, direction: 'ASCENDING' }],
-        limit: { value: 1 },
-      },
+      query: { ...QUERY, limit: { value: 1 } },
     });
   });
 });
