@@ -5,70 +5,91 @@ import { CLOSE_ARRAY, CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_ARRAY, OPEN_O
 import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';
 import { Problem } from './problem.ts';
 
-/** The bytes written so far, and the steps to the value that comes next. */
-class Written {
-  readonly out = new ByteWriter();
-  readonly path: PropertyKey[] = [];
+/** The value holds something that its other form cannot express. */
+class NotCarried extends Problem {
+  readonly #what: string;
+  readonly #path: string;
 
-  /** The value holds something that its other form cannot express. */
-  refuse(what: string): never {
-    const place = this.path.map(pathStep).join('').slice(0, PATH_CHARS_MAX);
-    throw new Problem('not_acceptable', `the value holds ${what}${place === '' ? '' : `, at value${place}`}`);
+  constructor(what: string, path = '') {
+    super('not_acceptable', `the value holds ${what}${path === '' ? '' : `, at value${path}`}`);
+    this.#what = what;
+    this.#path = path;
   }
+
+  /** The same, seen from the object that holds it. */
+  below(step: PropertyKey): NotCarried {
+    return new NotCarried(this.#what, (pathStep(step) + this.#path).slice(0, PATH_CHARS_MAX));
+  }
+}
+
+/** An error as the object's reader throws it on. `step`: the item or member that was read. */
+function thrownBelow(step: PropertyKey | undefined, error: unknown): unknown {
+  return error instanceof NotCarried && step !== undefined ? error.below(step) : error;
 }
 
 /** Takes well-formed MessagePack of at most 100 levels. Throws a Problem for what JSON has not. */
 export function jsonFromMsgpack(bytes: Uint8Array): Uint8Array {
-  const written = new Written();
+  const written = new ByteWriter();
   writeJson(new MsgpackReader(bytes), written);
-  return written.out.bytes;
+  return written.bytes;
 }
 
-function writeJson(reader: MsgpackReader, to: Written): void {
+function writeJson(reader: MsgpackReader, out: ByteWriter): void {
   const kind = reader.next();
-  if (kind === 'array') return writeItems(reader, to);
-  if (kind === 'map') return writeMembers(reader, to);
-  if (kind === 'binary') to.refuse('binary data');
-  if (kind === 'timestamp') to.refuse('a timestamp');
+  if (kind === 'array') return writeItems(reader, out);
+  if (kind === 'map') return writeMembers(reader, out);
+  if (kind === 'binary') throw new NotCarried('binary data');
+  if (kind === 'timestamp') throw new NotCarried('a timestamp');
   const value = reader.decoded();
-  if (kind === 'float') to.out.text(floatText(value as number, to));
-  else to.out.text(typeof value === 'bigint' ? value.toString() : JSON.stringify(value));
+  if (kind === 'float') out.text(floatText(value as number));
+  else out.text(typeof value === 'bigint' ? value.toString() : JSON.stringify(value));
 }
 
-function writeItems(reader: MsgpackReader, to: Written): void {
+function writeItems(reader: MsgpackReader, out: ByteWriter): void {
   const { count } = reader;
-  to.out.byte(OPEN_ARRAY);
-  for (let i = 0; i < count; i += 1) {
-    if (i > 0) to.out.byte(COMMA);
-    to.path.push(i);
-    writeJson(reader, to);
-    to.path.pop();
+  let i = 0;
+  out.byte(OPEN_ARRAY);
+  try {
+    for (; i < count; i += 1) {
+      if (i > 0) out.byte(COMMA);
+      writeJson(reader, out);
+    }
+  } catch (error) {
+    throw thrownBelow(i, error);
   }
-  to.out.byte(CLOSE_ARRAY);
+  out.byte(CLOSE_ARRAY);
 }
 
-function writeMembers(reader: MsgpackReader, to: Written): void {
+function writeMembers(reader: MsgpackReader, out: ByteWriter): void {
   const { count } = reader;
   const names = new Set<string>();
-  to.out.byte(OPEN_OBJECT);
-  for (let i = 0; i < count; i += 2) {
-    if (reader.next() !== 'string') to.refuse('a map with a key that is no string');
-    const name = reader.decoded() as string;
-    to.path.push(name);
-    if (names.has(name)) to.refuse('a map with a key that stands twice');
-    names.add(name);
-    if (i > 0) to.out.byte(COMMA);
-    to.out.text(JSON.stringify(name));
-    to.out.byte(COLON);
-    writeJson(reader, to);
-    to.path.pop();
+  let name: string | undefined;
+  out.byte(OPEN_OBJECT);
+  try {
+    for (let i = 0; i < count; i += 2) {
+      name = undefined;
+      name = memberName(reader);
+      if (names.has(name)) throw new NotCarried('a map with a key that stands twice');
+      names.add(name);
+      if (i > 0) out.byte(COMMA);
+      out.text(JSON.stringify(name));
+      out.byte(COLON);
+      writeJson(reader, out);
+    }
+  } catch (error) {
+    throw thrownBelow(name, error);
   }
-  to.out.byte(CLOSE_OBJECT);
+  out.byte(CLOSE_OBJECT);
+}
+
+function memberName(reader: MsgpackReader): string {
+  if (reader.next() !== 'string') throw new NotCarried('a map with a key that is no string');
+  return reader.decoded() as string;
 }
 
 /** Shows that it is a float, so that it comes back as one. */
-function floatText(value: number, to: Written): string {
-  if (!Number.isFinite(value)) to.refuse('NaN or an infinity');
+function floatText(value: number): string {
+  if (!Number.isFinite(value)) throw new NotCarried('NaN or an infinity');
   if (Object.is(value, -0)) return '-0.0';
   const text = String(value);
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
@@ -76,54 +97,60 @@ function floatText(value: number, to: Written): string {
 
 /** JSON that parses, of at most 100 levels. Throws a Problem for what MessagePack has not. */
 export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
-  const written = new Written();
+  const written = new ByteWriter();
   writeMsgpack(new JsonReader(bytes), written);
-  return written.out.bytes;
+  return written.bytes;
 }
 
 /** A head counts the values that follow, so it is written when these are known. */
-function writeMsgpack(reader: JsonReader, to: Written): void {
+function writeMsgpack(reader: JsonReader, out: ByteWriter): void {
   const { kind } = reader;
-  if (kind === 'array') writePackedItems(reader, to);
-  else if (kind === 'map') writePackedMembers(reader, to);
-  else if (kind === 'string') writePackedText(reader.scalar() as string, to);
-  else writeScalar(reader.value().toString(), to);
+  if (kind === 'array') writePackedItems(reader, out);
+  else if (kind === 'map') writePackedMembers(reader, out);
+  else if (kind === 'string') out.write(stringBytes(reader.scalar() as string));
+  else writeScalar(reader.value().toString(), out);
 }
 
-function writePackedItems(reader: JsonReader, to: Written): void {
-  const start = to.out.size;
+function writePackedItems(reader: JsonReader, out: ByteWriter): void {
+  const start = out.size;
   let count = 0;
-  reader.items(() => {
-    to.path.push(count);
-    count += 1;
-    writeMsgpack(reader, to);
-    to.path.pop();
-  });
-  to.out.insert(start, msgpackHead('array', count));
+  try {
+    reader.items(() => {
+      count += 1;
+      writeMsgpack(reader, out);
+    });
+  } catch (error) {
+    throw thrownBelow(count - 1, error);
+  }
+  out.insert(start, msgpackHead('array', count));
 }
 
-function writePackedMembers(reader: JsonReader, to: Written): void {
-  const start = to.out.size;
+function writePackedMembers(reader: JsonReader, out: ByteWriter): void {
+  const start = out.size;
   const names = new Set<string>();
-  reader.members((name) => {
-    to.path.push(name);
-    if (names.has(name)) to.refuse('an object with a name that stands twice');
-    names.add(name);
-    writePackedText(name, to);
-    writeMsgpack(reader, to);
-    to.path.pop();
-  });
-  to.out.insert(start, msgpackHead('map', names.size));
+  let last: string | undefined;
+  try {
+    reader.members((name) => {
+      last = name;
+      if (names.has(name)) throw new NotCarried('an object with a name that stands twice');
+      names.add(name);
+      out.write(stringBytes(name));
+      writeMsgpack(reader, out);
+    });
+  } catch (error) {
+    throw thrownBelow(last, error);
+  }
+  out.insert(start, msgpackHead('map', names.size));
 }
 
-function writePackedText(text: string, to: Written): void {
-  if (!text.isWellFormed()) to.refuse('a string with half a surrogate pair');
-  to.out.write(encodeMsgpack(text));
+function stringBytes(text: string): Uint8Array {
+  if (!text.isWellFormed()) throw new NotCarried('a string with half a surrogate pair');
+  return encodeMsgpack(text);
 }
 
-function writeScalar(source: string, to: Written): void {
-  if (/^\d$/.test(source)) to.out.byte(Number(source));
-  else to.out.write(/^[-\d]/.test(source) ? numberBytes(source, to) : encodeMsgpack(JSON.parse(source)));
+function writeScalar(source: string, out: ByteWriter): void {
+  if (/^\d$/.test(source)) out.byte(Number(source));
+  else out.write(/^[-\d]/.test(source) ? numberBytes(source) : encodeMsgpack(JSON.parse(source)));
 }
 
 const INT64_MIN = -(2n ** 63n);
@@ -132,7 +159,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
 const INTEGER_CHARS_MAX = 20;
 
 /** Integers of up to 64 bits stay so; others become a double if it reads as the same decimal. */
-function numberBytes(source: string, to: Written): Uint8Array {
+function numberBytes(source: string): Uint8Array {
   const double = Number(source);
   if (/^-?\d+$/.test(source) && source !== '-0') {
     if ((double | 0) === double) return encodeMsgpack(double);
@@ -140,8 +167,9 @@ function numberBytes(source: string, to: Written): Uint8Array {
     const integer = source.length <= INTEGER_CHARS_MAX ? BigInt(source) : undefined;
     if (integer !== undefined && integer >= INT64_MIN && integer <= UINT64_MAX) return encodeMsgpack(integer);
   }
-  if (!Number.isFinite(double) || decimalOf(String(double)) !== decimalOf(source))
-    to.refuse('a number that MessagePack would round');
+  if (!Number.isFinite(double) || decimalOf(String(double)) !== decimalOf(source)) {
+    throw new NotCarried('a number that MessagePack would round');
+  }
   const bytes = Buffer.alloc(9, 0xcb);
   bytes.writeDoubleBE(double, 1);
   return bytes;
