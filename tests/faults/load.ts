@@ -6,13 +6,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedDatastore } from '../../infra/emulators/embedded.ts';
 import { startGcpHost } from '../../infra/hosts/gcp.ts';
 import type { FunctionHost } from '../../infra/hosts/host.ts';
-import { FUNCTIONS, packageAndUnpack } from '../../infra/package/package.ts';
 import { afterMs, closedLoop } from '../../shared/lab/load/closed-loop.ts';
 import { type StoreError, systemRuntime } from '../../shared/store/index.ts';
 import { KEYS_ENV } from '../functions/keys.ts';
 import type { CalledTable } from '../simulation/caller.ts';
 import { Chance } from '../simulation/chance.ts';
 import { httpStore } from './http-store.ts';
+import { packagedRecords } from './served.ts';
 
 const CALLERS = 256;
 const KEYS_COUNT = 5_000;
@@ -37,12 +37,8 @@ export async function load(forMs: number, log: (line: string) => void): Promise<
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-load-'));
   const emulator = await startEmbeddedDatastore({ inProcess: false });
   try {
-    const [unpacked] = await packageAndUnpack(
-      folder,
-      FUNCTIONS.filter(({ name }) => name === 'records'),
-      ['gcp'],
-    );
-    const host = await startGcpHost({ bundleDir: unpacked!.dir, target: 'records', env: envOf(emulator.endpoint) });
+    const bundleDir = await packagedRecords(folder, 'gcp');
+    const host = await startGcpHost({ bundleDir, target: 'records', env: envOf(emulator.endpoint) });
     const answers = new Map<string, number>();
     const seen: Watched[] = [];
     const watching = watch(host, seen);
@@ -69,11 +65,11 @@ function envOf(endpoint: string): Record<string, string> {
 function watch(host: FunctionHost, seen: Watched[]): NodeJS.Timeout {
   let last = '';
   return setInterval(() => {
-    const line =
+    const [line = ''] =
       host
         .output()
         .match(/^WATCHED .*$/gm)
-        ?.at(-1) ?? '';
+        ?.slice(-1) ?? [];
     if (line !== last && line.endsWith('}')) seen.push(JSON.parse(line.slice('WATCHED '.length)) as Watched);
     last = line;
   }, LOOK_EVERY_MS);

@@ -20,12 +20,8 @@ const HOST_KEY = 'the-platforms-own-gate';
 export async function served(where: Where): Promise<Mortal> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-faults-'));
   const cloud = where.driver === 'datastore' ? 'gcp' : 'azure';
-  const [unpacked] = await packageAndUnpack(
-    folder,
-    FUNCTIONS.filter(({ name }) => name === 'records'),
-    [cloud],
-  );
-  const start = (port?: number): Promise<FunctionHost> => startHost(where, unpacked!.dir, port);
+  const bundleDir = await packagedRecords(folder, cloud);
+  const start = (port?: number): Promise<FunctionHost> => startHost(where, bundleDir, port);
   let host = await start();
   const port = Number(new URL(host.url).port);
   let restarted: Promise<unknown> = Promise.resolve();
@@ -50,6 +46,13 @@ export async function served(where: Where): Promise<Mortal> {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** The folder of the function `records`, as it is deployed to this cloud. */
+export async function packagedRecords(folder: string, cloud: 'gcp' | 'azure'): Promise<string> {
+  const records = FUNCTIONS.filter(({ name }) => name === 'records');
+  const [unpacked] = await packageAndUnpack(folder, records, [cloud]);
+  return unpacked!.dir;
 }
 
 function startHost(

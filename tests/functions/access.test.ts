@@ -74,22 +74,16 @@ const FULFILS: Readonly<Record<Least, readonly Role[]>> = {
   compare: ['compare'],
 };
 
-interface Found {
-  readonly app: App;
-  readonly method: string;
-  readonly path: string;
-}
+type Found = Readonly<Record<'method' | 'path', string>> & { readonly app: App };
 
 /** An app's 404 names all paths, its 405 the methods of each. */
 async function routesOf(app: App): Promise<Found[]> {
   const { detail } = (await (await send(app, 'GET', '/')).json()) as { detail: string };
-  const found = detail
-    .split('there are ')[1]!
-    .split(', ')
-    .map(async (path) => {
-      const allow = (await send(app, 'REPORT', path)).headers.get('Allow')!;
-      return allow.split(', ').map((method) => ({ app, method, path }));
-    });
+  const paths = detail.split('there are ')[1]!.split(', ');
+  const found = paths.map(async (path) => {
+    const allow = (await send(app, 'REPORT', path)).headers.get('Allow')!;
+    return allow.split(', ').map((method) => ({ app, method, path }));
+  });
   return (await Promise.all(found)).flat();
 }
 
@@ -200,11 +194,8 @@ test('a cursor opens no other table, as it was given or rewritten', async () => 
   const rewritten = own.slice(0, -1) + (own.endsWith('A') ? 'Q' : 'A');
   await expectProblem(await scan('orders-1', `cursor=${rewritten}`, keyOf('own')), 400, 'invalid');
   const state = decodeCursor(foreign, 'users-1');
-  await expectProblem(
-    await scan('orders-1', `cursor=${encodeCursor(state, 'orders-1')}`, keyOf('own')),
-    409,
-    'conflict',
-  );
+  const signed = await scan('orders-1', `cursor=${encodeCursor(state, 'orders-1')}`, keyOf('own'));
+  await expectProblem(signed, 409, 'conflict');
   const { incarnation } = decodeCursor(own, 'orders-1');
   const begun = { ...state, incarnation, from: Buffer.alloc(0) };
   const response = await scan('orders-1', `cursor=${encodeCursor(begun, 'orders-1')}`, keyOf('own'));

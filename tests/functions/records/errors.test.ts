@@ -12,13 +12,9 @@ const fail = (...args: unknown[]): Promise<never> => {
   return Promise.reject(failure);
 };
 const store = { table: async () => ({ get: fail, put: fail, delete: fail, scan: failingScan }) } as unknown as Store;
-const app = createRecordsApp({
-  auth: { mode: 'none' },
-  timeoutMs: 5_000,
-  timeoutMaxMs: 10_000,
-  store: async () => store,
-  log: (line) => void lines.push(line),
-});
+const log = (line: LogLine): void => void lines.push(line);
+const options = { timeoutMs: 5_000, timeoutMaxMs: 10_000, store: async () => store, log };
+const app = createRecordsApp({ ...options, auth: { mode: 'none' } });
 
 function failingScan() {
   return {
@@ -34,9 +30,7 @@ function send(path: string, init: RequestInit = {}): Promise<Response> {
   return app.fetch(new Request(`http://localhost${path}`, init));
 }
 
-beforeEach(() => {
-  lines = [];
-});
+beforeEach(() => void (lines = []));
 
 const RECORD = '/v1/tables/t/records/k';
 
@@ -89,10 +83,8 @@ describe('an unexpected error', () => {
     expect(await response.text()).not.toContain('secret');
     expect(response.status).toBe(500);
     expect(lines[0]).toMatchObject({ severity: 'ERROR', code: 'internal' });
-    expect(lines[0]!.causes).toEqual([
-      expect.stringMatching(/^TypeError at /),
-      expect.stringMatching(/^StoreError corrupt/),
-    ]);
+    const causes = [/^TypeError at /, /^StoreError corrupt/].map((cause) => expect.stringMatching(cause) as string);
+    expect(lines[0]!.causes).toEqual(causes);
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 });
@@ -120,10 +112,8 @@ describe('bounds', () => {
   });
 
   test('a reader that leaves ends the stream, and the log line is written', async () => {
-    const response = await send('/v1/tables/t/records', {
-      headers: { Accept: 'application/x-ndjson' },
-      method: 'HEAD',
-    });
+    const headers = { Accept: 'application/x-ndjson' };
+    const response = await send('/v1/tables/t/records', { headers, method: 'HEAD' });
     expect(await response.text()).toBe('');
     await expect.poll(() => lines.length).toBe(1);
   });
@@ -131,13 +121,7 @@ describe('bounds', () => {
 
 test('the line of a request says whose key it had, refused or not, and never the key', async () => {
   const keys = { read: ['billing=0123456789abcdef'], write: [], admin: [], compare: [] };
-  const guarded = createRecordsApp({
-    auth: { mode: 'keys', keys },
-    timeoutMs: 5_000,
-    timeoutMaxMs: 10_000,
-    store: async () => store,
-    log: (line) => void lines.push(line),
-  });
+  const guarded = createRecordsApp({ ...options, auth: { mode: 'keys', keys } });
   failure = new StoreError('not_found', 'no', { table: 't' });
   const authorized = { headers: { Authorization: 'Bearer 0123456789abcdef' } };
   for (const init of [authorized, { ...authorized, method: 'DELETE' }, {}])

@@ -1,26 +1,19 @@
 // A body that does not fit its schema is answered with the place, the expected type and the known
 // members.
 import { expect, test } from 'vitest';
-import { createRecordsApp } from '../../../functions/records/app.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
+import { expectProblem, JSON_TYPE } from '../suite/client.ts';
+import { served } from './served.ts';
 
 const store = openStore({ driver: memoryDriver() });
-const app = createRecordsApp({
-  auth: { mode: 'none' },
-  timeoutMs: 5_000,
-  timeoutMaxMs: 10_000,
-  store: async () => store,
-  log: () => {},
-});
+const { put: putTable, post } = served(store);
 
-async function detailOf(method: string, path: string, body: unknown): Promise<string> {
-  const init = { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-  const response = await app.fetch(new Request(`http://localhost${path}`, init));
-  const { code, detail } = (await response.json()) as { code: string; detail: string };
-  expect(code).toBe('invalid');
-  return detail;
+async function detailOf(response: Promise<Response>): Promise<string> {
+  return (await expectProblem(await response, 400, 'invalid')).detail;
 }
+
+const batch = (body: unknown) => post('/v1/tables/t/batch', JSON_TYPE, JSON.stringify(body));
 
 const get = { op: 'get', key: 'a' };
 const put = { op: 'put', key: 'a', value: 1 };
@@ -46,7 +39,7 @@ test.each<[operation: unknown, detail: string]>([
     'operations.0.contentType: expected "application/json" or "application/vnd.msgpack" or "application/octet-stream"',
   ],
 ])('an operation %j', async (operation, detail) => {
-  expect(await detailOf('POST', '/v1/tables/t/batch', { operations: [operation] })).toBe(detail);
+  expect(await detailOf(batch({ operations: [operation] }))).toBe(detail);
 });
 
 test.each<[body: unknown, detail: string]>([
@@ -56,7 +49,7 @@ test.each<[body: unknown, detail: string]>([
   [{ operations: Array.from({ length: 1_001 }, () => get) }, 'operations: expected at most 1000 items'],
   [{ operations: [get], dry: true }, 'body: unknown member "dry"; known: operations'],
 ])('a batch %#', async (body, detail) => {
-  expect(await detailOf('POST', '/v1/tables/t/batch', body)).toBe(detail);
+  expect(await detailOf(batch(body))).toBe(detail);
 });
 
 test.each<[body: unknown, detail: string]>([
@@ -65,5 +58,5 @@ test.each<[body: unknown, detail: string]>([
   [{ containers: 257 }, 'containers: expected at most 256'],
   [{ order: 'key', containers: 2 }, 'containers: a table of order "key" begins with one: leave it out'],
 ])('options of a table %j', async (body, detail) => {
-  expect(await detailOf('PUT', '/v1/tables/t', body)).toBe(detail);
+  expect(await detailOf(putTable('/v1/tables/t', JSON_TYPE, JSON.stringify(body)))).toBe(detail);
 });
