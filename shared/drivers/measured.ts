@@ -10,38 +10,40 @@ import {
 import { StoreError } from '../store/contract/errors.ts';
 
 /** Calls are counted when made, everything else when the reply is there. */
-export class DriverCounters {
-  readCalls = 0;
-  writeCalls = 0;
-  removeCalls = 0;
-  listCalls = 0;
+export type DriverCounters = typeof ZERO;
+
+const ZERO = {
+  readCalls: 0,
+  writeCalls: 0,
+  removeCalls: 0,
+  listCalls: 0,
   /** Entities asked for, found or not. */
-  entitiesAsked = 0;
-  entitiesFound = 0;
+  entitiesAsked: 0,
+  entitiesFound: 0,
   /** Writes handed over, by kind. */
-  inserts = 0;
-  patches = 0;
-  replaces = 0;
-  removals = 0;
+  inserts: 0,
+  patches: 0,
+  replaces: 0,
+  removals: 0,
   /** Writes answered `written` and removals answered `removed`. */
-  entitiesWritten = 0;
-  entitiesRemoved = 0;
-  idsListed = 0;
+  entitiesWritten: 0,
+  entitiesRemoved: 0,
+  idsListed: 0,
   /** Bytes of parts, without names and transport. */
-  bytesRead = 0;
-  bytesWritten = 0;
+  bytesRead: 0,
+  bytesWritten: 0,
   /** Outcomes of writes and removals, one for each entity. */
-  refusedCondition = 0;
-  refusedOther = 0;
-  unknown = 0;
+  refusedCondition: 0,
+  refusedOther: 0,
+  unknown: 0,
   /** The part of `unknown` that was answered `throttled`, and reads and lists that rejected so. */
-  throttled = 0;
+  throttled: 0,
   /** Reads and lists that rejected. */
-  failedReads = 0;
-}
+  failedReads: 0,
+};
 
 export function measured(driver: Driver): { readonly driver: Driver; readonly counters: DriverCounters } {
-  const counters = new DriverCounters();
+  const counters = { ...ZERO };
   return {
     counters,
     driver: {

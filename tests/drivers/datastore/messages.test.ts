@@ -109,10 +109,11 @@ describe('requests', () => {
     order: [{ property: keyName, direction: 'ASCENDING' }],
   };
 
+  const bound = (op: string, keyValue: Key) => ({ propertyFilter: { property: keyName, op, value: { keyValue } } });
+
   test('a query for keys', () => {
     const range = [key('a'), key('b')] as const;
     const query = { kind: 'Container', range, startCursor: Buffer.from('after'), limit: 300 };
-    const bound = (op: string, keyValue: Key) => ({ propertyFilter: { property: keyName, op, value: { keyValue } } });
     const filters = [bound('GREATER_THAN_OR_EQUAL', key('a')), bound('LESS_THAN', key('b'))];
     const filter = { compositeFilter: { op: 'AND', filters } };
     expect(declared('RunQueryRequest', framedRunQuery({ partitionId: PARTITION, query }))).toEqual({

@@ -63,8 +63,9 @@ export function clientOf(name: string, send: Send, keys: Keys) {
   let shared: Promise<string> | undefined;
   /** The path of a table that tests share: making one takes a host many requests. */
   const sharedTable = () => (shared ??= freshTable());
+  const ways = { name, keys, send, as, admin, put, post, freshTable, sharedTable };
   return {
-    ...{ name, keys, send, as, admin, put, post, freshTable, sharedTable },
+    ...ways,
     /** The path of a record of the shared table which is not there yet. */
     freshRecord: async () => `${await sharedTable()}/records/${randomUUID()}`,
     /** Drops the table of this path, confirmed. */
@@ -72,7 +73,7 @@ export function clientOf(name: string, send: Send, keys: Keys) {
     /** The JSON that the admin gets from this path. */
     json: async <T>(path: string) => (await (await admin(path)).json()) as T,
     /** The outcomes of a JSON batch. */
-    async batch(table: string, operations: unknown[]) {
+    batch: async (table: string, operations: unknown[]) => {
       const response = await post(`${table}/batch`, JSON_TYPE, JSON.stringify({ operations }));
       expect(response.status).toBe(200);
       return ((await response.json()) as { outcomes: Record<string, unknown>[] }).outcomes;
