@@ -67,10 +67,10 @@ export type MemoryEffects = ReturnType<typeof memoryEffects>;
 export function memoryEffects(state: MemoryState, limits: DriverLimits) {
   return {
     read: (requests: readonly ReadRequest[]) => requests.map((request) => readOne(state, request)),
-    /** In order, to the first refused; of several, all are then `unknown`. Keeps bytes, uncopied. */
+    /** In order, to the first refused; of several, all are then `unknown`. Copies no bytes. */
     write: (writes: readonly Write[], only?: readonly number[]) =>
       applyRequest<Write, WriteOutcome>(writes, only, (write) => applyWrite(state, limits, write)),
-    /** All or none: one's refusal is each's. Keeps the writes' bytes, uncopied. */
+    /** All or none: one refusal is that of each. Copies no bytes. */
     writeTogether: (writes: readonly Write[]) => applyTogether(state, limits, writes),
     /** As `write`. */
     remove: (removals: readonly Removal[], only?: readonly number[]) =>

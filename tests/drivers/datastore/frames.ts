@@ -53,7 +53,7 @@ export async function frameServer(
   { streamsMax, connectionsMax, greets = true }: FrameServerOptions = {},
 ) {
   const connections: Connection[] = [];
-  /** Of all requests that came whole, in hexadecimal. */
+  /** All requests that came whole, in hexadecimal. */
   const messages: string[] = [];
   const server = createServer({ noDelay: true }, (socket) => {
     const connection = { socket, open: new Set<number>(), reset: new Map(), pings: 0, answersPings: true };
