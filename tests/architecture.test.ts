@@ -44,7 +44,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'infra/lab/bench': ['contest', '*.ts'],
   'infra/lab/calibration': ['processor', 'main.ts'],
   'infra/lab/experiments': [
-    'published words.ts experiment.ts text-table.ts',
+    'words.ts experiment.ts text-table.ts',
     'rounds.ts ways.ts',
     'sites.ts',
     'plan.ts',

@@ -20,10 +20,7 @@ export interface ReportOptions extends Pick<ChaptersReport, 'title' | 'lead' | '
   readonly signal: AbortSignal;
 }
 
-/**
- * Prints the report and writes it. Gives the exit code: 1 if something failed. Rejects with the
- * signal's reason.
- */
+/** Gives the exit code: 1 if something failed. Rejects with the signal's reason. */
 export async function reportOn(
   experiments: readonly Experiment[],
   { out, name, packages, signal, ...words }: ReportOptions,

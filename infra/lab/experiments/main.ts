@@ -1,5 +1,4 @@
 // The experiments, `npm run experiments`: five documents of 2007 to 2011 run again on emulators.
-// The report holds all that there is, also when something failed.
 import { untilInterrupted } from '../../cli/interrupt.ts';
 import { command, runCommand, UsageError } from '../../cli/options.ts';
 import { reportOn } from './command.ts';

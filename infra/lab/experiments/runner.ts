@@ -1,5 +1,4 @@
-// Runs experiments one after the other, each with emulators of its own. A failure stands in the
-// result, and the rest goes on.
+// Runs experiments one after the other, each with emulators of its own.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import type { BenchProvider } from '../providers.ts';
 import { type Experiment, type ExperimentContext, messageOf } from './experiment.ts';
@@ -13,10 +12,7 @@ export interface RunnerOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * A result for each experiment, in order; those that the signal left no time for are not begun.
- * Never rejects.
- */
+/** A failure stands in its result. After the signal none begins. Never rejects. */
 export async function runExperiments(experiments: readonly Experiment[], options: RunnerOptions): Promise<Result[]> {
   const results: Result[] = [];
   for (const experiment of experiments) {
@@ -43,7 +39,6 @@ async function runOne(experiment: Experiment, { start, signal, ...options }: Run
   return { id, title, question, source, ...ended };
 }
 
-/** The chapter, or why there is none. */
 async function endOf(experiment: Experiment, context: ExperimentContext): Promise<Pick<Result, 'chapter' | 'failure'>> {
   try {
     return { chapter: await experiment.run(context), failure: null };

@@ -1,14 +1,14 @@
-// The clients of one experiment, opened at their first use: the plain SDK and this store, their
-// requests counted.
-import { chunks } from '../../../shared/lab/kit/chunks.ts';
+// One provider's clients in an experiment, opened at their first use: the plain SDK and this store,
+// their requests counted.
+import { measured } from '../../../shared/drivers/measured.ts';
 import { billableOf } from '../../../shared/lab/cost/billable.ts';
+import { chunks } from '../../../shared/lab/kit/chunks.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import { type Spent as Took, spentOn } from '../../../shared/lab/load/spent.ts';
 import { increase, type Usage } from '../../../shared/lab/kit/usage.ts';
+import { type Spent, spentOn } from '../../../shared/lab/load/spent.ts';
 import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
 import type { Baseline } from '../../../shared/lab/work/baseline.ts';
-import { measured } from '../../../shared/drivers/measured.ts';
-import { openStore, type Store, type TableOptions } from '../../../shared/store/index.ts';
+import { openStore, type Store } from '../../../shared/store/index.ts';
 import type { ExperimentContext } from './experiment.ts';
 import { sdkTable, storeTable, type TextTable } from './text-table.ts';
 import { callsOf, Records, sendAll, type Way } from './ways.ts';
@@ -17,7 +17,7 @@ import { callsOf, Records, sendAll, type Way } from './ways.ts';
 const SPACE = 'experiments';
 
 /** Costs of a piece of work. */
-export interface Cost extends Took {
+export interface Cost extends Spent {
   /** From when a call was sent to when its answer was there, in the mean. */
   readonly callMs: number;
   readonly billable: Usage['billable'];
@@ -35,30 +35,25 @@ export interface TableSize {
   readonly characters: number;
 }
 
-/**
- * Options of every table of this store: in order, as a plain table is, where records are there to
- * be read.
- */
-function tableOptions({ loaded }: TableSize): Omit<TableOptions, 'codec'> {
-  return loaded > 0 ? { order: 'key' } : {};
-}
-
-/** One provider's emulator, the SDK on it and a store on it. Whoever makes one closes it. */
+/** Whoever makes one closes it. */
 export class Site {
-  readonly #provider: Provider;
+  readonly provider: Provider;
   readonly #context: Pick<ExperimentContext, 'emulator'>;
   readonly #tables = new Map<string, Promise<Opened>>();
   #clients: Promise<Clients> | undefined;
 
   constructor(provider: Provider, context: Pick<ExperimentContext, 'emulator'>) {
-    this.#provider = provider;
+    this.provider = provider;
     this.#context = context;
   }
 
   /** Costs of the way on the client's table of this name, which is opened and loaded before. */
   async measure(way: Way, name: string, size: TableSize, signal: AbortSignal): Promise<Cost> {
     const clients = await this.#opened();
-    const { table, records } = await this.#table(clients, way.client, { name, ...size }, signal);
+    const key = `${way.client} ${name}`;
+    const opening = this.#tables.get(key) ?? openTable(clients, way.client, { ...size, name }, signal);
+    this.#tables.set(key, opening);
+    const { table, records } = await opening;
     let waitedMs = 0;
     const calls = callsOf(table, way, records).map((call) => async () => {
       const sentMs = performance.now();
@@ -70,9 +65,7 @@ export class Site {
     return { ...took, callMs: waitedMs / calls.length, billable: increase(before, clients.billable[way.client]()) };
   }
 
-  /**
-   * Forgets the table, and removes it from the SDK's account: emulators hold everything in memory.
-   */
+  /** Forgets the table, and removes it from the SDK's account: emulators hold all in memory. */
   async drop(client: Way['client'], name: string, signal: AbortSignal): Promise<void> {
     this.#tables.delete(`${client} ${name}`);
     if (client === 'sdk') await (await this.#opened()).baseline.remove(name, signal);
@@ -80,11 +73,8 @@ export class Site {
 
   /** Name of the emulator, or that of the provider if it was not wanted or cannot start. */
   async where(): Promise<string> {
-    try {
-      return (await this.#clients)?.backend ?? PROVIDER_NAMES[this.#provider];
-    } catch {
-      return PROVIDER_NAMES[this.#provider];
-    }
+    const clients = await this.#clients?.catch(() => undefined);
+    return clients?.backend ?? PROVIDER_NAMES[this.provider];
   }
 
   /** Closes what was opened; the emulator is its owner's. */
@@ -94,20 +84,8 @@ export class Site {
   }
 
   #opened(): Promise<Clients> {
-    this.#clients ??= openClients(this.#provider, this.#context);
+    this.#clients ??= openClients(this.provider, this.#context);
     return this.#clients;
-  }
-
-  #table(
-    clients: Clients,
-    client: Way['client'],
-    size: TableSize & { readonly name: string },
-    signal: AbortSignal,
-  ): Promise<Opened> {
-    const key = `${client} ${size.name}`;
-    const opened = this.#tables.get(key) ?? openTable(clients, client, size, signal);
-    this.#tables.set(key, opened);
-    return opened;
   }
 }
 
@@ -127,6 +105,10 @@ async function openClients(provider: Provider, context: Pick<ExperimentContext, 
   return { backend: emulator.backend, baseline, store: openStore({ driver }), billable };
 }
 
+/** Calls on their way while a table is loaded. */
+const LOADERS = 8;
+
+/** The store keeps order, as a plain table does, where records are there to be read. */
 async function openTable(
   { baseline, store }: Clients,
   client: Way['client'],
@@ -136,22 +118,13 @@ async function openTable(
   const table =
     client === 'sdk'
       ? sdkTable(baseline, await baseline.open(name))
-      : storeTable(await store.table<string>(name, tableOptions({ loaded, characters })));
+      : storeTable(await store.table<string>(name, loaded > 0 ? { order: 'key' } : {}));
   const records = new Records(loaded);
-  await loadRecords(table, records.loaded(characters), client === 'sdk' ? baseline.putManyMax : loaded, signal);
+  const parts = chunks(records.loaded(characters), client === 'sdk' ? baseline.putManyMax : loaded);
+  await sendAll(
+    parts.map((some) => () => table.putMany(some)),
+    LOADERS,
+    signal,
+  );
   return { table, records };
-}
-
-/** Calls on their way while a table is loaded. */
-const LOADERS = 8;
-
-/** Writes what is to be read, so many a call. */
-async function loadRecords(
-  table: TextTable,
-  records: ReturnType<Records['loaded']>,
-  group: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const calls = chunks(records, group).map((some) => () => table.putMany(some));
-  await sendAll(calls, LOADERS, signal);
 }

@@ -1,5 +1,4 @@
-// Records of a key and one text, as documents B, C and E have them, on the plain SDK or this store.
-// Work not wholly done is an error.
+// Records of a key and one text, on the plain SDK or this store. Work not wholly done is an error.
 import type { Baseline, BaselineTable } from '../../../shared/lab/work/baseline.ts';
 import type { SampleRecord } from '../../../shared/lab/work/records.ts';
 import { tenantEnd } from '../../../shared/lab/work/keys.ts';
@@ -11,15 +10,12 @@ export interface TextRecord {
 }
 
 export interface TextTable {
-  /** Writes a new record. */
+  /** The record is new. */
   put(record: TextRecord): Promise<unknown>;
-  /** Writes records in one call. */
   putMany(records: readonly TextRecord[]): Promise<void>;
-  /** Writes records in a transaction, where there is one. */
   putInTransaction?(records: readonly TextRecord[]): Promise<void>;
-  /** Reads a record; from memory if it was read or written at most so long ago. */
   get(key: string, maxAgeMs: number): Promise<void>;
-  /** Reads records whose keys are neighbours in order, in one call. */
+  /** The keys are neighbours in order. */
   getMany(keys: readonly string[]): Promise<void>;
 }
 

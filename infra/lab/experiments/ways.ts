@@ -1,5 +1,4 @@
 // Ways to write and read records: the client, records handed over together, calls at a time.
-// Documents B, C and E are lists of ways.
 import { chunks } from '../../../shared/lab/kit/chunks.ts';
 import { randomInt, scramble32, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
@@ -8,10 +7,7 @@ import type { TextRecord, TextTable } from './text-table.ts';
 
 export interface Way {
   readonly client: 'sdk' | 'store';
-  /**
-   * `transaction`: writes in one. `cached`: reads that this process's cache may answer. `request`:
-   * writes 5 records together and reads 100 together.
-   */
+  /** `cached`: reads that memory may answer. `request`: 5 writes, then 100 reads, together. */
   readonly verb: 'write' | 'transaction' | 'read' | 'cached' | 'request';
   /** In all; of the verb `request` how many requests. */
   readonly records: number;
@@ -21,10 +17,7 @@ export interface Way {
   readonly inFlight: number;
   /** Length of a record's text. */
   readonly characters: number;
-  /**
-   * A root is written before every so many records, as document C does. Its calls are one after the
-   * other then. Default: none.
-   */
+  /** A root is written before every so many records. Its calls are one after the other then. */
   readonly rootEach?: number;
 }
 
@@ -62,7 +55,7 @@ export function callsOf(table: TextTable, way: Way, records: Records): (() => Pr
   ]);
 }
 
-/** Sends them, so many at a time; the signal ends it after those that are on their way. */
+/** The signal ends it after those that are on their way. */
 export function sendAll(
   calls: readonly (() => Promise<unknown>)[],
   inFlight: number,
@@ -95,7 +88,7 @@ export class Records {
     }));
   }
 
-  /** New ones, whose keys are in no order and as long as a GUID. */
+  /** Their keys are in no order, and as long as a GUID. */
   fresh(count: number, characters: number): TextRecord[] {
     return Array.from({ length: count }, () => {
       const number = this.#next();
@@ -136,10 +129,7 @@ function loadedKey(index: number): string {
 const TEXTS = 512;
 const pools = new Map<number, readonly string[]>();
 
-/**
- * A text for each number, of so many characters: words and numbers, so that compression gains what
- * it gains on text. They repeat after 512.
- */
+/** Words and numbers, so that compression gains what it gains on text; the same ones after 512. */
 function textsOf(characters: number): (index: number) => string {
   const random = seededRandom(characters);
   const pool = pools.get(characters) ?? Array.from({ length: TEXTS }, () => text(random, characters));

@@ -1,4 +1,5 @@
-// Figures as words, for findings.
+// Figures as words and verdicts, for findings.
+import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { factor, threeDigits } from '../../../shared/lab/kit/format.ts';
 import { type FigureTable, type Finding, meanOf, ratioOf } from '../../../shared/lab/report/chapters/schema.ts';
 
@@ -8,10 +9,7 @@ export function ratioText(table: FigureTable, rowId: string, columnId: string): 
   return ratio === undefined ? 'unknown' : factor(ratio);
 }
 
-/**
- * The ratio to the row's baseline in each of the columns that have one: `2.6 x (Azurite) and 1.4 x
- * (memory driver)`.
- */
+/** In each of the columns that have a ratio: `2.6 x (Azurite) and 1.4 x (memory driver)`. */
 export function ratiosText(table: FigureTable, rowId: string, columnIds: readonly string[]): string {
   return inColumns(table, columnIds, (column) => ratioOf(table, rowId, column), factor);
 }
@@ -41,8 +39,35 @@ export function ratiosOf(table: FigureTable, rowId: string, columnIds: readonly 
   return columnIds.map((id) => ratioOf(table, rowId, id)).filter((ratio) => ratio !== undefined);
 }
 
+/** Columns of a measure, one for each provider. */
+export function columnsNow(suffix: string): string[] {
+  return PROVIDERS.map((provider) => `${provider}-${suffix}`);
+}
+
+/** A row's ratios in one measure, then and now: in words, and those of now themselves. */
+export function ratiosIn(table: FigureTable, suffix: string) {
+  const columns = columnsNow(suffix);
+  return {
+    then: (row: string) => ratioText(table, row, `then-${suffix}`),
+    now: (row: string) => ratiosText(table, row, columns),
+    of: (row: string) => ratiosOf(table, row, columns),
+  };
+}
+
 /** `open` where there is nothing to judge by; otherwise whether it is so of every ratio. */
 export function verdictOf(ratios: readonly number[], isSo: (ratio: number) => boolean): Finding['verdict'] {
   if (ratios.length === 0) return 'open';
   return ratios.every(isSo) ? 'holds' : 'does not hold';
+}
+
+/** Judges by all of these ratios; `open` where one of them is not known. */
+export function judgedBy(
+  ratios: readonly (number | undefined)[],
+  what: string,
+  judge: (...ratios: number[]) => readonly [isSo: boolean, text: string],
+): Finding {
+  const known = ratios.filter((ratio) => ratio !== undefined);
+  if (known.length < ratios.length) return { verdict: 'open', text: `${what} was not measured in this run.` };
+  const [isSo, text] = judge(...known);
+  return { verdict: isSo ? 'holds' : 'does not hold', text };
 }

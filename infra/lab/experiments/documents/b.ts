@@ -1,17 +1,16 @@
 // Document B: 10,000 entities into Azure Tables, by single inserts, in groups, and in parallel.
-import type { Experiment, ExperimentContext } from '../experiment.ts';
-import { type DocumentPlan, figureTable, type Measure, measureRows, type PlannedRow } from '../plan.ts';
-import { PUBLISHED, SOURCES } from '../published/published.ts';
 import {
-  type Chapter,
   type Figure,
   figureOf,
   type FigureTable,
   type Finding,
   meanOf,
 } from '../../../../shared/lab/report/chapters/schema.ts';
+import type { Experiment } from '../experiment.ts';
+import { documentOf, type PlannedRow } from '../plan.ts';
+import PUBLISHED from './published.json' with { type: 'json' };
 import type { Way } from '../ways.ts';
-import { ratiosOf, ratiosText, ratioText, verdictOf } from '../words.ts';
+import { ratiosIn, verdictOf } from '../words.ts';
 
 export interface OptionsB {
   readonly entities: number;
@@ -20,15 +19,11 @@ export interface OptionsB {
   readonly rounds: number;
 }
 
-/**
- * The document's, except that entities written singly are fewer: 10,000 took half an hour then, and
- * would take a minute a run now.
- */
+/** As the document, but fewer singly: 10,000 took half an hour then, and a minute now. */
 const FULL: OptionsB = { entities: 10_000, singles: 500, rounds: 5 };
 
 const { runs: THEN, ...PRINTED } = PUBLISHED.azure_tables_2011;
 const ENTITIES_THEN = 10_000;
-const PROVIDERS = ['azure-tables', 'datastore'] as const;
 /** The service's limit of a group transaction, and the customary size of a commit on Datastore. */
 const [GROUP, LARGE_GROUP] = [100, 500];
 /** Connections that ASP.NET of that day allowed a processor, and with everything switched on. */
@@ -37,13 +32,41 @@ const [PARALLEL, PARALLEL_MOST] = [12, 48];
 const CHARACTERS = 53;
 
 export function experimentB(options: OptionsB = FULL): Experiment {
-  return {
+  const { entities, singles, rounds } = options;
+  return documentOf({
     id: 'b',
     title: 'Speeding up Azure Table Storage: groups and parallelism',
     question: 'How are ten thousand entities written fastest?',
-    source: SOURCES.B,
-    run: (context) => chapter(context, options),
-  };
+    source: {
+      title: 'Speeding up Azure Table Storage (2): parallelism (in Japanese)',
+      year: 2011,
+      platform: 'Azure Table Storage from one small web role, C#',
+    },
+    providers: ['azure-tables', 'datastore'],
+    whereThen: 'Azure Tables, 2011',
+    rounds,
+    rowsHave: 'a table each run',
+    loaded: 0,
+    characters: CHARACTERS,
+    rows: rowsOf(options).map((row) => ({ ...row, against: 'baseline', per: ENTITIES_THEN })),
+    tables: [
+      {
+        id: 'rates',
+        title: 'Entities a second, and seconds for 10,000',
+        about: `A key like a GUID and a text of ${CHARACTERS} characters each, all in one partition. ${entities.toLocaleString('en-US')} are written a run, singly ${singles}; seconds are for 10,000 in any case. ${rounds} rounds as then, the variants in turn.`,
+        measures: [
+          { suffix: 'rate', measure: 'entities a second', unit: 'entities/s', better: 'higher' },
+          { suffix: 's', measure: 'seconds for 10,000 entities', unit: 's', better: 'lower' },
+        ],
+      },
+    ],
+    cannotShow: [
+      `What connections are worth. The document also tried 48 of them (${secondsOf(THEN.connections_48)} s), Expect: 100-continue off (${secondsOf(THEN.expect_100_off)}) and Nagle off (${secondsOf(THEN.nagle_off)}), each alone, against ${secondsOf(THEN.baseline)} of its baseline. Between a client and an emulator on one machine there is no distance that they could save.`,
+      'Client and emulator share the processors, so parallel requests gain what one of them leaves idle, not what a service of many machines could answer.',
+      'An emulator does not throttle: the service aims at 2,000 entities a second in one partition (its scalability targets), an emulator takes what its processor gives.',
+    ],
+    findingsOf: ([rates]) => findingsOf(rates!),
+  });
 }
 
 /** The printed seconds, and the rate of each run. */
@@ -51,11 +74,11 @@ function inSeconds(seconds: readonly number[]): Record<string, Figure> {
   return { s: figureOf(seconds), rate: figureOf(seconds.map((each) => ENTITIES_THEN / each)) };
 }
 
-function planOf({ entities, singles, rounds }: OptionsB): DocumentPlan {
+function rowsOf({ entities, singles }: OptionsB): Omit<PlannedRow, 'against' | 'per'>[] {
   const write = (client: Way['client'], records: number, group: number, inFlight = 1): Way => {
     return { client, verb: 'write', records, group, inFlight, characters: CHARACTERS };
   };
-  const rows: readonly Omit<PlannedRow, 'against' | 'per'>[] = [
+  return [
     {
       id: 'single',
       name: 'without group transactions',
@@ -109,73 +132,23 @@ function planOf({ entities, singles, rounds }: OptionsB): DocumentPlan {
     },
     { id: 'store-whole', name: 'this store: one putMany of all', way: write('store', entities, entities) },
   ];
-  return {
-    providers: PROVIDERS,
-    rounds,
-    tables: 'each run',
-    loaded: 0,
-    characters: CHARACTERS,
-    rows: rows.map((row) => ({ ...row, against: 'baseline', per: ENTITIES_THEN })),
-  };
-}
-
-const RATE: Measure = {
-  suffix: 'rate',
-  measure: 'entities a second',
-  unit: 'entities/s',
-  better: 'higher',
-};
-const SECONDS: Measure = {
-  suffix: 's',
-  measure: 'seconds for 10,000 entities',
-  unit: 's',
-  better: 'lower',
-};
-
-async function chapter(context: ExperimentContext, options: OptionsB): Promise<Chapter> {
-  const plan = planOf(options);
-  const measured = await measureRows(plan, context);
-  const rates = figureTable(
-    {
-      providers: PROVIDERS,
-      rows: plan.rows,
-      id: 'rates',
-      title: 'Entities a second, and seconds for 10,000',
-      about: `A key like a GUID and a text of ${CHARACTERS} characters each, all in one partition. ${options.entities.toLocaleString('en-US')} are written a run, singly ${options.singles}; seconds are for 10,000 in any case. ${options.rounds} rounds as then, the variants in turn.`,
-      whereThen: 'Azure Tables, 2011',
-      measures: [RATE, SECONDS],
-    },
-    measured,
-  );
-  return {
-    tables: [rates],
-    wordTables: [],
-    cannotShow: [
-      `What connections are worth. The document also tried 48 of them (${secondsOf(THEN.connections_48)} s), Expect: 100-continue off (${secondsOf(THEN.expect_100_off)}) and Nagle off (${secondsOf(THEN.nagle_off)}), each alone, against ${secondsOf(THEN.baseline)} of its baseline. Between a client and an emulator on one machine there is no distance that they could save.`,
-      'Client and emulator share the processors, so parallel requests gain what one of them leaves idle, not what a service of many machines could answer.',
-      'An emulator does not throttle: the service aims at 2,000 entities a second in one partition (its scalability targets), an emulator takes what its processor gives.',
-    ],
-    findings: findingsOf(rates),
-  };
 }
 
 function secondsOf(runs: readonly number[]): string {
   return meanOf(figureOf(runs))!.toFixed(2);
 }
 
-const NOW = ['azure-tables-rate', 'datastore-rate'];
 /** A rate counts as another from a quarter on. */
 const NOTICEABLE = 1.25;
 
 function findingsOf(rates: FigureTable): Finding[] {
-  const then = (row: string): string => ratioText(rates, row, 'then-rate');
-  const now = (row: string): string => ratiosText(rates, row, NOW);
+  const { then, now, of } = ratiosIn(rates, 'rate');
   // Without distance there is little to gain: that nothing was gained says nothing of the service.
   const gained = (row: string): Finding['verdict'] =>
-    verdictOf(ratiosOf(rates, row, NOW), (ratio) => ratio > NOTICEABLE) === 'holds' ? 'holds' : 'open';
+    verdictOf(of(row), (ratio) => ratio > NOTICEABLE) === 'holds' ? 'holds' : 'open';
   return [
     {
-      verdict: verdictOf(ratiosOf(rates, 'single', NOW), (ratio) => ratio < 0.5),
+      verdict: verdictOf(of('single'), (ratio) => ratio < 0.5),
       text: `Groups of 100 are what counts: single writes reached ${then('single')} of their rate then, and ${now('single')} now, with no distance to save.`,
     },
     {
@@ -187,7 +160,7 @@ function findingsOf(rates: FigureTable): Finding[] {
       text: `Everything together reached ${then('everything')} the baseline's rate then, and 48 batches at a time ${now('everything')} now.`,
     },
     {
-      verdict: verdictOf(ratiosOf(rates, 'store-whole', NOW), (ratio) => ratio > 1),
+      verdict: verdictOf(of('store-whole'), (ratio) => ratio > 1),
       text: `Packed into containers, one putMany of all has ${now('store-whole')} the baseline's rate.`,
     },
   ];

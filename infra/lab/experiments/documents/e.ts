@@ -1,23 +1,9 @@
-// Document E: what single, batched and cached operations take and cost, and what callers at a time
-// bring.
+// Document E: what single, batched and cached operations take and cost, and what callers bring.
+import { type Figure, figureOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
-import type { Experiment, ExperimentContext } from '../experiment.ts';
-import {
-  type DocumentPlan,
-  figureTable,
-  type Measure,
-  type Measured,
-  measureRows,
-  type PlannedRow,
-  PRICES,
-} from '../plan.ts';
-import { PUBLISHED, SOURCES } from '../published/published.ts';
-import {
-  type Chapter,
-  type Figure,
-  figureOf,
-  type FigureTable,
-} from '../../../../shared/lab/report/chapters/schema.ts';
+import type { Experiment } from '../experiment.ts';
+import { documentOf, type DocumentPlan, type PlannedRow, PRICES } from '../plan.ts';
+import PUBLISHED from './published.json' with { type: 'json' };
 import { REQUEST, type Way } from '../ways.ts';
 import { findingsOf } from './e-findings.ts';
 
@@ -42,12 +28,8 @@ const FULL: OptionsE = {
   requests: 60,
 };
 
-const PROVIDERS = ['datastore', 'azure-tables'] as const;
 const CHARACTERS = 500;
-const WHERE_THEN = 'App Engine, 2011';
-/**
- * Most records in one write: the customary size of a commit, and the limit of a group transaction.
- */
+/** The customary size of a commit, and the limit of a group transaction. */
 const WRITES_MAX = { datastore: 500, 'azure-tables': 100 } as const;
 /** Keys that the baseline takes at once, and entities that a query on Azure gives in one answer. */
 const READS_MAX = { datastore: 500, 'azure-tables': 1_000 } as const;
@@ -57,13 +39,37 @@ const BATCHES_IN_FLIGHT = 8;
 const RECORDS_MIN = 20;
 
 export function experimentE(options: OptionsE = FULL): Experiment {
-  return {
+  const { rounds, loaded, recordCounts, callers } = options;
+  const [speeds, crowds] = [recordCounts.map(speedRows), callerRows(options)];
+  const most = recordCounts.at(-1)!;
+  return documentOf({
     id: 'e',
     title: 'Google App Engine: speed of data operations',
     question: 'What do single, batched and cached operations take and cost, and how does it scale?',
-    source: SOURCES.E,
-    run: (context) => chapter(context, options),
-  };
+    source: {
+      title: 'Google App Engine: speed of data operations (in Russian)',
+      year: 2011,
+      platform: 'one instance of Google App Engine',
+    },
+    providers: ['datastore', 'azure-tables'],
+    whereThen: 'App Engine, 2011',
+    rounds,
+    rowsHave: 'one table',
+    loaded,
+    characters: CHARACTERS,
+    rows: [...speeds.flat(), ...crowds],
+    tables: [
+      ...recordCounts.map((count, at) => speedTable(count, speeds[at]!)).toReversed(),
+      priceTable(most, speeds.at(-1)!),
+      callersTable(crowds, options),
+    ],
+    cannotShow: [
+      'Prices are of operations alone. Then a second of the processor was billed as well; what one costs today depends on the host, and an emulator cannot show it.',
+      'The cache of now lies in the memory of the client itself; memcache was another machine.',
+      'All callers share one process, and with the emulator two processors: where throughput stops growing is this machine, not the service, which adds machines.',
+    ],
+    findingsOf: (tables) => findingsOf(tables, most, callers),
+  });
 }
 
 interface Operation extends Pick<Way, 'client' | 'verb'> {
@@ -74,28 +80,10 @@ interface Operation extends Pick<Way, 'client' | 'verb'> {
 
 /** The first five are the document's. */
 const OPERATIONS: readonly Operation[] = [
-  {
-    id: 'write_single',
-    name: 'single writes',
-    client: 'sdk',
-    verb: 'write',
-    isBatch: false,
-  },
-  {
-    id: 'write_batch',
-    name: 'one batched write',
-    client: 'sdk',
-    verb: 'write',
-    isBatch: true,
-  },
+  { id: 'write_single', name: 'single writes', client: 'sdk', verb: 'write', isBatch: false },
+  { id: 'write_batch', name: 'one batched write', client: 'sdk', verb: 'write', isBatch: true },
   { id: 'read_single', name: 'single reads', client: 'sdk', verb: 'read', isBatch: false },
-  {
-    id: 'read_batch',
-    name: 'one batched read',
-    client: 'sdk',
-    verb: 'read',
-    isBatch: true,
-  },
+  { id: 'read_batch', name: 'one batched read', client: 'sdk', verb: 'read', isBatch: true },
   { id: 'memcache', name: 'memcache operations', client: 'store', verb: 'cached', isBatch: false },
   { id: 'put', name: 'this store: put by put', client: 'store', verb: 'write', isBatch: false },
   { id: 'putMany', name: 'this store: one putMany', client: 'store', verb: 'write', isBatch: true },
@@ -161,54 +149,19 @@ function callerRows({ callers, requests }: OptionsE): PlannedRow[] {
   return [...rows, instances];
 }
 
-async function chapter(context: ExperimentContext, options: OptionsE): Promise<Chapter> {
-  const { rounds, loaded, recordCounts } = options;
-  const [speeds, crowds] = [recordCounts.map(speedRows), callerRows(options)];
-  const plan: DocumentPlan = {
-    providers: PROVIDERS,
-    rounds,
-    tables: 'one',
-    loaded,
-    characters: CHARACTERS,
-    rows: [...speeds.flat(), ...crowds],
-  };
-  const measured = await measureRows(plan, context);
-  const most = recordCounts.at(-1)!;
-  const tables = [
-    ...recordCounts.map((count, at) => speedTable(count, speeds[at]!, measured)).toReversed(),
-    priceTable(most, speeds.at(-1)!, measured),
-    callersTable(crowds, options, measured),
-  ];
+type Table = DocumentPlan['tables'][number];
+
+function speedTable(count: number, rows: readonly PlannedRow[]): Table {
   return {
-    tables,
-    wordTables: [],
-    cannotShow: [
-      'Prices are of operations alone. Then a second of the processor was billed as well; what one costs today depends on the host, and an emulator cannot show it.',
-      'The cache of now lies in the memory of the client itself; memcache was another machine.',
-      'All callers share one process, and with the emulator two processors: where throughput stops growing is this machine, not the service, which adds machines.',
-    ],
-    findings: findingsOf(tables, most, options.callers),
-  };
-}
-
-const WALL: Measure = { suffix: 'ms', measure: 'wall time', unit: 'ms', better: 'lower' };
-const CPU: Measure = { suffix: 'cpu', measure: 'processor time', unit: 'ms', better: 'lower' };
-
-function speedTable(count: number, rows: readonly PlannedRow[], measured: Measured): FigureTable {
-  const plan = {
     id: `speed-${count}`,
     title: count === 1 ? 'One record' : `${count.toLocaleString('en-US')} records`,
     about: `Wall time and processor time (then as the platform billed it, now of the client process with all of its threads) of one operation on so many records of ${CHARACTERS} characters.`,
-    providers: PROVIDERS,
-    whereThen: WHERE_THEN,
-    measures: [WALL, CPU],
+    measures: [
+      { suffix: 'ms', measure: 'wall time', unit: 'ms', better: 'lower' },
+      { suffix: 'cpu', measure: 'processor time', unit: 'ms', better: 'lower' },
+    ],
     rows,
   };
-  return figureTable(plan, measured);
-}
-
-function idOf({ id }: PlannedRow): string {
-  return id.replace(/-\d+$/, '');
 }
 
 /** The document gives one price for writes and one for reads, batched or not. */
@@ -219,35 +172,29 @@ const PRICED_THEN: Readonly<Record<string, keyof typeof THEN.per_dollar>> = {
 };
 
 /** Records that money buys, by the operations that were billed. */
-function priceTable(count: number, rows: readonly PlannedRow[], measured: Measured): FigureTable {
+function priceTable(count: number, rows: readonly PlannedRow[]): Table {
   const { datastore, 'azure-tables': azure } = PRICES.providers;
-  const plan = {
+  return {
     id: 'price',
     title: 'Records for a dollar',
     about: `By the operations that were billed for ${count.toLocaleString('en-US')} records, at the list prices of ${PRICES.date} (Datastore: ${datastore.region}; Azure: ${azure.region}), without free tiers, storage, traffic and the processor. What a cache answers is not billed. A cent buys a hundredth.`,
-    providers: PROVIDERS,
-    whereThen: WHERE_THEN,
-    measures: [{ suffix: 'perDollar', measure: 'records a dollar', unit: 'records', better: 'higher' }] as const,
+    measures: [{ suffix: 'perDollar', measure: 'records a dollar', unit: 'records', better: 'higher' }],
     rows: rows.map((row): PlannedRow => {
-      const then = PRICED_THEN[idOf(row)];
+      const then = PRICED_THEN[row.id.replace(/-\d+$/, '')];
       return { ...row, printed: then === undefined ? {} : { perDollar: figureOf([THEN.per_dollar[then]]) } };
     }),
   };
-  return figureTable(plan, measured);
 }
 
-function callersTable(rows: readonly PlannedRow[], { requests }: OptionsE, measured: Measured): FigureTable {
-  const plan = {
+function callersTable(rows: readonly PlannedRow[], { requests }: OptionsE): Table {
+  return {
     id: 'callers',
     title: 'Throughput against callers',
     about: `A request writes ${REQUEST.writes} new records together and reads ${REQUEST.reads} neighbours together, ${requests} requests a round or two of each caller, each caller waiting for its answer. A caller of now is a loop in one process, not a thread.`,
-    providers: PROVIDERS,
-    whereThen: WHERE_THEN,
     measures: [
       { suffix: 'rate', measure: 'requests a second', unit: 'requests/s', better: 'higher' },
       { suffix: 'callMs', measure: 'time of a request', unit: 'ms', better: 'lower' },
-    ] as const,
+    ],
     rows,
   };
-  return figureTable(plan, measured);
 }

@@ -1,7 +1,7 @@
 // Document B in small: every row that it printed, the expected requests, and a provider that fails.
 import { describe, expect, test } from 'vitest';
 import { experimentB } from '../../../../infra/lab/experiments/documents/b.ts';
-import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
+import PUBLISHED from '../../../../infra/lab/experiments/documents/published.json' with { type: 'json' };
 import { chapterOf, failuresOf, figureAt, numberAt, structureErrors } from './emulated.ts';
 
 const SMALL = { entities: 1_000, singles: 3, rounds: 1 };

@@ -1,7 +1,7 @@
 // Document C in small: its rows, and the requests that grouping saves.
 import { expect, test } from 'vitest';
 import { experimentC } from '../../../../infra/lab/experiments/documents/c.ts';
-import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
+import PUBLISHED from '../../../../infra/lab/experiments/documents/published.json' with { type: 'json' };
 import { chapterOf, failuresOf, figureAt, numberAt, structureErrors } from './emulated.ts';
 
 const { chapter } = await chapterOf(experimentC({ rounds: 1, repetitions: 2 }));

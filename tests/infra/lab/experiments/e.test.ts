@@ -1,7 +1,7 @@
 // Document E in small: its rows, and what a dollar buys, worked out by hand.
 import { describe, expect, test } from 'vitest';
 import { experimentE } from '../../../../infra/lab/experiments/documents/e.ts';
-import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
+import PUBLISHED from '../../../../infra/lab/experiments/documents/published.json' with { type: 'json' };
 import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { chapterOf, failuresOf, figureAt, numberAt, structureErrors } from './emulated.ts';
 

@@ -6,40 +6,21 @@ import {
   printedOf,
   rowsOf,
   sixColumnTable,
-} from '../../../../infra/lab/experiments/documents/a/six-columns.ts';
-import { containerTable } from '../../../../infra/lab/experiments/documents/a/container.ts';
-import { findingsOf as findingsOfA } from '../../../../infra/lab/experiments/documents/a/findings.ts';
-import {
-  BSON,
-  CBOR,
-  type Codec,
-  JS_YAML,
-  JSON_TEXT,
-  MSGPACK,
-  MSGPACK_REFERENCES,
-  sharedStructures,
-  V8,
-  YAML,
-} from '../../../../infra/lab/experiments/documents/codecs/codecs.ts';
+} from '../../../../infra/lab/experiments/documents/a.ts';
+import { containerTable } from '../../../../infra/lab/experiments/documents/a-container.ts';
+import { findingsOf as findingsOfA } from '../../../../infra/lab/experiments/documents/a-findings.ts';
+import * as codecs from '../../../../infra/lab/experiments/documents/codecs/codecs.ts';
 import { csv } from '../../../../infra/lab/experiments/documents/codecs/csv.ts';
 import { fidelityTable, verdict } from '../../../../infra/lab/experiments/documents/codecs/fidelity.ts';
-import { DICTIONARY, EXPERIMENT_D } from '../../../../infra/lab/experiments/documents/d/d.ts';
-import { INSPECT, INSPECT_LINES } from '../../../../infra/lab/experiments/documents/d/text-form.ts';
-import { PUBLISHED } from '../../../../infra/lab/experiments/published/published.ts';
+import { DICTIONARY, EXPERIMENT_D } from '../../../../infra/lab/experiments/documents/d.ts';
+import PUBLISHED from '../../../../infra/lab/experiments/documents/published.json' with { type: 'json' };
 import { type FigureTable, meanOf, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { contextAlone, type Emulated, startEmulated } from './emulated.ts';
 
-const CODECS: readonly Codec[] = [
-  MSGPACK,
-  sharedStructures(),
-  MSGPACK_REFERENCES,
-  JSON_TEXT,
-  V8,
-  CBOR,
-  BSON,
-  YAML,
-  JS_YAML,
-];
+const { BSON, INSPECT, INSPECT_LINES, JSON_TEXT, MSGPACK, MSGPACK_REFERENCES, sharedStructures, V8 } = codecs;
+const { CBOR, JS_YAML, YAML } = codecs;
+
+const CODECS = [MSGPACK, sharedStructures(), MSGPACK_REFERENCES, JSON_TEXT, V8, CBOR, BSON, YAML, JS_YAML];
 
 test.each([...CODECS, csv('rows')])('the rows of then come back the same: $name ($library)', (codec) => {
   const rows = rowsOf(50);
@@ -146,13 +127,13 @@ describe('document A: its container', () => {
   afterAll(() => emulated.close());
 
   test('whole, on both emulators', async () => {
-    const table = await containerTable(emulated.context());
+    const table = await containerTable(emulated.context(), 2);
     expect(table.rows.map(({ figures }) => meanOf(figures['printed']))).toEqual([16, 133, 93, 16, 250]);
     expectMeasured(table, ['datastore', 'azure-tables']);
   });
 
   test('without an emulator its column says so', async () => {
-    const table = await containerTable(emulated.context(undefined, 'azure-tables'));
+    const table = await containerTable(emulated.context(undefined, 'azure-tables'), 2);
     for (const { figures } of table.rows)
       expect(figures['azure-tables']).toEqual({ failed: 'azure-tables does not start' });
   });

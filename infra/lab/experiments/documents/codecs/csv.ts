@@ -1,27 +1,17 @@
 // CSV of a dictionary: a line a row, its key in the first column.
 import Papa from 'papaparse';
-import { type Codec, type Dictionary, textOf } from './codecs.ts';
+import { type Codec, type Dictionary, textCodec } from './codecs.ts';
 
-/**
- * The dictionary's values: rows with the same names, which the first line has, or one cell each.
- */
-export type CsvShape = 'rows' | 'cell';
+/** The dictionary's values: rows with the same names, told by the first line, or one cell each. */
+type CsvShape = 'rows' | 'cell';
 
-/**
- * Reads numbers, truth values and empty cells back as what they look like: CSV has nothing but
- * text.
- */
+/** Numbers, truth values and empty cells are read as what they look like: CSV has only text. */
 export function csv(shape: CsvShape): Codec {
-  return {
-    id: 'csv',
-    name: 'CSV',
-    library: 'papaparse',
-    encode: (value) => Buffer.from(Papa.unparse(linesOf(value, shape))),
-    decode: (bytes) => {
-      const { data } = Papa.parse<unknown[]>(textOf(bytes), { dynamicTyping: true });
-      return dictionaryOf(data, shape);
-    },
-  };
+  return textCodec(
+    { id: 'csv', name: 'CSV', library: 'papaparse' },
+    (value) => Papa.unparse(linesOf(value, shape)),
+    (text) => dictionaryOf(Papa.parse<unknown[]>(text, { dynamicTyping: true }).data, shape),
+  );
 }
 
 function linesOf(value: Dictionary, shape: CsvShape): unknown[][] {

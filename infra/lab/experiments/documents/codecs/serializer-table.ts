@@ -1,7 +1,5 @@
-// A value through serializers: those of a document with what stands in for them now, then those it
-// did not have.
+// A value through a document's serializers, each with its stand-in of now, and through others.
 import { isDeepStrictEqual } from 'node:util';
-import type { ExperimentContext } from '../../experiment.ts';
 import {
   type Column,
   type Figure,
@@ -9,6 +7,7 @@ import {
   type FigureTable,
   type Row,
 } from '../../../../../shared/lab/report/chapters/schema.ts';
+import type { ExperimentContext } from '../../experiment.ts';
 import { alternatingRuns, type Variant } from '../../rounds.ts';
 import { type Codec, type Dictionary, labelOf } from './codecs.ts';
 import { typicalMs } from './typical.ts';
@@ -16,7 +15,7 @@ import { typicalMs } from './typical.ts';
 export const MEASURES = ['encode', 'decode', 'total', 'bytes'] as const;
 
 /** Milliseconds and bytes now; then in the document's unit. */
-export type SerializerMeasure = (typeof MEASURES)[number];
+type SerializerMeasure = (typeof MEASURES)[number];
 
 /** A serializer of then. */
 export interface Printed {
@@ -24,7 +23,6 @@ export interface Printed {
   readonly name: string;
   /** Its stand-in, or the reason for none. */
   readonly now: Codec | string;
-  /** The document's printed figures. */
   readonly figures: Readonly<Partial<Record<SerializerMeasure, number>>>;
   readonly marks?: readonly string[];
 }
@@ -44,47 +42,39 @@ export interface SerializerPlan extends Pick<FigureTable, 'id' | 'title' | 'abou
 
 /** The columns `then-encode`, `now-encode` and so on; then has those that the document printed. */
 export async function serializerTable(plan: SerializerPlan, context: ExperimentContext): Promise<FigureTable> {
-  const { value, rounds, printed, added, against, whereThen, unitThen, measures, ...table } = plan;
+  const { id, title, about, value, rounds, printed, added, against } = plan;
   const codecs = [...printed.flatMap(({ now }) => (typeof now === 'string' ? [] : now)), ...added];
   const variants = [...new Set(codecs)].map((codec) => codecVariant(codec, value));
   const cells = await alternatingRuns(context, { rounds }, variants);
-  const whereNow = `Node.js ${process.versions.node.split('.')[0]}`;
-  const columns = measures.flatMap((measure): Column[] => {
-    const hasThen = printed.some(({ figures }) => figures[measure] !== undefined);
-    return (['then', 'now'] as const)
-      .filter((era) => era === 'now' || hasThen)
-      .map((era) => ({
-        id: `${era}-${measure}`,
-        era,
-        measure,
-        where: era === 'then' ? whereThen : whereNow,
-        unit: unitOf(measure, era),
-        better: 'lower',
-      }));
-  });
-  function unitOf(measure: SerializerMeasure, era: 'then' | 'now'): string {
-    if (measure === 'bytes') return 'bytes';
-    return era === 'now' ? 'ms' : unitThen;
-  }
-  const nowOf = (now: Codec | string): Record<string, Figure> =>
-    typeof now === 'string'
-      ? Object.fromEntries(measures.map((measure) => [`now-${measure}`, { missing: now }]))
-      : { ...cells.get(now.id) };
-  const rows = printed.map(({ id, name, now, figures, marks }): Row => {
-    const then = Object.entries(figures).map(([measure, run]) => [`then-${measure}`, figureOf([run])]);
+  const missing = (why: string): Record<string, Figure> =>
+    Object.fromEntries(plan.measures.map((measure) => [`now-${measure}`, { missing: why }]));
+  const rows = printed.map(({ now, figures, ...row }): Row => {
+    const then = Object.entries(figures).map(([measure, run]): [string, Figure] => [
+      `then-${measure}`,
+      figureOf([run]),
+    ]);
     return {
-      id,
-      name,
-      ...(typeof now === 'string' || now.name === name ? {} : { standIn: labelOf(now) }),
-      ...(marks === undefined ? {} : { marks }),
+      ...row,
+      ...(typeof now === 'string' || now.name === row.name ? {} : { standIn: labelOf(now) }),
       against,
-      figures: { ...(Object.fromEntries(then) as Record<string, Figure>), ...nowOf(now) },
+      figures: { ...Object.fromEntries(then), ...(typeof now === 'string' ? missing(now) : cells.get(now.id)) },
     };
   });
   const newRows = added.map((codec): Row => {
     return { id: codec.id, name: labelOf(codec), against, figures: cells.get(codec.id) ?? {} };
   });
-  return { ...table, columns, rows: [...rows, ...newRows] };
+  return { id, title, about, columns: columnsOf(plan), rows: [...rows, ...newRows] };
+}
+
+function columnsOf({ measures, printed, whereThen, unitThen }: SerializerPlan): Column[] {
+  const whereNow = `Node.js ${process.versions.node.split('.')[0]}`;
+  return measures.flatMap((measure): Column[] => {
+    const common = { measure, better: 'lower' } as const;
+    const unit = (time: string): string => (measure === 'bytes' ? 'bytes' : time);
+    const now: Column = { ...common, id: `now-${measure}`, era: 'now', where: whereNow, unit: unit('ms') };
+    if (printed.every(({ figures }) => figures[measure] === undefined)) return [now];
+    return [{ ...common, id: `then-${measure}`, era: 'then', where: whereThen, unit: unit(unitThen) }, now];
+  });
 }
 
 /** Encode and decode timed apart, bytes counted. Fails if the value does not come back the same. */

@@ -1,21 +1,20 @@
 // Document A's own container of 300 rows and 100 kB: an operation reads and writes all of it.
-import { spentOn } from '../../../../../shared/lab/load/spent.ts';
-import { recordSource } from '../../../../../shared/lab/work/records.ts';
-import { type Provider, PROVIDERS } from '../../../../../shared/lab/kit/dimensions.ts';
-import type { Driver, EntityId, PartName } from '../../../../../shared/store/index.ts';
-import type { ExperimentContext } from '../../experiment.ts';
-import { PUBLISHED } from '../../published/published.ts';
+import { spentOn } from '../../../../shared/lab/load/spent.ts';
+import { recordSource } from '../../../../shared/lab/work/records.ts';
+import { type Provider, PROVIDERS } from '../../../../shared/lab/kit/dimensions.ts';
+import type { Driver, EntityId, PartName } from '../../../../shared/store/index.ts';
+import type { ExperimentContext } from '../experiment.ts';
+import PUBLISHED from './published.json' with { type: 'json' };
 import {
   type Column,
   type Figure,
   figureOf,
   type FigureTable,
   type Row,
-} from '../../../../../shared/lab/report/chapters/schema.ts';
-import { alternatingRuns, type Numbers, type Variant } from '../../rounds.ts';
-import { type Dictionary, MSGPACK } from '../codecs/codecs.ts';
-import { typicalMs } from '../codecs/typical.ts';
-import { ROUNDS } from './six-columns.ts';
+} from '../../../../shared/lab/report/chapters/schema.ts';
+import { alternatingRuns, type Numbers, type Variant } from '../rounds.ts';
+import { MSGPACK } from './codecs/codecs.ts';
+import { typicalMs } from './codecs/typical.ts';
 
 const ROWS = 300;
 const ROW_BYTES = 333;
@@ -34,13 +33,13 @@ const PARTS = [
   { id: BASELINE, name: 'the whole operation', printedMs: THEN.operation_ms },
 ] as const;
 
-export async function containerTable(context: ExperimentContext): Promise<FigureTable> {
+export async function containerTable(context: ExperimentContext, rounds: number): Promise<FigureTable> {
   const variants = PROVIDERS.map((provider) => containerVariant(context, provider));
-  const cells = await alternatingRuns(context, { rounds: ROUNDS }, variants);
+  const cells = await alternatingRuns(context, { rounds }, variants);
   return {
     id: 'container',
     title: 'Where an operation on the document’s container spends its time',
-    about: `${ROWS} rows, 100 kB. Then every operation read, decoded, encoded and wrote all of them: pickle then, msgpack now. The document's own sum is rounded. ${ROUNDS} rounds of ${OPERATIONS}.`,
+    about: `${ROWS} rows, 100 kB. Then every operation read, decoded, encoded and wrote all of them: pickle then, msgpack now. The document's own sum is rounded. ${rounds} rounds of ${OPERATIONS}.`,
     columns: [
       column('printed', 'then', 'App Engine, 2008'),
       column('datastore', 'now', 'Datastore emulator'),
@@ -59,22 +58,15 @@ function column(id: string, era: Column['era'], where: string): Column {
 
 /** The row is the provider here: its columns become the table's rows. */
 function containerVariant(context: ExperimentContext, provider: Provider): Variant {
-  const source = recordSource(1, ROW_BYTES);
-  const records = Array.from({ length: ROWS }, (_, index) => source(index, 0));
-  const dictionary = Object.fromEntries(records.map(({ key, fields }) => [key, fields]));
-  return {
-    row: provider,
-    columns: PARTS.map(({ id }) => id),
-    run: (round) => wholeOperation(context, provider, dictionary, round),
-  };
+  const columns = PARTS.map(({ id }) => id);
+  return { row: provider, columns, run: (round) => wholeOperation(context, provider, round) };
 }
 
-async function wholeOperation(
-  context: ExperimentContext,
-  provider: Provider,
-  dictionary: Dictionary,
-  round: number,
-): Promise<Numbers> {
+const source = recordSource(1, ROW_BYTES);
+
+async function wholeOperation(context: ExperimentContext, provider: Provider, round: number): Promise<Numbers> {
+  const records = Array.from({ length: ROWS }, (_, index) => source(index, 0));
+  const dictionary = Object.fromEntries(records.map(({ key, fields }) => [key, fields]));
   const bytes = Uint8Array.from(MSGPACK.encode(dictionary));
   const ids = Array.from({ length: OPERATIONS }, (_, index) => `container-${round}-${index}` as EntityId);
   const driver = (await context.emulator(provider)).driver('parts');
@@ -93,7 +85,7 @@ async function insert(driver: Driver, id: EntityId, bytes: Uint8Array): Promise<
   if (outcome?.kind !== 'written') throw new Error(`the container was not written: ${outcome?.kind}`);
 }
 
-/** The mean of one item's work, one after the other. */
+/** One after the other. */
 async function meanMs<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<number> {
   const { wallMs } = await spentOn(async () => {
     for (const item of items) await work(item);

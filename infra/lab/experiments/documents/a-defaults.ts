@@ -1,13 +1,13 @@
-// The store's codecs and compressions on real text and the memory driver: processor time and stored
-// bytes.
-import { spentOn } from '../../../../../shared/lab/load/spent.ts';
-import { recordSource, type RecordFields } from '../../../../../shared/lab/work/records.ts';
-import { memoryDriver } from '../../../../../shared/drivers/memory.ts';
-import { type Compression, openStore, type Table } from '../../../../../shared/store/index.ts';
-import { entitySizes } from '../../../stored-bytes.ts';
-import type { ExperimentContext } from '../../experiment.ts';
-import type { Column, FigureTable, Row } from '../../../../../shared/lab/report/chapters/schema.ts';
-import { alternatingRuns, type Variant } from '../../rounds.ts';
+// The store's codecs and compressions on the memory driver: processor time and stored bytes.
+import { memoryDriver } from '../../../../shared/drivers/memory.ts';
+import { chunks } from '../../../../shared/lab/kit/chunks.ts';
+import { spentOn } from '../../../../shared/lab/load/spent.ts';
+import type { Column, FigureTable, Row } from '../../../../shared/lab/report/chapters/schema.ts';
+import { recordSource, type RecordFields } from '../../../../shared/lab/work/records.ts';
+import { type Driver, openStore, type Table } from '../../../../shared/store/index.ts';
+import { entitySizes } from '../../stored-bytes.ts';
+import type { ExperimentContext } from '../experiment.ts';
+import { alternatingRuns, type Numbers, type Variant } from '../rounds.ts';
 
 const RECORDS = 3_000;
 const RECORD_BYTES = 500;
@@ -51,54 +51,49 @@ function variantOf({ id, codec, compression }: (typeof WAYS)[number]): Variant {
   return {
     row: id,
     columns: COLUMNS.map((column) => column.id),
-    run: async (round) => withTable(codec, compression, (table, sizes) => operate(table, sizes, round)),
+    run: async (round) => {
+      const driver = memoryDriver();
+      const store = openStore({ driver, compression });
+      try {
+        return await operate(await store.table('records', { codec }), driver, round);
+      } finally {
+        await store.close();
+      }
+    },
   };
 }
 
-type Sizes = () => Promise<readonly number[]>;
-
-async function withTable<Result>(
-  codec: 'msgpack' | 'json',
-  compression: Compression,
-  work: (table: Table<RecordFields>, sizes: Sizes) => Promise<Result>,
-): Promise<Result> {
-  const driver = memoryDriver();
-  const store = openStore({ driver, compression });
-  try {
-    return await work(await store.table('records', { codec }), () => entitySizes(driver, false));
-  } finally {
-    await store.close();
-  }
-}
-
-async function operate(table: Table<RecordFields>, sizes: Sizes, round: number): Promise<Record<string, number>> {
+async function operate(table: Table<RecordFields>, driver: Driver, round: number): Promise<Numbers> {
   const source = recordSource(1, RECORD_BYTES);
   const records = Array.from({ length: RECORDS }, (_, index) => source(index, round));
-  const load = await spentOn(async () => {
-    for (let first = 0; first < RECORDS; first += LOADED_PER_CALL) {
-      const some = records.slice(first, first + LOADED_PER_CALL);
+  const load = await processorMs(async () => {
+    for (const some of chunks(records, LOADED_PER_CALL)) {
       const outcomes = await table.putMany(some.map(({ key, fields }) => ({ key, value: fields })));
       for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
     }
   });
-  const stored = (await sizes()).reduce((sum, bytes) => sum + bytes, 0);
+  const stored = (await entitySizes(driver, false)).reduce((sum, bytes) => sum + bytes, 0);
   const lone = records.filter((_, index) => index % Math.floor(RECORDS / LONE_OPERATIONS) === 0);
-  const put = await spentOn(async () => {
+  const put = await processorMs(async () => {
     for (const { key, fields } of lone) await table.put(key, fields);
   });
-  const get = await spentOn(async () => {
+  const get = await processorMs(async () => {
     for (const { key } of lone) if ((await table.get(key)) === undefined) throw new Error(`absent: ${key}`);
   });
   let scanned = 0;
-  const scan = await spentOn(async () => {
+  const scan = await processorMs(async () => {
     for await (const { value } of table.scan()) scanned += value === undefined ? 0 : 1;
   });
   if (scanned !== RECORDS) throw new Error(`the scan gave ${scanned} of ${RECORDS} records`);
   return {
     stored: stored / RECORDS,
-    load: load.processorUs / 1_000 / RECORDS,
-    put: put.processorUs / 1_000 / lone.length,
-    get: get.processorUs / 1_000 / lone.length,
-    scan: scan.processorUs / 1_000 / RECORDS,
+    load: load / RECORDS,
+    put: put / lone.length,
+    get: get / lone.length,
+    scan: scan / RECORDS,
   };
+}
+
+async function processorMs(work: () => Promise<void>): Promise<number> {
+  return (await spentOn(work)).processorUs / 1_000;
 }

@@ -1,62 +1,46 @@
 // Document D: one dictionary of 100 entries through every serializer, as a multiple of the
 // language's own text form.
-import type { Experiment, ExperimentContext } from '../../experiment.ts';
-import { PUBLISHED, SOURCES } from '../../published/published.ts';
-import type { Chapter } from '../../../../../shared/lab/report/chapters/schema.ts';
-import {
-  BSON,
-  CBOR,
-  type Codec,
-  type Dictionary,
-  JS_YAML,
-  JSON_TEXT,
-  MSGPACK,
-  MSGPACK_REFERENCES,
-  sharedStructures,
-  V8,
-  YAML,
-} from '../codecs/codecs.ts';
-import { csv } from '../codecs/csv.ts';
-import { fidelityTable } from '../codecs/fidelity.ts';
-import { type Printed, serializerTable } from '../codecs/serializer-table.ts';
-import { findingsOf } from './findings.ts';
-import { INSPECT, INSPECT_LINES } from './text-form.ts';
+import type { Chapter } from '../../../../shared/lab/report/chapters/schema.ts';
+import type { Experiment, ExperimentContext } from '../experiment.ts';
+import PUBLISHED from './published.json' with { type: 'json' };
+import * as codecs from './codecs/codecs.ts';
+import { csv } from './codecs/csv.ts';
+import { fidelityTable } from './codecs/fidelity.ts';
+import { type Printed, serializerTable } from './codecs/serializer-table.ts';
+import { findingsOf } from './d-findings.ts';
 
 const ROUNDS = 5;
 const PRINTED = PUBLISHED.serializers_python_2007.mean;
 
-/**
- * The document's order. Like stands for like: what was written in C for what is in C++ or so now,
- * what was in Python for what is in JavaScript.
- */
-const SERIALIZERS: readonly (readonly [id: keyof typeof PRINTED, name: string, now: Codec | string])[] = [
-  ['pyYAML', 'pyYAML', YAML],
-  ['pySyck', 'pySyck', JS_YAML],
-  ['pprint', 'pprint', INSPECT_LINES],
-  ['pickle', 'pickle', MSGPACK_REFERENCES],
-  ['pickle2', 'pickle, protocol 2', MSGPACK_REFERENCES],
+/** In the document's order. Native code stands in for C, JavaScript for Python. */
+const SERIALIZERS: readonly (readonly [id: keyof typeof PRINTED, name: string, now: codecs.Codec | string])[] = [
+  ['pyYAML', 'pyYAML', codecs.YAML],
+  ['pySyck', 'pySyck', codecs.JS_YAML],
+  ['pprint', 'pprint', codecs.INSPECT_LINES],
+  ['pickle', 'pickle', codecs.MSGPACK_REFERENCES],
+  ['pickle2', 'pickle, protocol 2', codecs.MSGPACK_REFERENCES],
   ['simplejson', 'simplejson', 'none is in JavaScript'],
-  ['cPickle', 'cPickle', V8],
-  ['repr', 'repr', INSPECT],
-  ['cjson', 'cjson', JSON_TEXT],
-  ['cPickle2', 'cPickle, protocol 2', V8],
-  ['marshal', 'marshal', V8],
+  ['cPickle', 'cPickle', codecs.V8],
+  ['repr', 'repr', codecs.INSPECT],
+  ['cjson', 'cjson', codecs.JSON_TEXT],
+  ['cPickle2', 'cPickle, protocol 2', codecs.V8],
+  ['marshal', 'marshal', codecs.V8],
 ];
 
 /** As the document made it: `{str(n): n for n in range(100)}`. */
-export const DICTIONARY: Dictionary = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [String(n), n]));
+export const DICTIONARY: codecs.Dictionary = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [String(n), n]));
 
 export const EXPERIMENT_D: Experiment = {
   id: 'd',
   title: 'One small dictionary: which serializer?',
   question: 'What does each serializer cost beside the language’s own text form, and does it give back what went in?',
-  source: SOURCES.D,
+  source: { title: 'Serializer benchmarks', year: 2007, platform: 'Python, on one computer' },
   run: chapter,
 };
 
 async function chapter(context: ExperimentContext): Promise<Chapter> {
   const printed = SERIALIZERS.map(([id, name, now]): Printed => ({ id, name, now, figures: { encode: PRINTED[id] } }));
-  const added = [MSGPACK, sharedStructures(), CBOR, csv('cell'), BSON];
+  const added = [codecs.MSGPACK, codecs.sharedStructures(), codecs.CBOR, csv('cell'), codecs.BSON];
   const table = await serializerTable(
     {
       id: 'dictionary',
