@@ -5,13 +5,14 @@ import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, RECORD_FORMS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
-import { type Condition, conditionsOf, unclearAmong, UNITS } from '../../shared/lab/report/conditions.ts';
+import { COMPARED } from '../../shared/lab/report/against.ts';
+import { type Condition, conditionsOf, unclearAmong } from '../../shared/lab/report/conditions.ts';
 import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
 import { choice, type CommandLine, type Option, positiveNumber, UsageError, wholeNumber } from './options.ts';
 
 /** `throughput in records/s, p50, p95, p99 in ms, cost in dollars a million records`. */
 function unitWords(): string {
-  const figures = Map.groupBy(COMPARED_NAMES, (figure) => UNITS[figure]);
+  const figures = Map.groupBy(COMPARED_NAMES, (figure) => COMPARED[figure].unit);
   return [...figures].map(([unit, some]) => `${some.join(', ')} in ${unit}`).join(', ');
 }
 

@@ -15,7 +15,7 @@ export function operationsNeeded(percentile: number): number {
 }
 
 /** Milliseconds. A percentile is null where the operations are too few for it. */
-export interface Latencies {
+interface Latencies {
   readonly meanMs: number;
   readonly p50Ms: number | null;
   readonly p90Ms: number | null;

@@ -26,6 +26,10 @@ export function increase<Counters extends object>(before: Counters, after: Count
   return Object.fromEntries(entries) as Counters;
 }
 
+export function totalOf(counts: Counts): number {
+  return Object.values(counts).reduce((sum, times) => sum + times, 0);
+}
+
 /** All of them together, by code. */
 export function sumOfCounts(many: readonly Counts[]): Counts {
   const sums: Record<string, number> = {};

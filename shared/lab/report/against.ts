@@ -1,23 +1,29 @@
-// Two reports against each other, cell by cell. Sound repetitions are ranked against sound ones
-// (significance.ts). A change of the machine looks like one of the code.
+// Two reports against each other, cell by cell: sound repetitions are ranked against sound ones.
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Figure, figureOf, SIGNIFICANCE } from '../kit/figure.ts';
 import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
 import { mannWhitneyP } from './significance.ts';
 
-/** The figures of conditions and changes; null where a cell does not bear the figure. */
-export const COMPARED: Readonly<Record<Change['figure'], (cell: ReportCell) => Figure | null>> = {
-  throughput: (cell) => cell.recordsPerSecond,
-  p50: (cell) => cell.latency.p50Ms,
-  p95: (cell) => cell.latency.p95Ms,
-  p99: (cell) => cell.latency.p99Ms,
-  cost: (cell) => cell.dollarsPerMillionRecords,
+interface Compared {
+  /** Null where the cell does not bear it. */
+  readonly of: (cell: ReportCell) => Figure | null;
+  readonly unit: string;
+  /** The unit behind a bound in a condition. */
+  readonly sign: string;
+}
+
+export const COMPARED: Readonly<Record<Change['figure'], Compared>> = {
+  throughput: { of: (cell) => cell.recordsPerSecond, unit: 'records/s', sign: '/s' },
+  p50: { of: (cell) => cell.latency.p50Ms, unit: 'ms', sign: 'ms' },
+  p95: { of: (cell) => cell.latency.p95Ms, unit: 'ms', sign: 'ms' },
+  p99: { of: (cell) => cell.latency.p99Ms, unit: 'ms', sign: 'ms' },
+  cost: { of: (cell) => cell.dollarsPerMillionRecords, unit: 'dollars a million records', sign: '$' },
 };
 
-type Compared = Pick<Report, 'cells' | 'startedAt' | 'places' | 'plan' | 'prices' | 'versions' | 'commit'>;
+type Comparable = Pick<Report, 'cells' | 'startedAt' | 'places' | 'plan' | 'prices' | 'versions' | 'commit'>;
 
 /** Every figure that both reports have, in the order of the newer one. */
-export function against(now: Compared, before: Compared): Against {
+export function against(now: Comparable, before: Comparable): Against {
   const earlier = new Map(before.cells.map((cell) => [nameOf(cell), cell]));
   const later = new Set(now.cells.map(nameOf));
   const changes = now.cells.flatMap((cell) => {
@@ -37,7 +43,8 @@ export function against(now: Compared, before: Compared): Against {
 function changesOf(cell: ReportCell, old: ReportCell): Change[] {
   const areSound = [cell, old].every(({ runs }) => runs.some(({ isSound }) => isSound));
   return COMPARED_NAMES.flatMap((figure) => {
-    const [now, before] = [soundOf(COMPARED[figure](cell), cell), soundOf(COMPARED[figure](old), old)];
+    const { of } = COMPARED[figure];
+    const [now, before] = [soundOf(of(cell), cell), soundOf(of(old), old)];
     if (now === null || before === null || before.median <= 0) return [];
     const p = areSound ? mannWhitneyP(before.values, now.values) : 1;
     const isHigher = now.median > before.median;
@@ -46,10 +53,7 @@ function changesOf(cell: ReportCell, old: ReportCell): Change[] {
   });
 }
 
-/**
- * The figure of the sound runs alone, as the others are no ground for a verdict; of all where none
- * is.
- */
+/** The figure of the sound runs alone, or of all where none is sound. */
 function soundOf(figure: Figure | null, { runs }: ReportCell): Figure | null {
   const values = figure?.values.filter((_, at) => runs[at]!.isSound) ?? [];
   return values.length === 0 ? figure : figureOf(values);
@@ -62,15 +66,12 @@ export function coordinatesOf(cell: Coordinates): Coordinates {
 }
 
 /** The same for the same cell. */
-function nameOf(cell: Coordinates): string {
+export function nameOf(cell: Coordinates): string {
   return Object.values(coordinatesOf(cell)).join(' ');
 }
 
-/**
- * Every circumstance that differs beside the coordinates: what makes the two less comparable than
- * the test can know.
- */
-function otherwise(now: Compared, before: Compared): string[] {
+/** Circumstances that differ: they make the two less comparable than the test can know. */
+function otherwise(now: Comparable, before: Comparable): string[] {
   const [earlier, later] = [circumstancesOf(before), circumstancesOf(now)];
   return [...new Set([...earlier.keys(), ...later.keys()])].flatMap((name) => {
     const [one, other] = [earlier, later].map((all) => [...new Set(all.get(name))].toSorted().join(', '));
@@ -88,7 +89,7 @@ const NO_CIRCUMSTANCES: ReadonlySet<string> = new Set([
 ]);
 
 /** By the names of the report's fields; a place's have a value for each place. */
-function circumstancesOf({ plan, places, prices, versions, commit }: Compared): ReadonlyMap<string, string[]> {
+function circumstancesOf({ plan, places, prices, versions, commit }: Comparable): ReadonlyMap<string, string[]> {
   const all = [
     ...leavesOf(plan, 'plan'),
     ...places.flatMap((place) => leavesOf(place, 'places')),
@@ -99,7 +100,6 @@ function circumstancesOf({ plan, places, prices, versions, commit }: Compared): 
   return new Map([...Map.groupBy(all, ([name]) => name)].map(([name, some]) => [name, some.map(([, text]) => text)]));
 }
 
-/** All its leaves at any depth, by path. */
 function leavesOf(value: unknown, path: string): (readonly [path: string, text: string])[] {
   if (value === null) return [[path, 'unknown']];
   if (typeof value !== 'object') return [[path, typeof value === 'string' ? value : JSON.stringify(value)]];

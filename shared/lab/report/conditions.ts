@@ -23,31 +23,11 @@ export interface Condition {
   readonly hasUnit: boolean;
 }
 
-/** The units of the figures. */
-export const UNITS: Readonly<Record<Change['figure'], string>> = {
-  throughput: 'records/s',
-  p50: 'ms',
-  p95: 'ms',
-  p99: 'ms',
-  cost: 'dollars a million records',
-};
-
-/** As they are written behind a bound; x is now to before. */
-const UNIT_SIGNS: Readonly<Record<Change['figure'], string>> = {
-  throughput: '/s',
-  p50: 'ms',
-  p95: 'ms',
-  p99: 'ms',
-  cost: '$',
-};
-
 const KINDS: readonly (readonly [kind: 'provider' | 'layout' | 'workload', names: readonly string[]])[] = [
   ['provider', PROVIDERS],
   ['layout', LAYOUTS],
   ['workload', WORKLOADS],
 ];
-
-const FIGURES: readonly string[] = COMPARED_NAMES;
 
 const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<bound>\d+(\.\d+)?|\.\d+)(?<unit>x|ms|\/s|\$)?$/;
 
@@ -59,7 +39,8 @@ export function conditionsOf(text: string): Condition[] {
 function conditionOf(text: string): Condition {
   const { path = '', comparison, bound, unit } = PATTERN.exec(text)?.groups ?? {};
   const names = path.split('.');
-  const figure = names.pop() ?? '';
+  const last = names.pop() ?? '';
+  const figure = COMPARED_NAMES.find((name) => name === last);
   const known: readonly string[] = KINDS.flatMap(([, some]) => some);
   const wrong = names.find((name) => !known.includes(name));
   if (wrong !== undefined) throw new SyntaxError(`${text}: "${wrong}" is none of ${known.join(', ')}`);
@@ -67,14 +48,14 @@ function conditionOf(text: string): Condition {
     throw new SyntaxError(
       `"${text}" is no condition; write one like ycsb-c.p99>50 (ms) or, against an earlier report, container.throughput<0.9x`,
     );
-  if (!FIGURES.includes(figure)) throw new SyntaxError(`${text}: "${figure}" is none of ${FIGURES.join(', ')}`);
-  const sign = UNIT_SIGNS[figure as Change['figure']];
+  if (figure === undefined) throw new SyntaxError(`${text}: "${last}" is none of ${COMPARED_NAMES.join(', ')}`);
+  const { sign } = COMPARED[figure];
   if (unit !== undefined && unit !== 'x' && unit !== sign)
     throw new SyntaxError(`${text}: ${figure} is in ${sign}, or against an earlier report in x`);
   return {
     text,
     names,
-    figure: figure as Change['figure'],
+    figure,
     comparison: comparison as '<' | '>',
     bound: Number(bound),
     isRelative: unit === 'x',
@@ -82,18 +63,15 @@ function conditionOf(text: string): Condition {
   };
 }
 
-/**
- * Beside an earlier report a bare number may mean either: what to write instead, of the first that
- * has one.
- */
+/** Beside an earlier report a bare number may mean either: what to write instead of the first. */
 export function unclearAmong(conditions: readonly Condition[]): string | undefined {
   const unclear = conditions.find(({ hasUnit }) => !hasUnit);
   if (unclear === undefined) return undefined;
   const { text, figure } = unclear;
-  return `${text} is unclear beside an earlier report: ${text}x is now to before, ${text}${UNIT_SIGNS[figure]} the figure itself`;
+  return `${text} is unclear beside an earlier report: ${text}x is now to before, ${text}${COMPARED[figure].sign} the figure itself`;
 }
 
-/** The cells and changes that a condition is tried on. */
+/** A cell or a change that a condition is tried on. */
 interface Judged {
   readonly cell: Coordinates;
   readonly value: number;
@@ -103,10 +81,7 @@ interface Judged {
   readonly words: string;
 }
 
-/**
- * A line for each cell that meets a condition. An absolute one is about the median that the report
- * shows.
- */
+/** A line for each cell that meets a condition. An absolute one is about the median. */
 export function metBy(report: Pick<Report, 'cells' | 'against'>, conditions: readonly Condition[]): string[] {
   return conditions.flatMap((condition) =>
     judgedBy(report, condition)
@@ -115,9 +90,7 @@ export function metBy(report: Pick<Report, 'cells' | 'against'>, conditions: rea
   );
 }
 
-/**
- * A line for each condition that no figure could ever meet: as they are written they watch nothing.
- */
+/** A line for each condition that no figure could ever meet: as written they watch nothing. */
 export function idleAmong(report: Pick<Report, 'cells' | 'against'>, conditions: readonly Condition[]): string[] {
   return conditions
     .filter((condition) => judgedBy(report, condition).length === 0)
@@ -130,24 +103,20 @@ function isBeyond(value: number, { comparison, bound }: Condition): boolean {
 
 function judgedBy({ cells, against }: Pick<Report, 'cells' | 'against'>, condition: Condition): Judged[] {
   const { figure, isRelative } = condition;
+  const { of, unit } = COMPARED[figure];
   const all = isRelative
     ? (against?.changes ?? []).filter((change) => change.figure === figure).map(judgedChange)
     : cells.flatMap((cell) => {
-        const value = COMPARED[figure](cell)?.median;
-        const words = `has ${Number(value?.toPrecision(3))} ${UNITS[figure]}`;
+        const value = of(cell)?.median;
+        const words = `has ${Number(value?.toPrecision(3))} ${unit}`;
         return value === undefined ? [] : [{ cell, value, isTold: true, words }];
       });
   return all.filter(({ cell }) => isAbout(condition, cell));
 }
 
-function judgedChange(change: Change): Judged {
-  const { ratio, p, verdict } = change;
-  return {
-    cell: change,
-    value: ratio,
-    isTold: verdict !== 'undecided',
-    words: `is ${factor(ratio)} (p ${p.toFixed(3)})`,
-  };
+function judgedChange(cell: Change): Judged {
+  const { ratio, p, verdict } = cell;
+  return { cell, value: ratio, isTold: verdict !== 'undecided', words: `is ${factor(ratio)} (p ${p.toFixed(3)})` };
 }
 
 function isAbout({ names }: Condition, cell: Coordinates): boolean {

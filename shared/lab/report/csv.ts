@@ -1,8 +1,11 @@
 // The report as CSV (RFC 4180): a row for each run of each cell, so that medians and intervals can
 // be computed again. Units stand in the names.
+import { storeCountersSchema } from '../load/store-counters.ts';
+import { totalOf } from '../kit/usage.ts';
+import { coordinatesOf } from './against.ts';
 import type { Report, ReportCell, ReportRun } from './schema.ts';
 
-/** The whole text; numbers with a point, absent ones empty. */
+/** Numbers have a point, absent ones are empty. */
 export function reportCsv({ cells, places }: Pick<Report, 'cells' | 'places'>): string {
   const rows = cells.flatMap((cell) => cell.runs.map((run) => rowOf(cell, run, places)));
   return [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]
@@ -17,18 +20,16 @@ function fieldOf(value: string | number | boolean | null): string {
   return /[",\r\n]|^ | $/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+const STORE_COUNTERS = storeCountersSchema.keyof().options;
+
 function rowOf(cell: ReportCell, run: ReportRun, places: Report['places']) {
   const { latency, usage, store, parts } = run;
+  const { callers: callersPerInstance, ratePerSecond: ratePerSecondOffered, ...coordinates } = coordinatesOf(cell);
   const where = [...new Set(parts.map(({ place }) => places[place]!))];
   return {
-    provider: cell.provider,
-    layout: cell.layout,
-    workload: cell.workload,
-    recordBytes: cell.recordBytes,
-    containerKib: cell.containerKib,
-    instances: cell.instances,
-    callersPerInstance: cell.callers,
-    ratePerSecondOffered: cell.ratePerSecond,
+    ...coordinates,
+    callersPerInstance,
+    ratePerSecondOffered,
     repetition: run.repetition,
     startedAt: run.startedAt,
     isSound: run.isSound,
@@ -37,40 +38,24 @@ function rowOf(cell: ReportCell, run: ReportRun, places: Report['places']) {
     recordsPerSecond: run.recordsPerSecond,
     operations: run.operations,
     ...latency,
-    failedRecords: total(run.errors),
-    errors: codes(run.errors),
+    failedRecords: totalOf(run.errors),
+    errors: distinct(Object.entries(run.errors).map(([code, times]) => `${code}=${times}`)),
     unfinished: run.unfinished,
     recordsTotal: run.recordsTotal,
     requests: usage.requests,
-    retries: usage.retries === null ? null : total(usage.retries),
+    retries: usage.retries === null ? null : totalOf(usage.retries),
     billedReads: usage.billable.reads,
     billedWrites: usage.billable.writes,
     billedDeletes: usage.billable.deletes,
     bytesWritten: usage.bytesWritten,
     bytesRead: usage.bytesRead,
     conflicts: usage.conflicts,
-    commits: store?.commits ?? null,
-    foreignCommits: store?.foreignCommits ?? null,
-    readsFirst: store?.readsFirst ?? null,
-    rests: store?.rests ?? null,
-    splits: store?.splits ?? null,
-    splitsByTraffic: store?.splitsByTraffic ?? null,
-    lostSplits: store?.lostSplits ?? null,
+    ...Object.fromEntries(STORE_COUNTERS.map((name) => [name, store?.[name] ?? null])),
     coldInstances: parts.filter(({ isCold }) => isCold).length,
     backends: distinct(where.map(({ backend }) => backend)),
     regions: distinct(where.map(({ region }) => region ?? 'unknown')),
     runtimes: distinct(where.map(({ runtime }) => runtime)),
   };
-}
-
-function total(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, times) => sum + times, 0);
-}
-
-function codes(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .map(([code, times]) => `${code}=${times}`)
-    .join(' ');
 }
 
 function distinct(values: readonly string[]): string {

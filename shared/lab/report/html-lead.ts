@@ -1,9 +1,8 @@
-// The first screen of the report's page: three sentences, one picture, and what a reader must know
-// before any other figure.
+// The first screen of the report's page: three sentences, one picture, and warnings.
 import { escape } from '../kit/html.ts';
 import { captioned, mark } from './html-parts.ts';
 import { isOneRun, leadOf, type Pair, pairsOf } from './lead.ts';
-import { cellWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
+import { failureWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import { ratioPicture, ratioWords } from './ratio-picture.ts';
 import type { Report } from './schema.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
@@ -54,18 +53,14 @@ function warningsHtml(report: Report): string {
   return [
     noteHtml('Ended before its last run', endedEarly === null ? [] : [endedEarly], 'warning'),
     noteHtml('Compare with care', [...unlikePlaces(report.places), ...disturbances(report)], 'warning'),
-    noteHtml(
-      `Runs that failed, while the others went on: ${failures.length}`,
-      failures.map((failure) => `${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`),
-      'warning',
-    ),
+    noteHtml(`Runs that failed, while the others went on: ${failures.length}`, failures.map(failureWords), 'warning'),
     noteHtml('Not removed: delete it yourself, it is billed', left, 'warning'),
     noteHtml('Left out', [...absent, ...untried], 'fact'),
   ].join('');
 }
 
 /** A box with a heading and a line or a list; nothing without lines. */
-function noteHtml(title: string, lines: readonly string[], kind: 'fact' | 'caveat' | 'warning'): string {
+export function noteHtml(title: string, lines: readonly string[], kind: 'fact' | 'warning'): string {
   if (lines.length === 0) return '';
   const items = lines.map((line) => `<li>${escape(line)}</li>`);
   const body = lines.length === 1 ? ` ${escape(lines[0]!)}` : `<ul>${items.join('')}</ul>`;

@@ -1,9 +1,8 @@
-// The end of the report's page, folded: how to read it, where every figure came from, and how to do
-// it again.
+// The end of the report's page, folded: how to read it, where it ran, how to do it again.
 import type { Place } from '../load/place.ts';
 import { escape } from '../kit/html.ts';
 import { tableHtml } from '../kit/html-table.ts';
-import { folded } from './html-parts.ts';
+import { columnsOf, folded } from './html-parts.ts';
 import { commitWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Report } from './schema.ts';
 import { whereWords } from './warnings.ts';
@@ -18,10 +17,9 @@ ${folded('How to repeat it', repeatHtml(report))}</section>`;
 }
 
 function placesTable(places: readonly Place[]): string {
-  const titles = ['Instance', 'answered by', 'platform', 'processors', 'runtime', 'versions'];
   return tableHtml({
     caption: 'Function instances that ran cells',
-    columns: titles.map((title) => ({ title })),
+    columns: columnsOf(['Instance', 'answered by', 'platform', 'processors', 'runtime', 'versions'], []),
     rows: places.map((place) => [
       `${PROVIDER_SHORT_NAMES[place.provider]} <small>${escape(place.instanceId)}</small>`,
       `${escape(place.backend)}${place.isEmulator ? ' <small>emulated</small>' : ''}`,
@@ -34,11 +32,8 @@ function placesTable(places: readonly Place[]): string {
 }
 
 function versionsHtml(versions: Report['versions']): string {
-  return escape(
-    Object.entries(versions)
-      .map((one) => one.join(' '))
-      .join(', '),
-  );
+  const packages = Object.entries(versions).map((one) => one.join(' '));
+  return escape(packages.join(', '));
 }
 
 function coordinatorHtml({ coordinator, versions, commit }: Report): string {

@@ -1,11 +1,10 @@
-// The page's tables across workloads: each layout at its best, what it costs there, the searches,
-// and what changed against an earlier report.
+// The page's tables across workloads: layouts at their best, searches, changes since a report.
 import type { Layout } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
-import { folded } from './html-parts.ts';
+import { columnsOf, folded } from './html-parts.ts';
 import { tableHtml } from '../kit/html-table.ts';
 import { cellWords, loadWords, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
@@ -36,11 +35,7 @@ export function summaryHtml({ summary, plan }: Pick<Report, 'summary' | 'plan'>)
     .confidence;
   const table = tableHtml({
     caption: 'Records a second at the load where a layout was fastest, and the layouts against each other',
-    columns: [
-      { title: 'Workload' },
-      ...layouts.map((title) => ({ title, isNumber: true })),
-      ...ratios.map(({ title }) => ({ title, isNumber: true })),
-    ],
+    columns: columnsOf(['Workload'], [...layouts, ...ratios.map(({ title }) => title)]),
     rows: summary.map((row) => summaryRow(row, layouts, ratios)),
     isCards: true,
   });
@@ -83,25 +78,15 @@ export function searchesHtml({ searches }: Pick<Report, 'searches'>): string {
   ]);
   return `<section id="searches"><h2>The highest rate that holds a latency</h2>${tableHtml({
     caption: 'Highest rates of an open loop at which a percentile stayed within a latency',
-    columns: [
-      { title: 'Cell' },
-      { title: 'held' },
-      { title: 'operations a second', isNumber: true },
-      { title: 'ms when tried again', isNumber: true },
-      { title: 'searches', isNumber: true },
-      { title: 'rates tried', isNumber: true },
-    ],
+    columns: columnsOf(['Cell', 'held'], ['operations a second', 'ms when tried again', 'searches', 'rates tried']),
     rows,
   })}</section>`;
 }
 
-const CHANGE_FORMATS: Readonly<Record<Change['figure'], (value: number) => string>> = {
-  throughput: whole,
-  p50: (ms) => `${ms.toFixed(2)} ms`,
-  p95: (ms) => `${ms.toFixed(2)} ms`,
-  p99: (ms) => `${ms.toFixed(2)} ms`,
-  cost: (value) => `$${dollars(value)}`,
-};
+function changedHtml({ figure }: Change, value: number): string {
+  if (figure === 'throughput') return whole(value);
+  return figure === 'cost' ? `$${dollars(value)}` : `${value.toFixed(2)} ms`;
+}
 
 export function againstHtml({ against }: Pick<Report, 'against'>): string {
   if (against === undefined) return '';
@@ -116,21 +101,14 @@ export function againstHtml({ against }: Pick<Report, 'against'>): string {
   const rows = told.map((change) => [
     escape(cellWords(change)),
     change.figure,
-    CHANGE_FORMATS[change.figure](change.before.median),
-    CHANGE_FORMATS[change.figure](change.now.median),
+    changedHtml(change, change.before.median),
+    changedHtml(change, change.now.median),
     `<b>${factor(change.ratio)}</b>`,
     change.p.toFixed(3),
   ]);
   const table = tableHtml({
     caption: 'Figures that changed by more than chance',
-    columns: [
-      { title: 'Cell' },
-      { title: 'figure' },
-      { title: 'before', isNumber: true },
-      { title: 'now', isNumber: true },
-      { title: 'ratio', isNumber: true },
-      { title: 'p', isNumber: true },
-    ],
+    columns: columnsOf(['Cell', 'figure'], ['before', 'now', 'ratio', 'p']),
     rows,
   });
   return `<section id="against"><h2>Against the report of ${escape(startedAt.slice(0, 10))}</h2>

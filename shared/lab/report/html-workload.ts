@@ -2,11 +2,12 @@
 import { LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import { operationsNeeded } from '../kit/histogram.ts';
 import { decimal, dollars, whole, whyUndecided } from '../kit/format.ts';
-import { folded, mark } from './html-parts.ts';
+import { columnsOf, folded, mark } from './html-parts.ts';
 import { escape } from '../kit/html.ts';
 import { figureHtml, ratioHtml } from './html-summary.ts';
-import { type Column, tableHtml } from '../kit/html-table.ts';
-import { loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_TITLES } from './names.ts';
+import { tableHtml } from '../kit/html-table.ts';
+import { totalOf } from '../kit/usage.ts';
+import { failedIn, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_TITLES } from './names.ts';
 import type { Comparison, Report, ReportCell } from './schema.ts';
 
 export function workloadHtml(report: Pick<Report, 'cells' | 'comparisons'>, workload: Workload): string {
@@ -14,41 +15,25 @@ export function workloadHtml(report: Pick<Report, 'cells' | 'comparisons'>, work
   const sizes = [...new Set(cells.map(({ recordBytes }) => recordBytes))];
   const parts = sizes.map((recordBytes) => {
     const own = cells.filter((cell) => cell.recordBytes === recordBytes);
-    const comparisons = report.comparisons.filter(
-      (one) => one.workload === workload && one.recordBytes === recordBytes,
-    );
+    const isOwn = (one: Comparison): boolean => one.workload === workload && one.recordBytes === recordBytes;
     const title = sizes.length > 1 ? `<h3>Records of ${whole(recordBytes)} bytes</h3>` : '';
-    return `${title}${cellsTable(own, workload)}${comparisonsTable(comparisons)}`;
+    return `${title}${cellsTable(own, workload)}${comparisonsTable(report.comparisons.filter(isOwn))}`;
   });
   return `<section id="${workload}"><h2>${escape(WORKLOAD_TITLES[workload])}</h2>
 ${parts.join('')}</section>`;
 }
 
-const CELL_COLUMNS = [
-  'records/s',
-  'p50 ms',
-  'p99 ms',
-  'p99.9 ms',
-  'billed / 1,000',
-  '$ / million',
-  'failed',
-  'retries',
-  'sound runs',
-];
+const PERCENTILES = ['p50 ms', 'p99 ms', 'p99.9 ms'];
+const CELL_COLUMNS = ['records/s', ...PERCENTILES, 'billed / 1,000', '$ / million', 'failed', 'retries', 'sound runs'];
 
 function cellsTable(cells: readonly ReportCell[], workload: Workload): string {
   const table = tableHtml({
     caption: `Every cell of ${workload}: medians, and below them the interval of the median`,
-    columns: columnsOf(CELL_COLUMNS),
+    columns: columnsOf(['Cell'], CELL_COLUMNS),
     rows: inOrder(cells).map(cellRow),
   });
   return `${table}
 <p class="words">Small in place of a percentile: the operations of the run that had the fewest, and how many of each run it needs. Longer windows have more.</p>`;
-}
-
-/** A column of the cell, and columns of numbers. */
-function columnsOf(titles: readonly string[]): Column[] {
-  return [{ title: 'Cell' }, ...titles.map((title) => ({ title, isNumber: true }))];
 }
 
 /** By cloud, layout and load. */
@@ -70,7 +55,7 @@ const OPEN_LOOPS = 1_000_000;
 
 function cellRow(cell: ReportCell): string[] {
   const { runs } = cell;
-  const failed = sum(cell.errors) + cell.unfinished;
+  const failed = failedIn(cell);
   const codes = Object.entries(cell.errors).map(([code, count]) => `${code}: ${count}`);
   const sound = runs.filter(({ isSound }) => isSound).length;
   return [
@@ -82,7 +67,7 @@ function cellRow(cell: ReportCell): string[] {
     figureHtml(cell.billableOperationsPer1000Records, decimal),
     figureHtml(cell.dollarsPerMillionRecords, dollars),
     failed === 0 ? '0' : `${whole(failed)} <small>${escape(codes.join(', '))}</small>`,
-    cell.retries === null ? 'hidden' : whole(sum(cell.retries)),
+    cell.retries === null ? 'hidden' : whole(totalOf(cell.retries)),
     `${sound} of ${runs.length}`,
   ];
 }
@@ -113,14 +98,10 @@ function comparisonsTable(comparisons: readonly Comparison[]): string {
   ]);
   const table = tableHtml({
     caption: 'Layouts against each other at the same load',
-    columns: columnsOf(['throughput', 'dollars a record']),
+    columns: columnsOf(['Cell'], ['throughput', 'dollars a record']),
     rows,
   });
   const isOneRun = alike.every(({ recordsPerSecond }) => recordsPerSecond?.pairs === 1);
   const verdict = isOneRun ? 'one run of each' : `${undecided} of ${alike.length} cannot be told apart`;
   return folded(`Layout against layout at each load: ${verdict}`, table);
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
 }

@@ -1,5 +1,4 @@
-// The report as one self-contained HTML page without script. Its meaning stands in the first
-// screen; the method is folded.
+// The report as one self-contained HTML page without script.
 import { WORKLOADS } from '../kit/dimensions.ts';
 import { leadHtml } from './html-lead.ts';
 import { methodHtml } from './html-method.ts';
@@ -8,12 +7,10 @@ import { againstHtml, searchesHtml, summaryHtml } from './html-summary.ts';
 import { workloadHtml } from './html-workload.ts';
 import type { Report } from './schema.ts';
 
-/** The whole document. */
 export function reportHtml(report: Report): string {
   return page(`Stowage: comparison of ${report.startedAt.slice(0, 10)}`, reportBody(report));
 }
 
-/** The content of its body. */
 export function reportBody(report: Report): string {
   const workloads = WORKLOADS.filter((workload) => report.cells.some((cell) => cell.workload === workload));
   const links = [...workloads, 'method'].map((id) => `<a href="#${id}">${id}</a>`);

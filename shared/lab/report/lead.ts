@@ -1,12 +1,11 @@
-// Three sentences for a reader in a hurry: the layouts, the result, its trust. The picture shows
-// the pairs.
+// Three sentences for a reader in a hurry, and the pairs that the picture shows.
 import type { Layout } from '../kit/dimensions.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { factor } from '../kit/format.ts';
-import { coordinatesOf } from './against.ts';
+import { said } from '../kit/said.ts';
+import { nameOf } from './against.ts';
 import { list, PROVIDER_NAMES, providersIn, recordWords } from './names.ts';
 import type { Best, Report, SummaryRow } from './schema.ts';
-import { isEmulated } from './warnings.ts';
 
 const LAYOUT_WORDS: Readonly<Record<Layout, string>> = {
   record: 'one entity a record',
@@ -16,21 +15,16 @@ const LAYOUT_WORDS: Readonly<Record<Layout, string>> = {
   'container-batch': 'batches of this store',
 };
 
-export type Other = 'record' | 'batch' | 'driver';
-
-/**
- * The container layout against another of the same provider and workload, each at its best load.
- */
+/** The container layout against another, each at its best load. */
 export interface Pair {
   readonly provider: SummaryRow['provider'];
   readonly workload: SummaryRow['workload'];
   readonly recordBytes: number;
-  readonly other: Other;
+  readonly other: 'record' | 'batch' | 'driver';
   /** Ratio of the records a second. */
   readonly ratio: Ratio;
 }
 
-/** Whether chance can be ruled out. */
 export function isTold({ verdict }: Ratio): boolean {
   return verdict === 'higher' || verdict === 'lower';
 }
@@ -40,7 +34,6 @@ export function isOneRun({ pairs }: Ratio): boolean {
   return pairs === 1;
 }
 
-/** The pairs with a ratio: calls that hand over other numbers of records have none. */
 export function pairsOf(summary: readonly SummaryRow[]): Pair[] {
   return summary.flatMap(({ provider, workload, recordBytes, ...row }) =>
     (
@@ -75,11 +68,8 @@ function meaning({ summary, cells }: Report): string {
   return `Each at its best load, containers are ${[...standings, ...cost].join('; ')}.`;
 }
 
-/**
- * `faster than one entity a record in 4 of 6 pairs (2.4 x to 30 x), slower in 1 (0.60 x), undecided
- * in 1`.
- */
-function standing(other: Other, pairs: readonly Pair[]): string {
+/** `faster than one entity a record in 4 of 6 pairs (2.4 x to 30 x), undecided in 2`. */
+function standing(other: Pair['other'], pairs: readonly Pair[]): string {
   const told = (wanted: Ratio['verdict']): number[] =>
     pairs.flatMap(({ ratio }) => (ratio.verdict === wanted ? ratio.ratio : []));
   const [faster, slower] = [told('higher'), told('lower')];
@@ -87,11 +77,11 @@ function standing(other: Other, pairs: readonly Pair[]): string {
   if (pairs.every(({ ratio }) => isOneRun(ratio)))
     return `in one run ${spread(pairs.map(({ ratio }) => ratio.ratio))} as fast as ${LAYOUT_WORDS[other]}`;
   if (untold === pairs.length) return `not told apart from ${LAYOUT_WORDS[other]} in any of ${untold} pairs`;
-  return [
+  return said(
     `faster than ${LAYOUT_WORDS[other]} in ${faster.length} of ${pairs.length} pairs${inBrackets(faster)}`,
-    ...(slower.length === 0 ? [] : [`slower in ${slower.length}${inBrackets(slower)}`]),
-    ...(untold === 0 ? [] : [`undecided in ${untold}`]),
-  ].join(', ');
+    slower.length > 0 && `slower in ${slower.length}${inBrackets(slower)}`,
+    untold > 0 && `undecided in ${untold}`,
+  ).join(', ');
 }
 
 function inBrackets(ratios: readonly number[]): string {
@@ -105,24 +95,24 @@ function spread(ratios: readonly number[]): string {
 
 /** Container to record, in dollars of operations. */
 function costRatio(best: SummaryRow['best'], cells: Report['cells']): number[] {
-  const dollars = (own: Best | null): number =>
-    own === null ? 0 : (cells.find((cell) => isAt(own, cell))?.dollarsPerMillionRecords.median ?? 0);
+  const dollars = (own: Best | null): number => {
+    const cell = cells.find((one) => own !== null && nameOf(one) === nameOf(own));
+    return cell?.dollarsPerMillionRecords.median ?? 0;
+  };
   const [container, record] = [dollars(best.container), dollars(best.record)];
   return container > 0 && record > 0 ? [container / record] : [];
-}
-
-function isAt(best: Best, cell: Report['cells'][number]): boolean {
-  return JSON.stringify(coordinatesOf(best)) === JSON.stringify(coordinatesOf(cell));
 }
 
 function trust({ places, cells, plan }: Report): string {
   const runs = cells.flatMap((cell) => cell.runs);
   const sound = runs.filter(({ isSound }) => isSound).length;
-  const where = !isEmulated(places)
-    ? 'the real services'
-    : places.every(({ isEmulator }) => isEmulator)
-      ? 'emulators on one machine, so compare layouts and take no rate for a cloud’s'
-      : 'a real service and an emulator, which do not compare';
+  const emulated = places.filter(({ isEmulator }) => isEmulator).length;
+  const where =
+    emulated === 0
+      ? 'the real services'
+      : emulated === places.length
+        ? 'emulators on one machine, so compare layouts and take no rate for a cloud’s'
+        : 'a real service and an emulator, which do not compare';
   const many = plan.repetitions === 1 ? 'Each figure is of one run' : `Figures are medians of ${plan.repetitions} runs`;
   return `${many} on ${where}; ${sound === runs.length ? 'all' : sound} of ${runs.length} runs are sound.`;
 }

@@ -1,9 +1,10 @@
-// Providers, layouts, workloads, loads and cells by name and colour, the same on every page and in
-// the terminal.
-import { type Layout, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
+// Names and colours, the same on every page and in the terminal.
+import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { whole } from '../kit/format.ts';
+import { totalOf } from '../kit/usage.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Report } from './schema.ts';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',
@@ -15,44 +16,21 @@ export const PROVIDER_SHORT_NAMES: Readonly<Record<Provider, string>> = {
   'azure-tables': 'Azure',
 };
 
-type Palette = Readonly<Record<Provider, Readonly<Record<Layout, string>>>>;
+/** A colour for each of `LAYOUTS`, in their order. */
+type Palette = Readonly<Record<Provider, readonly string[]>>;
 
 /**
  * Warm for Google, blue for Azure; fuller entities are further from the paper's brightness. Each
  * has a contrast of 3 to 1 at least (WCAG 2.2, 1.4.11).
  */
-export const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
+const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
   light: {
-    datastore: {
-      record: '#d27a1e',
-      batch: '#b5500f',
-      driver: '#a8730c',
-      container: '#6e2508',
-      'container-batch': '#4a1705',
-    },
-    'azure-tables': {
-      record: '#4a95d6',
-      batch: '#1f6cb0',
-      driver: '#3d7f9c',
-      container: '#0b3763',
-      'container-batch': '#061f3a',
-    },
+    datastore: ['#d27a1e', '#b5500f', '#a8730c', '#6e2508', '#4a1705'],
+    'azure-tables': ['#4a95d6', '#1f6cb0', '#3d7f9c', '#0b3763', '#061f3a'],
   },
   dark: {
-    datastore: {
-      record: '#b5682e',
-      batch: '#e8944a',
-      driver: '#c79a3a',
-      container: '#ffd2ab',
-      'container-batch': '#fff0e0',
-    },
-    'azure-tables': {
-      record: '#4580b8',
-      batch: '#6fb0ea',
-      driver: '#6fa3b8',
-      container: '#c4e3fb',
-      'container-batch': '#eaf5ff',
-    },
+    datastore: ['#b5682e', '#e8944a', '#c79a3a', '#ffd2ab', '#fff0e0'],
+    'azure-tables': ['#4580b8', '#6fb0ea', '#6fa3b8', '#c4e3fb', '#eaf5ff'],
   },
 };
 
@@ -70,13 +48,11 @@ export function colourOf(provider: Provider, layout: Layout): string {
   return `var(--${provider}-${layout})`;
 }
 
-/** The declarations behind `colourOf`. */
-export function paletteCss(palette: Palette): string {
-  return Object.entries(palette)
-    .flatMap(([provider, layouts]) =>
-      Object.entries(layouts).map(([layout, colour]) => `--${provider}-${layout}: ${colour};`),
-    )
-    .join(' ');
+export function paletteCss(theme: keyof typeof PALETTES): string {
+  const colours = PROVIDERS.flatMap((provider) =>
+    LAYOUTS.map((layout, at) => `--${provider}-${layout}: ${PALETTES[theme][provider][at]};`),
+  );
+  return colours.join(' ');
 }
 
 export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
@@ -89,17 +65,14 @@ export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
   'ycsb-f': 'YCSB F: half reads, half read-modify-writes',
 };
 
-/** Providers that have cells, in the order of all reports. */
 export function providersIn(cells: readonly Pick<Coordinates, 'provider'>[]): Provider[] {
   return PROVIDERS.filter((provider) => cells.some((cell) => cell.provider === provider));
 }
 
+type LoadOf = Pick<Coordinates, 'instances' | 'callers' | 'ratePerSecond'>;
+
 /** `32 callers`, `4 x 8 callers`, `400/s offered`. */
-export function loadWords({
-  instances,
-  callers,
-  ratePerSecond,
-}: Pick<Coordinates, 'instances' | 'callers' | 'ratePerSecond'>): string {
+export function loadWords({ instances, callers, ratePerSecond }: LoadOf): string {
   if (ratePerSecond !== null) return `${whole(ratePerSecond)}/s offered${instances > 1 ? ` by ${instances}` : ''}`;
   const own = `${callers} ${callers === 1 && instances === 1 ? 'caller' : 'callers'}`;
   return instances > 1 ? `${instances} x ${own}` : own;
@@ -110,6 +83,16 @@ export function cellWords(cell: Coordinates): string {
   const { provider, layout, workload, recordBytes, containerKib } = cell;
   const size = containerKib === null ? '' : ` of ${containerKib} KiB`;
   return `${PROVIDER_SHORT_NAMES[provider]} ${layout}${size}, ${workload}, ${whole(recordBytes)} B, ${loadWords(cell)}`;
+}
+
+/** `Azure batch, load, 500 B, 4 callers, run 1: HTTP 500`. */
+export function failureWords(failure: Report['failures'][number]): string {
+  return `${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`;
+}
+
+/** Records that failed, and operations without a reply. */
+export function failedIn({ errors, unfinished }: Pick<Report['cells'][number], 'errors' | 'unfinished'>): number {
+  return totalOf(errors) + unfinished;
 }
 
 /** `records of 1,000 random bytes, as YCSB's`. */

@@ -1,9 +1,7 @@
-// Makes the report of a comparison: schema.ts says what it holds. Pure: the same outcome and
-// circumstances always make the same report.
+// Makes the report of a comparison. The same outcome and circumstances make the same report.
 import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operations.ts';
 import type { PriceList } from '../cost/prices.ts';
 import type { Coordinates } from '../load/coordinates.ts';
-import type { Latencies } from '../kit/histogram.ts';
 import { type Figure, figureOf } from '../kit/figure.ts';
 import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -20,7 +18,7 @@ import {
 } from './schema.ts';
 import { comparisonsOf, summaryOf } from './summary.ts';
 
-/** Makes the report of what there is: an outcome that ended early makes one, too. */
+/** An outcome that ended early makes a report, too. */
 export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
   const prices = operationPriceList(list);
   const places = new Places();
@@ -44,10 +42,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
   };
 }
 
-/**
- * Runs of one cell together, in the order of their repetitions; cells by their coordinates,
- * whatever order they ran in.
- */
+/** Runs of one cell together by repetition, cells by coordinates, whatever order they ran in. */
 function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(
   runs: readonly Run[],
 ): Run[][] {
@@ -58,14 +53,9 @@ function byCell<Run extends { readonly cell: Coordinates; readonly repetition: n
 }
 
 function inOrder(one: Coordinates, other: Coordinates): number {
-  const byName = namesOf(one).localeCompare(namesOf(other), 'en');
-  if (byName !== 0) return byName;
+  const [name, otherName] = [one, other].map(({ provider, workload, layout }) => `${provider} ${workload} ${layout}`);
   const differences = numbersOf(one).map((number, at) => number - numbersOf(other)[at]!);
-  return differences.find((difference) => difference !== 0) ?? 0;
-}
-
-function namesOf({ provider, workload, layout }: Coordinates): string {
-  return [provider, workload, layout].join(' ');
+  return name!.localeCompare(otherName!, 'en') || (differences.find((difference) => difference !== 0) ?? 0);
 }
 
 function numbersOf({ recordBytes, containerKib, instances, ratePerSecond, callers }: Coordinates): number[] {
@@ -100,22 +90,14 @@ function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places
   };
 }
 
-type Latency = ReportRun['latency'];
-
+/** A percentile needs every run to bear it. */
 function latencyOf(runs: readonly ReportRun[]): ReportCell['latency'] {
-  const of = (name: keyof Latency): Figure | null => {
+  const names = Object.keys(runs[0]!.latency) as (keyof ReportRun['latency'])[];
+  const figures = names.map((name) => {
     const values = runs.flatMap(({ latency }) => latency[name] ?? []);
-    return values.length < runs.length ? null : figureOf(values);
-  };
-  return {
-    meanMs: of('meanMs')!,
-    p50Ms: of('p50Ms'),
-    p90Ms: of('p90Ms'),
-    p95Ms: of('p95Ms'),
-    p99Ms: of('p99Ms'),
-    p999Ms: of('p999Ms'),
-    maxMs: of('maxMs')!,
-  } satisfies Record<keyof Latencies, Figure | null>;
+    return [name, values.length < runs.length ? null : figureOf(values)];
+  });
+  return Object.fromEntries(figures) as ReportCell['latency'];
 }
 
 function retriesOf(runs: readonly ReportRun[]): Counts | null {

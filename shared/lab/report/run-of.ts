@@ -6,10 +6,7 @@ import type { CellRun } from '../plan/outcome.ts';
 import type { ReportRun } from './schema.ts';
 import type { Place } from '../load/place.ts';
 
-/**
- * Windows of one run that open further apart than this share of their length did not generate their
- * load together.
- */
+/** Windows that open further apart than this share of their length had no load together. */
 const SKEW_MOST = 0.1;
 
 export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {
@@ -33,25 +30,24 @@ function isSound({ warmup, isCold, isHeldByRamp, durationMs }: CellResult, skewM
 }
 
 function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {
-  const { place, isCold, uptimeMs, firstOperationMs, warmup, durationMs, behindMsMax, isHeldByRamp, memoryBytes } =
-    part;
+  const { warmup, processor } = part;
   return {
-    place: places.indexOf(place),
-    isCold,
-    uptimeMs,
-    firstOperationMs,
+    place: places.indexOf(part.place),
+    isCold: part.isCold,
+    uptimeMs: part.uptimeMs,
+    firstOperationMs: part.firstOperationMs,
     warmupMs: warmup.durationMs,
     steadiness: warmup.steadiness,
     warmupErrors: warmup.errors,
     skewMs,
-    durationMs,
+    durationMs: part.durationMs,
     recordsPerSecond: rateOf(part),
-    behindMsMax,
-    isHeldByRamp,
-    processorWait: part.processor.wait,
-    processorStolen: part.processor.stolen,
-    processorBusy: part.processor.busy,
-    memoryBytes,
+    behindMsMax: part.behindMsMax,
+    isHeldByRamp: part.isHeldByRamp,
+    processorWait: processor.wait,
+    processorStolen: processor.stolen,
+    processorBusy: processor.busy,
+    memoryBytes: part.memoryBytes,
   };
 }
 

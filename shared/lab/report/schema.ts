@@ -1,5 +1,5 @@
-// The report of a comparison as data: what `compare.json` holds, checked before it is written.
-// Sizes in bytes, times in milliseconds unless the name says otherwise; null means not known.
+// The report of a comparison as data: `compare.json`, checked before it is written. Sizes in bytes,
+// times in milliseconds unless the name says otherwise; null means not known.
 import * as z from 'zod';
 import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/place.ts';
@@ -18,10 +18,7 @@ export const REPORT_SCHEMA_VERSION = 5;
 const positive = z.number().min(0);
 const share = positive.max(1);
 
-/**
- * Latencies of one operation as it is sent and answered; a percentile is null where fewer than ten
- * operations were slower (histogram.ts).
- */
+/** A percentile is null where fewer than ten operations were slower (histogram.ts). */
 function latencySchema<One extends z.ZodType>(one: One) {
   const rare = one.nullable();
   return z.strictObject({ meanMs: one, p50Ms: rare, p90Ms: rare, p95Ms: rare, p99Ms: rare, p999Ms: rare, maxMs: one });
@@ -37,10 +34,7 @@ const partSchema = z.strictObject({
   warmupMs: positive,
   steadiness: z.enum(STEADINESS),
   warmupErrors: z.int().min(0),
-  /**
-   * Milliseconds from the earliest opening of a window in this run to this one's, by the instances'
-   * own clocks.
-   */
+  /** From the run's earliest opening of a window to this one's, by the instances' own clocks. */
   skewMs: positive,
   durationMs: positive,
   recordsPerSecond: positive,
@@ -71,15 +65,10 @@ const runSchema = z.strictObject({
   usage: usageSchema,
   /** The store's counts, warm-up and drain included; null in layouts without it. */
   store: storeCountersSchema.nullable(),
-  /**
-   * True if no instance was known to be unsteady, none was cold or held by a ramp, and their
-   * windows began within a tenth of the window of each other.
-   */
+  /** Fit to be judged, as run-of.ts says. */
   isSound: z.boolean(),
   parts: z.array(partSchema).min(1),
 });
-
-export type ReportRun = z.infer<typeof runSchema>;
 
 export const reportCellSchema = z.strictObject({
   ...coordinatesSchema.shape,
@@ -102,27 +91,17 @@ export const reportCellSchema = z.strictObject({
   runs: z.array(runSchema).min(1),
 });
 
-export type ReportCell = z.infer<typeof reportCellSchema>;
-
-/**
- * One layout against another, both at the coordinates given. A ratio is null, too, where the
- * denominator is 0.
- */
+/** One layout against another at the same coordinates. A ratio over 0 is null. */
 const comparisonSchema = z.strictObject({
   ...coordinatesSchema.omit({ layout: true, containerKib: true }).shape,
   containerKib: coordinatesSchema.shape.containerKib,
   numerator: z.enum(LAYOUTS),
   denominator: z.enum(LAYOUTS),
-  /**
-   * Whether their calls hand over equally many records. Else there is no ratio: it would compare
-   * two kinds of operation.
-   */
+  /** Whether their calls hand over equally many records. Else there is no ratio. */
   isLikeWithLike: z.boolean(),
   recordsPerSecond: ratioSchema.nullable(),
   dollarsPerMillionRecords: ratioSchema.nullable(),
 });
-
-export type Comparison = z.infer<typeof comparisonSchema>;
 
 const bestSchema = z.strictObject({
   ...coordinatesSchema.shape,
@@ -130,28 +109,19 @@ const bestSchema = z.strictObject({
   recordsPerSecond: figureSchema,
 });
 
-export type Best = z.infer<typeof bestSchema>;
-
-/**
- * Each layout at the load where it was fastest. The choice favours lucky runs a little;
- * `comparisons` have no choice in them.
- */
+/** Each layout at the load where it was fastest, a choice that favours lucky runs a little. */
 const summaryRowSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   workload: z.enum(WORKLOADS),
   recordBytes: coordinatesSchema.shape.recordBytes,
   best: z.record(z.enum(LAYOUTS), bestSchema.nullable()),
   containerToRecord: ratioSchema.nullable(),
-  /**
-   * To that of `container-batch` where a call of `container` hands over another number of records.
-   */
+  /** That of `container-batch` where a call of `container` hands over other numbers of records. */
   containerToBatch: ratioSchema.nullable(),
   containerToDriver: ratioSchema.nullable(),
   /** To `batch` in `load`, else to `record`: a request of theirs has as many records. */
   driverToSdk: ratioSchema.nullable(),
 });
-
-export type SummaryRow = z.infer<typeof summaryRowSchema>;
 
 /** The highest rate that held a latency. */
 const reportSearchSchema = z.strictObject({
@@ -164,12 +134,7 @@ const reportSearchSchema = z.strictObject({
   runs: z.array(searchRunSchema).min(1),
 });
 
-export type ReportSearch = z.infer<typeof reportSearchSchema>;
-
-/**
- * Figures that are compared with those of an earlier report, by the names that conditions on them
- * use.
- */
+/** Figures that are compared with an earlier report's, by the names that conditions use. */
 export const COMPARED_NAMES = ['throughput', 'p50', 'p95', 'p99', 'cost'] as const;
 
 const changeSchema = z.strictObject({
@@ -185,8 +150,6 @@ const changeSchema = z.strictObject({
   verdict: z.enum(['higher', 'lower', 'undecided']),
 });
 
-export type Change = z.infer<typeof changeSchema>;
-
 const againstSchema = z.strictObject({
   /** When the earlier comparison began. */
   startedAt: z.iso.datetime(),
@@ -199,8 +162,6 @@ const againstSchema = z.strictObject({
   /** All other differences between the two comparisons, a sentence each. */
   otherwise: z.array(z.string()),
 });
-
-export type Against = z.infer<typeof againstSchema>;
 
 /** The machine that asked for the cells, which is not where they ran. */
 const coordinatorSchema = z.strictObject({
@@ -225,8 +186,6 @@ export const circumstancesSchema = z.strictObject({
   /** The clouds that were asked for; what took part shows in `places`. */
   providers: z.array(z.strictObject({ provider: z.enum(PROVIDERS), ran: z.boolean(), why: z.string() })),
 });
-
-export type Circumstances = z.infer<typeof circumstancesSchema>;
 
 /** The prices of billed operations. */
 const pricesSchema = z.strictObject({
@@ -267,6 +226,15 @@ export const reportSchema = z.strictObject({
   notes: z.array(z.string()),
 });
 
+export type ReportRun = z.infer<typeof runSchema>;
+export type ReportCell = z.infer<typeof reportCellSchema>;
+export type Comparison = z.infer<typeof comparisonSchema>;
+export type Best = z.infer<typeof bestSchema>;
+export type SummaryRow = z.infer<typeof summaryRowSchema>;
+export type ReportSearch = z.infer<typeof reportSearchSchema>;
+export type Change = z.infer<typeof changeSchema>;
+export type Against = z.infer<typeof againstSchema>;
+export type Circumstances = z.infer<typeof circumstancesSchema>;
 export type Report = z.infer<typeof reportSchema>;
 
 /** The whole document, as JSON data. */

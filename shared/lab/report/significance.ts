@@ -1,5 +1,4 @@
 // The Mann-Whitney test, two-sided and exact: it compares ranks, so one slow run cannot decide.
-// With three values a side nothing can be told apart.
 import { wilcoxonRankSum } from 'simple-statistics';
 import { SIGNIFICANCE } from '../kit/figure.ts';
 

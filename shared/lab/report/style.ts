@@ -1,10 +1,10 @@
 // The style of all reports: readable on a phone, on a screen, in the dark and on paper.
-import { paletteCss, PALETTES } from './names.ts';
+import { paletteCss } from './names.ts';
 
 const LIGHT = `--ink: #1f2933; --soft: #52606d; --paper: #fff; --ground: #f6f8fa; --line: #dde3e9; --amber: #d9a400; --amber-ground: #fff8e1;
---red: #b3261e; ${paletteCss(PALETTES.light)}`;
+--red: #b3261e; ${paletteCss('light')}`;
 const DARK = `--ink: #e4e9ee; --soft: #a9b4bf; --paper: #1b2128; --ground: #12161b; --line: #38424d; --amber: #d9a400; --amber-ground: #332b12;
---red: #ff8a80; ${paletteCss(PALETTES.dark)}`;
+--red: #ff8a80; ${paletteCss('dark')}`;
 
 /** Below this width of the page the picture is drawn for phones. */
 const PHONE = '(max-width: 640px)';

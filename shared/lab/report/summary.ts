@@ -1,20 +1,14 @@
-// The comparison in ratios: each layout against the others, cell by cell, and at the load where
-// each was fastest.
+// The comparison in ratios: layouts against each other, cell by cell and each at its best load.
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Layout, LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import { type Ratio, ratioOf } from '../kit/ratio.ts';
 import { coordinatesOf } from './against.ts';
 import type { Best, Comparison, ReportCell, SummaryRow } from './schema.ts';
 
-/**
- * In `load` the driver writes many records at once, as `batch` does; else one, as `record` does.
- */
+/** In `load` the driver writes many records at once, as `batch` does; else one, as `record`. */
 const sdkBeside = (workload: Workload): Layout => (workload === 'load' ? 'batch' : 'record');
 
-/**
- * Which layout is set against which: the store against what its users have else, and its driver
- * against both, to tell what packing brings from the rest.
- */
+/** The store against what its users have else, its driver against both: what does packing bring? */
 function pairsOf(workload: Workload): readonly (readonly [numerator: Layout, denominator: Layout])[] {
   return [
     ['container', 'record'],
@@ -25,7 +19,6 @@ function pairsOf(workload: Workload): readonly (readonly [numerator: Layout, den
   ];
 }
 
-/** The pairs at each load that both sides ran. */
 export function comparisonsOf(cells: readonly ReportCell[]): Comparison[] {
   return cells.flatMap((cell) =>
     pairsOf(cell.workload).flatMap(([numerator, denominator]) => {
@@ -48,10 +41,7 @@ function comparisonOf(cell: ReportCell, other: ReportCell): Comparison {
   };
 }
 
-/**
- * The ratio over runs that both cells have in one block. Null where their calls hand over other
- * numbers of records.
- */
+/** Over runs that both have in one block. Null where calls hand over other numbers of records. */
 function ratioBetween(
   cell: ReportCell,
   other: ReportCell,
@@ -72,7 +62,7 @@ function isSameLoad(one: Coordinates, other: Coordinates): boolean {
   return names.every((name) => one[name] === other[name]);
 }
 
-/** A ratio of the summary as text and page show it, and the sides whose figures it is of. */
+/** The summary's ratios, and the sides whose figures each is of. */
 export const SUMMARY_RATIOS = [
   { name: 'containerToRecord', title: 'container to record', sides: ['container', 'record'] },
   { name: 'containerToBatch', title: 'container to batch', sides: ['container', 'batch'] },
@@ -87,10 +77,7 @@ export function shownIn(summary: readonly SummaryRow[]) {
   return { layouts, ratios };
 }
 
-/**
- * A row for each provider, workload and size of records that has cells. A ratio is null where a
- * side has none, or where their calls differ.
- */
+/** A row for each provider, workload and size of records. A side without cells has no ratio. */
 export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
   const inOrder = PROVIDERS.flatMap((provider) => cells.filter((cell) => cell.provider === provider));
   const rows = Map.groupBy(inOrder, ({ provider, workload, recordBytes }) => `${provider} ${workload} ${recordBytes}`);
@@ -124,9 +111,6 @@ function bestOf(cells: readonly ReportCell[], layout: Layout): ReportCell | unde
 
 function asBest(cell: ReportCell | undefined): Best | null {
   if (cell === undefined) return null;
-  return {
-    ...coordinatesOf(cell),
-    recordsPerCall: cell.recordsPerCall,
-    recordsPerSecond: cell.recordsPerSecond,
-  };
+  const { recordsPerCall, recordsPerSecond } = cell;
+  return { ...coordinatesOf(cell), recordsPerCall, recordsPerSecond };
 }

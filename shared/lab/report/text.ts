@@ -2,13 +2,12 @@
 import { operationsNeeded } from '../kit/histogram.ts';
 import { LAYOUTS } from '../kit/dimensions.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
-import { cellWords, loadWords, PROVIDER_NAMES, recordWords, WORKLOAD_TITLES } from './names.ts';
-import type { Against, Report, ReportCell, SummaryRow } from './schema.ts';
+import { cellWords, failedIn, failureWords, loadWords, PROVIDER_NAMES, recordWords, WORKLOAD_TITLES } from './names.ts';
+import type { Against, Best, Report, ReportCell, SummaryRow } from './schema.ts';
 import { shownIn, type SUMMARY_RATIOS } from './summary.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
 
-/** The whole text, with a final newline. */
 export function reportText(report: Report): string {
   const parts = [
     headingText(report),
@@ -50,8 +49,7 @@ function workloadsText({ cells }: Report): string[] {
 }
 
 function cellRow(cell: ReportCell): string[] {
-  const { latency, recordsPerSecond, errors } = cell;
-  const failed = Object.values(errors).reduce((sum, count) => sum + count, cell.unfinished);
+  const { latency, recordsPerSecond } = cell;
   return [
     cell.provider,
     cell.layout + (cell.containerKib === null ? '' : ` ${cell.containerKib}K`),
@@ -61,22 +59,27 @@ function cellRow(cell: ReportCell): string[] {
     ...[latency.p50Ms, latency.p99Ms].map((figure) => (figure === null ? '-' : decimal(figure.median))),
     decimal(cell.billableOperationsPer1000Records.median),
     dollars(cell.dollarsPerMillionRecords.median),
-    String(failed),
+    String(failedIn(cell)),
   ];
 }
 
 function warningsText(report: Report): string {
   const { endedEarly, failures, leftOut, leftovers, providers } = report;
-  const left = leftovers.map(({ provider, dataset, error }) => `  ${provider} ${dataset}: ${error}`);
-  const failed = failures.map((failure) => `  ${cellWords(failure)}, run ${failure.repetition}: ${failure.error}`);
   return [
     ...(endedEarly === null ? [] : wrapped(`ENDED BEFORE ITS LAST RUN: ${endedEarly}`)),
     ...[...unlikePlaces(report.places), ...disturbances(report)].flatMap((line) => wrapped(`WARNING: ${line}`)),
-    ...(failed.length === 0 ? [] : ['FAILED RUNS', ...failed]),
+    ...under('FAILED RUNS', failures.map(failureWords)),
     ...providers.filter(({ ran }) => !ran).map(({ provider, why }) => `Left out: ${PROVIDER_NAMES[provider]}: ${why}`),
     ...leftOut.map(({ provider, layout, workload, why }) => `Left out: ${provider} ${layout}, ${workload}: ${why}`),
-    ...(left.length === 0 ? [] : ['NOT REMOVED, delete it yourself:', ...left]),
+    ...under(
+      'NOT REMOVED, delete it yourself:',
+      leftovers.map(({ provider, dataset, error }) => `${provider} ${dataset}: ${error}`),
+    ),
   ].join('\n');
+}
+
+function under(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }
 
 function searchesText({ searches }: Report): string {
@@ -110,29 +113,22 @@ function againstText(against: Against | undefined): string {
 function summaryText({ summary, prices }: Report): string {
   if (summary.length === 0) return '';
   const { layouts, ratios } = shownIn(summary);
-  const rows = summary.map(({ provider, workload, recordBytes, best }) => [
-    provider,
-    `${workload} ${recordBytes}B`,
-    ...layouts.map((layout) => {
-      const own = best[layout];
-      return own === null ? '-' : `${whole(own.recordsPerSecond.median)} (x${own.callers * own.instances})`;
-    }),
-  ]);
-  const compared = summary.map((row) => [
-    row.provider,
-    `${row.workload} ${row.recordBytes}B`,
-    ...ratios.map((one) => ratioText(row, one)),
-  ]);
+  const nameOf = ({ provider, workload, recordBytes }: SummaryRow) => [provider, `${workload} ${recordBytes}B`];
+  const rows = summary.map((row) => [...nameOf(row), ...layouts.map((layout) => bestText(row.best[layout]))]);
+  const compared = summary.map((row) => [...nameOf(row), ...ratios.map((one) => ratioText(row, one))]);
+  const titles = ratios.map(({ title }) => title);
   return [
     textTable(['best of each', 'workload', ...layouts], rows, 2),
-    ...(ratios.length === 0
-      ? []
-      : [textTable(['its ratios', 'workload', ...ratios.map(({ title }) => title)], compared, 2)]),
+    ...(ratios.length === 0 ? [] : [textTable(['its ratios', 'workload', ...titles], compared, 2)]),
     '?: one run, fewer than six sound ones, or not told apart. Calls differ: in the records that one hands over; no ratio.',
     'To batch is that of container-batch where container hands over single records.',
     `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
     `Dollars are list prices of ${prices.date}, operations only.`,
   ].join('\n');
+}
+
+function bestText(best: Best | null): string {
+  return best === null ? '-' : `${whole(best.recordsPerSecond.median)} (x${best.callers * best.instances})`;
 }
 
 function ratioText(row: SummaryRow, { name, sides }: (typeof SUMMARY_RATIOS)[number]): string {

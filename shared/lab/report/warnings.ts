@@ -1,56 +1,38 @@
-// Warnings before any figure: the place, disturbances, gaps. The same sentences for page and
-// terminal.
+// Warnings before any figure, the same on the page and in the terminal.
 import type { Place } from '../load/place.ts';
 import { percent } from '../kit/format.ts';
+import { said } from '../kit/said.ts';
 import { list, PROVIDER_NAMES, providersIn } from './names.ts';
 import type { Report, ReportRun } from './schema.ts';
 
-/**
- * Above these shares a run counts as disturbed. Function and emulator on two processors usually
- * wait a fifth; a cloud's machine has a few per mille stolen.
- */
+/** A run is disturbed from these shares on. Beside an emulator a fifth of waiting is usual. */
 const WAIT_MAX = 0.2;
 const STOLEN_MAX = 0.05;
 
-/**
- * Above this share of a run the function's thread was as good as always at work: the generator is
- * the limit, not the store.
- */
+/** From this share on the generator is the limit, not the store. */
 const BUSY_MAX = 0.95;
 
-/** The places of the cells, by their own word. */
 export function whereWords(places: readonly Place[]): string {
   if (places.length === 0) return 'No function answered, so there is no figure.';
   const emulated = providersOf(places.filter(({ isEmulator }) => isEmulator));
   const real = places.filter(({ isEmulator }) => !isEmulator);
-  const told = [
-    ...(emulated.length === 0
-      ? []
-      : [
-          `${list(emulated)}: emulated, not the cloud. Emulators share a machine with the functions, without a network and without throttling: compare the layouts with each other, do not take the rates for what a cloud will do.`,
-        ]),
-    ...(real.length === 0 ? [] : [`${list(providersOf(real))}: the real service${regionsOf(real)}.`]),
-  ];
-  return told.join(' ');
+  return said(
+    emulated.length > 0 &&
+      `${list(emulated)}: emulated, not the cloud. Emulators share a machine with the functions, without a network and without throttling: compare the layouts with each other, do not take the rates for what a cloud will do.`,
+    real.length > 0 && `${list(providersOf(real))}: the real service${regionsOf(real)}.`,
+  ).join(' ');
 }
 
-export function isEmulated(places: readonly Place[]): boolean {
-  return places.some((place) => place.isEmulator);
-}
-
-/**
- * Clouds that are compared with each other run in places that are alike; else a sentence says in
- * what they are not.
- */
+/** Differences between the places of clouds that are compared, a sentence each. */
 export function unlikePlaces(places: readonly Place[]): string[] {
   const runtimes = [...new Set(places.map(({ runtime }) => runtime))];
   const commits = new Set(places.map(({ commit }) => commit));
-  const kinds = [...new Set(places.map(({ isEmulator }) => isEmulator))];
-  return [
-    ...(runtimes.length > 1 ? [`The functions ran on different runtimes: ${list(runtimes)}.`] : []),
-    ...(commits.size > 1 ? ['The functions were built from different commits.'] : []),
-    ...(kinds.length > 1 ? ['One cloud is emulated and the other is not: do not compare the two.'] : []),
-  ];
+  const kinds = new Set(places.map(({ isEmulator }) => isEmulator));
+  return said(
+    runtimes.length > 1 && `The functions ran on different runtimes: ${list(runtimes)}.`,
+    commits.size > 1 && 'The functions were built from different commits.',
+    kinds.size > 1 && 'One cloud is emulated and the other is not: do not compare the two.',
+  );
 }
 
 type Part = ReportRun['parts'][number];
@@ -90,7 +72,6 @@ const DISTURBANCES: readonly (readonly [
   ],
 ];
 
-/** The disturbances of the runs. Empty where there were none. */
 export function disturbances({ cells }: Pick<Report, 'cells'>): string[] {
   const runs = cells.flatMap((cell) => cell.runs);
   const most = (of: (part: Part) => number | null): string =>

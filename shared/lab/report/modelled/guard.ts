@@ -2,6 +2,7 @@
 // Figures stand to the last digit.
 import { textTable } from '../../kit/text-table.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
+import { failedIn } from '../names.ts';
 
 const SEPARATOR = '\t';
 /** The first columns, which name a row. */
@@ -20,8 +21,7 @@ const FIGURES: Readonly<Record<string, (result: ModelResult) => number | null>> 
   '$/1M': (result) => result.dollarsPerMillion,
   slowest: (result) => result.slowestCaller,
   processor: (result) => result.processorMean,
-  errors: ({ errors, warmupErrors, unfinished }) =>
-    Object.values(errors).reduce((sum, count) => sum + count, warmupErrors + unfinished),
+  errors: (result) => failedIn(result) + result.warmupErrors,
   containers: (result) => result.containers,
   events: (result) => result.steps,
 };

@@ -7,7 +7,7 @@ import type { ModelCell, ModelResult } from '../../cloud/run/cell.ts';
 import { PROCESSOR_DATA, PROVIDER_DATA } from '../../cloud/run/providers.ts';
 import type { ModelPlan } from '../../plan/modelled/plan.ts';
 import { chaptersReport, type ChaptersReport, type Result, type WordTable } from '../chapters/schema.ts';
-import { PROVIDER_NAMES } from '../names.ts';
+import { failedIn, PROVIDER_NAMES } from '../names.ts';
 import { goalsOf, type PlayedRow } from './goals.ts';
 
 /** A model must not pass for a measurement: this stands at the top of every report. */
@@ -44,7 +44,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   slowest: (result) => decimalOr(result.slowestCaller),
   'proc %': (result) => (result.processorBusiest * 100).toFixed(0),
   refused: (result) => String(result.throttled + result.contended),
-  failed: ({ errors, unfinished }) => String(Object.values(errors).reduce((sum, count) => sum + count, unfinished)),
+  failed: (result) => String(failedIn(result)),
 };
 
 const COLUMN_WORDS =
