@@ -1,5 +1,4 @@
-// Lines, symbols and labels of all pictures, as the text of SVG. Colours are the page's CSS
-// variables.
+// Parts of all pictures, as the text of SVG. Colours are the page's CSS variables.
 import { escape } from '../kit/html.ts';
 import type { Layout } from '../kit/dimensions.ts';
 
@@ -15,13 +14,12 @@ export interface Spot {
   readonly y: number;
 }
 
-/** The chart as an SVG element. */
 export function svg(width: number, height: number, content: string): string {
   return `<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" xmlns="http://www.w3.org/2000/svg" font-family="${FONT}" font-size="${FONT_PX}">${content}</svg>`;
 }
 
 interface TextStyle {
-  /** Which of its points the text has at the place. Default its beginning. */
+  /** The text's point at the place. Default its beginning. */
   readonly anchor?: 'start' | 'middle' | 'end';
   /** Keeps it readable where a line passes behind it. */
   readonly hasHalo?: boolean;
@@ -38,18 +36,9 @@ interface Stroke {
   readonly widthPx: number;
 }
 
-/** Joins the spots in order. */
 export function line(spots: readonly Spot[], { colour, widthPx }: Stroke): string {
   const d = spots.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${px(x)} ${px(y)}`).join('');
   return `<path d="${d}" fill="none" stroke="${colour}" stroke-width="${widthPx}" stroke-linejoin="round"/>`;
-}
-
-/** From top to bottom. */
-export function vertical(x: number, ends: readonly [number, number], stroke: Stroke): string {
-  return line(
-    ends.map((y) => ({ x, y })),
-    stroke,
-  );
 }
 
 /** Fill, and what else the element has. */
@@ -69,7 +58,6 @@ const SYMBOLS: Readonly<Record<Layout, string>> = {
   'container-batch': 'm0 -6l1.5 4h4l-3.2 2.5l1.2 4l-3.5 -2.4l-3.5 2.4l1.2 -4l-3.2 -2.5h4z',
 };
 
-/** Layouts differ by more than colour. */
 export function symbol(layout: Layout, { x, y }: Spot, colour: string): string {
   return `<path d="M${px(x)} ${px(y)}${SYMBOLS[layout]}" fill="var(--paper)" stroke="${colour}" stroke-width="2"/>`;
 }
@@ -79,29 +67,20 @@ function px(length: number): number {
   return Math.round(length * 10) / 10;
 }
 
-/** One axis: a value's place in CSS pixels, and the ticks. */
-interface Scale {
-  readonly at: (value: number) => number;
-  readonly ticks: readonly number[];
-}
-
 type Range = readonly [from: number, to: number];
 
-/** Ticks are the powers of the base within the range. */
-export function logScale([min, max]: Range, [fromPx, toPx]: Range, base: 2 | 10): Scale {
-  const first = Math.ceil(powerOf(min, base) - ROUNDING);
-  const count = Math.floor(powerOf(max, base) + ROUNDING) - first + 1;
+/** `at`: a value's place in CSS pixels. Ticks are the powers of the base within the range. */
+export function logScale([min, max]: Range, [fromPx, toPx]: Range, base: 2 | 10) {
+  const powerOf = (value: number): number => Math.log(value) / Math.log(base);
+  const first = Math.ceil(powerOf(min) - ROUNDING);
+  const count = Math.floor(powerOf(max) + ROUNDING) - first + 1;
   return {
-    at: (value) => fromPx + (Math.log(value / min) / Math.log(max / min)) * (toPx - fromPx),
+    at: (value: number) => fromPx + (Math.log(value / min) / Math.log(max / min)) * (toPx - fromPx),
     ticks: Array.from({ length: count }, (_, at) => base ** (first + at)),
   };
 }
 
 const ROUNDING = 1e-9;
-
-function powerOf(value: number, base: 2 | 10): number {
-  return base === 2 ? Math.log2(value) : Math.log10(value);
-}
 
 /** The screen that a chart is drawn for. */
 export interface Shape {
@@ -109,10 +88,7 @@ export interface Shape {
   readonly widthPx: number;
 }
 
-/**
- * `wide` fits a tablet and paper at its own size, `narrow` a phone of 390: text keeps its size in
- * both.
- */
+/** `wide` fits a tablet and paper, `narrow` a phone of 390: text keeps its size in both. */
 export const SHAPES: readonly Shape[] = [
   { name: 'wide', widthPx: 720 },
   { name: 'narrow', widthPx: 340 },

@@ -1,7 +1,6 @@
-// The picture of the first screen: a row for each provider and workload, a symbol for each layout,
-// at container's multiple of its rate. Pure SVG text.
+// The picture of the first screen: a row for each provider and workload, a symbol for each layout.
 import { factor, whole, whyUndecided } from '../kit/format.ts';
-import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text, vertical } from './chart-parts.ts';
+import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text } from './chart-parts.ts';
 import { isOneRun, isTold, type Pair } from './lead.ts';
 import { colourOf, PROVIDER_SHORT_NAMES } from './names.ts';
 
@@ -14,7 +13,7 @@ const SIZE_PX = 50;
 /** Right of the highest bar, for its number. */
 const NUMBER_PX = 60;
 
-/** The chart as an SVG element; the line at 1 is where both are as fast. */
+/** At the line of 1 both are as fast. */
 export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
   const left = NAMES_PX[shape.name] + (hasSizes(pairs) ? SIZE_PX : 0);
   const rows = [...Map.groupBy(pairs, (pair) => nameOf(pair, hasSizes(pairs)))];
@@ -33,10 +32,9 @@ export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
   });
   const grid = x.ticks.map((tick) => {
     const [colour, widthPx] = tick === 1 ? [INK, 1.5] : [FAINT, 1];
-    return (
-      vertical(x.at(tick), [0, top], { colour, widthPx }) +
-      text(factor(tick), { x: x.at(tick), y: top + 15 }, { anchor: 'middle' })
-    );
+    const at = x.at(tick);
+    const ends = [0, top].map((y) => ({ x: at, y }));
+    return line(ends, { colour, widthPx }) + text(factor(tick), { x: at, y: top + 15 }, { anchor: 'middle' });
   });
   return svg(shape.widthPx, top + FOOT_PX, [...grid, ...drawn].join(''));
 }
@@ -49,10 +47,7 @@ function nameOf({ provider, workload, recordBytes }: Pair, isSized: boolean): st
   return `${PROVIDER_SHORT_NAMES[provider]} ${workload}${isSized ? `, ${whole(recordBytes)} B` : ''}`;
 }
 
-/**
- * The interval as a bar, the ratio as a symbol, its number behind; faint where it cannot be told
- * apart.
- */
+/** The interval as a bar, the ratio as a symbol and a number; faint where it is not told apart. */
 function pairMark({ provider, other, ratio }: Pair, at: (value: number) => number, y: number): string {
   if (ratio.low <= 0) return '';
   const colour = colourOf(provider, other);
@@ -66,11 +61,10 @@ function pairMark({ provider, other, ratio }: Pair, at: (value: number) => numbe
   return isTold(ratio) ? mark : `<g opacity="0.55">${mark}</g>`;
 }
 
-/** The picture in words. */
 export function ratioWords(pairs: readonly Pair[]): string {
-  const words = (pair: Pair): string => {
-    const figures = [factor(pair.ratio.ratio), whyUndecided(pair.ratio) ?? []].flat();
-    return `${nameOf(pair, hasSizes(pairs))}, container to ${pair.other}: ${figures.join(', ')}`;
-  };
-  return pairs.map(words).join('; ');
+  const words = pairs.map((pair) => {
+    const why = whyUndecided(pair.ratio);
+    return `${nameOf(pair, hasSizes(pairs))}, container to ${pair.other}: ${factor(pair.ratio.ratio)}${why === undefined ? '' : `, ${why}`}`;
+  });
+  return words.join('; ');
 }

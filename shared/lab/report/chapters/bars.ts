@@ -1,5 +1,4 @@
-// Bars of ratios, one picture a row: each from the baseline, which all rows of a sheet have at the
-// same place, on one logarithmic scale.
+// Bars of ratios, one picture a row. All rows of a sheet share the scale.
 import { INK, line, logScale, rect, svg } from '../chart-parts.ts';
 import type { Column } from './schema.ts';
 import type { Cell } from './sheets.ts';
@@ -9,26 +8,24 @@ const BAR_PX = 9;
 /** The scale reaches so far at least. */
 const RANGE_MIN = 2;
 
-/** A picture for each row; empty where it has no ratio. */
+/** Empty where a row has no ratio. */
 export function ratioBars(rows: readonly (readonly Cell[])[], columns: readonly Column[]): string[] {
   const ratios = rows.flatMap((cells) => cells.flatMap(({ ratio = 0 }) => (ratio > 0 ? ratio : [])));
   const range = [Math.min(1 / RANGE_MIN, ...ratios), Math.max(RANGE_MIN, ...ratios)] as const;
   const x = logScale(range, [1, WIDTH_PX - 1], 10);
+  const height = columns.length * BAR_PX;
+  const baseline = line(
+    [0, height].map((y) => ({ x: x.at(1), y })),
+    { colour: INK, widthPx: 1 },
+  );
   return rows.map((cells) => {
     const bars = cells.map(({ ratio = 0 }, at) => {
-      const [from, to] = [
-        { x: x.at(1), y: at * BAR_PX + 1 },
-        { x: x.at(ratio), y: (at + 1) * BAR_PX - 1 },
-      ];
-      return ratio > 0 ? rect(from, to, `fill="${colourOf(columns, columns[at]!)}"`) : '';
+      if (ratio <= 0) return '';
+      const from = { x: x.at(1), y: at * BAR_PX + 1 };
+      const to = { x: x.at(ratio), y: (at + 1) * BAR_PX - 1 };
+      return rect(from, to, `fill="${colourOf(columns, columns[at]!)}"`);
     });
-    if (bars.every((bar) => bar === '')) return '';
-    const height = columns.length * BAR_PX;
-    const baseline = [
-      { x: x.at(1), y: 0 },
-      { x: x.at(1), y: height },
-    ];
-    return svg(WIDTH_PX, height, bars.join('') + line(baseline, { colour: INK, widthPx: 1 }));
+    return bars.every((bar) => bar === '') ? '' : svg(WIDTH_PX, height, bars.join('') + baseline);
   });
 }
 

@@ -1,18 +1,18 @@
 // Goals as findings: a figure holds, or does not, against the bounds that it is to keep.
 import { decimal } from '../../kit/format.ts';
+import { said } from '../../kit/said.ts';
 import type { Finding } from './schema.ts';
 
-export interface Bounds {
+interface Bounds {
   readonly atLeast?: number | undefined;
   readonly atMost?: number | undefined;
 }
 
 /** `value`: null where it was not measured, or too few operations bear it. */
 export function goalFinding(figure: string, value: number | null, { atLeast, atMost }: Bounds): Finding {
-  const wanted = [
-    ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
-    ...(atMost === undefined ? [] : [`at most ${atMost}`]),
-  ].join(', ');
+  const wanted = said(atLeast !== undefined && `at least ${atLeast}`, atMost !== undefined && `at most ${atMost}`).join(
+    ', ',
+  );
   const isKept = value !== null && value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity);
   const is = value === null ? 'not known' : Number.isInteger(value) ? String(value) : decimal(value);
   return {

@@ -1,8 +1,8 @@
-// The report as one self-contained HTML page: tables with bars of ratios, no script, nothing
-// loaded.
+// The report as one self-contained HTML page, without script.
 import { escape } from '../../kit/html.ts';
 import { tableHtml } from '../../kit/html-table.ts';
-import { page } from '../html-parts.ts';
+import { said } from '../../kit/said.ts';
+import { columnsOf, page } from '../html-parts.ts';
 import {
   type ChaptersReport,
   type FigureTable,
@@ -15,7 +15,6 @@ import {
 import { colourOf, ratioBars } from './bars.ts';
 import { type Cell, columnName, ratioTextOf, type Sheet, sheetsOf } from './sheets.ts';
 
-/** The whole document. */
 export function chaptersHtml(report: ChaptersReport): string {
   const body = [header(report), findings(report), ...report.results.map(section), footer(report)].join('\n');
   return page(`Stowage: ${report.title}`, body, STYLE);
@@ -49,41 +48,36 @@ on ${coordinator.cores} cores, ${escape(coordinator.cpu)}, ${Math.round(coordina
 }
 
 function findings({ results }: ChaptersReport): string {
-  const items = results.flatMap(({ id, chapter }) =>
-    (chapter?.findings ?? []).map(
-      ({ verdict, text }) =>
-        `<li><b>${id.toUpperCase()}</b> <span class="verdict ${verdict.replaceAll(' ', '-')}">${verdict}</span> ${escape(text)}</li>`,
-    ),
-  );
-  const all = results.flatMap(({ chapter }) => chapter?.findings ?? []);
+  const all = results.flatMap(({ id, chapter }) => (chapter?.findings ?? []).map((finding) => ({ id, ...finding })));
+  if (all.length === 0) return '';
   const holding = all.filter(({ verdict }) => verdict === 'holds').length;
-  return items.length === 0
-    ? ''
-    : `<section><h2>Findings: ${holding} of ${all.length} hold</h2>${list(items)}</section>`;
+  const items = all.map(
+    ({ id, verdict, text }) =>
+      `<b>${id.toUpperCase()}</b> <span class="verdict ${verdict.replaceAll(' ', '-')}">${verdict}</span> ${escape(text)}`,
+  );
+  return `<section><h2>Findings: ${holding} of ${all.length} hold</h2>${list(items)}</section>`;
 }
 
+/** Empty without items, which are HTML. */
 function list(items: readonly string[]): string {
-  return `<ul>${items.join('\n')}</ul>`;
+  return items.length === 0 ? '' : `<ul>${items.map((item) => `<li>${item}</li>`).join('\n')}</ul>`;
 }
 
 function section(result: Result): string {
   const { id, chapter, question, title, source } = result;
-  const problems = problemsOf(result).map((line) => `<li>${escape(line)}</li>`);
-  const limits = (chapter?.cannotShow ?? []).map((line) => `<li>${escape(line)}</li>`);
-  return [
+  const problems = list(problemsOf(result).map(escape));
+  const limits = list((chapter?.cannotShow ?? []).map(escape));
+  return said(
     `<section id="${id}"><h2>${id.toUpperCase()}. ${escape(title)}</h2>`,
-    ...(question === '' ? [] : [`<p class="question">${escape(question)}</p>`]),
-    ...(source === null
-      ? []
-      : [`<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`]),
-    ...(problems.length === 0
-      ? []
-      : [`<div class="caveat failed"><b>Not everything was measured</b>${list(problems)}</div>`]),
+    question !== '' && `<p class="question">${escape(question)}</p>`,
+    source !== null &&
+      `<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`,
+    problems !== '' && `<div class="caveat failed"><b>Not everything was measured</b>${problems}</div>`,
     ...(chapter?.tables ?? []).map(figuresHtml),
     ...(chapter?.wordTables ?? []).map(wordsHtml),
-    ...(limits.length === 0 ? [] : [`<h3>What an emulator cannot show</h3>${list(limits)}`]),
+    limits !== '' && `<h3>What an emulator cannot show</h3>${limits}`,
     '</section>',
-  ].join('\n');
+  ).join('\n');
 }
 
 function figuresHtml(table: FigureTable): string {
@@ -100,11 +94,7 @@ function sheetHtml({ rows: all }: FigureTable, { caption, columns, rows }: Sheet
   );
   return tableHtml({
     caption: `${caption} (${better} is better)`,
-    columns: [
-      { title: 'Variant' },
-      { title: 'times its baseline' },
-      ...columns.map((column) => ({ title: columnName(column), isNumber: true })),
-    ],
+    columns: columnsOf(['Variant', 'times its baseline'], columns.map(columnName)),
     rows: rows.map(({ row, cells }, at) => [
       nameHtml(row, all),
       bars[at]!,
@@ -117,11 +107,11 @@ function sheetHtml({ rows: all }: FigureTable, { caption, columns, rows }: Sheet
 /** Several baselines are named. */
 function nameHtml({ id, name, standIn, marks = [], against }: Row, rows: readonly Row[]): string {
   const baseline = new Set(rows.map((row) => row.against)).size > 1 && rows.find((row) => row.id === against)?.name;
-  const smalls = [
-    ...(standIn === undefined ? [] : [`now: ${standIn}`]),
-    ...(id === against ? ['baseline'] : typeof baseline === 'string' ? [`against ${baseline}`] : []),
+  const smalls = said(
+    standIn !== undefined && `now: ${standIn}`,
+    id === against ? 'baseline' : typeof baseline === 'string' && `against ${baseline}`,
     ...marks,
-  ];
+  );
   return [escape(name), ...smalls.map((small) => `<small>${escape(small)}</small>`)].join('');
 }
 
@@ -138,7 +128,7 @@ function wordsHtml({ title, about, cells, columns, rows }: WordTable): string {
   const areWords = cells === 'words';
   const table = tableHtml({
     caption: title,
-    columns: [{ title: '' }, ...columns.map((column) => ({ title: column, isNumber: !areWords }))],
+    columns: areWords ? columnsOf(['', ...columns], []) : columnsOf([''], columns),
     rows: rows.map((row) => [escape(row.name), ...row.cells.map(areWords ? wordHtml : escape)]),
     isCards: areWords,
   });
@@ -152,6 +142,6 @@ function wordHtml(text: string): string {
 function footer({ ran, notes }: ChaptersReport): string {
   const packages = Object.entries(ran?.versions ?? {}).map(([name, version]) => `${name} ${version}`);
   const versions = packages.length === 0 ? '' : `Versions: ${escape(packages.join(', '))}. `;
-  return `<section><h2>How to read this</h2>${list(notes.map((note) => `<li>${escape(note)}</li>`))}
+  return `<section><h2>How to read this</h2>${list(notes.map(escape))}
 <p class="words">${versions}The same figures are in the JSON file beside this page.</p></section>`;
 }

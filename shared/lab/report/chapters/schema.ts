@@ -1,5 +1,4 @@
-// A report of chapters, as data: tables of figures or words, and what they say. The experiments,
-// the model and the benchmark make one. ../SCHEMA.md describes it.
+// A report of chapters, as data, as the experiments, the model and the benchmark make one.
 import * as z from 'zod';
 import { median } from '../../kit/median.ts';
 import { circumstancesSchema } from '../schema.ts';
@@ -9,16 +8,12 @@ const CHAPTERS_SCHEMA_VERSION = 3;
 
 const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
 
-/**
- * Each run in the column's unit, or why there is none: not printed, no counterpart, interrupted.
- */
+/** Each run in the column's unit, or why there is none. */
 const figureSchema = z.union([
   z.strictObject({ runs: z.tuple([z.number()], z.number()).readonly() }).readonly(),
   z.strictObject({ failed: z.string() }).readonly(),
   z.strictObject({ missing: z.string() }).readonly(),
 ]);
-
-export type Figure = z.infer<typeof figureSchema>;
 
 const columnSchema = z
   .strictObject({
@@ -35,8 +30,6 @@ const columnSchema = z
     better: z.enum(['lower', 'higher']),
   })
   .readonly();
-
-export type Column = z.infer<typeof columnSchema>;
 
 const rowSchema = z
   .strictObject({
@@ -55,8 +48,6 @@ const rowSchema = z
   })
   .readonly();
 
-export type Row = z.infer<typeof rowSchema>;
-
 const tableSchema = z
   .strictObject({
     /** Unique in its chapter. */
@@ -66,17 +57,12 @@ const tableSchema = z
     about: z.string(),
     columns: list(columnSchema),
     rows: list(rowSchema),
-    /**
-     * The middle run counts, where one of few may be disturbed. Default: the mean, as documents
-     * give it.
-     */
+    /** The middle run counts, as one of few may be disturbed. Default: the mean, as in documents. */
     hasMedians: z.boolean().optional(),
     /** Sentences that stand under the table. */
     notes: list(z.string()).optional(),
   })
   .readonly();
-
-export type FigureTable = z.infer<typeof tableSchema>;
 
 const wordTableSchema = z
   .strictObject({
@@ -90,8 +76,6 @@ const wordTableSchema = z
   })
   .readonly();
 
-export type WordTable = z.infer<typeof wordTableSchema>;
-
 /** A saying or a goal, and the figures of this run that speak for or against it. */
 const findingSchema = z
   .strictObject({
@@ -100,8 +84,6 @@ const findingSchema = z
     text: z.string(),
   })
   .readonly();
-
-export type Finding = z.infer<typeof findingSchema>;
 
 const chapterSchema = z
   .strictObject({
@@ -112,8 +94,6 @@ const chapterSchema = z
     findings: list(findingSchema),
   })
   .readonly();
-
-export type Chapter = z.infer<typeof chapterSchema>;
 
 const resultSchema = z
   .strictObject({
@@ -130,8 +110,6 @@ const resultSchema = z
   })
   .readonly();
 
-export type Result = z.infer<typeof resultSchema>;
-
 export const chaptersSchema = z.strictObject({
   schemaVersion: z.literal(CHAPTERS_SCHEMA_VERSION),
   title: z.string(),
@@ -147,6 +125,14 @@ export const chaptersSchema = z.strictObject({
   notes: list(z.string()),
 });
 
+export type Figure = z.infer<typeof figureSchema>;
+export type Column = z.infer<typeof columnSchema>;
+export type Row = z.infer<typeof rowSchema>;
+export type FigureTable = z.infer<typeof tableSchema>;
+export type WordTable = z.infer<typeof wordTableSchema>;
+export type Finding = z.infer<typeof findingSchema>;
+export type Chapter = z.infer<typeof chapterSchema>;
+export type Result = z.infer<typeof resultSchema>;
 export type ChaptersReport = z.infer<typeof chaptersSchema>;
 
 /** Throws if it breaks the schema. */
@@ -172,23 +158,19 @@ export function problemsOf({ chapter, failure }: Pick<Result, 'chapter' | 'failu
   return [...(failure === null ? [] : [failure]), ...new Set(failed)];
 }
 
-const NOT_PRINTED = 'not printed';
-
 /** The runs as a figure; `missing` with `why` where there are none. */
-export function figureOf(runs: readonly number[], why: string = NOT_PRINTED): Figure {
+export function figureOf(runs: readonly number[], why = 'not printed'): Figure {
   const [first, ...others] = runs;
   return first === undefined ? { missing: why } : { runs: [first, ...others] };
 }
 
-/** Mean of the runs, as the documents give it; undefined where nothing was measured. */
+/** Undefined where nothing was measured. */
 export function meanOf(figure: Figure | undefined): number | undefined {
   if (figure === undefined || !('runs' in figure)) return undefined;
   return figure.runs.reduce((sum, run) => sum + run, 0) / figure.runs.length;
 }
 
-/**
- * The mean of the runs, or the median where the table has medians; undefined where there is none.
- */
+/** The mean of the runs, or the median where the table has medians; undefined without runs. */
 export function typicalOf(
   { hasMedians }: Pick<FigureTable, 'hasMedians'>,
   figure: Figure | undefined,

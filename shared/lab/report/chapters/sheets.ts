@@ -1,14 +1,11 @@
-// A table of figures as sheets, one for each measure, as the page and the terminal show them: every
-// cell in words, ratios first.
+// A table of figures as sheets, one for each measure, with every cell in words.
 import { factor, withUnit } from '../../kit/format.ts';
 import { type Column, type Figure, type FigureTable, ratioOf, type Row, typicalOf } from './schema.ts';
 
 export interface Cell {
   /** To the row's baseline in this column. */
   readonly ratio?: number;
-  /**
-   * The figure with its unit, `failed`, or why there is none; empty where nothing was meant to be.
-   */
+  /** The figure with its unit, `failed`, or why there is none; empty where none was meant to be. */
   readonly text: string;
   /** The lowest and the highest of several runs. */
   readonly spread?: string;
@@ -41,8 +38,8 @@ function cellOf(table: FigureTable, { id, figures }: Row, column: Column): Cell 
 }
 
 function whyNone(figure: Figure | undefined): string {
-  if (figure === undefined) return '';
-  return 'failed' in figure ? 'failed' : 'missing' in figure ? figure.missing : '';
+  if (figure === undefined || 'runs' in figure) return '';
+  return 'failed' in figure ? 'failed' : figure.missing;
 }
 
 /** `128 to 161 µs`: the unit once, where it is the same. */
@@ -57,7 +54,6 @@ export function ratioTextOf({ ratio }: Cell): string {
   return ratio === undefined ? '' : factor(ratio);
 }
 
-/** `now: Azurite`. */
 export function columnName({ era, where }: Column): string {
   return `${era}: ${where}`;
 }

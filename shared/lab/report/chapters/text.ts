@@ -1,13 +1,11 @@
-// The report for a terminal: figures and ratios, then a line for each finding and each problem.
+// The report for a terminal.
 import { textTable, wrapped } from '../../kit/text-table.ts';
 import { columnName, ratioTextOf, rowName, type Sheet, sheetsOf } from './sheets.ts';
 import { type ChaptersReport, problemsOf, type Result, type WordTable } from './schema.ts';
 
-/** The whole text, with a final newline. */
 export function chaptersText({ lead, results, endedEarly }: ChaptersReport): string {
-  const lines = (lineOf: (result: Result) => string[]): string[] => {
-    return results.flatMap((result) => lineOf(result).map((line) => `${result.id.toUpperCase()}  ${line}`));
-  };
+  const lines = (linesOf: (result: Result) => string[]): string[] =>
+    results.flatMap((result) => linesOf(result).map((line) => `${result.id.toUpperCase()}  ${line}`));
   const parts = [
     ...lead.flatMap(wrapped),
     '',

@@ -11,11 +11,6 @@ const AGAINST: readonly (readonly [layout: ModelLayout, words: string])[] = [
   ['conditional', 'conditional'],
 ];
 
-interface Value {
-  readonly guess: string;
-  readonly ratio: number;
-}
-
 /** A line for each cloud, figure and layout that containers are set against. */
 export function bandsTable(played: readonly PlayedRow[]): string {
   const figures = Map.groupBy(played, ({ row }) => `${PROVIDER_SHORT_NAMES[row.provider]} | ${row.id}`);
@@ -27,18 +22,16 @@ export function bandsTable(played: readonly PlayedRow[]): string {
 }
 
 function bandOf(rows: readonly PlayedRow[], against: ModelLayout): string {
-  const values = rows.map((one): Value => ({ guess: one.row.group, ratio: ratioOf(one, against) }));
-  const sorted = values.toSorted((one, other) => one.ratio - other.ratio);
+  const values = rows
+    .map((one) => ({ guess: one.row.group, ratio: ratioOf(one, against) }))
+    .toSorted((one, other) => one.ratio - other.ratio);
   const middle = median(values.filter(({ guess }) => isMiddle(guess)).map(({ ratio }) => ratio));
-  return [factor(middle), ...[sorted[0]!, sorted.at(-1)!].map(wordsOf)].join(' | ');
+  const ends = [values[0]!, values.at(-1)!].map(({ guess, ratio }) => `${factor(ratio)} (${guess})`);
+  return [factor(middle), ...ends].join(' | ');
 }
 
 function ratioOf({ results }: PlayedRow, against: ModelLayout): number {
   const rateOf = (layout: ModelLayout): number =>
     results.find(({ cell }) => cell.layout === layout)!.operationsPerSecond;
   return rateOf('container') / rateOf(against);
-}
-
-function wordsOf({ guess, ratio }: Value): string {
-  return `${factor(ratio)} (${guess})`;
 }

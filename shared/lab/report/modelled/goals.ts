@@ -1,5 +1,6 @@
 // Goals of a plan against the figures of the model.
 import type { ModelLayout } from '../../kit/dimensions.ts';
+import { said } from '../../kit/said.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
 import type { Goal, PlannedRow } from '../../plan/modelled/plan.ts';
 import { goalFinding } from '../chapters/goal.ts';
@@ -19,28 +20,22 @@ export function goalsOf(rows: readonly PlayedRow[], all: readonly PlayedRow[]): 
 
 function findingOf(goal: Goal, one: PlayedRow, all: readonly PlayedRow[]): Finding {
   const { figure, layout = 'container', against } = goal;
-  const own = figureOf(resultFor(one.results, layout), figure);
-  const other = against === undefined ? 1 : otherFigure(goal, one, all);
+  const isOther = ({ row }: PlayedRow): boolean => row.id === against?.row && row.provider === one.row.provider;
+  const played = against?.row === undefined ? one : all.find(isOther);
+  const own = figureIn(one, layout, figure);
+  const other = against === undefined ? 1 : figureIn(played, against.layout, figure);
   const value = own === null || other === null ? null : own / (other * (against?.times ?? 1));
   const what = against === undefined ? figure : `${figure} : ${nameOf(against)}`;
   return goalFinding(`${PROVIDER_SHORT_NAMES[one.row.provider]}, ${one.results[0]!.cell.case}, ${what}`, value, goal);
 }
 
 function nameOf({ layout, row, times }: NonNullable<Goal['against']>): string {
-  return [...(times === undefined ? [] : [`${times} x`]), layout, ...(row === undefined ? [] : [`of "${row}"`])].join(
-    ' ',
-  );
+  return said(times !== undefined && `${times} x`, layout, row !== undefined && `of "${row}"`).join(' ');
 }
 
-function otherFigure({ figure, against }: Goal, one: PlayedRow, all: readonly PlayedRow[]): number | null {
-  const { layout, row: id } = against!;
-  const isIt = ({ row }: PlayedRow): boolean => row.id === id && row.provider === one.row.provider;
-  const played = id === undefined ? one : all.find(isIt);
-  return played === undefined ? null : figureOf(resultFor(played.results, layout), figure);
-}
-
-function resultFor(results: readonly ModelResult[], layout: ModelLayout): ModelResult | undefined {
-  return results.find(({ cell }) => cell.layout === layout);
+function figureIn(played: PlayedRow | undefined, layout: ModelLayout, figure: Goal['figure']): number | null {
+  const result = played?.results.find(({ cell }) => cell.layout === layout);
+  return result === undefined ? null : FIGURES[figure](result);
 }
 
 const FIGURES: Readonly<Record<Goal['figure'], (result: ModelResult) => number | null>> = {
@@ -52,7 +47,3 @@ const FIGURES: Readonly<Record<Goal['figure'], (result: ModelResult) => number |
   billed: (result) => result.billedPerOperation * 1_000,
   slowest: (result) => result.slowestCaller,
 };
-
-function figureOf(result: ModelResult | undefined, figure: Goal['figure']): number | null {
-  return result === undefined ? null : FIGURES[figure](result);
-}

@@ -1,5 +1,4 @@
-// The figures of the guard's plan as a text to keep, and the changes between two such texts.
-// Figures stand to the last digit.
+// The guard's figures to the last digit, as a text to keep, and the changes between two of them.
 import { textTable } from '../../kit/text-table.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
 import { failedIn } from '../names.ts';
@@ -52,13 +51,11 @@ type Row = ReadonlyMap<string, string>;
 function rowsOf(text: string): ReadonlyMap<string, Row> {
   const [head = '', ...lines] = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const columns = head.split(SEPARATOR);
-  return new Map(
-    lines.map((line) => {
-      const cells = line.split(SEPARATOR);
-      const row = new Map(columns.map((column, at) => [column, cells[at] ?? '-']));
-      return [cells.slice(0, NAMES.length).join(' '), row];
-    }),
-  );
+  const rows = lines.map((line): [string, Row] => {
+    const cells = line.split(SEPARATOR);
+    return [cells.slice(0, NAMES.length).join(' '), new Map(columns.map((column, at) => [column, cells[at] ?? '-']))];
+  });
+  return new Map(rows);
 }
 
 function changeOf(name: string, before: Row | undefined, after: Row | undefined): string[] {
@@ -67,11 +64,17 @@ function changeOf(name: string, before: Row | undefined, after: Row | undefined)
   const differing = figures.filter((column) => before?.get(column) !== after?.get(column));
   if (differing.length === 0) return [];
   const cells = (row: Row | undefined): string[] => differing.map((column) => row?.get(column) ?? '-');
-  const lines = [
-    ['before', ...cells(before)],
-    ['after', ...cells(after)],
+  return [
+    name,
+    textTable(
+      ['', ...differing],
+      [
+        ['before', ...cells(before)],
+        ['after', ...cells(after)],
+      ],
+      1,
+    ),
   ];
-  return [name, textTable(['', ...differing], lines, 1)];
 }
 
 function firstLine(text: string): string {

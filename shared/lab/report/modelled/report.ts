@@ -1,12 +1,11 @@
-// The report of a model's plan: a chapter for each group, and the parameters that the figures hang
-// on. The same results make the same bytes on any machine.
+// The report of a model's plan. The same results make the same bytes on any machine.
 import { decimal, dollars } from '../../kit/format.ts';
 import { type ModelLayout, type Provider, PROVIDERS } from '../../kit/dimensions.ts';
 import { namesOf, ProviderParameters } from '../../cloud/data/parameters.ts';
 import type { ModelCell, ModelResult } from '../../cloud/run/cell.ts';
 import { PROCESSOR_DATA, PROVIDER_DATA } from '../../cloud/run/providers.ts';
 import type { ModelPlan } from '../../plan/modelled/plan.ts';
-import { chaptersReport, type ChaptersReport, type Result, type WordTable } from '../chapters/schema.ts';
+import { type Chapter, chaptersReport, type ChaptersReport, type Result, type WordTable } from '../chapters/schema.ts';
 import { failedIn, PROVIDER_NAMES } from '../names.ts';
 import { goalsOf, type PlayedRow } from './goals.ts';
 
@@ -83,17 +82,13 @@ export function modelReport(
     endedEarly: null,
     results: [
       ...groups.map(([title, rows], at) =>
-        chapterOf(String(at + 1), title, '', {
-          wordTables: tablesOf(rows),
-          findings: goalsOf(rows, played),
-        }),
+        chapterOf(String(at + 1), title, '', { wordTables: tablesOf(rows), findings: goalsOf(rows, played) }),
       ),
       ...(played.length < MANY_ROWS
         ? []
-        : [chapterOf('worst', 'The worst ten of all', '', { wordTables: tablesOf(worstOf(played)), findings: [] })]),
+        : [chapterOf('worst', 'The worst ten of all', '', { wordTables: tablesOf(worstOf(played)) })]),
       chapterOf('parameters', 'The parameters that these figures hang on', 'A range is our doubt.', {
         wordTables: PROVIDERS.flatMap((provider) => parametersOf(provider, results)),
-        findings: [],
       }),
     ],
     notes: NOTES,
@@ -117,9 +112,10 @@ function chapterOf(
   id: string,
   title: string,
   question: string,
-  chapter: Pick<NonNullable<Result['chapter']>, 'wordTables' | 'findings'>,
+  tables: Pick<Chapter, 'wordTables'> & Partial<Chapter>,
 ): Result {
-  return { id, title, question, source: null, chapter: { tables: [], cannotShow: [], ...chapter }, failure: null };
+  const chapter = { tables: [], cannotShow: [], findings: [], ...tables };
+  return { id, title, question, source: null, chapter, failure: null };
 }
 
 /** A table for each provider. */
@@ -138,10 +134,7 @@ function tablesOf(played: readonly PlayedRow[]): WordTable[] {
   }));
 }
 
-/**
- * Parameters that any of the cells hangs on; values are those of cells without settings of their
- * own.
- */
+/** Parameters that any of the cells hangs on, with the values that all cells share. */
 function parametersOf(provider: Provider, results: readonly ModelResult[]): WordTable[] {
   const own = results.filter(({ cell }) => cell.provider === provider);
   if (own.length === 0) return [];
