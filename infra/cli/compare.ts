@@ -2,8 +2,7 @@
 // runs inside a function; this side asks for cells and writes the report.
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import type { Endpoint } from '../../shared/lab/plan/coordinator.ts';
-import { checkEndpoint, RefusedError, type Sending } from '../../shared/lab/plan/endpoint.ts';
+import { checkEndpoint, type Endpoint, RefusedError, type Sending } from '../../shared/lab/plan/endpoint.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
 import { type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';

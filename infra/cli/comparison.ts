@@ -1,7 +1,8 @@
 // A comparison from the command line: runs the plan, shows its progress, writes the report, and
 // sets the exit code.
 import path from 'node:path';
-import { type Endpoint, runPlan } from '../../shared/lab/plan/coordinator.ts';
+import { runPlan } from '../../shared/lab/plan/coordinator.ts';
+import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import type { Plan } from '../../shared/lab/plan/plan.ts';
 import { against } from '../../shared/lab/report/against.ts';
 import { type Condition, idleAmong, metBy } from '../../shared/lab/report/conditions.ts';

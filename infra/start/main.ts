@@ -1,6 +1,6 @@
 // The main job: both clouds, a record through each, the comparison. Closes all in reverse order.
 import path from 'node:path';
-import type { Endpoint } from '../../shared/lab/plan/coordinator.ts';
+import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { runComparison } from '../cli/comparison.ts';

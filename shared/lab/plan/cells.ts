@@ -6,9 +6,7 @@ import { isOfContainers, type Provider } from '../kit/dimensions.ts';
 import type { LeftOut } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
-/**
- * One thing to do: a run of a cell, or a search of the highest rate, for which the cell names none.
- */
+/** A run of a cell, or a search of the highest rate, for which the cell names none. */
 export interface Item {
   readonly kind: 'run' | 'search';
   readonly cell: Coordinates;
@@ -25,13 +23,6 @@ export function cellsOf(plan: Plan, providers: readonly Provider[]): Coordinates
   return placesOf(plan, providers).flatMap((place) => rungs.map((rung) => ({ ...place, ...rung })));
 }
 
-/** The cells that a search looks for the highest rate of. */
-function searchesOf(plan: Plan, providers: readonly Provider[]): Coordinates[] {
-  if (plan.search === null) return [];
-  return placesOf(plan, providers).map((place) => ({ ...place, callers: plan.inFlightMax, ratePerSecond: null }));
-}
-
-/** Workloads that a layout cannot run, with the reason. */
 export function leftOutOf(plan: Plan, providers: readonly Provider[]): LeftOut[] {
   return providers.flatMap((provider) =>
     plan.workloads.flatMap((workload) =>
@@ -59,21 +50,21 @@ function placesOf(plan: Plan, providers: readonly Provider[]): Omit<Coordinates,
   );
 }
 
-/**
- * All work of the plan, a block for each repetition, in an order that the seed draws: a disturbed
- * machine hits all cells alike.
- */
+/** A block for each repetition. The seed draws its order: disturbances hit all cells alike. */
 export function itemsOf(plan: Plan, providers: readonly Provider[]): Item[] {
+  const searched = plan.search === null ? [] : placesOf(plan, providers);
   const once = [
     ...cellsOf(plan, providers).map((cell) => ({ kind: 'run' as const, cell })),
-    ...searchesOf(plan, providers).map((cell) => ({ kind: 'search' as const, cell })),
+    ...searched.map((place) => {
+      return { kind: 'search' as const, cell: { ...place, callers: plan.inFlightMax, ratePerSecond: null } };
+    }),
   ];
   return Array.from({ length: plan.repetitions }, (_, block) =>
     shuffled(once, scramble32(plan.seed + block)).map((item) => ({ ...item, repetition: block + 1 })),
   ).flat();
 }
 
-/** Every order as likely as the other: the shuffle of Fisher and Yates. */
+/** The shuffle of Fisher and Yates: every order is as likely. */
 function shuffled<Thing>(things: readonly Thing[], seed: number): Thing[] {
   const random = seededRandom(seed);
   const order = [...things];

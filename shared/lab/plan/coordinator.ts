@@ -1,5 +1,4 @@
-// The client of the comparison: runs a plan's cells in functions, one after another. Failures are
-// kept, the rest goes on. All state of a run is here.
+// Runs a plan's cells in functions, one after another. Failures are kept, the rest goes on.
 import { type Item, itemsOf, leftOutOf } from './cells.ts';
 import { Datasets } from './datasets.ts';
 import { type Endpoint, messageOf, NoAnswerError, RefusedError } from './endpoint.ts';
@@ -9,29 +8,21 @@ import type { CellRun, FailedRun, PlanEvent, PlanOutcome, SearchRun } from './ou
 import { type Plan, REPETITIONS_MAX } from './plan.ts';
 import { judged, searchRate, tryMsOf } from './search.ts';
 
-export type { Endpoint } from './endpoint.ts';
-
 export interface CoordinatorOptions {
   readonly endpoints: readonly Endpoint[];
-  /**
-   * Ends the run: the present request is given up, what the run made is removed, and the outcome is
-   * what there is by then.
-   */
+  /** Ends the run: the request under way is given up, and what the run made is removed. */
   readonly signal: AbortSignal;
   readonly onEvent?: (event: PlanEvent) => void;
   /** Default the platform's. */
   readonly fetch?: typeof fetch;
 }
 
-/**
- * An endpoint is given up after this many runs in a row without an answer, or refused. A new key
- * takes a while to reach every instance.
- */
+/** Runs in a row without an answer, or refused: a new key takes a while to reach every instance. */
 const VAIN_MAX = 3;
 
 /**
- * Runs the plan. `runId` (a letter, then at most 15 letters and digits) names its datasets; they
- * are removed within three minutes at the end. Never rejects.
+ * `runId` (a letter, then at most 15 letters and digits) names the datasets, which are removed
+ * within three minutes at the end. Never rejects.
  */
 export async function runPlan(plan: Plan, runId: string, options: CoordinatorOptions): Promise<PlanOutcome> {
   const providers = options.endpoints.map(({ provider }) => provider);
@@ -93,14 +84,10 @@ class PlanRun {
   }
 
   async #run({ cell, repetition }: Item, endpoint: Endpoint, total: number): Promise<void> {
-    const run = {
-      cell,
-      repetition,
-      parts: await this.#measure({ cell, draw: repetition, endpoint, durationMs: this.#plan.durationMs }),
-    };
+    const { durationMs } = this.#plan;
+    const run = { cell, repetition, parts: await this.#measure({ cell, draw: repetition, endpoint, durationMs }) };
     this.gathered.runs.push(run);
-    this.#done += 1;
-    this.#tell({ kind: 'ended', done: this.#done, total, run });
+    this.#tell({ kind: 'ended', done: ++this.#done, total, run });
   }
 
   async #search({ cell, repetition }: Item, endpoint: Endpoint, total: number): Promise<void> {
@@ -116,8 +103,7 @@ class PlanRun {
     });
     const ended = { cell, repetition, ...found };
     this.gathered.searches.push(ended);
-    this.#done += 1;
-    this.#tell({ kind: 'searched', done: this.#done, total, search: ended });
+    this.#tell({ kind: 'searched', done: ++this.#done, total, search: ended });
   }
 
   async #measure(measured: Measured): Promise<CellRun['parts']> {
@@ -145,14 +131,12 @@ class PlanRun {
   }
 
   #fail({ cell, repetition }: Item, endpoint: Endpoint, error: unknown, total: number): void {
-    const text = messageOf(error);
     const count = this.#vain.get(endpoint)?.count ?? 0;
     if (!(error instanceof NoAnswerError || error instanceof RefusedError)) this.#vain.delete(endpoint);
     else if (count < VAIN_MAX) this.#vain.set(endpoint, { count: count + 1, error });
-    const failure = { ...cell, repetition, error: text };
+    const failure = { ...cell, repetition, error: messageOf(error) };
     this.gathered.failures.push(failure);
-    this.#done += 1;
-    this.#tell({ kind: 'failed', done: this.#done, total, failure });
+    this.#tell({ kind: 'failed', done: ++this.#done, total, failure });
   }
 
   #tell(event: PlanEvent): void {

@@ -1,5 +1,4 @@
-// The datasets of a run of a plan: their names, who works on which record numbers, and their
-// removal. Nothing of it is measured.
+// The datasets of a plan's run: their names, who works on which records, and their removal.
 import { type DatasetRequest, RECORD_INDEX_MAX } from '../load/cell.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { isOfContainers } from '../kit/dimensions.ts';
@@ -8,19 +7,13 @@ import { type Endpoint, messageOf, prepareDataset, removeDataset, type Sending }
 import type { Leftover, PlanEvent } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
-/**
- * All of a run's datasets together may take so long; what is left then is reported. The run's own
- * signal does not end it.
- */
+/** For all datasets together; the rest is reported. The run's own signal does not end it. */
 const REMOVAL_TIMEOUT_MS = 180_000;
 
 /** One dataset, between two runs. */
 const DROP_TIMEOUT_MS = 30_000;
 
-/**
- * Records that one instance may insert into a dataset that others work on, too. Datasets begin with
- * fewer.
- */
+/** Records that one instance may insert into a shared dataset. Datasets begin with fewer. */
 const RANGE = 2 ** 20;
 
 /** The first numbers of a load's instances: each has a 64th of all. */
@@ -32,10 +25,7 @@ interface Made {
   /** When it met its first operation. */
   readonly sinceMs: number;
   isLoaded: boolean;
-  /**
-   * Ranges of record numbers that have been given away; the first is that of the records it began
-   * with.
-   */
+  /** Ranges of record numbers that were given away, that of the first records among them. */
   rangesTaken: number;
 }
 
@@ -52,20 +42,14 @@ export class Datasets {
   readonly #tell: (event: PlanEvent) => void;
   #loads = 0;
 
-  /**
-   * `runId`: a letter, then at most 15 letters and digits; keeps runs' datasets apart. `tell` hears
-   * of each dataset before it is made, and when it is gone.
-   */
+  /** `tell` hears of each dataset before it is made, and when it is gone. */
   constructor(plan: Plan, runId: string, tell: (event: PlanEvent) => void) {
     this.#plan = plan;
     this.#runId = runId;
     this.#tell = tell;
   }
 
-  /**
-   * The dataset of a run, loaded if its workload needs records. Rejects as `prepareDataset`, and
-   * with a RangeError when the record numbers are used up.
-   */
+  /** Loaded if the workload reads. Rejects as `prepareDataset`, or when no numbers are left. */
   async take(cell: Coordinates, sending: Sending, onPreparing: (dataset: string) => void): Promise<Assigned> {
     const made = this.#madeFor(cell, sending.endpoint);
     const { records, recordForm, seed, isRamped } = this.#plan;
@@ -83,10 +67,7 @@ export class Datasets {
     return { request, insertFrom: upTo(cell.instances).map(() => (isInserting ? rangeOf(made) : 0)) };
   }
 
-  /**
-   * Removes a dataset that nobody works on any more; what cannot be removed now is tried again at
-   * the end.
-   */
+  /** Nobody works on it any more. If it cannot be removed now, it is tried again at the end. */
   async drop(dataset: string, fetchIt: typeof fetch): Promise<void> {
     const made = this.#made.get(dataset);
     if (made === undefined) return;
@@ -99,16 +80,31 @@ export class Datasets {
     }
   }
 
-  /**
-   * Removes all that are left at these endpoints, one after the other at each; gives those that
-   * could not be. Never rejects.
-   */
+  /** One after the other at each endpoint; gives those that could not be removed. Never rejects. */
   async removeAll(fetchIt: typeof fetch, endpoints: ReadonlySet<Endpoint>): Promise<Leftover[]> {
     const endMs = performance.now() + REMOVAL_TIMEOUT_MS;
-    const made = [...this.#made.values()].filter(({ endpoint }) => endpoints.has(endpoint));
-    const byEndpoint = [...Map.groupBy(made, ({ endpoint }) => endpoint)];
-    const left = await Promise.all(byEndpoint.map(([, own]) => removeOwn(own, fetchIt, endMs, this.#tell)));
-    return left.flat();
+    const all = [...this.#made.values()];
+    const left = [...endpoints].map(async (endpoint) => {
+      const own = all.filter((made) => made.endpoint === endpoint);
+      return await this.#removeOwn(own, fetchIt, endMs);
+    });
+    return (await Promise.all(left)).flat();
+  }
+
+  async #removeOwn(datasets: readonly Made[], fetchIt: typeof fetch, endMs: number): Promise<Leftover[]> {
+    const left: Leftover[] = [];
+    for (const { endpoint, dataset } of datasets) {
+      const leftMs = Math.floor(endMs - performance.now());
+      const { provider } = endpoint;
+      try {
+        if (leftMs < 1) throw new Error('no time was left to remove it');
+        await removeDataset(dataset, leftMs, { endpoint, instance: 0, fetch: fetchIt });
+        this.#tell({ kind: 'gone', provider, dataset });
+      } catch (error) {
+        left.push({ provider, dataset, error: messageOf(error) });
+      }
+    }
+    return left;
   }
 
   #madeFor(cell: Coordinates, endpoint: Endpoint): Made {
@@ -121,10 +117,7 @@ export class Datasets {
     return made;
   }
 
-  /**
-   * Each load has one of its own; all others share one of their kind: both layouts of the SDK, and
-   * both of containers.
-   */
+  /** Each load has its own; else both layouts of the SDK share one, and both of containers. */
   #nameOf({ provider, layout, workload, recordBytes, containerKib }: Coordinates): string {
     if (workload === 'load') return `${this.#runId}l${(this.#loads += 1)}`;
     const kind = isOfContainers(layout) ? `c${containerKib ?? ''}` : layout === 'driver' ? 'e' : 'b';
@@ -142,24 +135,4 @@ function rangeOf(made: Made): number {
 
 function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, at) => at);
-}
-
-async function removeOwn(
-  datasets: readonly Made[],
-  fetchIt: typeof fetch,
-  endMs: number,
-  tell: (event: PlanEvent) => void,
-): Promise<Leftover[]> {
-  const left: Leftover[] = [];
-  for (const { endpoint, dataset } of datasets) {
-    const leftMs = Math.floor(endMs - performance.now());
-    try {
-      if (leftMs < 1) throw new Error('no time was left to remove it');
-      await removeDataset(dataset, leftMs, { endpoint, instance: 0, fetch: fetchIt });
-      tell({ kind: 'gone', provider: endpoint.provider, dataset });
-    } catch (error) {
-      left.push({ provider: endpoint.provider, dataset, error: messageOf(error) });
-    }
-  }
-  return left;
 }

@@ -9,8 +9,8 @@ import type { Provider } from '../kit/dimensions.ts';
 export interface Endpoint {
   readonly provider: Provider;
   /**
-   * Without `/v1`. Several where each is one instance (local processes): instance i is sent to url
-   * i modulo their number. One where a platform spreads requests over instances.
+   * Without `/v1`. One where a platform spreads requests over instances; several where each is an
+   * instance: the i-th is sent to url i modulo their number.
    */
   readonly urls: readonly [string, ...string[]];
   /** Sent with each request: the keys. */
@@ -46,26 +46,21 @@ const FUNCTION_MOST_MS = 215_000;
 const ANSWER_MARGIN_MS = 5_000;
 /** Opening a table, connecting, and a function that has to start first. */
 const START_MS = 40_000;
-/** A million records, at Datastore's first 500 a second, do not fit; 100,000 do. */
-const PREPARE_MS = FUNCTION_MOST_MS;
 
-/** A function that has to start, and says where. */
-const PLACE_MS = START_MS;
-
-/**
- * Asks the function for its place, which makes nothing: it tells whether address, gate and key are
- * right. Rejects with one line, or the signal's reason.
- */
+/** Whether address, gate and key are right. Rejects with one line, or the signal's reason. */
 export async function checkEndpoint(sending: Sending): Promise<void> {
-  const body = await ask('/v1/compare/place', { method: 'GET' }, PLACE_MS, sending);
+  const body = await ask('/v1/compare/place', { method: 'GET' }, START_MS, sending);
   const place = placeSchema.safeParse(body);
   if (!place.success) throw new NoAnswerError('what answers there is no function of the comparison');
   assertProvider(place.data.provider, sending.endpoint);
 }
 
-/** Loads a dataset unless it is there. Rejects with one line, or the signal's reason. */
+/**
+ * Loads a dataset unless it is there, in time for 100,000 records at Datastore's first 500 a
+ * second. Rejects with one line, or the signal's reason.
+ */
 export async function prepareDataset(request: DatasetRequest, sending: Sending): Promise<void> {
-  await post('/v1/compare/datasets', request, PREPARE_MS, sending);
+  await post('/v1/compare/datasets', request, FUNCTION_MOST_MS, sending);
 }
 
 /** Runs one instance's part. Rejects with one line, or the signal's reason. */
@@ -84,19 +79,15 @@ function assertProvider(found: Provider, { provider, urls }: Endpoint): void {
   if (found !== provider) throw new Error(`the function at ${urls[0]} is on ${found}, not on ${provider}`);
 }
 
-/**
- * Removes a dataset; no error where there is none. Rejects with one line. The run's own signal does
- * not end it.
- */
+/** No error where there is none. Rejects with one line. The run's own signal does not end it. */
 export async function removeDataset(
   dataset: string,
   timeoutMs: number,
   sending: Omit<Sending, 'signal'>,
 ): Promise<void> {
-  const response = await send(`/v1/compare/datasets/${dataset}`, { method: 'DELETE' }, timeoutMs, {
-    ...sending,
-    signal: new AbortController().signal,
-  });
+  const { signal } = new AbortController();
+  const path = `/v1/compare/datasets/${dataset}`;
+  const response = await send(path, { method: 'DELETE' }, timeoutMs, { ...sending, signal });
   if (!response.ok) throw failureOf(response.status, await response.json().catch(() => undefined));
 }
 
@@ -108,16 +99,14 @@ async function post(path: string, body: object, timeoutMs: number, sending: Send
 /** The answer's JSON; undefined where it has no body. */
 async function ask(path: string, init: Init, timeoutMs: number, sending: Sending): Promise<unknown> {
   const response = await send(path, init, timeoutMs, sending);
-  if (response.status === 204) return undefined;
-  let answer: unknown;
-  try {
-    answer = await response.json();
-  } catch (error) {
+  const { status, ok } = response;
+  if (status === 204) return undefined;
+  const answer: unknown = await response.json().catch((error: unknown) => {
     sending.signal.throwIfAborted();
-    if (isRefusal(response.status)) throw failureOf(response.status, undefined);
-    throw new NoAnswerError(`HTTP ${response.status} with an answer that is no JSON`, { cause: error });
-  }
-  if (!response.ok) throw failureOf(response.status, answer);
+    if (isRefusal(status)) throw failureOf(status, undefined);
+    throw new NoAnswerError(`HTTP ${status} with an answer that is no JSON`, { cause: error });
+  });
+  if (!ok) throw failureOf(status, answer);
   return answer;
 }
 
@@ -146,7 +135,7 @@ interface Init {
 
 const problemSchema = z.object({ title: z.string().optional(), detail: z.string().optional() });
 
-/** An answer that is no success, in one line; `body` is its parsed JSON, or undefined. */
+/** In one line; `body` is the answer's parsed JSON, or undefined. */
 function failureOf(status: number, body: unknown): Error {
   const problem = problemSchema.safeParse(body);
   const text = problem.success ? (problem.data.detail ?? problem.data.title) : undefined;

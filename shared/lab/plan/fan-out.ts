@@ -1,5 +1,4 @@
-// One run of a cell on all of its instances: each is asked at once, their windows open together,
-// and all have to answer.
+// One run of a cell on all of its instances, whose windows open together.
 import type { CellRequest, CellResult } from '../load/cell.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import type { Assigned } from './datasets.ts';
@@ -8,10 +7,7 @@ import { scramble32 } from '../kit/random.ts';
 import { MIXES } from '../work/workloads.ts';
 import type { Plan } from './plan.ts';
 
-/**
- * Before the warm-up of several instances, whose windows open together: a request is on its way, a
- * table is opened.
- */
+/** Before the warm-up of several instances: a request is on its way, a table is opened. */
 const LEAD_MS = 1_500;
 
 export interface FanOut {
@@ -26,10 +22,7 @@ export interface FanOut {
   readonly fetch: typeof fetch;
 }
 
-/**
- * An answer of each instance, in order. Rejects when all have ended, with one line that names the
- * instances that failed, or the signal's reason.
- */
+/** Rejects when all have ended, with one line on those that failed, or the signal's reason. */
 export async function runOnAll(run: FanOut): Promise<CellResult[]> {
   const { cell, endpoint, signal } = run;
   const warmup = warmupOf(run);

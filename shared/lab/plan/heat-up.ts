@@ -1,5 +1,5 @@
-// Load before a plan, of which nothing is counted: emulators, and hosts whose code is not compiled
-// yet, are several times slower for their first ten thousand operations.
+// Load that is not counted: emulators, and hosts whose code is not compiled yet, are several times
+// slower for their first ten thousand operations.
 import { cellRequestSchema, datasetRequestSchema } from '../load/cell.ts';
 import type { Layout, Workload } from '../kit/dimensions.ts';
 import type { CoordinatorOptions } from './coordinator.ts';
@@ -15,10 +15,7 @@ const KINDS: readonly (readonly [Layout, Workload])[] = [
 
 const REMOVAL_TIMEOUT_MS = 30_000;
 
-/**
- * Heats up all instances of all endpoints at once, for about `durationMs`. A failure here shows
- * again in the plan. Rejects with the signal's reason.
- */
+/** All instances at once. A failure shows again in the plan. Rejects with the signal's reason. */
 export async function heatUp(durationMs: number, runId: string, options: CoordinatorOptions): Promise<void> {
   const { endpoints, signal, fetch: fetchIt = fetch } = options;
   const heats = endpoints.flatMap((endpoint) =>
@@ -46,12 +43,9 @@ async function heatOne(durationMs: number, name: string, sending: Sending): Prom
       if (workload !== 'load') await prepareDataset(datasetRequestSchema.strip().parse(request), sending);
       await runPart(request, sending);
     } catch {
-      if (sending.signal.aborted) return await removed(dataset, sending);
+      // The plan meets it again.
     }
-    await removed(dataset, sending);
+    await removeDataset(dataset, REMOVAL_TIMEOUT_MS, sending).catch(() => undefined);
+    if (sending.signal.aborted) return;
   }
-}
-
-async function removed(dataset: string, sending: Sending): Promise<void> {
-  await removeDataset(dataset, REMOVAL_TIMEOUT_MS, sending).catch(() => undefined);
 }

@@ -1,25 +1,13 @@
 // The parts of a run together, as if one instance had done it all.
 import type { CellResult } from '../load/cell.ts';
-import { type Histogram, mergeHistograms } from '../kit/histogram.ts';
-import { type StoreCounters, sumOfStoreCounters } from '../load/store-counters.ts';
-import { type Counts, sumOfCounts, type Usage } from '../kit/usage.ts';
+import { mergeHistograms } from '../kit/histogram.ts';
+import { sumOfStoreCounters } from '../load/store-counters.ts';
+import { sumOfCounts, type Usage } from '../kit/usage.ts';
 
-export interface Merged {
-  /** Each instance's own rate over its own window, summed up. */
-  readonly recordsPerSecond: number;
-  readonly records: number;
-  readonly recordsTotal: number;
-  readonly recordsPerCall: number;
-  readonly histogram: Histogram;
-  readonly errors: Counts;
-  readonly unfinished: number;
-  readonly usage: Usage;
-  /** Null in layouts without the store. */
-  readonly store: StoreCounters | null;
-}
+export type Merged = ReturnType<typeof mergeParts>;
 
-/** At least one part; all of one run. */
-export function mergeParts(parts: readonly CellResult[]): Merged {
+/** At least one part; all of one run. Rates are each instance's own over its own window. */
+export function mergeParts(parts: readonly CellResult[]) {
   return {
     recordsPerSecond: sum(parts.map(rateOf)),
     records: sum(parts.map(({ records }) => records)),

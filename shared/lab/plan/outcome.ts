@@ -1,5 +1,4 @@
-// The outcome of a plan's run, as it comes and when it is over. However a run ends, it gives all
-// there is.
+// The outcome of a plan's run, as it comes and when it is over.
 import * as z from 'zod';
 import type { CellResult } from '../load/cell.ts';
 import { type Coordinates, coordinatesSchema } from '../load/coordinates.ts';
@@ -14,14 +13,10 @@ export interface CellRun {
   readonly parts: readonly CellResult[];
 }
 
-/**
- * A run without a result: a target that failed, timed out, or answered what nobody can read. The
- * others go on.
- */
+/** A target failed, timed out, or answered what nobody can read. */
 export const failureSchema = z.strictObject({
   ...coordinatesSchema.shape,
   repetition: z.int().min(1),
-  /** One line. */
   error: z.string(),
 });
 
@@ -32,7 +27,6 @@ export const leftOutSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   layout: z.enum(LAYOUTS),
   workload: z.enum(WORKLOADS),
-  /** One sentence. */
   why: z.string(),
 });
 
@@ -68,7 +62,6 @@ export const searchRunSchema = z.strictObject({
 
 export type SearchRun = z.infer<typeof searchRunSchema> & { readonly cell: Coordinates };
 
-/** A plan's runs, failures, omissions and leftovers. */
 export interface PlanOutcome {
   /** In the order they ran. */
   readonly runs: readonly CellRun[];
@@ -80,18 +73,17 @@ export interface PlanOutcome {
   readonly endedEarly: string | null;
 }
 
+interface Progress {
+  readonly done: number;
+  readonly total: number;
+}
+
 /** An event of a running plan. `done` and `total` count runs. */
 export type PlanEvent =
-  | {
-      readonly kind: 'begun';
-      readonly done: number;
-      readonly total: number;
-      readonly cell: Coordinates;
-      readonly repetition: number;
-    }
-  | { readonly kind: 'ended'; readonly done: number; readonly total: number; readonly run: CellRun }
-  | { readonly kind: 'searched'; readonly done: number; readonly total: number; readonly search: SearchRun }
-  | { readonly kind: 'failed'; readonly done: number; readonly total: number; readonly failure: FailedRun }
+  | (Progress & { readonly kind: 'begun'; readonly cell: Coordinates; readonly repetition: number })
+  | (Progress & { readonly kind: 'ended'; readonly run: CellRun })
+  | (Progress & { readonly kind: 'searched'; readonly search: SearchRun })
+  | (Progress & { readonly kind: 'failed'; readonly failure: FailedRun })
   /** A dataset is about to be made, or is gone: whoever may end early remembers it in between. */
   | { readonly kind: 'making' | 'gone'; readonly provider: Provider; readonly dataset: string }
   /** A dataset is being loaded, or everything is being removed: no figure counts it. */

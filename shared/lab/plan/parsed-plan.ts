@@ -1,10 +1,7 @@
-// Plans of every kind are JSON in a file: read and checked before anything runs.
+// Plans of every kind are JSON in a file.
 import * as z from 'zod';
 
-/**
- * The plan in a file's text, with its defaults filled in. Throws a TypeError that says what is
- * wrong with it, a line for each fault.
- */
+/** With its defaults filled in. Throws a TypeError with a line for each fault. */
 export function parsedPlan<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> {
   let json: unknown;
   try {

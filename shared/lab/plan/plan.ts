@@ -1,5 +1,4 @@
-// A plan: what a comparison measures, how long and how often. It is a JSON file, or flags over a
-// plan that has a name.
+// A plan: what a comparison measures, how long and how often.
 import * as z from 'zod';
 import { arrivalsSchema, cellRequestSchema, RECORD_BYTES, warmupSchema } from '../load/cell.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../load/coordinates.ts';
@@ -23,22 +22,16 @@ export const searchSchema = z.strictObject({
   fromPerSecond: rate.default(100),
   /** No higher rate is tried. */
   toPerSecond: rate.default(100_000),
-  /**
-   * Rates tried at most: doubled until one does not hold, then the gap is halved to a tenth. One
-   * more confirms.
-   */
+  /** Rates are doubled until one does not hold, then the gap is halved to a tenth. */
   triesMax: z.int().min(1).max(40).default(12),
 });
 
 export type Search = z.output<typeof searchSchema>;
 
-/**
- * Each list is a dimension: a plan has a cell for every combination, and for each of `callers` and
- * of `ratesPerSecond`.
- */
+/** A plan has a cell for every combination of its lists, `callers` and `ratesPerSecond` apart. */
 export const planSchema = z
   .strictObject({
-    /** For people, and in the names of files. */
+    /** Part of files' names, too. */
     name: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,30}$/)
@@ -46,9 +39,7 @@ export const planSchema = z
     workloads: distinct(z.enum(WORKLOADS)).default(['load', 'ycsb-a', 'ycsb-c']),
     /** `driver` and `container-batch` take half as many runs again. */
     layouts: distinct(z.enum(LAYOUTS)).default([...USERS_LAYOUTS]),
-    /**
-     * In place of the workloads' own choice of keys; null: as each workload says. `load` has none.
-     */
+    /** Null: as each workload says. `load` has none. */
     keys: z.enum(KEY_CHOICES).nullable().default(null),
     /** Records in a dataset that is worked on. */
     records,
@@ -64,17 +55,11 @@ export const planSchema = z
     ratesPerSecond: distinct(rate, 0).default([]),
     /** Arrivals of open loops and searches. */
     arrivals: arrivalsSchema,
-    /**
-     * Calls of the open loop that one instance may have in flight; what is due beyond waits, and
-     * its latency grows.
-     */
+    /** Calls of the open loop in flight on one instance; others wait, and their latency grows. */
     inFlightMax: z.int().min(1).max(CALLERS_MAX).default(CALLERS_MAX),
     search: searchSchema.nullable().default(null),
     durationMs,
-    /**
-     * `severalWritersMs`: at least so long where several instances write, as they tune to each
-     * other.
-     */
+    /** `severalWritersMs`: at least so long where several instances write, as they tune. */
     warmup: warmupSchema.extend({ severalWritersMs: z.int().min(0).max(60_000).default(10_000) }).prefault({}),
     /**
      * Runs of each cell. Six sound ones are the fewest that tell layouts apart (ratio.ts), seven
@@ -99,10 +84,7 @@ export const planSchema = z
 export type PlanInput = z.input<typeof planSchema>;
 export type Plan = z.output<typeof planSchema>;
 
-/**
- * The plan of `npm start`, about five minutes: every cell often enough to tell layouts apart, and
- * short.
- */
+/** The plan of `npm start`, about five minutes: every cell is short, and tells layouts apart. */
 export const DEFAULT_PLAN: Plan = planSchema.parse({
   name: 'default',
   callers: [1, 16],
@@ -114,10 +96,7 @@ export const DEFAULT_PLAN: Plan = planSchema.parse({
 /** The plans that have a name. */
 export const PLANS = {
   default: DEFAULT_PLAN,
-  /**
-   * Every workload, for a quiet machine or real clouds: 1,624 runs, some 120 minutes if each takes
-   * four and a half seconds.
-   */
+  /** For a quiet machine or real clouds: 1,624 runs, some 120 minutes. */
   full: planSchema.parse({
     name: 'full',
     workloads: [...WORKLOADS],

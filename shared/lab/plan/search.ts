@@ -4,11 +4,9 @@ import type { Merged } from './merge.ts';
 import type { SearchRun, SearchTry } from './outcome.ts';
 import type { Search } from './plan.ts';
 import { operationsNeeded, percentileOf } from '../kit/histogram.ts';
+import { said } from '../kit/said.ts';
 
-/**
- * The gap between the highest rate that held and the lowest that did not is closed up to this
- * factor.
- */
+/** Between the highest rate that held and the lowest that did not, at the end. */
 const GAP = 1.1;
 
 /**
@@ -20,10 +18,7 @@ const REACHED = 0.95;
 /** Longest window of one try. */
 const TRY_MOST_MS = 60_000;
 
-/**
- * `confirmed` is the run that counts, of the highest rate that held twice; null where none did.
- * Rejects as `tryRate` does.
- */
+/** `confirmed`: the run that counts, of the highest rate that held twice. Rejects as `tryRate`. */
 export async function searchRate(
   { fromPerSecond, toPerSecond, triesMax }: Pick<Search, 'fromPerSecond' | 'toPerSecond' | 'triesMax'>,
   tryRate: (ratePerSecond: number) => Promise<SearchTry>,
@@ -65,11 +60,11 @@ export function judged({ percentile, latencyMsMax }: Search, ratePerSecond: numb
   const latencyMs = percentileOf(run.histogram, percentile);
   const leastPerSecond = ratePerSecond * (REACHED - 3 / Math.sqrt(Math.max(1, run.histogram.totalCount)));
   const failed = Object.entries(run.errors).map(([code, count]) => `${count} ${code}`);
-  const whys = [
-    ...(failed.length > 0 ? [`failed: ${failed.join(', ')}`] : []),
-    ...(achievedPerSecond < leastPerSecond ? [`${achievedPerSecond.toFixed(1)} a second were answered`] : []),
-    ...(latencyMs === null ? [`${run.histogram.totalCount} operations are too few for p${percentile}`] : []),
-    ...(latencyMs !== null && latencyMs > latencyMsMax ? [`p${percentile} was ${latencyMs.toFixed(1)} ms`] : []),
-  ];
+  const whys = said(
+    failed.length > 0 && `failed: ${failed.join(', ')}`,
+    achievedPerSecond < leastPerSecond && `${achievedPerSecond.toFixed(1)} a second were answered`,
+    latencyMs === null && `${run.histogram.totalCount} operations are too few for p${percentile}`,
+    latencyMs !== null && latencyMs > latencyMsMax && `p${percentile} was ${latencyMs.toFixed(1)} ms`,
+  );
   return { ratePerSecond, achievedPerSecond, latencyMs, isHeld: whys.length === 0, why: whys.join('; ') };
 }

@@ -1,5 +1,4 @@
-// The default plan: how the layouts do against callers, instances, the size of containers and of
-// the table. Small enough for three minutes.
+// The default plan: the layouts against callers, instances, sizes and arrivals, in three minutes.
 import type { PlanInput, RowInput } from './plan.ts';
 
 const CALLERS = [1, 8, 32, 256, 1_000, 10_000];

@@ -1,5 +1,4 @@
-// A plan: which cells the model plays. Built-in plans and plans from files are of one kind; a file
-// is checked before anything runs.
+// A plan: which cells the model plays.
 import * as z from 'zod';
 import {
   ARRIVALS,
@@ -24,10 +23,7 @@ const goalSchema = z.strictObject({
   figure: z.enum(['throughput', 'p50', 'p99', 'requests', 'conflicts', 'billed', 'slowest']),
   /** Default `container`. */
   layout: z.enum(MODEL_LAYOUTS).optional(),
-  /**
-   * The figure is divided by the same one of this layout, in this row or the row with this id, this
-   * many times.
-   */
+  /** The figure is divided by this layout's, in this row or that with this id, so many times. */
   against: z
     .strictObject({ layout: z.enum(MODEL_LAYOUTS), row: z.string().optional(), times: z.number().min(0).optional() })
     .optional(),
@@ -110,8 +106,9 @@ export function planOf(text: string): ModelPlan {
 }
 
 function checkRows({ groups }: ModelPlan): void {
-  const ids = new Set(groups.flatMap(({ rows }) => rows.flatMap(({ id }) => id ?? [])));
-  for (const row of groups.flatMap(({ rows }) => rows)) {
+  const all = groups.flatMap(({ rows }) => rows);
+  const ids = new Set(all.map(({ id }) => id));
+  for (const row of all) {
     if (row.following !== undefined && row.instances !== 1)
       throw new TypeError('a row has instances or following, not both');
     if (row.arrivals !== undefined && row.callers !== 1) throw new TypeError('a row has callers or arrivals, not both');
@@ -129,16 +126,14 @@ interface Common {
   readonly processor: boolean;
 }
 
-/** The plan's rows, each once a provider. */
 export function rowsOf(common: Common): PlannedRow[] {
   return common.plan.groups.flatMap(({ title, rows }) =>
     PROVIDERS.flatMap((provider) =>
       rows
         .filter(({ providers }) => providers?.includes(provider) ?? true)
         .map((row): PlannedRow => {
-          const cells = (row.layouts ?? layoutsOf(row.workload)).map((layout) =>
-            cellOf(row, { provider, layout }, common),
-          );
+          const layouts = row.layouts ?? layoutsOf(row.workload);
+          const cells = layouts.map((layout) => cellOf(row, { provider, layout }, common));
           return { group: title, id: row.id, provider, goals: row.goals, cells };
         }),
     ),
@@ -182,7 +177,6 @@ function cellOf(
   };
 }
 
-/** Settings that the row itself has. */
 function given({ warmupMs, warmupOperationsMax, windowMs, operationsMax }: Row): Partial<ModelPlan['window']> {
   const all = { warmupMs, warmupOperationsMax, windowMs, operationsMax };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));

@@ -57,7 +57,7 @@ const tableSchema = z
     about: z.string(),
     columns: list(columnSchema),
     rows: list(rowSchema),
-    /** The middle run counts, as one of few may be disturbed. Default: the mean, as in documents. */
+    /** The middle run counts, as one may be disturbed. Default: the mean, as in documents. */
     hasMedians: z.boolean().optional(),
     /** Sentences that stand under the table. */
     notes: list(z.string()).optional(),
