@@ -1,5 +1,4 @@
-// The function `compare`: loads datasets, runs its part of a cell, and serves the page. The page is
-// open; all else needs a key of the role `compare`.
+// The function `compare`. Its page is open; all else needs a key of the role `compare`.
 import { once } from 'node:events';
 import * as z from 'zod/mini';
 import {
@@ -12,14 +11,13 @@ import {
 } from '../../shared/lab/load/cell.ts';
 import type { Place } from '../../shared/lab/load/place.ts';
 import { CellError } from '../../shared/lab/load/run.ts';
-import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
+import { type App, type Call, createApp, type FrameOptions, replyJson, type Route } from '../http/app.ts';
 import { openToPages } from '../http/cors.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { Problem } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 import { type LivePage, pageServer } from './live-page.ts';
 
-/** The frame's options, the cells' own code, and the page. */
 export interface CompareAppOptions extends FrameOptions {
   /** The place of this function. */
   readonly place: () => Promise<Place>;
@@ -39,52 +37,30 @@ const CELL_BODY_BYTES_MAX = 16_384;
 export function createCompareApp(options: CompareAppOptions): App {
   const page = pageServer(options.page);
   const running = new RunningCells();
-  const app = createApp(
-    [
-      {
-        method: 'POST',
-        path: '/v1/compare/cells',
-        role: 'compare',
-        handle: (call) => postCell(options, running, call),
-      },
-      {
-        method: 'POST',
-        path: '/v1/compare/datasets',
-        role: 'compare',
-        handle: (call) => postDataset(options, running, call),
-      },
-      {
-        method: 'DELETE',
-        path: '/v1/compare/datasets/:dataset',
-        role: 'compare',
-        handle: (call) => deleteDataset(options, running, call),
-      },
-      {
-        method: 'GET',
-        path: '/v1/compare/place',
-        role: 'compare',
-        handle: async () => replyJson(await options.place()),
-      },
-      {
-        method: 'GET',
-        path: '/v1/compare',
-        role: undefined,
-        handle: async ({ request }) => {
-          negotiated(request, ['text/html']);
-          return page(request);
-        },
-      },
-    ],
-    options,
-  );
+  const keyed = (method: Route['method'], path: string, handle: Route['handle']): Route => {
+    return { method, path: `/v1/compare/${path}`, role: 'compare', handle };
+  };
+  const open: Route = {
+    method: 'GET',
+    path: '/v1/compare',
+    role: undefined,
+    handle: async ({ request }) => {
+      negotiated(request, ['text/html']);
+      return page(request);
+    },
+  };
+  const routes = [
+    keyed('POST', 'cells', (call) => postCell(options, running, call)),
+    keyed('POST', 'datasets', (call) => postDataset(options, running, call)),
+    keyed('DELETE', 'datasets/:dataset', (call) => deleteDataset(options, running, call)),
+    keyed('GET', 'place', async () => replyJson(await options.place())),
+    open,
+  ];
   // Each cloud's page calls the other cloud's function.
-  return openToPages(app, ['*']);
+  return openToPages(createApp(routes, options), ['*']);
 }
 
-/**
- * Cells and loads under way in this instance: one whose caller has gone may still write for a
- * moment.
- */
+/** Cells and loads under way: one whose caller has gone may still write for a moment. */
 class RunningCells {
   readonly #ends = new Map<string, Set<Promise<unknown>>>();
 
@@ -100,10 +76,7 @@ class RunningCells {
     }
   }
 
-  /**
-   * Waits until the dataset's cells have ended, successfully or not; rejects with the signal's
-   * reason.
-   */
+  /** Successfully or not; rejects with the signal's reason. */
   async ended(dataset: string, signal: AbortSignal): Promise<void> {
     const cells = this.#ends.get(dataset) ?? new Set<Promise<unknown>>();
     signal.throwIfAborted();
@@ -122,14 +95,10 @@ async function postCell({ runCell }: CompareAppOptions, running: RunningCells, c
   }
 }
 
-async function postDataset(
-  { prepareDataset }: CompareAppOptions,
-  running: RunningCells,
-  call: Call,
-): Promise<Response> {
+async function postDataset(options: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
   const request = await bodyOf(call, datasetRequestSchema);
   try {
-    await running.during(request.dataset, prepareDataset(request, call.bounds.signal));
+    await running.during(request.dataset, options.prepareDataset(request, call.bounds.signal));
   } catch (error) {
     throw abortedOr(error, call, 'the deadline, or the caller, ended the load before its time');
   }
@@ -145,16 +114,12 @@ function abortedOr(error: unknown, { bounds }: Call, detail: string): unknown {
   return bounds.signal.aborted ? new Problem('aborted', detail, { cause: error }) : error;
 }
 
-async function deleteDataset(
-  { removeDataset }: CompareAppOptions,
-  running: RunningCells,
-  call: Call,
-): Promise<Response> {
+async function deleteDataset(options: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
   const { signal } = call.bounds;
   const { dataset } = parsed(datasetPathSchema, { dataset: call.param('dataset') });
   try {
     await running.ended(dataset, signal);
-    await removeDataset(dataset, signal);
+    await options.removeDataset(dataset, signal);
   } catch (error) {
     throw abortedOr(error, call, 'the dataset was not removed before the deadline');
   }

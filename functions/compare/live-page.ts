@@ -1,5 +1,4 @@
-// The live page as its function serves it, compressed when it was packaged. Browsers keep it: on
-// Azure each GET takes an instance.
+// The live page as its function serves it. Browsers keep it: on Azure each GET takes an instance.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { reply } from '../http/app.ts';
@@ -51,10 +50,7 @@ function encodingFor(accepted: string): 'br' | 'gzip' | 'identity' {
   return (['br', 'gzip'] as const).find((one) => named.includes(one)) ?? 'identity';
 }
 
-/**
- * The page runs its own inline script and style alone. It may call functions anywhere over TLS, or
- * on this machine.
- */
+/** Its own inline script and style, and functions anywhere over TLS, or on this machine. */
 function policyOf(html: string): string {
   return [
     "default-src 'none'",

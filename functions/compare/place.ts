@@ -1,5 +1,4 @@
-// The place of this function, as it can tell by itself. Each cloud's entry adds its platform's
-// facts.
+// The place of this function, as it can tell by itself. Each cloud's entry adds its facts.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import * as z from 'zod';
@@ -7,21 +6,17 @@ import type { Place } from '../../shared/lab/load/place.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { processorTimes } from '../instance/processor.ts';
 
-/** Facts that only the cloud's entry knows. */
-export type PlatformFacts = Pick<
-  Place,
-  'provider' | 'platform' | 'backend' | 'isEmulator' | 'region' | 'instanceId'
-> & {
-  /** The platform's word on the instance's memory; null: the system's counts. */
-  readonly memoryBytes: number | null;
-};
+type Fact = 'provider' | 'platform' | 'backend' | 'isEmulator' | 'region' | 'instanceId' | 'memoryBytes';
+
+/** Facts that only the cloud's entry knows. Without a word on memory the system's counts. */
+export type PlatformFacts = Pick<Place, Fact>;
 
 const buildSchema = z.object({ commit: z.string().nullable(), versions: z.record(z.string(), z.string()) });
 
 /** Packaging writes it beside the page. */
 const BUILD_FILE = '../compare/build.json';
 
-/** `entryUrl`: of the entry's module, beside which a package has its files. */
+/** `entryUrl`: the entry's module, beside which a package has its files. */
 export function placeOf(facts: PlatformFacts, entryUrl: string): Place {
   const [first] = os.cpus();
   return {

@@ -4,10 +4,7 @@ import type { Usage } from '../../shared/lab/kit/usage.ts';
 import { billableOf } from '../../shared/lab/cost/billable.ts';
 import type { DriverCounters } from '../../shared/drivers/measured.ts';
 
-/**
- * Running totals. The store never repeats a write, and a repeated read is a request like any other:
- * there are no retries beside the requests.
- */
+/** No retries beside the requests: the store repeats no write, and a repeated read is a request. */
 export function storeUsage(provider: Provider, counters: DriverCounters): Usage {
   const { requests, billable } = billableOf(provider, counters);
   const { bytesWritten, bytesRead, refusedCondition: conflicts } = counters;

@@ -1,5 +1,4 @@
-// The live page's form: which functions take part, and what plan they run. Nothing of it is stored:
-// keys are read when the comparison starts.
+// The live page's form. Nothing of it is stored: keys are read when the comparison starts.
 import type * as z from 'zod';
 import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
 import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
@@ -142,18 +141,17 @@ export class PlanForm {
     throw new FormError(`${this.#labelOf('seconds')}: from ${SECONDS.least} to ${SECONDS.most}, not ${seconds}.`);
   }
 
-  /** Throws a FormError that names the field. */
   #numbers(name: string): number[] {
     return this.#text(name)
       .split(',')
       .map((part) => this.#numberOf(name, part.trim()));
   }
 
-  /** Throws a FormError that names the field: also for a comma between thousands. */
   #number(name: string): number {
     return this.#numberOf(name, this.#text(name));
   }
 
+  /** Throws a FormError that names the field: also for a comma between thousands. */
   #numberOf(name: string, text: string): number {
     const number = text === '' ? NaN : Number(text);
     if (!Number.isNaN(number)) return number;

@@ -1,5 +1,4 @@
-// Remembers what comparisons of this browser made at the providers, until it is gone: a tab may be
-// closed. It keeps names and addresses, no keys.
+// Remembers what this browser's comparisons made, until it is gone: a tab may be closed. No keys.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
 
@@ -14,8 +13,10 @@ export interface Made {
 
 /** Notes what the event says of a dataset; other events say nothing. */
 export function note(event: PlanEvent, urlOf: (provider: Provider) => string): void {
-  if (event.kind === 'making') localStorage.setItem(nameOf({ url: urlOf(event.provider), dataset: event.dataset }), '');
-  if (event.kind === 'gone') localStorage.removeItem(nameOf({ url: urlOf(event.provider), dataset: event.dataset }));
+  if (event.kind !== 'making' && event.kind !== 'gone') return;
+  const name = nameOf({ url: urlOf(event.provider), dataset: event.dataset });
+  if (event.kind === 'making') localStorage.setItem(name, '');
+  else localStorage.removeItem(name);
 }
 
 /** Datasets not removed yet, also those of a run in another tab. */

@@ -1,5 +1,4 @@
-// The live page: the coordinator of `npm start` in a browser. It calls the functions' cells, draws
-// their figures, and hands out the report.
+// The live page: the coordinator of `npm start` in a browser.
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { itemsOf } from '../../../shared/lab/plan/cells.ts';
 import {
@@ -71,9 +70,7 @@ async function compare(): Promise<void> {
   }
 }
 
-/**
- * Tells beside its field what is wrong with an address, a gate or a key, before anything is made.
- */
+/** Tells beside its field what is wrong with an address, a gate or a key. */
 async function areRight(endpoints: readonly Endpoint[]): Promise<boolean> {
   const checked = endpoints.map(async (endpoint) => {
     try {
@@ -88,9 +85,7 @@ async function areRight(endpoints: readonly Endpoint[]): Promise<boolean> {
   return (await Promise.all(checked)).every(Boolean);
 }
 
-/**
- * Browsers do not tell a page whether nobody answered, or somebody whose answer it may not read.
- */
+/** Browsers do not tell whether nobody answered, or somebody whom the page may not hear. */
 function wrongWords(error: unknown, { urls }: Endpoint): string {
   if (cancelled.signal.aborted) return 'cancelled';
   const unread = `${urls[0]} gave no answer that this page may read: is the address right, and the platform's own key or token?`;
@@ -105,11 +100,7 @@ function showNotGone(): void {
 
 async function run(plan: Plan, endpoints: readonly Endpoint[]): Promise<void> {
   const started = new Date();
-  const circumstances = (): Circumstances =>
-    circumstancesOf(
-      started,
-      endpoints.map(({ provider }) => provider),
-    );
+  const circumstances = (): Circumstances => circumstancesOf(started, endpoints);
   const outcome = new LiveOutcome();
   const draw = throttled(() => {
     byId('live').innerHTML = liveHtml(outcome.soFar(), plan, circumstances());
@@ -167,19 +158,15 @@ function sayHowMuch(): void {
     const plan = form.plan();
     const runs = itemsOf(plan, form.providers()).length;
     const seconds = (runs * (plan.durationMs + plan.warmup.leastMs)) / 1_000;
-    say(
-      'size',
-      `${runs} runs, ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`} at least`,
-    );
+    const length = seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
+    say('size', `${runs} runs, ${length} at least`);
   } catch (error) {
     // A wrong entry is told when the comparison is to start.
     say('size', error instanceof FormError ? '' : String(error));
   }
 }
 
-/**
- * Drawing takes the longer the more there is: no more than a quarter of the time is spent on it.
- */
+/** Drawing takes longer and longer: no more than a quarter of the time is spent on it. */
 const DRAWING_SHARE = 4;
 const DRAWING_LEAST_MS = 400;
 
@@ -201,7 +188,7 @@ function throttled(draw: () => void): { readonly ask: () => void; readonly stop:
   };
 }
 
-function circumstancesOf(started: Date, providers: readonly Provider[]): Circumstances {
+function circumstancesOf(started: Date, endpoints: readonly Endpoint[]): Circumstances {
   return {
     startedAt: started.toISOString(),
     durationMs: Date.now() - started.getTime(),
@@ -216,7 +203,7 @@ function circumstancesOf(started: Date, providers: readonly Provider[]): Circums
     commit: null,
     command: null,
     providers: PROVIDERS.map((provider) => {
-      const ran = providers.includes(provider);
+      const ran = endpoints.some((endpoint) => endpoint.provider === provider);
       return { provider, ran, why: ran ? 'chosen' : 'not chosen' };
     }),
   };
