@@ -19,10 +19,8 @@ import { parsed } from '../http/validate.ts';
 import { type LivePage, pageServer } from './live-page.ts';
 
 export interface CompareAppOptions extends FrameOptions {
-  /** The place of this function. */
   readonly place: () => Promise<Place>;
   readonly runCell: (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
-  /** Loads the dataset, if it is not there. */
   readonly prepareDataset: (request: DatasetRequest, signal: AbortSignal) => Promise<void>;
   /** Removes what cells of the dataset made; no error where there is nothing. */
   readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
@@ -33,7 +31,6 @@ const datasetPathSchema = z.object({ dataset: datasetSchema });
 
 const CELL_BODY_BYTES_MAX = 16_384;
 
-/** The app of the function `compare`. */
 export function createCompareApp(options: CompareAppOptions): App {
   const page = pageServer(options.page);
   const running = new RunningCells();

@@ -49,7 +49,6 @@ function buildFacts(entryUrl: string): Pick<Place, 'commit' | 'versions'> {
 
 let hasRun = false;
 
-/** This process. */
 export const instance: CellTargets['instance'] = {
   takeCold: () => {
     const isCold = !hasRun;

@@ -1,5 +1,5 @@
-// The benchmark's providers: an emulator each in a process of its own, the plain SDK and stores.
-// Google's libraries must not look for a metadata server.
+// An emulator each in a process of its own, the plain SDK and stores on it. Google's libraries must
+// not look for a metadata server.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
 import type { Baseline } from '../../shared/lab/work/baseline.ts';
@@ -19,9 +19,7 @@ const PROJECT_ID = 'stowage-bench';
 
 export interface BenchProvider {
   readonly provider: Provider;
-  /** The emulator's name, for people. */
   readonly backend: string;
-  /** Address of the emulator, for clients of one's own. */
   readonly endpoint: string;
   /** The plain SDK. Each call opens clients anew. */
   baseline(): Baseline;
@@ -31,10 +29,8 @@ export interface BenchProvider {
   close(): Promise<void>;
 }
 
-/** How a driver sends: by itself, or over the SDK's client. */
 export type Transport = 'own' | 'sdk';
 
-/** Makes a cloud's SDK clients and drivers for an endpoint. */
 interface Making {
   baseline(endpoint: string): Baseline;
   driver(endpoint: string, space: string, transport: Transport): Driver;
@@ -57,10 +53,7 @@ const MAKING: Readonly<Record<Provider, Making>> = {
     },
   },
   'azure-tables': {
-    baseline: (endpoint) =>
-      azureTablesBaseline({
-        tableClient: (name) => tableClient(endpoint, name),
-      }),
+    baseline: (endpoint) => azureTablesBaseline({ tableClient: (name) => tableClient(endpoint, name) }),
     driver: (endpoint, space, transport) =>
       azureTablesDriver(
         transport === 'own'
@@ -70,10 +63,7 @@ const MAKING: Readonly<Record<Provider, Making>> = {
   },
 };
 
-/**
- * Google's emulator where it is installed, as the figures to compare with come from it; else the
- * embedded one.
- */
+/** Google's emulator where it is installed, as kept figures come from it; else the embedded one. */
 export async function startDatastore(): Promise<BenchProvider> {
   const found = await findGoogleEmulator();
   const emulator = found.found ? await startGoogleEmulator(found) : await startEmbeddedDatastore({ inProcess: false });

@@ -1,6 +1,6 @@
-// Bytes in storage of a record that is an entity of its own, by the formulas that the services
-// publish. Datastore: https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure:
-// "Understanding the Table service data model".
+// Bytes in storage of an entity, by the services' formulas. Datastore:
+// https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure: "Understanding the
+// Table service data model".
 import type { SampleRecord } from '../../shared/lab/work/records.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import type { Driver } from '../../shared/store/index.ts';
@@ -66,14 +66,10 @@ function azureBytes({ key, fields }: SampleRecord): number {
   return 4 + 2 * keyCharacters + sum(properties);
 }
 
-/** The kind of the store's entities. */
 export const KIND = 'Container';
 const CALL = { timeoutMs: 30_000 };
 
-/**
- * Sizes by the driver's own count, which allows for the longest id, plus the kind's index entry
- * where there is one.
- */
+/** By the driver's own count, which allows for the longest id, plus the kind's index entry. */
 export async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
   const { limits } = driver;
   const sizes: number[] = [];

@@ -16,10 +16,8 @@ const GATES: Readonly<Record<Provider, readonly [name: string, prefix: string]>>
 
 const CHOICES = { workloads: WORKLOADS, layouts: LAYOUTS } as const;
 
-/** A plan's, in milliseconds, are 1 to 60,000. */
 const SECONDS = { least: 0.001, most: 60 };
 
-/** Names of fields that are one number, as in the plan. */
 const NUMBERS = ['repetitions', 'records', 'seed'] as const;
 
 export class PlanForm {
@@ -75,7 +73,6 @@ export class PlanForm {
     });
   }
 
-  /** Says beside the field of a cloud what is wrong with it. */
   tellBeside(provider: Provider, field: 'url' | 'key' | 'gate', message: string): void {
     const input = this.#input(`${provider}-${field}`);
     const words = Object.assign(document.createElement('small'), { className: 'wrong', textContent: message });
@@ -85,7 +82,6 @@ export class PlanForm {
     input.after(words);
   }
 
-  /** Takes back what was told beside fields. */
   untell(): void {
     for (const words of this.#form.querySelectorAll('.wrong')) words.remove();
     for (const input of this.#form.querySelectorAll('[aria-invalid]')) {
@@ -98,7 +94,6 @@ export class PlanForm {
     return PROVIDERS.filter((provider) => this.#input(`${provider}-isOn`).checked);
   }
 
-  /** Nothing can be changed while a comparison runs. */
   lock(isLocked: boolean): void {
     this.isLocked = isLocked;
     for (const fieldset of this.#form.querySelectorAll('fieldset')) fieldset.disabled = isLocked;
@@ -162,7 +157,6 @@ export class PlanForm {
     return name === undefined ? message : `${this.#labelOf(String(name))}: ${message}`;
   }
 
-  /** The words beside the field, or group of choices, of this name. */
   #labelOf(name: string): string {
     const group = this.#form.querySelector(`[data-choices=${name}]`);
     return group?.ariaLabel ?? this.#input(name)?.labels?.[0]?.textContent.trim() ?? name;

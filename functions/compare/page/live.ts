@@ -40,7 +40,6 @@ export function liveHtml(outcome: PlanOutcome, plan: Plan, circumstances: Circum
 /** The last ones: a function that is gone fails everything. */
 const FAILURES_SHOWN = 5;
 
-/** An event in words, for somebody who waits. */
 export function eventWords(event: Exclude<PlanEvent, { kind: 'making' | 'gone' }>): string {
   if ('what' in event) return `${event.kind === 'preparing' ? 'Loading' : 'Removing'} ${event.what} …`;
   const done = `${event.done} of ${event.total} runs`;

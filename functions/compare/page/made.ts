@@ -11,7 +11,6 @@ export interface Made {
   readonly dataset: string;
 }
 
-/** Notes what the event says of a dataset; other events say nothing. */
 export function note(event: PlanEvent, urlOf: (provider: Provider) => string): void {
   if (event.kind !== 'making' && event.kind !== 'gone') return;
   const name = nameOf({ url: urlOf(event.provider), dataset: event.dataset });

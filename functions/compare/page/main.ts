@@ -120,7 +120,6 @@ async function run(plan: Plan, endpoints: readonly Endpoint[]): Promise<void> {
   show(reportOf(ended, plan, PRICES_2026_11, circumstances()));
 }
 
-/** The whole report in place of the tables that grew, and links to keep it. */
 function show(report: Report): void {
   byId('live').innerHTML = reportBody(report).replaceAll(/<(\/?)h1\b/g, '<$1h2');
   const files = [
@@ -152,7 +151,6 @@ function setRunning(isRunning: boolean): void {
   byId('live').replaceChildren();
 }
 
-/** Beside the buttons: how many runs the plan has as it stands, and how long they take at least. */
 function sayHowMuch(): void {
   try {
     const plan = form.plan();
@@ -170,7 +168,6 @@ function sayHowMuch(): void {
 const DRAWING_SHARE = 4;
 const DRAWING_LEAST_MS = 400;
 
-/** Draws soon after it is asked, however often it is. */
 function throttled(draw: () => void): { readonly ask: () => void; readonly stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let restMs = 0;

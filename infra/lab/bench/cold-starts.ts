@@ -1,5 +1,4 @@
-// Measures a cold function from the start of its host to the first record, beside an empty function
-// under the same host.
+// A cold function from the start of its host to the first record, beside an empty one.
 import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -20,7 +19,6 @@ import { COLD_START_GOALS_MS } from './contest/goals.ts';
 
 const CLOUDS = ['gcp', 'azure'] as const;
 const KEY = 'measure-cold-start-key';
-/** A package's code. */
 const MAIN = 'lib/main.js';
 
 /** A function that answers every path at once, whose time is the host's alone. */
@@ -33,7 +31,6 @@ app.http('all', { authLevel: 'anonymous', methods: ['GET', 'PUT'], route: '{*pat
 `,
 };
 
-/** Own and empty functions from the start of their hosts to the same answers. */
 export function coldStarts(rounds: number): Experiment {
   return {
     id: 'cold',
@@ -119,25 +116,18 @@ async function once(cloud: Cloud, bundleDir: string, emulator: Emulator): Promis
   }
 }
 
-async function start(
-  cloud: Cloud,
-  bundleDir: string,
-  { endpoint }: Emulator,
-): Promise<{ readonly host: FunctionHost; readonly headers: Record<string, string> }> {
+interface Started {
+  readonly host: FunctionHost;
+  readonly headers: Record<string, string>;
+}
+
+async function start(cloud: Cloud, bundleDir: string, { endpoint }: Emulator): Promise<Started> {
+  const keys = { STOWAGE_ADMIN_KEYS: KEY };
   if (cloud === 'gcp') {
-    const env = {
-      GOOGLE_CLOUD_PROJECT: 'stowage-local',
-      DATASTORE_EMULATOR_HOST: endpoint.replace('http://', ''),
-      STOWAGE_ADMIN_KEYS: KEY,
-    };
-    return { host: await startGcpHost({ bundleDir, target: 'records', env }), headers: {} };
+    const address = { GOOGLE_CLOUD_PROJECT: 'stowage-local', DATASTORE_EMULATOR_HOST: endpoint.replace('http://', '') };
+    return { host: await startGcpHost({ bundleDir, target: 'records', env: { ...keys, ...address } }), headers: {} };
   }
-  const env = {
-    STOWAGE_TABLES_ENDPOINT: endpoint,
-    STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
-    STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-    STOWAGE_ADMIN_KEYS: KEY,
-  };
-  const host = await startAzureHost({ bundleDir, env });
+  const account = { STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME, STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY };
+  const host = await startAzureHost({ bundleDir, env: { ...keys, ...account, STOWAGE_TABLES_ENDPOINT: endpoint } });
   return { host, headers: { 'x-functions-key': host.hostKey } };
 }

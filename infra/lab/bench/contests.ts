@@ -1,5 +1,4 @@
-// The contests of one provider: this store against the plain SDK at one kind of work after another,
-// each side in a process of its own, in alternating rounds.
+// This store against the plain SDK of one provider, each in a process of its own, in turns.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { goalFinding } from '../../../shared/lab/report/chapters/goal.ts';
 import {
@@ -11,10 +10,9 @@ import {
 } from '../../../shared/lab/report/chapters/schema.ts';
 import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
 import type { Experiment, ExperimentContext } from '../experiments/experiment.ts';
-import { alternatingRuns, type Numbers, type Variant } from '../experiments/rounds.ts';
+import { alternatingRuns, type Cells } from '../experiments/rounds.ts';
 import type { BenchProvider } from '../providers.ts';
 import { type Contest, CONTESTS, FAR_RTT_MS, STORED_GOAL } from './contest/goals.ts';
-import type { Turn } from './contest/turn.ts';
 import { startLatencyProxy } from './latency-proxy.ts';
 import { type SideProcess, startSide } from './side-process.ts';
 import { storedTable } from './stored.ts';
@@ -23,7 +21,6 @@ const DATASET = 'bench';
 
 export interface ContestOptions {
   readonly rounds: number;
-  /** Length of one side's turn. */
   readonly turnMs: number;
   /** Puts and gets of each side before the first contest, alone and in company. */
   readonly warmUpOperations: number;
@@ -59,12 +56,10 @@ async function chapter(provider: Provider, options: ContestOptions, context: Exp
 export function goalsOf(contest: Contest, table: FigureTable, provider: Provider): Finding[] {
   const ratio = (column: string): number | null => ratioOf(table, rowOf(contest, 'ours'), column) ?? null;
   const { rate, processor } = contest;
-  return [
-    goalFinding(`${nameOf(contest)}: rate`, ratio('rate'), { atLeast: rate[provider] }),
-    ...(processor === undefined
-      ? []
-      : [goalFinding(`${nameOf(contest)}: processor time`, ratio('processor'), { atMost: processor[provider] })]),
-  ];
+  const rateGoal = goalFinding(`${nameOf(contest)}: rate`, ratio('rate'), { atLeast: rate[provider] });
+  if (processor === undefined) return [rateGoal];
+  const bounds = { atMost: processor[provider] };
+  return [rateGoal, goalFinding(`${nameOf(contest)}: processor time`, ratio('processor'), bounds)];
 }
 
 type Which = 'theirs' | 'ours';
@@ -81,12 +76,10 @@ function rowOf(contest: Contest, which: Which): string {
 }
 
 async function contestTable(
-  bench: BenchProvider,
+  { provider, backend, endpoint }: BenchProvider,
   options: ContestOptions,
-  context: ExperimentContext,
+  { signal, log }: ExperimentContext,
 ): Promise<FigureTable> {
-  const { provider, backend, endpoint } = bench;
-  const { signal } = context;
   const opened: { close(): Promise<void> }[] = [];
   const opening = <T extends { close(): Promise<void> }>(one: T): T => (opened.push(one), one);
   const sidesAt = async (address: string, warmUpOperations: number): Promise<Sides> => {
@@ -95,14 +88,14 @@ async function contestTable(
     return { theirs, ours: opening(await startSide({ side: 'ours', ...setup }, signal)) };
   };
   try {
-    context.log('warming up ...');
+    log('warming up ...');
     const near = await sidesAt(endpoint, options.warmUpOperations);
     const { port } = new URL(endpoint);
     const proxy = opening(await startLatencyProxy(Number(port), FAR_RTT_MS));
     const far = await sidesAt(endpoint.replace(`:${port}`, `:${proxy.port}`), 0);
     const rows: Row[] = [];
     for (const contest of CONTESTS) {
-      context.log(nameOf(contest));
+      log(nameOf(contest));
       rows.push(...(await rowsOf(contest, contest.isFar ? far : near, options, signal)));
     }
     return tableOf(rows, backend, options.rounds);
@@ -111,31 +104,34 @@ async function contestTable(
   }
 }
 
-/** A turn of each side to warm up, then the rounds, each side going first in turn. */
-export async function rowsOf(
-  contest: Contest,
-  sides: Sides,
-  { rounds, turnMs }: Pick<ContestOptions, 'rounds' | 'turnMs'>,
-  signal: AbortSignal,
-): Promise<Row[]> {
-  const { name, inFlight } = contest;
-  const whiches = ['theirs', 'ours'] as const;
-  const variants = whiches.map((which): Variant => ({
-    row: rowOf(contest, which),
-    columns: ['rate', 'processor'],
-    run: async () => numbersOf(await sides[which].turn(name, { inFlight, turnMs })),
-  }));
-  const cells = await alternatingRuns({ signal }, { rounds }, variants);
-  return whiches.map((which) => ({
+type Size = Pick<ContestOptions, 'rounds' | 'turnMs'>;
+
+export async function rowsOf(contest: Contest, sides: Sides, size: Size, signal: AbortSignal): Promise<Row[]> {
+  const cells = await played(contest, sides, size, signal);
+  return (['theirs', 'ours'] as const).map((which) => ({
     id: rowOf(contest, which),
     name: `${nameOf(contest)}: ${WHICH[which]}`,
     against: rowOf(contest, 'theirs'),
-    figures: cells.get(rowOf(contest, which)) ?? {},
+    figures: cells.get(which) ?? {},
   }));
 }
 
-export function numbersOf({ records, wallMs, processorUs }: Turn): Numbers {
-  return { rate: (records / wallMs) * 1_000, processor: processorUs / records };
+/** A turn of each side to warm up, then the rounds, each side going first in turn. */
+export function played(
+  { name, inFlight }: Contest,
+  sides: Readonly<Record<string, Pick<SideProcess, 'turn'>>>,
+  { rounds, turnMs }: Size,
+  signal: AbortSignal,
+): Promise<Cells> {
+  const variants = Object.entries(sides).map(([row, side]) => ({
+    row,
+    columns: ['rate', 'processor'],
+    run: async () => {
+      const { records, wallMs, processorUs } = await side.turn(name, { inFlight, turnMs });
+      return { rate: (records / wallMs) * 1_000, processor: processorUs / records };
+    },
+  }));
+  return alternatingRuns({ signal }, { rounds }, variants);
 }
 
 export function tableOf(rows: readonly Row[], where: string, rounds: number): FigureTable {

@@ -1,5 +1,4 @@
-// A contest's side in a process of its own: it counts the processor time of one client alone.
-// side-process.ts starts it and gives orders.
+// A contest's side in a process of its own, which side-process.ts starts and gives orders.
 import { afterMs } from '../../../shared/lab/load/closed-loop.ts';
 import { PROCESS_CLOCKS } from '../../../shared/lab/load/spent.ts';
 import type { ContestName } from './contest/goals.ts';

@@ -11,25 +11,19 @@ const ENTRY = fileURLToPath(new URL('side-main.ts', import.meta.url));
 /** Filling a dataset on a busy machine is the longest. */
 const REPLY_TIMEOUT_MS = 120_000;
 
-/** A side's setup. */
 export interface SideSetup {
   /** Containers, the plain SDK, or one entity a record through this store's driver. */
   readonly side: 'ours' | 'theirs' | 'entities';
   /** Default `own`; the plain SDK has no other. */
   readonly transport?: Transport;
   readonly provider: Provider;
-  /** Address of the emulator. */
   readonly endpoint: string;
   /** Names the tables; those of one dataset may be shared by processes of one side. */
   readonly dataset: string;
-  /**
-   * Puts and gets alone, and as many in company, after it has filled the dataset; 0: another
-   * process has filled it.
-   */
+  /** Puts and gets alone, and as many in company; 0: another process has filled the dataset. */
   readonly warmUpOperations: number;
 }
 
-/** A turn that is to be taken. */
 export interface SideOrder {
   readonly contest: ContestName;
   readonly size: TurnSize;
@@ -38,17 +32,13 @@ export interface SideOrder {
 /** The first reply, when the side is ready, has no turn. */
 export type SideReply = { readonly turn: Turn | undefined } | { readonly failed: string };
 
-/**
- * Takes one turn at a time. Each rejects with what went wrong there, when the process ends, and
- * with the signal's reason.
- */
+/** One turn at a time. It rejects with what went wrong there, and with the signal's reason. */
 export interface SideProcess {
   turn(contest: ContestName, size: TurnSize): Promise<Turn>;
   /** Ends the process. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Starts the process and waits until it is ready for turns. */
 export async function startSide(setup: SideSetup, signal: AbortSignal): Promise<SideProcess> {
   const child = fork(ENTRY, [JSON.stringify(setup)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const exited = once(child, 'exit').catch(() => []);

@@ -1,7 +1,7 @@
-// Bytes that a record takes in storage, ours against an entity of its own, each by its service's
-// published formula.
+// Bytes of a record in storage, ours against an entity of its own, by the published formulas.
+import { chunks } from '../../../shared/lab/kit/chunks.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { type Column, figureOf, type FigureTable, type Row } from '../../../shared/lab/report/chapters/schema.ts';
+import { figureOf, type FigureTable, type Row } from '../../../shared/lab/report/chapters/schema.ts';
 import type { BenchProvider } from '../providers.ts';
 import { entitySizes, KIND, plainBytes, unindexedBytes } from '../stored-bytes.ts';
 import { Sample } from './contest/sample.ts';
@@ -14,11 +14,8 @@ export async function storedTable(bench: BenchProvider): Promise<FigureTable> {
   const store = openStore({ driver });
   try {
     const table = await store.table('weighed');
-    const perCall = Math.ceil(records.length / 20);
-    for (let first = 0; first < records.length; first += perCall) {
-      const items = records.slice(first, first + perCall).map(({ key, fields }) => ({ key, value: fields }));
-      await table.putMany(items);
-    }
+    for (const some of chunks(records, Math.ceil(records.length / 20)))
+      await table.putMany(some.map(({ key, fields }) => ({ key, value: fields })));
     const sizes = await entitySizes(driver, provider === 'datastore');
     const row = (id: string, name: string, bytes: readonly number[]): Row => {
       const mean = bytes.reduce((sum, one) => sum + one, 0) / records.length;
@@ -26,11 +23,12 @@ export async function storedTable(bench: BenchProvider): Promise<FigureTable> {
     };
     const theirs = records.map((record) => plainBytes(provider, KIND, record));
     const unindexed = records.map((record) => unindexedBytes(provider, KIND, record));
+    const measure = 'stored a record';
     return {
       id: 'stored',
       title: 'Bytes in storage',
       about: 'By the formula that the service publishes.',
-      columns: [columnOn(backend)],
+      columns: [{ id: 'bytes', era: 'now', measure, where: backend, unit: 'bytes', better: 'lower' }],
       rows: [
         row('ours', 'Stowage', sizes),
         row('theirs', 'plain SDK, its fields indexed as by default', theirs),
@@ -40,8 +38,4 @@ export async function storedTable(bench: BenchProvider): Promise<FigureTable> {
   } finally {
     await store.close();
   }
-}
-
-function columnOn(where: string): Column {
-  return { id: 'bytes', era: 'now', measure: 'stored a record', where, unit: 'bytes', better: 'lower' };
 }

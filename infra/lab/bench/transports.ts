@@ -1,12 +1,11 @@
-// Tells packing and transport apart: containers and single entities, each over the driver's own
-// transport and over the cloud's SDK, at a few contests.
+// Containers and single entities, each over the driver's own transport and over the cloud's SDK.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import type { Chapter, Row } from '../../../shared/lab/report/chapters/schema.ts';
 import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
 import type { Experiment, ExperimentContext } from '../experiments/experiment.ts';
-import { alternatingRuns, type Cells } from '../experiments/rounds.ts';
+import type { Cells } from '../experiments/rounds.ts';
 import { type Contest, CONTESTS } from './contest/goals.ts';
-import { type ContestOptions, nameOf, numbersOf, tableOf } from './contests.ts';
+import { type ContestOptions, nameOf, played, tableOf } from './contests.ts';
 import { type SideProcess, startSide } from './side-process.ts';
 
 const CORNERS = ['containers, own', 'containers, SDK', 'entities, own', 'entities, SDK'] as const;
@@ -37,14 +36,14 @@ export function transportsOf(provider: Provider, options: ContestOptions): Exper
 
 async function chapter(provider: Provider, options: ContestOptions, context: ExperimentContext): Promise<Chapter> {
   const { backend, endpoint } = await context.emulator(provider);
-  const sides = new Map<Corner, SideProcess>();
+  const { warmUpOperations } = options;
+  const sides: Record<string, SideProcess> = {};
   try {
     for (const corner of CORNERS) {
-      const { warmUpOperations } = options;
       const side = corner.startsWith('containers') ? 'ours' : 'entities';
       const transport = corner.endsWith('own') ? 'own' : 'sdk';
       const setup = { side, transport, provider, endpoint, dataset: 'transports', warmUpOperations } as const;
-      sides.set(corner, await startSide(setup, context.signal));
+      sides[corner] = await startSide(setup, context.signal);
     }
     const rows: Row[] = [];
     for (const contest of PLAYED) {
@@ -53,34 +52,17 @@ async function chapter(provider: Provider, options: ContestOptions, context: Exp
     }
     return { tables: [tableOf(rows, backend, options.rounds)], wordTables: [], cannotShow: [], findings: [] };
   } finally {
-    for (const side of sides.values()) await side.close();
+    for (const side of Object.values(sides)) await side.close();
   }
-}
-
-/** All four corners in turn. */
-function played(
-  { name, inFlight }: Contest,
-  sides: ReadonlyMap<Corner, Pick<SideProcess, 'turn'>>,
-  { rounds, turnMs }: ContestOptions,
-  signal: AbortSignal,
-): Promise<Cells> {
-  const variants = [...sides].map(([row, side]) => ({
-    row,
-    columns: ['rate', 'processor'],
-    run: async () => numbersOf(await side.turn(name, { inFlight, turnMs })),
-  }));
-  return alternatingRuns({ signal }, { rounds }, variants);
 }
 
 /** Two rows for each pair: its ratios stand beside the first. */
 export function pairsOf(contest: Contest, cells: Cells): Row[] {
   return PAIRS.flatMap(([what, one, other]) => {
-    const idOf = (corner: Corner): string => `${nameOf(contest)}: ${what}: ${corner}`;
-    return [other, one].map((corner) => ({
-      id: idOf(corner),
-      name: idOf(corner),
-      against: idOf(other),
-      figures: cells.get(corner) ?? {},
-    }));
+    const against = `${nameOf(contest)}: ${what}: ${other}`;
+    return [other, one].map((corner) => {
+      const id = `${nameOf(contest)}: ${what}: ${corner}`;
+      return { id, name: id, against, figures: cells.get(corner) ?? {} };
+    });
   });
 }

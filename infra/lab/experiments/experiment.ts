@@ -13,7 +13,6 @@ export interface ExperimentContext {
   emulator(provider: Provider): Promise<BenchProvider>;
   /** Its reason is an Error that says why. */
   readonly signal: AbortSignal;
-  /** A line for whoever watches. */
   log(line: string): void;
 }
 

@@ -59,7 +59,6 @@ export function documentOf(plan: DocumentPlan): Experiment {
   };
 }
 
-/** A way, or the reason why the provider has none. */
 function wayOf({ way }: PlannedRow, provider: Provider): Way | string {
   return typeof way === 'function' ? way(provider) : way;
 }
@@ -72,7 +71,6 @@ function tableOf({ rowsHave }: DocumentPlan, { id }: PlannedRow, round: number):
 
 interface Measured {
   readonly cells: Cells;
-  /** Names of the emulators. */
   readonly where: ReadonlyMap<Provider, string>;
 }
 
@@ -127,7 +125,6 @@ function numbersOf(provider: Provider, records: number, cost: Cost, per: number)
   };
 }
 
-/** For each measure then, and now on each provider. */
 function figureTable(
   { measures, rows, ...table }: TablePlan,
   { providers, whereThen, rows: allRows }: DocumentPlan,

@@ -3,7 +3,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type ExperimentContext, messageOf } from './experiment.ts';
 import { type Figure, figureOf } from '../../../shared/lab/report/chapters/schema.ts';
 
-/** By column, from one run. */
 export type Numbers = Readonly<Record<string, number>>;
 
 export interface Variant {
@@ -22,7 +21,6 @@ export interface Rounds {
   readonly runMaxMs?: number;
 }
 
-/** Figures by row, and there by column. */
 export type Cells = ReadonlyMap<string, Readonly<Record<string, Figure>>>;
 
 const RUN_MAX_MS = 300_000;

@@ -5,7 +5,6 @@ import { type Experiment, type ExperimentContext, messageOf } from './experiment
 import type { Result } from '../../../shared/lab/report/chapters/schema.ts';
 
 export interface RunnerOptions {
-  /** Starts a provider's emulator. */
   readonly start: Readonly<Record<Provider, () => Promise<BenchProvider>>>;
   readonly log: (line: string) => void;
   /** Ends all of it; what there is by then is returned. */

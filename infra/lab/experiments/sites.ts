@@ -16,14 +16,12 @@ import { callsOf, Records, sendAll, type Way } from './ways.ts';
 /** Namespace of Datastore, or table of Azure, where the store keeps its containers. */
 const SPACE = 'experiments';
 
-/** Costs of a piece of work. */
 export interface Cost extends Spent {
   /** From when a call was sent to when its answer was there, in the mean. */
   readonly callMs: number;
   readonly billable: Usage['billable'];
 }
 
-/** A table of one client. */
 interface Opened {
   readonly table: TextTable;
   readonly records: Records;
@@ -93,7 +91,6 @@ interface Clients {
   readonly backend: string;
   readonly baseline: Baseline;
   readonly store: Store;
-  /** Running totals. */
   readonly billable: Readonly<Record<Way['client'], () => Usage['billable']>>;
 }
 

@@ -13,15 +13,12 @@ export interface Way {
   readonly records: number;
   /** Records handed over together; 1: by the call for a single record. */
   readonly group: number;
-  /** Calls at a time. */
   readonly inFlight: number;
-  /** Length of a record's text. */
   readonly characters: number;
   /** A root is written before every so many records. Its calls are one after the other then. */
   readonly rootEach?: number;
 }
 
-/** Writes and reads of a `request`. */
 export const REQUEST = { writes: 5, reads: 100 } as const;
 
 /** Old enough for every read of an experiment. */

@@ -3,7 +3,6 @@ import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { factor, threeDigits } from '../../../shared/lab/kit/format.ts';
 import { type FigureTable, type Finding, meanOf, ratioOf } from '../../../shared/lab/report/chapters/schema.ts';
 
-/** The ratio to the row's baseline in one column. */
 export function ratioText(table: FigureTable, rowId: string, columnId: string): string {
   const ratio = ratioOf(table, rowId, columnId);
   return ratio === undefined ? 'unknown' : factor(ratio);
@@ -14,7 +13,6 @@ export function ratiosText(table: FigureTable, rowId: string, columnIds: readonl
   return inColumns(table, columnIds, (column) => ratioOf(table, rowId, column), factor);
 }
 
-/** The mean in each of the columns that have one, with its place. */
 export function meansText(table: FigureTable, rowId: string, columnIds: readonly string[]): string {
   const figures = table.rows.find(({ id }) => id === rowId)?.figures;
   return inColumns(table, columnIds, (column) => meanOf(figures?.[column]), threeDigits);
@@ -34,14 +32,25 @@ function inColumns(
   return [parts.slice(0, -1).join(', '), parts.at(-1)!].filter((part) => part !== '').join(' and ');
 }
 
-/** The ratios themselves, of the columns that have one. */
 export function ratiosOf(table: FigureTable, rowId: string, columnIds: readonly string[]): number[] {
   return columnIds.map((id) => ratioOf(table, rowId, id)).filter((ratio) => ratio !== undefined);
 }
 
-/** Columns of a measure, one for each provider. */
 export function columnsNow(suffix: string): string[] {
   return PROVIDERS.map((provider) => `${provider}-${suffix}`);
+}
+
+/** Within this factor of the fastest a run cannot tell the two apart. */
+export const CLOSE = 1.25;
+
+/** Rows of now by their ratio in a column, the lowest first. */
+export function ranked(table: FigureTable, column: string): { id: string; name: string; ratio: number }[] {
+  return table.rows
+    .flatMap(({ id, name, standIn = name }) => {
+      const ratio = ratioOf(table, id, column);
+      return ratio === undefined ? [] : [{ id, name: standIn, ratio }];
+    })
+    .toSorted((one, other) => one.ratio - other.ratio);
 }
 
 /** A row's ratios in one measure, then and now: in words, and those of now themselves. */

@@ -1,5 +1,4 @@
-// The model's figures in README come from one run: the command writes them there, and keeps them in
-// bands.txt, with which a test compares README.
+// The model's figures in README: the command keeps them in bands.txt, too, for a test to compare.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';

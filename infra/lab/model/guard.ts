@@ -1,5 +1,4 @@
-// The guard: the figures of a small plan, kept in the repository. `npm run model -- --check`
-// compares them, `-- --accept` keeps new ones, on purpose.
+// The guard: the figures of a small plan, kept in the repository.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { guardChanges, guardText } from '../../../shared/lab/report/modelled/guard.ts';
@@ -9,10 +8,8 @@ const FILE = fileURLToPath(new URL('guard.tsv', import.meta.url));
 
 /** Every figure as it is now. Node.js compresses pages, so its version belongs to the figures. */
 function textOf(results: readonly ModelResult[]): string {
-  return guardText(
-    results,
-    `a MODEL of the clouds; written by npm run model -- --accept; Node.js ${process.versions.node}`,
-  );
+  const from = 'a MODEL of the clouds; written by npm run model -- --accept';
+  return guardText(results, `${from}; Node.js ${process.versions.node}`);
 }
 
 /** Compares with what is kept. Throws an Error that shows each row that moved, before and after. */
@@ -22,7 +19,6 @@ export async function checkGuard(results: readonly ModelResult[]): Promise<strin
   throw new Error(`figures of the model moved:\n${changes}\nif that is meant: npm run model -- --accept`);
 }
 
-/** Keeps the figures, and tells what moved. */
 export async function acceptGuard(results: readonly ModelResult[]): Promise<string> {
   const text = textOf(results);
   const changes = guardChanges(await readFile(FILE, 'utf8'), text);

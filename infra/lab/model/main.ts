@@ -1,7 +1,6 @@
 // `npm run model`: what the layouts do on modelled clouds, in virtual time.
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import type { ModelCell } from '../../../shared/lab/cloud/run/cell.ts';
 import type { PlayedRow } from '../../../shared/lab/report/modelled/goals.ts';
 import { type PlannedRow, rowsOf } from '../../../shared/lab/plan/modelled/plan.ts';
 import { chaptersHtml } from '../../../shared/lab/report/chapters/html.ts';
@@ -62,13 +61,9 @@ async function model({ values }: CommandLine<typeof MODEL.options>, signal: Abor
   const workers = wholeNumber('--workers', values.workers, 1, WORKERS_MAX);
   if (values.check || values.accept) {
     const results = (await play(await rowsAsTheyAre('guard'), workers, signal)).flatMap((played) => played.results);
-    console.log(await (values.accept ? acceptGuard(results) : checkGuard(results)));
-    return;
+    return console.log(await (values.accept ? acceptGuard(results) : checkGuard(results)));
   }
-  if (values.bands) {
-    console.log(await writeBands(await play(await rowsAsTheyAre('bands'), workers, signal)));
-    return;
-  }
+  if (values.bands) return console.log(await writeBands(await play(await rowsAsTheyAre('bands'), workers, signal)));
   const seed = wholeNumber('--seed', values.seed, 0, SEED_MAX);
   const plan = await readPlan(values.plan, seed);
   const settings = settingsOf(values.set);
@@ -97,15 +92,12 @@ async function play(rows: readonly PlannedRow[], workers: number, signal: AbortS
     signal,
     onResult: ({ cell }, done) => {
       const seconds = ((performance.now() - begunMs) / 1_000).toFixed(0);
-      console.error(`${done} of ${cells.length} cells after ${seconds} s: ${nameOf(cell)}`);
+      const name = `${cell.provider} ${cell.layout} ${cell.case}`;
+      console.error(`${done} of ${cells.length} cells after ${seconds} s: ${name}`);
     },
   });
   let next = 0;
   return rows.map((row) => ({ row, results: row.cells.map(() => results[next++]!) }));
-}
-
-function nameOf({ provider, layout, case: name }: ModelCell): string {
-  return `${provider} ${layout} ${name}`;
 }
 
 function isWanted({ provider, group, cells }: PlannedRow, only = ''): boolean {

@@ -32,7 +32,6 @@ export async function readPlan(name: string, seed: number): Promise<ModelPlan> {
   }
 }
 
-/** The settings of `--set` for each provider. */
 export type Settings = Readonly<Record<Provider, Readonly<Record<string, number | Level>>>>;
 
 /**

@@ -1,5 +1,4 @@
-// Runs cells in a thread of its own: its parent sends one, it answers with the result, and waits
-// for the next.
+// Runs cells in a thread of its own, one that its parent sends after another.
 import { parentPort } from 'node:worker_threads';
 import type { ModelCell, ModelResult } from '../../../shared/lab/cloud/run/cell.ts';
 import { runCell } from '../../../shared/lab/cloud/run/run-cell.ts';

@@ -1,5 +1,4 @@
-// Shares a plan's cells out to worker threads. A cell's result depends on the cell alone: how many
-// workers there are changes nothing but the time.
+// Shares a plan's cells out to worker threads. A cell's result depends on the cell alone.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
@@ -8,10 +7,7 @@ import type { Answer } from './worker.ts';
 
 const WORKER = new URL('worker.ts', import.meta.url);
 
-/**
- * Requests and replies die young: with Node.js's own 16 MB a fifth of the time would go into
- * collecting garbage.
- */
+/** Requests and replies die young: with Node.js's own 16 MB a fifth of the time is collecting. */
 const YOUNG_MB = 128;
 
 export interface WorkersOptions {
@@ -20,10 +16,7 @@ export interface WorkersOptions {
   readonly onResult: (result: ModelResult, done: number) => void;
 }
 
-/**
- * The results, in the order of the cells. Rejects with the first cell that failed, or the signal's
- * reason.
- */
+/** In the order of the cells. Rejects with the first cell that failed, or the signal's reason. */
 export async function runCells(cells: readonly ModelCell[], options: WorkersOptions): Promise<ModelResult[]> {
   const { workers, signal, onResult } = options;
   const started: Worker[] = [];

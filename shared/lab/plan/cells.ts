@@ -14,7 +14,6 @@ export interface Item {
   readonly repetition: number;
 }
 
-/** Every cell once, in the order of the plan's lists. */
 export function cellsOf(plan: Plan, providers: readonly Provider[]): Coordinates[] {
   const rungs = [
     ...plan.callers.map((callers) => ({ callers, ratePerSecond: null })),

@@ -13,7 +13,6 @@ export interface CoordinatorOptions {
   /** Ends the run: the request under way is given up, and what the run made is removed. */
   readonly signal: AbortSignal;
   readonly onEvent?: (event: PlanEvent) => void;
-  /** Default the platform's. */
   readonly fetch?: typeof fetch;
 }
 

@@ -96,7 +96,6 @@ async function post(path: string, body: object, timeoutMs: number, sending: Send
   return await ask(path, { method: 'POST', headers, body: JSON.stringify(body) }, timeoutMs, sending);
 }
 
-/** The answer's JSON; undefined where it has no body. */
 async function ask(path: string, init: Init, timeoutMs: number, sending: Sending): Promise<unknown> {
   const response = await send(path, init, timeoutMs, sending);
   const { status, ok } = response;

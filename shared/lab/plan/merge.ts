@@ -21,7 +21,6 @@ export function mergeParts(parts: readonly CellResult[]) {
   };
 }
 
-/** Records a second within the window. */
 export function rateOf({ records, durationMs }: Pick<CellResult, 'records' | 'durationMs'>): number {
   return records / (durationMs / 1_000);
 }

@@ -9,7 +9,6 @@ export interface CellRun {
   readonly cell: Coordinates;
   /** From 1. */
   readonly repetition: number;
-  /** An answer of each instance, in order. */
   readonly parts: readonly CellResult[];
 }
 
@@ -22,7 +21,6 @@ export const failureSchema = z.strictObject({
 
 export type FailedRun = z.infer<typeof failureSchema>;
 
-/** A combination without a run, because the layout cannot do it. */
 export const leftOutSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
   layout: z.enum(LAYOUTS),
@@ -37,10 +35,8 @@ export const leftoverSchema = z.strictObject({ provider: z.enum(PROVIDERS), data
 
 export type Leftover = z.infer<typeof leftoverSchema>;
 
-/** One rate that a search tried. */
 export const tryResultSchema = z.strictObject({
   ratePerSecond: z.number().positive(),
-  /** The rate that was reached. */
   achievedPerSecond: z.number().min(0),
   /** Null where too few operations were slower. */
   latencyMs: z.number().min(0).nullable(),

@@ -15,7 +15,6 @@ const GAP = 1.1;
  */
 const REACHED = 0.95;
 
-/** Longest window of one try. */
 const TRY_MOST_MS = 60_000;
 
 /** `confirmed`: the run that counts, of the highest rate that held twice. Rejects as `tryRate`. */
@@ -47,14 +46,12 @@ function nextRate(held: number, broken: number, toPerSecond: number): number {
   return broken === Infinity ? Math.min(2 * held, toPerSecond) : Math.sqrt(held * broken);
 }
 
-/** How long a try lasts, so that enough operations are slower than the percentile. */
 export function tryMsOf({ percentile }: Pick<Search, 'percentile'>, ratePerSecond: number, durationMs: number): number {
   // Half as many again: at the edge of its capacity a store answers fewer than are due.
   const neededMs = Math.ceil((1.5 * operationsNeeded(percentile) * 1_000) / ratePerSecond);
   return Math.min(TRY_MOST_MS, Math.max(durationMs, neededMs));
 }
 
-/** Whether the run held the rate and the latency, and if not, why. */
 export function judged({ percentile, latencyMsMax }: Search, ratePerSecond: number, run: Merged): SearchTry {
   const achievedPerSecond = run.recordsPerSecond / run.recordsPerCall;
   const latencyMs = percentileOf(run.histogram, percentile);

@@ -22,7 +22,6 @@ export const COMPARED: Readonly<Record<Change['figure'], Compared>> = {
 
 type Comparable = Pick<Report, 'cells' | 'startedAt' | 'places' | 'plan' | 'prices' | 'versions' | 'commit'>;
 
-/** Every figure that both reports have, in the order of the newer one. */
 export function against(now: Comparable, before: Comparable): Against {
   const earlier = new Map(before.cells.map((cell) => [nameOf(cell), cell]));
   const later = new Set(now.cells.map(nameOf));
@@ -59,7 +58,6 @@ function soundOf(figure: Figure | null, { runs }: ReportCell): Figure | null {
   return values.length === 0 ? figure : figureOf(values);
 }
 
-/** The coordinates alone, of what has them among other fields. */
 export function coordinatesOf(cell: Coordinates): Coordinates {
   const { provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond } = cell;
   return { provider, layout, workload, recordBytes, containerKib, instances, callers, ratePerSecond };

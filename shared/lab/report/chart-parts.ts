@@ -8,7 +8,6 @@ const FONT_PX = 12;
 export const INK = 'var(--ink)';
 export const FAINT = 'var(--line)';
 
-/** In CSS pixels from the upper left. */
 export interface Spot {
   readonly x: number;
   readonly y: number;
@@ -47,7 +46,6 @@ export function rect(from: Spot, to: Spot, paint: string): string {
   return `<rect x="${px(x)}" y="${px(y)}" width="${px(Math.abs(to.x - from.x))}" height="${px(Math.abs(to.y - from.y))}" ${paint}/>`;
 }
 
-/** Half of a symbol's width. */
 const SYMBOL_PX = 4.5;
 
 const SYMBOLS: Readonly<Record<Layout, string>> = {
@@ -82,7 +80,6 @@ export function logScale([min, max]: Range, [fromPx, toPx]: Range, base: 2 | 10)
 
 const ROUNDING = 1e-9;
 
-/** The screen that a chart is drawn for. */
 export interface Shape {
   readonly name: 'wide' | 'narrow';
   readonly widthPx: number;

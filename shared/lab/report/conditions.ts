@@ -10,7 +10,6 @@ import { type Change, COMPARED_NAMES, type Report } from './schema.ts';
 import { cellWords } from './names.ts';
 
 export interface Condition {
-  /** As it was written. */
   readonly text: string;
   readonly names: readonly string[];
   readonly figure: Change['figure'];
@@ -31,7 +30,6 @@ const KINDS: readonly (readonly [kind: 'provider' | 'layout' | 'workload', names
 
 const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<bound>\d+(\.\d+)?|\.\d+)(?<unit>x|ms|\/s|\$)?$/;
 
-/** Reads the conditions. Throws a SyntaxError that says what may stand there. */
 export function conditionsOf(text: string): Condition[] {
   return text.split(',').map((one) => conditionOf(one.replaceAll(/\s/g, '')));
 }

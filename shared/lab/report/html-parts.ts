@@ -51,7 +51,6 @@ export function columnsOf(texts: readonly string[], numbers: readonly string[]):
   return [...texts.map((title) => ({ title })), ...numbers.map((title) => ({ title, isNumber: true }))];
 }
 
-/** HTML that shows when its summary is asked. */
 export function folded(summary: string, html: string): string {
   return `<details><summary>${escape(summary)}</summary>${html}</details>`;
 }

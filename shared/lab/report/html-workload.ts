@@ -36,7 +36,6 @@ function cellsTable(cells: readonly ReportCell[], workload: Workload): string {
 <p class="words">Small in place of a percentile: the operations of the run that had the fewest, and how many of each run it needs. Longer windows have more.</p>`;
 }
 
-/** By cloud, layout and load. */
 function inOrder(cells: readonly ReportCell[]): ReportCell[] {
   return cells.toSorted((one, other) => seriesPlace(one) - seriesPlace(other) || loadPlace(one) - loadPlace(other));
 }

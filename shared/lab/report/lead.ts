@@ -21,7 +21,6 @@ export interface Pair {
   readonly workload: SummaryRow['workload'];
   readonly recordBytes: number;
   readonly other: 'record' | 'batch' | 'driver';
-  /** Ratio of the records a second. */
   readonly ratio: Ratio;
 }
 
@@ -93,7 +92,6 @@ function spread(ratios: readonly number[]): string {
   return from === to ? from : `${from} to ${to}`;
 }
 
-/** Container to record, in dollars of operations. */
 function costRatio(best: SummaryRow['best'], cells: Report['cells']): number[] {
   const dollars = (own: Best | null): number => {
     const cell = cells.find((one) => own !== null && nameOf(one) === nameOf(own));

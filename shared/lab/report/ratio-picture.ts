@@ -8,9 +8,7 @@ const PAIR_PX = 17;
 const GAP_PX = 7;
 const FOOT_PX = 24;
 const NAMES_PX = { wide: 140, narrow: 126 } as const;
-/** For the size of the records, where there are several. */
 const SIZE_PX = 50;
-/** Right of the highest bar, for its number. */
 const NUMBER_PX = 60;
 
 /** At the line of 1 both are as fast. */

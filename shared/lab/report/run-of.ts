@@ -55,7 +55,6 @@ export class Places {
   readonly all: Place[] = [];
   readonly #indexes = new Map<string, number>();
 
-  /** The place's index among all. */
   indexOf(place: Place): number {
     const name = JSON.stringify(place);
     const known = this.#indexes.get(name);

@@ -6,7 +6,6 @@ const LIGHT = `--ink: #1f2933; --soft: #52606d; --paper: #fff; --ground: #f6f8fa
 const DARK = `--ink: #e4e9ee; --soft: #a9b4bf; --paper: #1b2128; --ground: #12161b; --line: #38424d; --amber: #d9a400; --amber-ground: #332b12;
 --red: #ff8a80; ${paletteCss('dark')}`;
 
-/** Below this width of the page the picture is drawn for phones. */
 const PHONE = '(max-width: 640px)';
 
 export const REPORT_STYLE = `

@@ -70,7 +70,6 @@ export const SUMMARY_RATIOS = [
   { name: 'driverToSdk', title: 'driver to SDK', sides: ['driver', 'record'] },
 ] as const;
 
-/** Layouts and ratios of which there is a figure. */
 export function shownIn(summary: readonly SummaryRow[]) {
   const layouts = LAYOUTS.filter((layout) => summary.some(({ best }) => best[layout] !== null));
   const ratios = SUMMARY_RATIOS.filter(({ sides }) => sides.every((side) => layouts.includes(side)));

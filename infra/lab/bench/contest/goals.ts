@@ -1,11 +1,9 @@
-// The contests, and the ratios to the plain SDK that each is to reach: a lone call must lose
-// neither speed nor processor time.
+// The contests, and the ratios to the plain SDK that each is to reach.
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
 import type { Cloud } from '../../../package/bundle.ts';
 
 export type ContestName = 'bulk put' | 'put' | 'get' | 'get, leaf not cached' | 'getMany of 500' | 'scan';
 
-/** A ratio for each provider. */
 type Ratios = Readonly<Record<Provider, number>>;
 
 export interface Contest {
@@ -16,10 +14,7 @@ export interface Contest {
   readonly isFar: boolean;
   /** The least ratio of records a second, ours to theirs. */
   readonly rate: Ratios;
-  /**
-   * The highest ratio of processor time a record; undefined: none, as a long way's wait is the same
-   * for both.
-   */
+  /** The highest ratio of processor time a record; none of a far one, whose wait both have. */
   readonly processor: Ratios | undefined;
 }
 

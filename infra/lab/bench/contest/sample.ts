@@ -21,7 +21,6 @@ export class Sample {
     return this.#source(this.#draw(), 0).key;
   }
 
-  /** Distinct keys. */
   keys(count: number): string[] {
     const keys = new Set<string>();
     while (keys.size < count) keys.add(this.key());

@@ -2,7 +2,6 @@
 import { closedLoop, type IsOver } from '../../../../shared/lab/load/closed-loop.ts';
 import { type Clocks, PROCESS_CLOCKS, type Spent, spentOn } from '../../../../shared/lab/load/spent.ts';
 
-/** How long, and by how many callers at a time. */
 export interface TurnSize {
   readonly inFlight: number;
   readonly turnMs: number;

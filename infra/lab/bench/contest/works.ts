@@ -1,5 +1,4 @@
-// The work of each contest, the same for both sides: each sends it as its layout's client does
-// (shared/lab/work/layout-clients.ts).
+// The work of each contest, the same for both sides: each sends it as its layout's client does.
 import { afterCalls, closedLoop, eachInFlight } from '../../../../shared/lab/load/closed-loop.ts';
 import type { Baseline } from '../../../../shared/lab/work/baseline.ts';
 import {
@@ -20,15 +19,11 @@ const GET_MANY_KEYS = 500;
 /** Single gets of the baseline that has no batched one. */
 const SINGLE_GETS_IN_FLIGHT = 32;
 const PARALLEL_BATCHES = [1, 4, 16] as const;
-/**
- * Alone and in company: a driver that sees few requests, because callers share them, is not
- * compiled by these alone.
- */
+/** Alone and in company: callers share requests, so that a driver is not compiled by few. */
 const WARM_UP_IN_FLIGHT = [1, 32];
 /** Room for branches, and not for a leaf with its page table. */
 export const SMALL_CACHE_BYTES = 16 * 1_024;
 
-/** How one side reaches the contests' dataset. */
 export interface Party {
   readonly single: LayoutClient;
   /** As `single`, without room in memory for a leaf. */
@@ -39,9 +34,7 @@ export interface Party {
   readonly parallel: readonly number[];
   /** Reads all of these before a contest, where memory keeps what was read. */
   recall(keys: readonly string[]): Promise<unknown>;
-  /** How many of the keys were there. */
   getMany(keys: readonly string[]): Promise<number>;
-  /** How many records there are. */
   scan(): Promise<number>;
 }
 
@@ -86,7 +79,6 @@ function inserted(operation: Operation): Operation {
   return operation.kind === 'update' ? { kind: 'insert', record: operation.record, ended: () => {} } : operation;
 }
 
-/** A provider's plain SDK. */
 export async function plainParty(baseline: Baseline, dataset: string): Promise<Party> {
   const table = await baseline.open(dataset);
   const single = recordClient(table);
@@ -102,7 +94,6 @@ export async function plainParty(baseline: Baseline, dataset: string): Promise<P
   };
 }
 
-/** A party at its contests. */
 export class Contestant {
   readonly #party: Party;
   readonly #dataset: string;
@@ -133,10 +124,7 @@ export class Contestant {
     await this.#party.recall(this.#sample.records().map(({ key }) => key));
   }
 
-  /**
-   * Puts and gets, alone and in company. Google's emulator is several times slower for its first
-   * ten thousand operations.
-   */
+  /** Google's emulator is several times slower for its first ten thousand operations. */
   async warmUp(operations: number): Promise<void> {
     for (const work of [this.works.put, this.works.get])
       for (const inFlight of WARM_UP_IN_FLIGHT) await closedLoop(inFlight, afterCalls(operations), work);
@@ -172,10 +160,7 @@ export async function sendOne(client: LayoutClient, operation: Operation): Promi
   return 1;
 }
 
-/**
- * In one call, so many of its requests at a time; gives the number of records. Rejects with the
- * error of one that failed.
- */
+/** In one call, so many requests at a time; gives the number of records. Rejects as `sendOne`. */
 export async function sendMany(
   client: LayoutClient,
   operations: readonly Operation[],

@@ -1,5 +1,4 @@
-// Processor time of each layout's client. Emulators run in other processes. A turn ends when it has
-// spent a given processor time, so other programs cost it nothing.
+// Processor time of each layout's client. A turn ends by it, so other programs cost it nothing.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import type { ProcessorCosts, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
@@ -9,20 +8,18 @@ import { PROCESS_CLOCKS } from '../../../../shared/lab/load/spent.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 import { takeTurn } from '../../bench/contest/turn.ts';
 import type { BenchProvider } from '../../providers.ts';
-import { type Backend, costsOf, engineLoads, type Measured, type MeasuredLoad } from './costs.ts';
+import { costsOf, engineLoads, type Measured, type MeasuredLoad } from './costs.ts';
 import { type DriverUse, useOf } from './counted.ts';
 import { containerLoads, type Load, plainLoads } from './loads.ts';
 
 /** Calls of a turn at least, so that a slow one is not measured once. */
 const CALLS_MIN = 3;
 
-/** How much is measured. */
 export interface CalibrationSize {
   /** Records in each table; 500 at least. */
   readonly records: number;
   /** Entity sizes at which containers are kept, in bytes; undefined: the provider's own limit. */
   readonly containerBytes: readonly (number | undefined)[];
-  /** Callers of single operations of this store. */
   readonly callers: readonly number[];
   readonly rounds: number;
   /** Processor time of one turn. */
@@ -36,24 +33,17 @@ export interface Calibration extends Pick<ProcessorTable, 'rounds' | 'costs'> {
   readonly loads: readonly MeasuredLoad[];
 }
 
-/**
- * Measures both providers' clients and this store on the memory driver, in rounds that each pass
- * all loads. Closes what it opens, not the providers.
- */
+/** In rounds that each pass all loads. Closes what it opens, not the providers. */
 export async function calibrate(providers: readonly BenchProvider[], size: CalibrationSize): Promise<Calibration> {
   const opened: (() => Promise<void>)[] = [];
   try {
     const loads: Load[] = [];
-    const stores = providers.map((bench) => ({
-      backend: bench.provider,
-      driver: (space: string) => bench.driver(space),
-    }));
     for (const bytesMax of size.containerBytes) {
-      for (const { backend, driver } of [MEMORY, ...stores]) {
-        const side = await containerLoads(
-          { backend, driver: driver(`calibration${bytesMax ?? 0}`) },
-          { ...size, bytesMax },
-        );
+      const stores = providers.map((bench) => {
+        return { backend: bench.provider, driver: bench.driver(`calibration${bytesMax ?? 0}`) };
+      });
+      for (const on of [{ backend: 'memory' as const, driver: memory() }, ...stores]) {
+        const side = await containerLoads(on, { ...size, bytesMax });
         opened.push(side.close);
         loads.push(...side.loads);
       }
@@ -68,16 +58,11 @@ export async function calibrate(providers: readonly BenchProvider[], size: Calib
   }
 }
 
-/**
- * Answers in the next turn of the event loop, as sockets do: else 32 callers would never be in
- * flight together.
- */
-const MEMORY: { readonly backend: Backend; readonly driver: () => Driver } = {
-  backend: 'memory',
-  driver: () => memoryDriver({ faults: () => nextTurn(undefined) }),
-};
+/** Answers in the next turn of the event loop, as sockets do: else callers were never together. */
+function memory(): Driver {
+  return memoryDriver({ faults: () => nextTurn(undefined) });
+}
 
-/** A load and its turns so far. */
 interface Tally {
   readonly load: Load;
   /** Microseconds an operation, of each turn. */
@@ -87,7 +72,6 @@ interface Tally {
   use: DriverUse | undefined;
 }
 
-/** A turn to warm up, and the rounds. */
 async function measureAll(
   loads: readonly Load[],
   { processorMs, rounds, signal, log }: CalibrationSize,
@@ -119,10 +103,7 @@ async function measureAll(
   }));
 }
 
-/**
- * Over when this process has had so much of its processors since it was first asked, and three
- * calls have begun.
- */
+/** Over when this process has had so much of its processors, and three calls have begun. */
 function afterSpending(processorUs: number): IsOver {
   let calls = 0;
   let endUs: number | undefined;

@@ -1,5 +1,5 @@
 // From measured loads to the table of processor time. Loads on the memory driver give the engine's
-// share; requests, entities and bytes of the providers' loads explain the rest.
+// share; requests, entities and bytes explain the rest.
 import {
   type BatchCost,
   BUSY_IN_FLIGHT,
@@ -15,7 +15,6 @@ import { median } from '../../../../shared/lab/kit/median.ts';
 import type { DriverUse } from './counted.ts';
 import { costOf, fitCosts, type Row } from './fit.ts';
 
-/** The backend of a load. */
 export type Backend = Provider | 'memory';
 
 /** The kind of a load: single records or batches by the plain SDK, or operations of this store. */
@@ -24,10 +23,7 @@ export type LoadKind =
   | { readonly layout: 'batch'; readonly verb: 'read' | 'write'; readonly records: number }
   | { readonly layout: 'container'; readonly verb: Verb };
 
-/**
- * A load with its rounds: microseconds an operation in each, and what an operation used at the
- * driver on average.
- */
+/** Microseconds an operation in each round, and what an operation used at the driver. */
 export interface Measured {
   readonly backend: Backend;
   readonly kind: LoadKind;
@@ -37,10 +33,7 @@ export interface Measured {
   readonly use: DriverUse | undefined;
 }
 
-/**
- * Microseconds an operation, or a record of many: the median of a load's rounds, and the table's
- * own figure.
- */
+/** Microseconds an operation, or a record of many: as measured, and by the table. */
 export interface MeasuredLoad {
   readonly median: number;
   readonly fitted: number;
@@ -56,10 +49,7 @@ const REQUEST = ['reads', 'writes', 'entitiesRead', 'entitiesWritten', 'kibRead'
 
 type Counts = Record<OperationName | (typeof REQUEST)[number], number>;
 
-/**
- * A busy request's share of a lone one's cost, taken from the plain SDK: this store has too few
- * requests in flight to tell.
- */
+/** A busy request's share of a lone one's cost, by the plain SDK: this store has too few. */
 interface BusyShares {
   readonly read: number;
   readonly write: number;
@@ -68,10 +58,7 @@ interface BusyShares {
 /** Without a transport a request costs what it costs. */
 const NO_TRANSPORT: BusyShares = { read: 1, write: 1 };
 
-/**
- * The costs of one provider's client, and the loads beside what the costs make of them. The memory
- * driver's loads have to be among them.
- */
+/** One provider's costs, and its loads by them. The memory driver's loads have to be there. */
 export function costsOf(
   provider: Provider,
   loads: readonly Measured[],
@@ -86,11 +73,12 @@ export function costsOf(
   // A provider without a batched read has single gets.
   const read = batchCost('read', own) ?? { request: record.get.busy, record: 0 };
   const batch = { read, write: batchCost('write', own)! };
+  const operation = (verb: Verb): Cost => ({ alone: engine[verb] + engine[`lone ${verb}`], busy: engine[verb] });
   const container: ContainerCosts = {
     operation: {
-      get: { alone: engine.get + engine['lone get'], busy: engine.get },
-      put: { alone: engine.put + engine['lone put'], busy: engine.put },
-      update: { alone: engine.update + engine['lone update'], busy: engine.update },
+      get: operation('get'),
+      put: operation('put'),
+      update: operation('update'),
       getManyRecord: engine.getManyRecord,
       putManyRecord: engine.putManyRecord,
     },

@@ -1,13 +1,9 @@
-// A driver around a driver that counts what a request costs a client: requests, how lonely they
-// were, entities and bytes.
+// A driver that counts what requests cost a client: how lonely they were, entities and bytes.
 import { measured } from '../../../../shared/drivers/measured.ts';
 import { lonelinessAt } from '../../../../shared/lab/cloud/data/processor.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 
-/**
- * Listings count as reads, removals as writes. Lonely ones are sums of `lonelinessAt` the requests
- * in flight when each was sent.
- */
+/** Listings count as reads, removals as writes, lonely ones by `lonelinessAt` when sent. */
 const COUNTED = [
   'reads',
   'writes',
@@ -22,12 +18,10 @@ const COUNTED = [
 /** Totals at a driver, or what is left of them for an operation. */
 export type DriverUse = Readonly<Record<(typeof COUNTED)[number], number>>;
 
-/** One number for each thing that is counted. */
 export function useOf(count: (name: keyof DriverUse) => number): DriverUse {
   return Object.fromEntries(COUNTED.map((name) => [name, count(name)])) as DriverUse;
 }
 
-/** `use` gives the totals so far. */
 export function countedDriver(inner: Driver): { readonly driver: Driver; readonly use: () => DriverUse } {
   const { driver, counters } = measured(inner);
   const lonely = { reads: 0, writes: 0 };

@@ -1,7 +1,5 @@
-// Least squares without negative costs. Residuals are relative: a load of 50 µs counts as much as
-// one of 5,000.
+// Least squares without negative costs, relative: a load of 50 µs counts as much as one of 5,000.
 
-/** A measured row, and its counts of each thing. */
 export interface Row<Name extends string> {
   readonly counts: Readonly<Partial<Record<Name, number>>>;
   readonly microseconds: number;
@@ -13,10 +11,7 @@ export interface Row<Name extends string> {
 const STEP_MIN = 1e-10;
 const SWEEPS_MAX = 20_000;
 
-/**
- * The costs, none below 0, of least squares, by coordinate descent: the problem is convex and
- * small. A name without a row costs 0.
- */
+/** By coordinate descent: the problem is convex and small. A name without a row costs 0. */
 export function fitCosts<Name extends string>(
   names: readonly Name[],
   rows: readonly Row<Name>[],
@@ -42,10 +37,7 @@ export function fitCosts<Name extends string>(
   return costs;
 }
 
-/**
- * How far this cost has to move for the least squares while the others stand, and stay at 0 or
- * above.
- */
+/** How far this cost has to move while the others stand, to stay at 0 or above. */
 function bestStep(
   shares: readonly (readonly number[])[],
   missing: readonly number[],
@@ -61,12 +53,10 @@ function bestStep(
   return square === 0 ? 0 : Math.max(-cost, along / square);
 }
 
-/** The sum of the counts' costs. */
 export function costOf<Name extends string>(
   costs: Readonly<Record<Name, number>>,
   counts: Readonly<Partial<Record<Name, number>>>,
 ): number {
-  let sum = 0;
-  for (const [name, count] of Object.entries(counts) as [Name, number][]) sum += costs[name] * count;
-  return sum;
+  const each = Object.entries(counts) as [Name, number][];
+  return each.reduce((sum, [name, count]) => sum + costs[name] * count, 0);
 }

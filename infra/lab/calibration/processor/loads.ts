@@ -1,5 +1,4 @@
-// The loads of a calibration: 500-byte records, keys in a scattered order, so that no two calls in
-// flight want one record.
+// The loads of a calibration. Keys are scattered: no two calls in flight want one record.
 import { BUSY_IN_FLIGHT, type ContainerCosts, type RecordCosts } from '../../../../shared/lab/cloud/data/processor.ts';
 import { chunks } from '../../../../shared/lab/kit/chunks.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
@@ -21,12 +20,10 @@ const STRIDE = 7_919;
 const BATCH_SIZES = [10, 50, 100, 500];
 const BATCHES_IN_FLIGHT = 8;
 const TIMEOUT_MS = 120_000;
-/** The dataset, and the table, of every load. */
 const CALIBRATION = 'calibration';
 
 const source = recordSource(1, RECORD_BYTES);
 
-/** Something that can be measured: its work, and what it has used at the driver so far. */
 export interface Load {
   readonly backend: Backend;
   readonly kind: LoadKind;
@@ -43,10 +40,7 @@ interface ContainerSize {
   readonly callers: readonly number[];
 }
 
-/**
- * The records of a table, and scattered ones of them, each with another text whenever it comes
- * round.
- */
+/** The records of a table, and scattered ones with another text whenever they come round. */
 function recordsOf(count: number) {
   let drawn = 0;
   const next = (): SampleRecord => {
@@ -58,6 +52,10 @@ function recordsOf(count: number) {
     next,
     some: (size: number): SampleRecord[] => Array.from({ length: size }, next),
   };
+}
+
+function readsOf(records: readonly SampleRecord[]): Operation[] {
+  return records.map(({ key }) => read(key));
 }
 
 /** The loads of single records and of the SDK's batches; fills the dataset first. */
@@ -82,7 +80,7 @@ export async function plainLoads(provider: Provider, baseline: Baseline, records
   const batched = (verb: 'read' | 'write', size: number, draw: () => Operation[]): Load =>
     load({ layout: 'batch', verb, records: size }, BATCHES_IN_FLIGHT, () => sendMany(batches, draw(), 1));
   const reads = BATCH_SIZES.filter((size) => size <= baseline.getManyMax).map((size) =>
-    batched('read', size, () => some(size).map(({ key }) => read(key))),
+    batched('read', size, () => readsOf(some(size))),
   );
   const lanes = [...Map.groupBy(all, ({ key }) => baseline.lane(key)).values()];
   const writes = BATCH_SIZES.filter((size) => size <= baseline.putManyMax).map((size) => {
@@ -93,10 +91,7 @@ export async function plainLoads(provider: Provider, baseline: Baseline, records
   return [...singles, ...reads, ...writes];
 }
 
-/**
- * This store's loads, on a full table that memory knows, in containers of `bytesMax` (undefined:
- * the default); `close` ends the store and its driver.
- */
+/** On a full table that memory knows, in containers of `bytesMax`. `close` ends the driver, too. */
 export async function containerLoads(
   { backend, driver: own }: { readonly backend: Backend; readonly driver: Driver },
   { bytesMax, records, callers }: ContainerSize,
@@ -116,12 +111,7 @@ export async function containerLoads(
     get: () => sendOne(client, read(next().key)),
     put: () => sendOne(client, update(next())),
     update: () => sendOne(client, { kind: 'modify', record: next() }),
-    getManyRecord: () =>
-      sendMany(
-        client,
-        some(many).map(({ key }) => read(key)),
-        1,
-      ),
+    getManyRecord: () => sendMany(client, readsOf(some(many)), 1),
     putManyRecord: () => sendMany(client, some(many).map(update), 1),
   };
   const load = (verb: keyof typeof works, inFlight: number, isCold = false): Load => {

@@ -1,5 +1,4 @@
-// The data file that a calibration writes: one for each day, so that a model's figures can say
-// which one they hang on.
+// The data file that a calibration writes: one for each day.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -7,10 +6,7 @@ import type { ProcessorTable } from '../../../../shared/lab/cloud/data/processor
 import { percent } from '../../../../shared/lab/kit/format.ts';
 import type { MeasuredLoad } from './costs.ts';
 
-/**
- * Writes `shared/lab/cloud/data/processor-DAY.ts` below `root`, over an earlier one of that day.
- * Resolves to its path.
- */
+/** Writes it below `root`, over an earlier one of that day. Resolves to its path. */
 export async function writeProcessorTable(table: ProcessorTable, root: string): Promise<string> {
   const file = path.join(root, 'shared/lab/cloud/data', `processor-${table.measured}.ts`);
   const text = processorFile(table);

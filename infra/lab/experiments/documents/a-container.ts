@@ -18,7 +18,6 @@ import { typicalMs } from './codecs/typical.ts';
 
 const ROWS = 300;
 const ROW_BYTES = 333;
-/** Operations of each kind a round, one after the other. */
 const OPERATIONS = 5;
 const CALL = { timeoutMs: 10_000 };
 const PART = 'p0' as PartName;

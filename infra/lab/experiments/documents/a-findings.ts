@@ -1,7 +1,7 @@
 // Findings on document A.
 import { factor, percent } from '../../../../shared/lab/kit/format.ts';
 import { type FigureTable, type Finding, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
-import { judgedBy } from '../words.ts';
+import { CLOSE, judgedBy, ranked } from '../words.ts';
 
 export interface TablesA {
   readonly rows: FigureTable;
@@ -27,9 +27,6 @@ function share(container: FigureTable): Finding {
   ]);
 }
 
-/** Within this factor of the fastest a run cannot tell the two apart. */
-const CLOSE = 1.25;
-
 /** "Marshal wins", by far: the runtime's own format. */
 function fastest(rows: FigureTable): Finding {
   const [then, now] = [ranked(rows, 'then-total'), ranked(rows, 'now-total')];
@@ -38,15 +35,6 @@ function fastest(rows: FigureTable): Finding {
     own <= CLOSE * rival!.ratio,
     `The runtime's own format was the fastest then: marshal, in C, took ${factor(then[0]!.ratio)} the time of JSON, in Python, for 10,000 rows. Now both are in C++, and v8 serialize takes ${factor(own)} JSON's time; the fastest of all measured is ${now[0]!.name} with ${factor(now[0]!.ratio)}, the slowest ${now.at(-1)!.name} with ${factor(now.at(-1)!.ratio)}.`,
   ]);
-}
-
-function ranked(table: FigureTable, column: string): { id: string; name: string; ratio: number }[] {
-  return table.rows
-    .flatMap(({ id, name, standIn }) => {
-      const ratio = ratioOf(table, id, column);
-      return ratio === undefined ? [] : [{ id, name: column.startsWith('now') ? (standIn ?? name) : name, ratio }];
-    })
-    .toSorted((one, other) => one.ratio - other.ratio);
 }
 
 /** "CSV comes second and is portable." */

@@ -73,7 +73,6 @@ export function printedOf(count: 1_000 | 10_000): Printed[] {
   ];
 }
 
-/** Rows of six columns through every serializer, with the figures of then. */
 export function sixColumnTable(context: ExperimentContext, count: 1_000 | 10_000): Promise<FigureTable> {
   return serializerTable(
     {

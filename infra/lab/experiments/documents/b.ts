@@ -69,7 +69,6 @@ export function experimentB(options: OptionsB = FULL): Experiment {
   });
 }
 
-/** The printed seconds, and the rate of each run. */
 function inSeconds(seconds: readonly number[]): Record<string, Figure> {
   return { s: figureOf(seconds), rate: figureOf(seconds.map((each) => ENTITIES_THEN / each)) };
 }

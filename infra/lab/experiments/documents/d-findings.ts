@@ -6,13 +6,10 @@ import {
   ratioOf,
   type WordTable,
 } from '../../../../shared/lab/report/chapters/schema.ts';
-import { judgedBy, ratioText } from '../words.ts';
+import { CLOSE, judgedBy, ranked, ratioText } from '../words.ts';
 
 /** Figures of then and now that are within this factor of each other count as alike. */
 const ALIKE = 2;
-
-/** Within this factor of the fastest a run cannot tell the two apart. */
-const CLOSE = 1.25;
 
 export function findingsOf(table: FigureTable, fidelity: WordTable): Finding[] {
   return [json(table), yaml(table), own(table), givesBack(fidelity)];
@@ -41,11 +38,7 @@ function yaml(table: FigureTable): Finding {
 
 /** Marshal, the runtime's own binary format, was the fastest. */
 function own(table: FigureTable): Finding {
-  const ratios = table.rows.flatMap(({ id, name, standIn }) => {
-    const ratio = ratioOf(table, id, 'now-encode');
-    return ratio === undefined ? [] : [{ name: standIn ?? name, ratio }];
-  });
-  const [best] = ratios.toSorted((one, other) => one.ratio - other.ratio);
+  const [best] = ranked(table, 'now-encode');
   return judgedBy([ratioOf(table, 'marshal', 'now-encode')], 'The runtime’s own format', (now) => [
     now <= CLOSE * best!.ratio,
     `The runtime's own binary format was the fastest: ${ratioText(table, 'marshal', 'then-encode')} the text form's time then, ${factor(now)} now. The fastest now is ${best!.name} with ${factor(best!.ratio)}.`,

@@ -171,7 +171,6 @@ const PRICED_THEN: Readonly<Record<string, keyof typeof THEN.per_dollar>> = {
   memcache: 'memcache',
 };
 
-/** Records that money buys, by the operations that were billed. */
 function priceTable(count: number, rows: readonly PlannedRow[]): Table {
   const { datastore, 'azure-tables': azure } = PRICES.providers;
   return {

@@ -5,7 +5,6 @@ import type { Cell } from './sheets.ts';
 
 const WIDTH_PX = 160;
 const BAR_PX = 9;
-/** The scale reaches so far at least. */
 const RANGE_MIN = 2;
 
 /** Empty where a row has no ratio. */

@@ -14,7 +14,6 @@ export interface Cell {
 export interface Sheet {
   readonly caption: string;
   readonly columns: readonly Column[];
-  /** Rows that have a figure in this measure, or failed. */
   readonly rows: readonly { readonly row: Row; readonly cells: readonly Cell[] }[];
 }
 
@@ -58,7 +57,6 @@ export function columnName({ era, where }: Column): string {
   return `${era}: ${where}`;
 }
 
-/** The row's name with what was measured in its place now. */
 export function rowName({ name, standIn }: Row): string {
   return standIn === undefined ? name : `${name} (now: ${standIn})`;
 }

@@ -7,7 +7,6 @@ import { goalFinding } from '../chapters/goal.ts';
 import type { Finding } from '../chapters/schema.ts';
 import { PROVIDER_SHORT_NAMES } from '../names.ts';
 
-/** A row with the results of its cells, in their order. */
 export interface PlayedRow {
   readonly row: PlannedRow;
   readonly results: readonly ModelResult[];

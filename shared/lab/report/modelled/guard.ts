@@ -25,7 +25,6 @@ const FIGURES: Readonly<Record<string, (result: ModelResult) => number | null>> 
   events: (result) => result.steps,
 };
 
-/** The results as lines of columns; `from` says in one line what they were made with. */
 export function guardText(results: readonly ModelResult[], from: string): string {
   const head = [...NAMES, ...Object.keys(FIGURES)].join(SEPARATOR);
   const rows = results.map((result) => {

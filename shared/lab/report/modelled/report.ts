@@ -53,7 +53,6 @@ function decimalOr(value: number | null): string {
   return value === null ? '-' : decimal(value);
 }
 
-/** Throughput against another layout's in the same row. */
 function ratio(result: ModelResult, row: readonly ModelResult[], layout: 'record' | 'conditional'): string {
   const other = row.find(({ cell }) => cell.layout === layout);
   if (other === undefined || other === result || other.operationsPerSecond === 0) return '-';
@@ -118,7 +117,6 @@ function chapterOf(
   return { id, title, question, source: null, chapter, failure: null };
 }
 
-/** A table for each provider. */
 function tablesOf(played: readonly PlayedRow[]): WordTable[] {
   return [...Map.groupBy(played, ({ row }) => row.provider)].map(([provider, rows]) => ({
     title: `${PROVIDER_NAMES[provider]}, modelled`,
@@ -152,7 +150,6 @@ function parametersOf(provider: Provider, results: readonly ModelResult[]): Word
   return [{ title: PROVIDER_NAMES[provider], about, cells: 'words', columns, rows }];
 }
 
-/** Settings that all cells have. */
 function commonSettings(results: readonly ModelResult[]): ModelCell['settings'] {
   const [first, ...others] = results.map(({ cell }) => Object.entries(cell.settings));
   const isCommon = ([name, value]: [string, unknown]): boolean =>

@@ -123,7 +123,6 @@ function evaluated(text: string): unknown {
   return runInThisContext(`(${text})`) as unknown;
 }
 
-/** The name with what does it. */
 export function labelOf({ name, library }: Codec): string {
   return `${name} (${library})`;
 }

@@ -23,7 +23,6 @@ const VALUES: readonly { readonly name: string; readonly value: unknown }[] = [
   { name: 'repeated reference', value: [twice, twice] },
 ];
 
-/** A column for each kind of value, a row for each codec. */
 export function fidelityTable(codecs: readonly Codec[]): WordTable {
   return {
     title: 'Whether a value comes back the same',

@@ -17,7 +17,6 @@ export const MEASURES = ['encode', 'decode', 'total', 'bytes'] as const;
 /** Milliseconds and bytes now; then in the document's unit. */
 type SerializerMeasure = (typeof MEASURES)[number];
 
-/** A serializer of then. */
 export interface Printed {
   readonly id: string;
   readonly name: string;
@@ -35,7 +34,6 @@ export interface SerializerPlan extends Pick<FigureTable, 'id' | 'title' | 'abou
   /** The row that ratios are against. */
   readonly against: string;
   readonly whereThen: string;
-  /** The unit of the times of then. */
   readonly unitThen: 'ms' | 's';
   readonly measures: readonly SerializerMeasure[];
 }
