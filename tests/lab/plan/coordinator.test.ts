@@ -17,18 +17,32 @@ const endpoints: Endpoint[] = [
   { provider: 'azure-tables', urls: ['http://two'], headers: { 'x-functions-key': 'k2' } },
 ];
 
-type Answer = (request: CellRequest, provider: Endpoint['provider'], url: string) => Response | Promise<Response>;
+type Answer = (request: CellRequest, provider: Endpoint['provider']) => Response | Promise<Response>;
 
 interface Options {
+  readonly answer?: Answer;
   readonly signal?: AbortSignal;
+  readonly endpoints?: Endpoint[];
   readonly remove?: (url: string) => Response;
   readonly prepare?: () => Response;
 }
 
 const gone = (): Response => new Response(null, { status: 204 });
+const succeed: Answer = ({ layout, workload }, provider) => Response.json(result({ provider, layout, workload }));
+const busy = (): Response => Response.json({ title: 'Unavailable', detail: 'no operation succeeded' }, { status: 503 });
+const unknownKey = (): Response =>
+  Response.json({ detail: 'the app key is not one of the configured keys' }, { status: 401 });
+/** The answer of a platform's own gate. */
+const forbidden = (): Response => new Response('<h1>Forbidden</h1>', { status: 403 });
+const GATE_REFUSES = "HTTP 403: the platform's own gate refuses: its token or key is missing or wrong";
 
-/** Functions that answer by `answer`, and keep the requests. */
-function run(answer: Answer, { signal = new AbortController().signal, remove = gone, prepare = gone }: Options = {}) {
+/** The answer where it is so; else the cell succeeds. */
+function where(isSo: (...asked: Parameters<Answer>) => boolean, answer: () => Response): Answer {
+  return (...asked) => (isSo(...asked) ? answer() : succeed(...asked));
+}
+
+/** Functions that answer by the options, and keep the requests. */
+function functions({ answer = succeed, remove = gone, prepare = gone, ...options }: Options) {
   const cells: { url: string; headers: Headers; request: CellRequest }[] = [];
   const [prepared, removed, events]: [string[], string[], PlanEvent[]] = [[], [], []];
   const fake: typeof fetch = async (input, init) => {
@@ -45,18 +59,18 @@ function run(answer: Answer, { signal = new AbortController().signal, remove = g
     }
     const request = cellRequestSchema.parse(body);
     cells.push({ url, headers, request });
-    return await answer(request, url.startsWith('http://one') ? 'datastore' : 'azure-tables', url);
+    return await answer(request, url.startsWith('http://one') ? 'datastore' : 'azure-tables');
   };
-  const options = { endpoints, signal, fetch: fake, onEvent: (event: PlanEvent) => void events.push(event) };
-  return { cells, prepared, removed, events, options };
+  const onEvent = (event: PlanEvent) => void events.push(event);
+  const { signal } = new AbortController();
+  return { cells, prepared, removed, events, options: { endpoints, signal, fetch: fake, onEvent, ...options } };
 }
 
-const succeed: Answer = ({ layout, workload }, provider) => Response.json(result({ provider, layout, workload }));
-const busy = (): Response => Response.json({ title: 'Unavailable', detail: 'no operation succeeded' }, { status: 503 });
-const unknownKey = (): Response =>
-  Response.json({ detail: 'the app key is not one of the configured keys' }, { status: 401 });
-/** The answer of a platform's own gate. */
-const forbidden = (): Response => new Response('<h1>Forbidden</h1>', { status: 403 });
+/** The plan's outcome, and the requests that it sent. */
+async function ran(change: Partial<Plan> = {}, options: Options = {}) {
+  const { options: given, ...seen } = functions(options);
+  return { ...(await runPlan({ ...PLAN, ...change }, 'run1', given)), ...seen };
+}
 
 function datasetsIn(urls: readonly string[]): Set<string> {
   return new Set(urls.map((url) => `${new URL(url).host} ${url.split('/').at(-1)}`));
@@ -86,34 +100,22 @@ describe('the order', () => {
 });
 
 describe('the coordinator', () => {
-  test('runs every item of the plan, and tells as it goes', async () => {
-    const { options, events } = run(succeed);
-    const outcome = await runPlan(PLAN, 'run1', options);
+  test('runs every item of the plan, tells as it goes, and sends each cloud its own keys and equal draws', async () => {
+    const { events, cells, ...outcome } = await ran();
     expect(outcome).toMatchObject({ failures: [], leftovers: [], leftOut: [], searches: [], endedEarly: null });
-    expect(outcome.runs.map(({ cell, repetition }) => ({ kind: 'run', cell, repetition }))).toEqual(
-      itemsOf(PLAN, PROVIDERS),
-    );
+    const items = outcome.runs.map(({ cell, repetition }) => ({ kind: 'run', cell, repetition }));
+    expect(items).toEqual(itemsOf(PLAN, PROVIDERS));
     const done = events.flatMap((event) => (event.kind === 'ended' ? [event.done] : []));
     expect(done).toEqual(Array.from({ length: 48 }, (_, at) => at + 1));
-  });
-
-  test('sends each cloud its own keys', async () => {
-    const { options, cells } = run(succeed);
-    await runPlan(PLAN, 'run1', options);
     const [one, two] = ['http://one', 'http://two'].map((url) => cells.find((cell) => cell.url.startsWith(url))!);
     expect(one!.headers.get('authorization')).toBe('Bearer k1');
     expect(two!.headers.get('x-functions-key')).toBe('k2');
-  });
-
-  test('gives every layout the same draws in a repetition, and others in the next', async () => {
-    const { options, cells } = run(succeed);
-    await runPlan(PLAN, 'run1', options);
+    // Every layout has the same draws in a repetition, and others in the next.
     expect(new Set(cells.map(({ request }) => request.drawSeed)).size).toBe(2);
   });
 
   test('gives every load a dataset of its own, removed when it has ended; others share one that is loaded once', async () => {
-    const { options, cells, prepared, removed } = run(succeed);
-    await runPlan(PLAN, 'run1', options);
+    const { cells, prepared, removed } = await ran();
     const loads = cells.filter(({ request }) => request.workload === 'load').map(({ request }) => request.dataset);
     expect(new Set(loads).size).toBe(2 * 3 * 2 * 2);
     expect(prepared).toHaveLength(4);
@@ -123,8 +125,7 @@ describe('the coordinator', () => {
   });
 
   test('has records of the form that the plan names, and a dataset for both layouts of the SDK, of containers, and of the driver', async () => {
-    const { options, cells, prepared } = run(succeed);
-    await runPlan({ ...PLAN, workloads: ['ycsb-a'], layouts: [...LAYOUTS], recordForm: 'text' }, 'run1', options);
+    const { cells, prepared } = await ran({ workloads: ['ycsb-a'], layouts: [...LAYOUTS], recordForm: 'text' });
     expect(new Set(cells.map(({ request }) => request.recordForm))).toEqual(new Set(['text']));
     expect(new Set(prepared).size).toBe(3 * PROVIDERS.length);
     const [record, , driver, container] = LAYOUTS.map(
@@ -134,103 +135,82 @@ describe('the coordinator', () => {
   });
 
   test('says what a layout cannot run, and does not try it', async () => {
-    const { options, cells } = run(succeed);
-    const { leftOut } = await runPlan({ ...PLAN, workloads: ['ycsb-e', 'ycsb-f'] }, 'run1', options);
-    expect(leftOut.map(({ provider, layout, workload }) => [provider, layout, workload])).toEqual([
-      ['datastore', 'batch', 'ycsb-e'],
-      ['datastore', 'batch', 'ycsb-f'],
-      ['azure-tables', 'batch', 'ycsb-e'],
-      ['azure-tables', 'batch', 'ycsb-f'],
-    ]);
+    const { cells, leftOut } = await ran({ workloads: ['ycsb-e', 'ycsb-f'] });
+    expect(leftOut.map(({ provider, layout, workload }) => `${provider} ${layout} ${workload}`)).toEqual(
+      PROVIDERS.flatMap((provider) => [`${provider} batch ycsb-e`, `${provider} batch ycsb-f`]),
+    );
     expect(cells.filter(({ request }) => request.layout === 'batch')).toEqual([]);
   });
 
   test('spreads a cell over its instances: their windows open together, and each inserts where no other does', async () => {
-    const { options, cells } = run(succeed);
-    const [endpoint] = endpoints;
-    const plan: Plan = { ...PLAN, workloads: ['ycsb-d'], layouts: ['container'], callers: [4], instances: [3] };
     const begunMs = Date.now();
-    const { runs } = await runPlan(plan, 'run1', {
-      ...options,
-      endpoints: [{ ...endpoint!, urls: ['http://one', 'http://one-b'] }],
-    });
-    expect(runs.map(({ parts }) => parts.length)).toEqual([3, 3]);
-    expect(cells.slice(0, 3).map(({ url }) => new URL(url).host)).toEqual(['one', 'one-b', 'one']);
-    expect(cells.slice(0, 3).map(({ request }) => request.part)).toEqual(
-      [0, 1, 2].map((index) => ({ index, count: 3 })),
+    const { cells, runs } = await ran(
+      { workloads: ['ycsb-d'], layouts: ['container'], callers: [4], instances: [3] },
+      { endpoints: [{ ...endpoints[0]!, urls: ['http://one', 'http://one-b'] }] },
     );
-    expect(new Set(cells.slice(0, 3).map(({ request }) => request.windowAtMs)).size).toBe(1);
+    expect(runs.map(({ parts }) => parts.length)).toEqual([3, 3]);
+    const first = cells.slice(0, 3);
+    expect(first.map(({ url }) => new URL(url).host)).toEqual(['one', 'one-b', 'one']);
+    expect(first.map(({ request }) => request.part)).toEqual([0, 1, 2].map((index) => ({ index, count: 3 })));
+    expect(new Set(first.map(({ request }) => request.windowAtMs)).size).toBe(1);
     expect(cells[0]!.request.windowAtMs!).toBeGreaterThan(begunMs);
     const from = cells.map(({ request }) => request.insertFrom);
     expect(new Set(from).size).toBe(6);
     expect(Math.min(...from)).toBeGreaterThan(PLAN.records);
   });
 
-  test('warms several instances that write for ten seconds, unless the plan says otherwise', async () => {
-    const warmupsOf = async (change: Partial<Plan>): Promise<number[]> => {
-      const { options, cells } = run(succeed);
-      await runPlan({ ...PLAN, callers: [1], ...change }, 'run1', options);
-      return [...new Set(cells.map(({ request }) => request.warmup.leastMs))].toSorted((one, other) => one - other);
-    };
-    expect(await warmupsOf({})).toEqual([300]);
-    expect(await warmupsOf({ instances: [2] })).toEqual([300, 10_000]);
-    expect(await warmupsOf({ instances: [2], workloads: ['ycsb-c'] })).toEqual([300]);
-    const warmup = { ...PLAN.warmup, severalWritersMs: 700 };
-    expect(await warmupsOf({ instances: [2], workloads: ['ycsb-a'], warmup })).toEqual([700]);
+  test.each<[Partial<Plan>, number[]]>([
+    [{}, [300]],
+    [{ instances: [2] }, [300, 10_000]],
+    [{ instances: [2], workloads: ['ycsb-c'] }, [300]],
+    [{ instances: [2], workloads: ['ycsb-a'], warmup: { ...PLAN.warmup, severalWritersMs: 700 } }, [700]],
+  ])('warms several instances that write for ten seconds, unless the plan says otherwise: %j', async (change, ms) => {
+    const { cells } = await ran({ callers: [1], ...change });
+    expect(new Set(cells.map(({ request }) => request.warmup.leastMs))).toEqual(new Set(ms));
   });
 
   test('divides an open loop among the instances', async () => {
-    const { options, cells } = run(succeed);
-    await runPlan({ ...PLAN, callers: [], ratesPerSecond: [900], instances: [3] }, 'run1', options);
+    const { cells } = await ran({ callers: [], ratesPerSecond: [900], instances: [3] });
     expect(new Set(cells.map(({ request }) => request.ratePerSecond))).toEqual(new Set([300]));
     expect(new Set(cells.map(({ request }) => request.callers))).toEqual(new Set([256]));
   });
+});
 
-  test('searches once a repetition', async () => {
-    const { options } = run((request, provider) => {
-      const isHeld = request.ratePerSecond! <= 300;
-      const answer = result({ provider, layout: request.layout, workload: request.workload, recordsPerCall: 1 });
-      return Response.json({ ...answer, records: request.ratePerSecond!, errors: isHeld ? {} : { throttled: 1 } });
-    });
-    const search = { percentile: 50 as const, latencyMsMax: 9, fromPerSecond: 100, toPerSecond: 1_000, triesMax: 9 };
-    const plan: Plan = { ...PLAN, workloads: ['ycsb-c'], layouts: ['record'], callers: [], search };
-    const { searches } = await runPlan(plan, 'run1', options);
+describe('a search', () => {
+  const search = { percentile: 50 as const, latencyMsMax: 9, fromPerSecond: 100, toPerSecond: 1_000, triesMax: 9 };
+  const plan: Partial<Plan> = { workloads: ['ycsb-c'], layouts: ['record'], callers: [], search };
+
+  test('runs once a repetition', async () => {
+    const { searches } = await ran(plan);
     expect(searches).toHaveLength(4);
     // One operation is too few for any percentile. None is held, and each says why.
     expect(searches[0]!.tries[0]!.why).toMatch('1 operations are too few for p50');
   });
-});
 
-test('the run that confirms a rate has other draws than those that found it', async () => {
-  const { options, cells } = run((request, provider) => {
-    const { layout, workload, ratePerSecond, durationMs } = request;
-    const operations = Math.ceil((ratePerSecond! * durationMs) / 1_000);
-    const histogram = encodedOf(operations, ratePerSecond! > 300 ? 10 : 5);
-    const counted = { histogram, records: ratePerSecond!, durationMs: 1_000 };
-    return Response.json(result({ provider, layout, workload, recordsPerCall: 1, ...counted }));
+  test('confirms a rate by other draws than those that found it', async () => {
+    const { cells, searches } = await ran(plan, {
+      answer: ({ layout, workload, ratePerSecond, durationMs }, provider) => {
+        const operations = Math.ceil((ratePerSecond! * durationMs) / 1_000);
+        const histogram = encodedOf(operations, ratePerSecond! > 300 ? 10 : 5);
+        const counted = { histogram, records: ratePerSecond!, durationMs: 1_000 };
+        return Response.json(result({ provider, layout, workload, recordsPerCall: 1, ...counted }));
+      },
+    });
+    expect(searches[0]!.confirmed!.ratePerSecond).toBeGreaterThan(270);
+    const seeds = cells.map(({ request }) => request.drawSeed);
+    expect(seeds).toHaveLength(4 * (searches[0]!.tries.length + 1));
+    // Both providers use the same seeds.
+    expect(new Set(seeds).size).toBe(seeds.length / 2);
   });
-  const search = { percentile: 50 as const, latencyMsMax: 9, fromPerSecond: 100, toPerSecond: 1_000, triesMax: 9 };
-  const plan: Plan = { ...PLAN, workloads: ['ycsb-c'], layouts: ['record'], callers: [], search };
-  const { searches } = await runPlan(plan, 'run1', options);
-  expect(searches[0]!.confirmed!.ratePerSecond).toBeGreaterThan(270);
-  const seeds = cells.map(({ request }) => request.drawSeed);
-  expect(seeds).toHaveLength(4 * (searches[0]!.tries.length + 1));
-  // Both providers use the same seeds.
-  expect(new Set(seeds).size).toBe(seeds.length / 2);
 });
 
 describe('a target', () => {
   test('that fails shows with its error, and the rest goes on', async () => {
-    const { options } = run((request, provider, url) =>
-      request.layout === 'container' && provider === 'datastore' ? busy() : succeed(request, provider, url),
-    );
-    const { runs, failures } = await runPlan(PLAN, 'run1', options);
+    const answer = where(({ layout }, provider) => layout === 'container' && provider === 'datastore', busy);
+    const { runs, failures } = await ran({}, { answer });
     expect([runs.length, failures.length]).toEqual([40, 8]);
-    expect(failures[0]).toMatchObject({
-      provider: 'datastore',
-      layout: 'container',
-      error: 'HTTP 503: no operation succeeded',
-    });
+    const error = 'HTTP 503: no operation succeeded';
+    expect(failures[0]).toMatchObject({ provider: 'datastore', layout: 'container', error });
   });
 
   test.each([
@@ -241,36 +221,33 @@ describe('a target', () => {
       () => Response.json(result({ provider: 'datastore' })),
       /is on datastore, not on azure-tables/,
     ],
-  ])('that answers with %s shows as such', async (_what, answer, error) => {
-    const { options } = run((request, provider, url) =>
-      provider === 'azure-tables' ? answer() : succeed(request, provider, url),
-    );
-    const { runs, failures } = await runPlan(PLAN, 'run1', options);
+  ])('that answers with %s shows as such', async (_what, wrong, error) => {
+    const { runs, failures } = await ran({}, { answer: where((_, provider) => provider === 'azure-tables', wrong) });
     expect([runs.length, failures.length]).toEqual([24, 24]);
     expect(failures[0]!.error).toMatch(error);
   });
 
   test('that is not there is given up after three runs, and says why for all of them', async () => {
-    const { options, cells } = run((request, provider, url) => {
-      if (provider === 'datastore') throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
-      return succeed(request, provider, url);
-    });
-    const { runs, failures } = await runPlan(PLAN, 'run1', options);
+    const nobody = (): never => {
+      throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+    };
+    const answer = where((_, provider) => provider === 'datastore', nobody);
+    const { cells, runs, failures } = await ran({}, { answer });
     expect([runs.length, failures.length]).toEqual([24, 24]);
     expect(cells.filter(({ url }) => url.startsWith('http://one'))).toHaveLength(3);
-    expect(failures[0]!.error).toBe('fetch failed: connect ECONNREFUSED');
-    expect(failures[3]!.error).toBe(
-      'not tried: the 3 runs before had no answer, the last with: fetch failed: connect ECONNREFUSED',
-    );
+    const error = 'fetch failed: connect ECONNREFUSED';
+    expect(failures[0]!.error).toBe(error);
+    expect(failures[3]!.error).toBe(`not tried: the 3 runs before had no answer, the last with: ${error}`);
   });
 
   test('that refuses the key is given up after three runs, and nothing is said to be left there', async () => {
-    const { options, cells, removed } = run(
-      (request, provider, url) => (provider === 'datastore' ? unknownKey() : succeed(request, provider, url)),
-      { remove: (url) => (url.startsWith('http://one') ? unknownKey() : gone()) },
+    const { cells, removed, runs, failures, leftovers } = await ran(
+      { workloads: ['load'] },
+      {
+        answer: where((_, provider) => provider === 'datastore', unknownKey),
+        remove: (url) => (url.startsWith('http://one') ? unknownKey() : gone()),
+      },
     );
-    const plan = { ...PLAN, workloads: ['load' as const] };
-    const { runs, failures, leftovers } = await runPlan(plan, 'run1', options);
     expect([runs.length, failures.length]).toEqual([12, 12]);
     expect(cells.filter(({ url }) => url.startsWith('http://one'))).toHaveLength(3);
     expect(failures[3]!.error).toBe(
@@ -281,55 +258,38 @@ describe('a target', () => {
   });
 
   test('that the platform does not let anybody reach is refused, too', async () => {
-    const { options } = run(forbidden, { remove: forbidden });
-    const { failures, leftovers } = await runPlan({ ...PLAN, workloads: ['load'] }, 'run1', options);
-    const error = "HTTP 403: the platform's own gate refuses: its token or key is missing or wrong";
-    expect(failures[0]!.error).toBe(error);
-    expect(failures.at(-1)!.error).toBe(`not tried: the 3 runs before were refused, the last with: ${error}`);
+    const { failures, leftovers } = await ran({ workloads: ['load'] }, { answer: forbidden, remove: forbidden });
+    expect(failures[0]!.error).toBe(GATE_REFUSES);
+    expect(failures.at(-1)!.error).toBe(`not tried: the 3 runs before were refused, the last with: ${GATE_REFUSES}`);
     expect(leftovers).toEqual([]);
   });
 
   test('that refuses the key later on is said to keep what it could not be told to remove', async () => {
-    let isValid = true;
-    const { options } = run(
-      (request, provider, url) => {
-        if (!isValid) return forbidden();
-        isValid = false;
-        return succeed(request, provider, url);
-      },
-      { remove: forbidden },
-    );
-    const plan = { ...PLAN, workloads: ['load' as const], repetitions: 1 };
-    const { leftovers, runs } = await runPlan(plan, 'run1', options);
+    let asked = 0;
+    const answer = where(() => ++asked > 1, forbidden);
+    const { leftovers, runs } = await ran({ workloads: ['load'], repetitions: 1 }, { answer, remove: forbidden });
     expect(runs).toHaveLength(1);
-    expect(leftovers.map(({ error }) => error)).toContain(
-      "HTTP 403: the platform's own gate refuses: its token or key is missing or wrong",
-    );
+    expect(leftovers.map(({ error }) => error)).toContain(GATE_REFUSES);
     expect(new Set(leftovers.map(({ provider }) => provider))).toEqual(new Set([runs[0]!.cell.provider]));
   });
 
   test('that made a dataset and then refuses the key is told to remove it', async () => {
-    const { options, prepared, removed } = run(() => unknownKey());
-    const plan = { ...PLAN, workloads: ['ycsb-c' as const], repetitions: 1 };
-    const { runs } = await runPlan(plan, 'run1', options);
+    const plan: Partial<Plan> = { workloads: ['ycsb-c'], repetitions: 1 };
+    const { runs, prepared, removed } = await ran(plan, { answer: unknownKey });
     expect(runs).toEqual([]);
     expect(prepared.length).toBeGreaterThan(0);
     expect(datasetsIn(removed)).toEqual(datasetsIn(prepared));
   });
 
   test('of which one instance fails has no figure for that run', async () => {
-    const { options } = run((request, provider, url) =>
-      request.part.index === 1 ? busy() : succeed(request, provider, url),
-    );
-    const plan: Plan = { ...PLAN, instances: [2], repetitions: 1 };
-    const { runs, failures } = await runPlan(plan, 'run1', options);
+    const answer = where(({ part }) => part.index === 1, busy);
+    const { runs, failures } = await ran({ instances: [2], repetitions: 1 }, { answer });
     expect(runs).toEqual([]);
     expect(failures[0]!.error).toBe('1 of 2 instances failed, number 2 with: HTTP 503: no operation succeeded');
   });
 
   test('whose dataset cannot be loaded shows as such', async () => {
-    const { options } = run(succeed, { prepare: busy });
-    const { runs, failures } = await runPlan(PLAN, 'run1', options);
+    const { runs, failures } = await ran({}, { prepare: busy });
     expect(new Set(runs.map(({ cell }) => cell.workload))).toEqual(new Set(['load']));
     expect(new Set(failures.map(({ error }) => error))).toEqual(new Set(['HTTP 503: no operation succeeded']));
   });
@@ -339,34 +299,27 @@ describe('what a run made', () => {
   test('is removed when it is ended early, by requests that the end does not end; what was measured is there', async () => {
     const ending = new AbortController();
     let answered = 0;
-    const { options, cells, removed } = run(
-      (request, provider, url) => {
-        answered += 1;
-        if (answered === 5) ending.abort(new Error('Ctrl-C'));
-        return succeed(request, provider, url);
-      },
-      { signal: ending.signal },
-    );
-    const { runs, endedEarly } = await runPlan(PLAN, 'run1', options);
+    const answer: Answer = (...asked) => {
+      answered += 1;
+      if (answered === 5) ending.abort(new Error('Ctrl-C'));
+      return succeed(...asked);
+    };
+    const { cells, removed, runs, endedEarly } = await ran({}, { answer, signal: ending.signal });
     expect([runs.length, endedEarly]).toEqual([4, 'Ctrl-C']);
     const used = cells.map(({ url, request }) => url.replace('cells', `datasets/${request.dataset}`));
     expect(new Set(removed)).toEqual(new Set(used));
   });
 
   test('is reported where it stays', async () => {
-    const { options } = run(succeed, {
-      remove: (url) =>
-        url.startsWith('http://two') ? Response.json({ detail: 'not removed' }, { status: 503 }) : gone(),
-    });
-    const { leftovers } = await runPlan({ ...PLAN, repetitions: 1 }, 'run1', options);
+    const stays = Response.json({ detail: 'not removed' }, { status: 503 });
+    const remove = (url: string): Response => (url.startsWith('http://two') ? stays.clone() : gone());
+    const { leftovers } = await ran({ repetitions: 1 }, { remove });
     expect(leftovers).toHaveLength(3 * 2 + 2);
     expect(leftovers[0]).toMatchObject({ provider: 'azure-tables', error: 'HTTP 503: not removed' });
   });
 
   test('to heat up is removed, too, and what fails there stops nothing', async () => {
-    const { options, cells, removed } = run((request, provider, url) =>
-      request.layout === 'batch' ? busy() : succeed(request, provider, url),
-    );
+    const { options, cells, removed } = functions({ answer: where(({ layout }) => layout === 'batch', busy) });
     await heatUp(100, 'run1', options);
     expect(cells).toHaveLength(10);
     expect(removed).toHaveLength(10);

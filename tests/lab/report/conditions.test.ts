@@ -1,65 +1,47 @@
 import { describe, expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
-import { sampleCell } from './sample-report.ts';
+import { COORDINATES, sampleCell } from './sample-report.ts';
 import type { Against, Change } from '../../../shared/lab/report/schema.ts';
 import { conditionsOf, idleAmong, metBy, unclearAmong } from '../../../shared/lab/report/conditions.ts';
 
-function change(over: Partial<Change>): Change {
-  return {
-    provider: 'datastore',
-    layout: 'container',
-    workload: 'ycsb-a',
-    recordBytes: 500,
-    containerKib: null,
-    instances: 1,
-    callers: 16,
-    ratePerSecond: null,
-    figure: 'throughput',
-    before: figureOf([10]),
-    now: figureOf([8]),
-    ratio: 0.8,
-    p: 0.01,
-    verdict: 'lower',
-    ...over,
-  };
-}
+const CHANGE: Change = {
+  ...COORDINATES,
+  layout: 'container',
+  workload: 'ycsb-a',
+  figure: 'throughput',
+  before: figureOf([10]),
+  now: figureOf([8]),
+  ratio: 0.8,
+  p: 0.01,
+  verdict: 'lower',
+};
 
 const changed = (...changes: Partial<Change>[]): Against => ({
   startedAt: '2026-11-22T10:00:00.000Z',
   significance: 0.05,
-  changes: changes.map(change),
+  changes: changes.map((change) => ({ ...CHANGE, ...change })),
   onlyBefore: 0,
   onlyNow: 0,
   otherwise: [],
 });
 
-const met = (text: string, ...changes: Partial<Change>[]): number =>
-  metBy({ cells: [], against: changed(...changes) }, conditionsOf(text)).length;
-
 describe('a condition', () => {
-  test('is met where the figure fell below the ratio by more than chance', () => {
-    expect(met('ycsb-a.throughput<0.9x', {})).toBe(1);
-    expect(met('ycsb-a.throughput<0.8x', {})).toBe(0);
-    expect(met('ycsb-a.throughput<.9x', { verdict: 'undecided', p: 0.2 })).toBe(0);
-  });
-
-  test('names a figure, and may narrow it down to providers, layouts and workloads, in any order', () => {
-    expect(met('throughput<0.9x', {}, { layout: 'record' })).toBe(2);
-    expect(met('container.throughput<0.9x', {}, { layout: 'record' })).toBe(1);
-    expect(met('ycsb-a.azure-tables.throughput<0.9x', {})).toBe(0);
-    expect(met('record.container.throughput<0.9x', {}, { layout: 'record' }, { layout: 'batch' })).toBe(2);
-    expect(met('throughput<0.9x', { figure: 'p99' })).toBe(0);
-  });
-
-  test('may ask for a rise, and stand beside others', () => {
-    expect(met('p99 > 1.2x, throughput < 0.5x', { figure: 'p99', ratio: 1.5, verdict: 'higher' })).toBe(1);
+  test.each<[string, number, ...Partial<Change>[]]>([
+    ['ycsb-a.throughput<0.9x', 1, {}],
+    ['ycsb-a.throughput<0.8x', 0, {}],
+    ['ycsb-a.throughput<.9x', 0, { verdict: 'undecided', p: 0.2 }],
+    ['throughput<0.9x', 2, {}, { layout: 'record' }],
+    ['container.throughput<0.9x', 1, {}, { layout: 'record' }],
+    ['ycsb-a.azure-tables.throughput<0.9x', 0, {}],
+    ['record.container.throughput<0.9x', 2, {}, { layout: 'record' }, { layout: 'batch' }],
+    ['throughput<0.9x', 0, { figure: 'p99' }],
+    ['p99 > 1.2x, throughput < 0.5x', 1, { figure: 'p99', ratio: 1.5, verdict: 'higher' }],
+  ])('%s is met by %i of these changes, told from chance', (text, times, ...changes) => {
+    expect(metBy({ cells: [], against: changed(...changes) }, conditionsOf(text))).toHaveLength(times);
   });
 
   test('without an x is on the figure itself, in its unit, and needs no earlier report', () => {
-    const cells = [
-      sampleCell({ layout: 'container', callers: 8 }, { repetitions: 1 }),
-      sampleCell({}, { repetitions: 1 }),
-    ];
+    const cells = [{ layout: 'container' as const, callers: 8 }, {}].map((one) => sampleCell(one, { repetitions: 1 }));
     const median = cells[0]!.latency.p99Ms!.median;
     const linesOf = (text: string): string[] => metBy({ cells }, conditionsOf(text));
     expect(linesOf(`container.p99>${median - 0.01}`)).toEqual([

@@ -1,10 +1,10 @@
 // The report's page, made from invented figures.
 import { describe, expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
-import { coordinatesOf } from '../../../shared/lab/report/against.ts';
+import type { Place } from '../../../shared/lab/load/place.ts';
 import { reportHtml } from '../../../shared/lab/report/html.ts';
 import { reportSchema } from '../../../shared/lab/report/schema.ts';
-import { CLOUD_PLACES, sampleCell, sampleReport } from './sample-report.ts';
+import { CLOUD_PLACES, COORDINATES, sampleCell, sampleReport } from './sample-report.ts';
 
 const report = sampleReport();
 const html = reportHtml(report);
@@ -76,7 +76,7 @@ describe('the page', () => {
       sampleReport({
         cells: [],
         change: {
-          failures: [{ ...coordinatesOf(sampleCell({}, FEW)), repetition: 1, error: 'HTTP 503: <b>no</b>' }],
+          failures: [{ ...COORDINATES, repetition: 1, error: 'HTTP 503: <b>no</b>' }],
           leftovers: [{ provider: 'datastore', dataset: 'r1', error: '<gone>' }],
           endedEarly: 'ended by <Ctrl-C>',
         },
@@ -88,27 +88,27 @@ describe('the page', () => {
 });
 
 describe('where it ran', () => {
+  const [one, other] = report.places as [Place, Place];
+  const shownWith = (...places: Place[]): string => textOf(reportHtml(sampleReport({ change: { places } })));
+
   test('follows from what the cells told: emulators are called so', () => {
     expect(textOf(html)).toContain('Google Cloud Datastore and Azure Table Storage: emulated, not the cloud.');
   });
 
   test('is no word about emulators where real services answered', () => {
-    const real = reportHtml(sampleReport({ change: { places: [...CLOUD_PLACES] } }));
+    const real = shownWith(...CLOUD_PLACES);
     expect(real).not.toMatch(/emulat/i);
-    expect(textOf(real)).toContain('the real service in europe-west4 and westeurope');
+    expect(real).toContain('the real service in europe-west4 and westeurope');
   });
 
   test('says of a mixture which is which, and that the two do not compare', () => {
-    const places = [CLOUD_PLACES[0]!, report.places[1]!];
-    const mixed = textOf(reportHtml(sampleReport({ change: { places } })));
+    const mixed = shownWith(CLOUD_PLACES[0]!, other);
     expect(mixed).toContain('Azure Table Storage: emulated');
     expect(mixed).toContain('do not compare the two');
   });
 
   test('warns of functions that were not alike', () => {
-    const [one, other] = report.places;
-    const places = [one!, { ...other!, runtime: 'Node.js 22.1.0', commit: null }];
-    const unlike = textOf(reportHtml(sampleReport({ change: { places } })));
+    const unlike = shownWith(one, { ...other, runtime: 'Node.js 22.1.0', commit: null });
     for (const words of ['different runtimes: Node.js 24.21.0 and Node.js 22.1.0', 'built from different commits'])
       expect(unlike).toContain(words);
     expect(textOf(html)).not.toContain('different');
@@ -116,43 +116,28 @@ describe('where it ran', () => {
 });
 
 describe('what cannot be told apart', () => {
-  test('is bold where intervals lie apart', () => {
-    for (const layout of ['record', 'batch'] as const) expect(ratiosTo(layout, html)).toEqual(inAllRows('bold'));
-  });
+  const coldest = report.cells.map((cell) => structuredClone(cell));
+  for (const cell of coldest.filter(({ layout }) => layout === 'container')) cell.runs[3]!.isSound = false;
+  const ofOtherSizes = report.cells.map((cell) => (cell.layout === 'batch' ? { ...cell, recordsPerCall: 7 } : cell));
 
-  test('is said to be so, and not set in bold', () => {
+  test.each([
+    ['is bold where intervals lie apart', {}, 'bold', 'bold'],
     // 4,000 against 9,000 x 0.45 = 4,050: the intervals overlap.
-    const level = reportHtml(sampleReport({ containerFactor: 0.45 }));
-    expect(ratiosTo('batch', level)).toEqual(inAllRows('cannot be told apart'));
-    expect(ratiosTo('record', level)).toEqual(inAllRows('bold'));
+    ['is said to be so, and not set in bold', { containerFactor: 0.45 }, 'bold', 'cannot be told apart'],
+    ['is everything with five runs', { repetitions: 5 }, 'too few runs to tell', 'too few runs to tell'],
+    ['is all with a cold run', { cells: coldest }, 'too few sound runs to tell', 'too few sound runs to tell'],
+    ['is called one run', { repetitions: 1 }, 'one run', 'one run'],
+    ['has no ratio if calls have other sizes', { cells: ofOtherSizes }, 'bold', 'calls of other sizes'],
+  ])('%s', (_what, options, toRecord, toBatch) => {
+    const page = reportHtml(sampleReport(options));
+    expect(ratiosTo('record', page)).toEqual(inAllRows(toRecord));
+    expect(ratiosTo('batch', page)).toEqual(inAllRows(toBatch));
   });
 
-  test('with five runs is everything, however far apart they lie', () => {
-    const three = reportHtml(sampleReport({ repetitions: 5 }));
-    for (const layout of ['record', 'batch'] as const)
-      expect(ratiosTo(layout, three)).toEqual(inAllRows('too few runs to tell'));
-  });
-
-  test('with one cold run too many is nothing, however high the ratio', () => {
-    const cells = sampleReport().cells.map((cell) => structuredClone(cell));
-    for (const cell of cells.filter(({ layout }) => layout === 'container')) cell.runs[3]!.isSound = false;
-    const page = reportHtml(sampleReport({ cells }));
-    for (const layout of ['record', 'batch'] as const)
-      expect(ratiosTo(layout, page)).toEqual(inAllRows('too few sound runs to tell'));
-  });
-
-  test('of one run is called one run, without an interval', () => {
-    const one = reportHtml(sampleReport({ repetitions: 1 }));
-    expect(ratiosTo('record', one)).toEqual(inAllRows('one run'));
-    expect(textOf(one)).toMatch(/Datastore load, 500 B 2,328 one run 32 callers/);
-    expect(textOf(one)).not.toMatch(/median of 1|with 0 % confidence/i);
-  });
-
-  test('of calls of other sizes there is no ratio, and a word that says why', () => {
-    const cells = report.cells.map((cell) => (cell.layout === 'batch' ? { ...cell, recordsPerCall: 7 } : cell));
-    const page = reportHtml(sampleReport({ cells }));
-    expect(ratiosTo('batch', page)).toEqual(inAllRows('calls of other sizes'));
-    expect(ratiosTo('record', page)).toEqual(inAllRows('bold'));
+  test('of one run has no interval', () => {
+    const one = textOf(reportHtml(sampleReport({ repetitions: 1 })));
+    expect(one).toMatch(/Datastore load, 500 B 2,328 one run 32 callers/);
+    expect(one).not.toMatch(/median of 1|with 0 % confidence/i);
   });
 });
 
@@ -185,14 +170,8 @@ test('what changed against an earlier report stands first, with its p', () => {
     significance: 0.05,
     changes: [
       {
-        ...({
-          provider: 'datastore',
-          layout: 'record',
-          workload: 'load',
-          recordBytes: 500,
-          containerKib: null,
-        } as const),
-        ...({ instances: 1, callers: 1, ratePerSecond: null, figure: 'throughput' } as const),
+        ...COORDINATES,
+        figure: 'throughput' as const,
         before: figureOf([1, 2, 3, 4]),
         now: figureOf([11, 12, 13, 14]),
         ratio: 5,

@@ -1,7 +1,6 @@
 // From an outcome to a report, with known answers.
 import { describe, expect, test } from 'vitest';
 import type { CellResult } from '../../../shared/lab/load/cell.ts';
-import type { Coordinates } from '../../../shared/lab/load/coordinates.ts';
 import type { Layout } from '../../../shared/lab/kit/dimensions.ts';
 import type { CellRun, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
@@ -10,6 +9,7 @@ import { type Circumstances, type Report, reportSchema } from '../../../shared/l
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { PLACE, result } from '../fakes.ts';
 import { encodedOf } from '../histogram-of.ts';
+import { COORDINATES } from './sample-report.ts';
 
 const PLAN = planSchema.parse({ workloads: ['load'], callers: [8] });
 
@@ -24,17 +24,7 @@ const CIRCUMSTANCES: Circumstances = {
 };
 
 function runOf(layout: Layout, repetition: number, change: Partial<CellResult> = {}): CellRun {
-  const cell: Coordinates = {
-    provider: 'datastore',
-    layout,
-    workload: 'load',
-    recordBytes: 500,
-    containerKib: null,
-    instances: 1,
-    callers: 8,
-    ratePerSecond: null,
-  };
-  return { cell, repetition, parts: [result({ layout, ...change })] };
+  return { cell: { ...COORDINATES, layout, callers: 8 }, repetition, parts: [result({ layout, ...change })] };
 }
 
 const runsOf = (layout: Layout, rates: readonly number[]): CellRun[] =>
@@ -63,13 +53,8 @@ const onTwo = (change: Partial<CellResult>): CellRun => {
 describe('a cell of the report', () => {
   test('has the median of its runs, with its interval and all of them', () => {
     const { cells } = reported(runsOf('record', [900, 1_100, 1_000, 1_050]));
-    expect(cells[0]!.recordsPerSecond).toEqual({
-      median: 1_025,
-      low: 900,
-      high: 1_100,
-      confidence: 0.875,
-      values: [900, 1_100, 1_000, 1_050],
-    });
+    const interval = { median: 1_025, low: 900, high: 1_100, confidence: 0.875 };
+    expect(cells[0]!.recordsPerSecond).toEqual({ ...interval, values: [900, 1_100, 1_000, 1_050] });
     expect(cells[0]!.runs.map(({ repetition }) => repetition)).toEqual([1, 2, 3, 4]);
   });
 
@@ -121,42 +106,26 @@ describe('a run of the report', () => {
 
 describe('the report', () => {
   test('tells layouts apart where the ratios within their blocks leave out 1', () => {
-    const rates = {
-      record: [100, 110, 120, 130, 140, 150],
-      batch: [990, 1_000, 1_010, 1_020, 1_000, 1_010],
-      container: [980, 1_000, 1_000, 1_010, 1_010, 1_020],
-    };
     const { comparisons, summary } = reported([
-      ...runsOf('record', rates.record),
-      ...runsOf('batch', rates.batch),
-      ...runsOf('container', rates.container),
+      ...runsOf('record', [100, 110, 120, 130, 140, 150]),
+      ...runsOf('batch', [990, 1_000, 1_010, 1_020, 1_000, 1_010]),
+      ...runsOf('container', [980, 1_000, 1_000, 1_010, 1_010, 1_020]),
     ]);
     expect(comparisons.map(({ denominator, recordsPerSecond }) => [denominator, recordsPerSecond?.verdict])).toEqual([
       ['record', 'higher'],
       ['batch', 'undecided'],
     ]);
-    expect(summary).toMatchObject([
-      {
-        provider: 'datastore',
-        workload: 'load',
-        containerToRecord: { verdict: 'higher' },
-        containerToBatch: { verdict: 'undecided' },
-      },
-    ]);
+    const verdicts = { containerToRecord: { verdict: 'higher' }, containerToBatch: { verdict: 'undecided' } };
+    expect(summary).toMatchObject([{ provider: 'datastore', workload: 'load', ...verdicts }]);
   });
 
   test('pairs runs by their block, whichever of them is missing', () => {
     const rates = [10, 200, 3_000, 40, 500, 6_000, 70];
-    const container = runsOf(
-      'container',
-      rates.map((rate) => 1.1 * rate),
-    );
+    const faster = rates.map((rate) => 1.1 * rate);
+    const container = runsOf('container', faster);
     const { comparisons } = reported([...runsOf('record', rates), ...container.toSpliced(2, 1)]);
-    expect(comparisons[0]!.recordsPerSecond).toMatchObject({
-      pairs: 6,
-      verdict: 'higher',
-      low: expect.closeTo(1.1, 2),
-    });
+    const wanted = { pairs: 6, verdict: 'higher', low: expect.closeTo(1.1, 2) as number };
+    expect(comparisons[0]!.recordsPerSecond).toMatchObject(wanted);
   });
 
   test('judges no run that was cold, unsteady or held', () => {
@@ -167,12 +136,9 @@ describe('the report', () => {
   });
 
   test('says how many verdicts there are, and how many of them chance alone would give', () => {
-    const many = (layout: Layout, factor: number): CellRun[] =>
-      runsOf(
-        layout,
-        [10, 11, 12, 13, 14, 15].map((rate) => rate * factor),
-      );
-    const { notes } = reported([...many('record', 1), ...many('batch', 1), ...many('container', 2)]);
+    const rates = [10, 11, 12, 13, 14, 15];
+    const faster = rates.map((rate) => 2 * rate);
+    const { notes } = reported([...runsOf('record', rates), ...runsOf('batch', rates), ...runsOf('container', faster)]);
     expect(notes.join(' ')).toContain(
       '2 of 4 ratios between layouts at the same load differ. By chance alone about 1 of 4 would, were nothing different.',
     );
@@ -189,22 +155,13 @@ describe('the report', () => {
   });
 
   test('has a ratio only of calls that hand over equally many records', () => {
-    const alone = [
-      ...callsOf('record', 1),
-      ...callsOf('driver', 1),
-      ...callsOf('container', 1),
-      ...callsOf('batch', 500),
-    ];
+    const single = (['record', 'driver', 'container'] as const).flatMap((layout) => callsOf(layout, 1));
+    const alone = [...single, ...callsOf('batch', 500)];
     const { comparisons, summary } = reported([...alone, ...callsOf('container-batch', 500)]);
-    const has = comparisons.map(
-      ({ numerator, denominator, isLikeWithLike, recordsPerSecond, dollarsPerMillionRecords }) =>
-        [
-          `${numerator}/${denominator}`,
-          isLikeWithLike,
-          recordsPerSecond?.ratio,
-          dollarsPerMillionRecords?.ratio,
-        ] as const,
-    );
+    const has = comparisons.map(({ numerator, denominator, isLikeWithLike, ...ratios }) => {
+      const { recordsPerSecond, dollarsPerMillionRecords } = ratios;
+      return [`${numerator}/${denominator}`, isLikeWithLike, recordsPerSecond?.ratio, dollarsPerMillionRecords?.ratio];
+    });
     expect(has).toEqual([
       ['container/record', true, 1, 1],
       ['container/batch', false, undefined, undefined],
@@ -218,10 +175,8 @@ describe('the report', () => {
   });
 
   test('sets the driver against what writes as many at once: in load the batches of the SDK', () => {
-    const rates = { record: [1], batch: [50], driver: [100] };
-    const { comparisons, summary } = reported(
-      (['record', 'batch', 'driver'] as const).flatMap((layout) => runsOf(layout, rates[layout])),
-    );
+    const runs = [...runsOf('record', [1]), ...runsOf('batch', [50]), ...runsOf('driver', [100])];
+    const { comparisons, summary } = reported(runs);
     expect(comparisons).toMatchObject([{ numerator: 'driver', denominator: 'batch', recordsPerSecond: { ratio: 2 } }]);
     expect(summary[0]!.driverToSdk?.ratio).toBe(2);
   });

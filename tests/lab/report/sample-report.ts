@@ -1,9 +1,9 @@
 // A report of invented figures in every shape that a page shows: clouds, layouts, rungs, open loop,
 // sweep, search, failures, leftovers.
-import { coordinatesSchema, type Coordinates } from '../../../shared/lab/load/coordinates.ts';
+import type { Coordinates } from '../../../shared/lab/load/coordinates.ts';
 import { encodeHistogram } from '../../../shared/lab/kit/histogram.ts';
 import type { Place } from '../../../shared/lab/load/place.ts';
-import { type Layout, LAYOUTS, type Provider, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
+import { LAYOUTS, type Provider, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/schema.ts';
@@ -12,13 +12,7 @@ import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { histogramOf } from '../histogram-of.ts';
 
-const PLAN: Plan = planSchema.parse({
-  name: 'sample',
-  callers: [1, 8, 32],
-  containerKib: [null],
-  repetitions: 6,
-  seed: 7,
-});
+const PLAN: Plan = planSchema.parse({ name: 'sample', repetitions: 6, seed: 7 });
 
 const STEP = [0.97, 1, 1.04, 1.01, 0.99, 1.02] as const;
 
@@ -42,12 +36,8 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
     errors: {},
     unfinished: 0,
     usage: {
-      requests: 200,
-      retries: null,
-      conflicts: 0,
+      ...{ requests: 200, retries: null, conflicts: 0, bytesWritten: 8, bytesRead: 4 },
       billable: { reads: 100, writes: 200, deletes: 0 },
-      bytesWritten: 8,
-      bytesRead: 4,
     },
     store: isStore
       ? { commits: 90, foreignCommits: 7, readsFirst: 5, rests: 2, splits: 3, splitsByTraffic: 1, lostSplits: 1 }
@@ -76,13 +66,7 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
   };
 }
 
-const SPEED: Readonly<Record<Layout, number>> = {
-  record: 300,
-  batch: 4_000,
-  driver: 600,
-  container: 9_000,
-  'container-batch': 9_500,
-};
+const SPEED = { record: 300, batch: 4_000, driver: 600, container: 9_000, 'container-batch': 9_500 };
 
 interface Shape {
   readonly repetitions: number;
@@ -90,18 +74,20 @@ interface Shape {
   readonly containerFactor?: number;
 }
 
+/** One caller that loads single records of 500 bytes into Datastore. */
+export const COORDINATES: Coordinates = {
+  provider: 'datastore',
+  layout: 'record',
+  workload: 'load',
+  recordBytes: 500,
+  containerKib: null,
+  instances: 1,
+  callers: 1,
+  ratePerSecond: null,
+};
+
 export function sampleCell(change: Partial<Coordinates>, { repetitions, containerFactor = 1 }: Shape): ReportCell {
-  const cell = coordinatesSchema.parse({
-    provider: 'datastore',
-    layout: 'record',
-    workload: 'load',
-    recordBytes: 500,
-    containerKib: null,
-    instances: 1,
-    callers: 1,
-    ratePerSecond: null,
-    ...change,
-  });
+  const cell = { ...COORDINATES, ...change };
   const providerIndex = PROVIDERS.indexOf(cell.provider);
   const work = cell.workload === 'load' ? 1 : 0.2;
   const size = cell.containerKib === null ? 1 : cell.containerKib / 256;
@@ -166,14 +152,13 @@ export const CLOUD_PLACES: readonly Place[] = PLACES.map((place) => ({
 }));
 
 function cellsOf(shape: Shape): ReportCell[] {
-  const closed = (['load', 'ycsb-a', 'ycsb-c'] as const).flatMap((workload) =>
+  return (['load', 'ycsb-a', 'ycsb-c'] as const).flatMap((workload) =>
     PLAN.callers.flatMap((callers) =>
       USERS_LAYOUTS.flatMap((layout) =>
         PROVIDERS.map((provider) => sampleCell({ provider, layout, workload, callers }, shape)),
       ),
     ),
   );
-  return closed;
 }
 
 /** Cells of each kind that a plan may hold beside the closed loop. */

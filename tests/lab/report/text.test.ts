@@ -1,9 +1,9 @@
 // The report for a terminal.
 import { describe, expect, test } from 'vitest';
 import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
-import { against, coordinatesOf } from '../../../shared/lab/report/against.ts';
+import { against } from '../../../shared/lab/report/against.ts';
 import { reportText } from '../../../shared/lab/report/text.ts';
-import { sampleCell, sampleReport, unusualCells } from './sample-report.ts';
+import { COORDINATES, sampleCell, sampleReport, unusualCells } from './sample-report.ts';
 
 const text = reportText(sampleReport());
 
@@ -51,7 +51,7 @@ describe('the text', () => {
         cells: [cell],
         change: {
           endedEarly: 'ended by Ctrl-C',
-          failures: [{ ...coordinatesOf(cell), repetition: 2, error: 'HTTP 503: no' }],
+          failures: [{ ...COORDINATES, repetition: 2, error: 'HTTP 503: no' }],
           leftOut: [{ provider: 'datastore', layout: 'batch', workload: 'ycsb-e', why: 'no batched scans' }],
           leftovers: [{ provider: 'datastore', dataset: 'r1', error: 'HTTP 503' }],
           providers: [{ provider: 'azure-tables', ran: false, why: 'not asked for' }],
