@@ -1,19 +1,13 @@
 // Functions `compare` that run nothing. Their figures follow from the request.
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
-import { isOfContainers, type Layout, type Provider } from '../../shared/lab/kit/dimensions.ts';
+import { isOfContainers, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
 import { COUNTERS, result } from './fakes.ts';
 import { encodedOf } from './histogram-of.ts';
 import { placeOf } from './report/sample-report.ts';
 
 /** Milliseconds a call, whatever the number of callers: the store is never busy. */
-const LATENCY_MS: Readonly<Record<Layout, number>> = {
-  record: 20,
-  batch: 5,
-  driver: 15,
-  container: 2,
-  'container-batch': 2,
-};
+const LATENCY_MS = { record: 20, batch: 5, driver: 15, container: 2, 'container-batch': 2 };
 
 /** The answer of the provider's function. A caller's calls follow each other without a pause. */
 export function fakeResult(request: CellRequest, provider: Provider): CellResult {
@@ -24,6 +18,7 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
   );
   const recordsPerCall = workload === 'load' ? 500 : 1;
   const records = operations * recordsPerCall;
+  const billable = { reads: operations, writes: operations, deletes: 0 };
   return result({
     provider,
     layout,
@@ -34,11 +29,7 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
     durationMs,
     records,
     recordsTotal: 2 * records,
-    usage: {
-      ...emptyUsage(true),
-      requests: operations,
-      billable: { reads: operations, writes: operations, deletes: 0 },
-    },
+    usage: { ...emptyUsage(true), requests: operations, billable },
     store: isOfContainers(layout) ? { ...COUNTERS, commits: operations } : null,
     histogram: encodedOf(operations, latencyMs),
     operations,

@@ -7,40 +7,21 @@ import {
   type CellResult,
 } from '../../shared/lab/load/cell.ts';
 import type { Place } from '../../shared/lab/load/place.ts';
-import type { StoreCounters } from '../../shared/lab/load/store-counters.ts';
+import { type StoreCounters, storeCountersSchema } from '../../shared/lab/load/store-counters.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { tenantOf } from '../../shared/lab/work/keys.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
 import type { Driver, Store, Table } from '../../shared/store/index.ts';
 import { type Clock } from './fake-store.ts';
 import { encodedOf } from './histogram-of.ts';
+import { placeOf } from './report/sample-report.ts';
 
-export const PLACE: Place = {
-  provider: 'datastore',
-  platform: 'local',
-  backend: 'nobody',
-  isEmulator: true,
-  region: null,
-  instanceId: 'one',
-  memoryBytes: 1_000_000,
-  processors: 2,
-  processorModel: 'none',
-  system: 'none',
-  runtime: 'Node.js 24.0.0',
-  versions: {},
-  commit: null,
-};
+export const PLACE: Place = { ...placeOf('datastore'), instanceId: 'one' };
 
 /** The counters of a store that meets no other. */
-export const COUNTERS: StoreCounters = {
-  commits: 0,
-  foreignCommits: 0,
-  readsFirst: 0,
-  rests: 0,
-  splits: 0,
-  splitsByTraffic: 0,
-  lostSplits: 0,
-};
+export const COUNTERS = Object.fromEntries(
+  storeCountersSchema.keyof().options.map((name) => [name, 0]),
+) as unknown as StoreCounters;
 
 export interface FakeOptions {
   readonly clock: Clock;
@@ -65,6 +46,8 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
   const usage = emptyUsage(false);
   const log: string[] = [];
   const keys: string[] = [];
+  const keysOf = (records: readonly { readonly key: string }[]): string[] => records.map(({ key }) => key);
+  const idsOf = (requests: readonly { readonly id: string }[]): string[] => requests.map(({ id }) => id);
   const answer = async (what: string, asked: readonly string[]): Promise<void> => {
     log.push(`${what} ${asked.length}`);
     keys.push(...asked);
@@ -93,16 +76,8 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
         await answer('get', [key]);
         return !empty;
       },
-      putMany: (records) =>
-        answer(
-          'putMany',
-          records.map(({ key }) => key),
-        ),
-      putInTransaction: (records) =>
-        answer(
-          'transaction',
-          records.map(({ key }) => key),
-        ),
+      putMany: (records) => answer('putMany', keysOf(records)),
+      putInTransaction: (records) => answer('transaction', keysOf(records)),
       getMany: async (asked) => {
         await answer('getMany', asked);
         return empty ? 0 : asked.length;
@@ -137,7 +112,7 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
       for (let at = 0; at < limit; at++) yield {};
     },
     putMany: async (items: readonly { key: string }[]) => {
-      const asked = items.map(({ key }) => key);
+      const asked = keysOf(items);
       await answer('container putMany', asked);
       return asked.map((key, at) =>
         at === 0 ? { status: 'failed', key, error: new Error('no') } : { status: 'written', key, version: '1' },
@@ -148,19 +123,13 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
   const driver = {
     limits: { writesMax: 100, writeBytesMax: 1_000_000, lane: () => '' },
     read: async (requests: readonly { id: string }[]) => {
-      await answer(
-        'driver read',
-        requests.map(({ id }) => id),
-      );
+      await answer('driver read', idsOf(requests));
       return requests.map(({ id }) =>
         empty ? undefined : { id, version: '1', parts: new Map([['p0', Buffer.from('{}')]]) },
       );
     },
     write: async (writes: readonly { id: string }[]) => {
-      await answer(
-        'driver write',
-        writes.map(({ id }) => id),
-      );
+      await answer('driver write', idsOf(writes));
       return writes.map(() => ({ kind: 'written', version: '2' }));
     },
     list: async (prefix: string) => {
@@ -227,12 +196,8 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     records: 1_000,
     recordsTotal: 2_000,
     usage: {
-      requests: 200,
-      retries: null,
-      conflicts: 1,
+      ...{ requests: 200, retries: null, conflicts: 1, bytesWritten: 8, bytesRead: 4 },
       billable: { reads: 100, writes: 200, deletes: 100 },
-      bytesWritten: 8,
-      bytesRead: 4,
     },
     store: null,
     errors: {},

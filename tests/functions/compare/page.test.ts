@@ -17,9 +17,7 @@ import { fakeCompareApp, serveApp } from './fake-app.ts';
 const FOLDER = fileURLToPath(new URL('../../../functions/compare', import.meta.url));
 const KEY = 'a-compare-key-for-this-test';
 
-/**
- * Names the field that has the focus: its label, else its text; the body at the end of the round.
- */
+/** The label of the field that has the focus, else its text. */
 const FOCUSED_NAME =
   "document.activeElement === document.body ? 'the end' : (document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()";
 
@@ -92,22 +90,29 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   }
 
   const start = (): Promise<void> => page.getByRole('button', { name: 'Start' }).click();
-  const ended = (): Promise<void> => page.waitForSelector('#downloads:not([hidden])').then(() => {});
+  const ended = (): Promise<unknown> => page.waitForSelector('#downloads:not([hidden])');
+  const runs = async (): Promise<void> => {
+    await runs();
+  };
+  const problem = async (): Promise<string | null> => {
+    await start();
+    return await page.textContent('#problem');
+  };
+  const status = (): Promise<string | null> => page.textContent('#status');
+  const polled = (selector: string) => expect.poll(() => page.textContent(selector));
+  const progress = () => expect.poll(() => page.getAttribute('#progress', 'value'));
 
   async function download(name: string): Promise<string> {
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('link', { name, exact: true }).click(),
-    ]);
-    return await readFile(await file.path(), 'utf8');
+    const downloaded = page.waitForEvent('download');
+    await page.getByRole('link', { name, exact: true }).click();
+    return await readFile(await (await downloaded).path(), 'utf8');
   }
 
   test('runs a plan on both clouds, and hands out the report as page, data and CSV', async () => {
     await fillIn();
     expect(await page.textContent('#size')).toMatch(/^24 runs, /);
-    await start();
-    await ended();
-    expect(await page.textContent('#status')).toBe('Done. What was made is removed.');
+    await runs();
+    expect(await status()).toBe('Done. What was made is removed.');
     const report = reportSchema.parse(JSON.parse(await download('data')));
     expect(report.cells).toHaveLength(12);
     expect(report).toMatchObject({ endedEarly: null, failures: [], plan: { name: 'custom', callers: [1, 4] } });
@@ -127,8 +132,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn();
     await start();
     await expect.poll(() => page.locator('#live figure').count()).toBe(1);
-    await expect.poll(() => page.getAttribute('#progress', 'value')).toBe('19');
-    await expect.poll(() => page.textContent('#live table')).toMatch(/Datastore record.*Azure container/s);
+    await progress().toBe('19');
+    await polled('#live table').toMatch(/Datastore record.*Azure container/s);
     resolve();
     await ended();
   });
@@ -141,10 +146,10 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     };
     await fillIn();
     await start();
-    await expect.poll(() => page.getAttribute('#progress', 'value')).toBe('5');
+    await progress().toBe('5');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await ended();
-    expect(await page.textContent('#status')).toBe('Ended early: cancelled. What was made is removed.');
+    expect(await status()).toBe('Ended early: cancelled. What was made is removed.');
     const report = reportSchema.parse(JSON.parse(await download('data')));
     expect(report.endedEarly).toBe('cancelled');
     expect(report.cells.flatMap(({ runs }) => runs)).toHaveLength(5);
@@ -156,9 +161,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       if (layout === 'batch' && provider === 'azure-tables') throw new Error('no');
     };
     await fillIn('1');
-    await start();
-    await ended();
-    expect(await page.textContent('#status')).toBe('Done. 2 runs failed. What was made is removed.');
+    await runs();
+    expect(await status()).toBe('Done. 2 runs failed. What was made is removed.');
     expect(await page.textContent('#live')).toMatch(/Azure batch, load, 1,000 B, 4 callers, run 1: HTTP 500/);
   });
 
@@ -169,8 +173,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     });
     await fillIn('1');
     await page.fill('[name=azure-tables-gate]', 'a-function-key');
-    await start();
-    await ended();
+    await runs();
     expect(new Set(sent)).toEqual(new Set([functions.datastore.url, functions['azure-tables'].url]));
     const kept = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie, location.href]');
     expect(kept).toEqual([0, 0, '', `${functions.datastore.url}/v1/compare`]);
@@ -179,24 +182,27 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   });
 
   test('says what is missing or wrong before it calls anything', async () => {
-    await start();
-    expect(await page.textContent('#problem')).toBe('Google Cloud Datastore: its app key is missing.');
+    expect(await problem()).toBe('Google Cloud Datastore: its app key is missing.');
     await fillIn();
-    await page.getByLabel('Callers in flight').fill('1, many');
-    await start();
-    expect(await page.textContent('#problem')).toBe('Callers in flight, a rung each: "many" is no number.');
-    await page.getByLabel('Callers in flight').fill('1, 0');
-    await start();
-    expect(await page.textContent('#problem')).toMatch(/^Callers in flight, a rung each: Too small/);
-    await page.uncheck('[name=datastore-isOn]');
-    await page.uncheck('[name=azure-tables-isOn]');
-    await page.getByLabel('Callers in flight').fill('1');
-    await start();
-    expect(await page.textContent('#problem')).toBe('Choose a cloud at least.');
+    for (const [label, right, wrong, words] of [
+      ['Callers in flight', '1, 4', '1, many', /^Callers in flight, a rung each: "many" is no number\.$/],
+      ['Callers in flight', '1, 4', '1, 0', /^Callers in flight, a rung each: Too small/],
+      ['Records in a dataset', '1000', '10,000', /^Records in a dataset: "10,000" is no number\.$/],
+      ['Runs of each cell', '2', '1.5', /^Runs of each cell: Invalid input: expected int, received number$/],
+      ['Seconds a run', '0.2', '0', /^Seconds a run: from 0\.001 to 60, not 0\.$/],
+      ['Seconds a run', '0.2', '1e9', /^Seconds a run: from 0\.001 to 60, not 1000000000\.$/],
+    ] as const) {
+      await page.getByLabel(label).fill(wrong);
+      expect(await problem()).toMatch(words);
+      await page.getByLabel(label).fill(right);
+    }
+    await page.fill('[name=azure-tables-url]', 'localhost:7071');
+    expect(await problem()).toMatch(/begins with http:\/\/ or https:\/\/, not as "localhost:7071"/);
+    for (const provider of PROVIDERS) await page.uncheck(`[name=${provider}-isOn]`);
+    expect(await problem()).toBe('Choose a cloud at least.');
     expect(await page.locator('#running').isVisible()).toBe(false);
   });
 
-  const wrong = (field: string) => page.locator(`#${field}-wrong`);
   const madeNothing = async (): Promise<void> => {
     // The page tells what is wrong first.
     await expect.poll(() => page.locator('#running').isVisible()).toBe(false);
@@ -209,14 +215,11 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn('1');
     await page.fill('[name=azure-tables-key]', 'a-key-of-somebody-else');
     await start();
-    await expect
-      .poll(() => wrong('azure-tables-key').textContent())
-      .toBe('HTTP 401: the app key is not one of the configured keys');
+    await polled('#azure-tables-key-wrong').toBe('HTTP 401: the app key is not one of the configured keys');
     expect(await page.locator('.wrong').count()).toBe(1);
     await madeNothing();
     await page.fill('[name=azure-tables-key]', KEY);
-    await start();
-    await ended();
+    await runs();
     expect(await page.locator('.wrong').count()).toBe(0);
   });
 
@@ -224,13 +227,13 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn('1');
     await page.fill('[name=azure-tables-url]', 'http://127.0.0.1:1');
     await start();
-    await expect
-      .poll(() => wrong('azure-tables-url').textContent())
-      .toMatch(/^http:\/\/127\.0\.0\.1:1 gave no answer that this page may read: is the address right/);
+    await polled('#azure-tables-url-wrong').toMatch(
+      /^http:\/\/127\.0\.0\.1:1 gave no answer that this page may read: is the address right/,
+    );
     await madeNothing();
     await page.fill('[name=azure-tables-url]', functions.datastore.url);
     await start();
-    await expect.poll(() => wrong('azure-tables-url').textContent()).toMatch(/is on datastore, not on azure/);
+    await polled('#azure-tables-url-wrong').toMatch(/is on datastore, not on azure/);
     await madeNothing();
   });
 
@@ -241,9 +244,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     });
     await fillIn('1');
     await start();
-    await expect
-      .poll(() => wrong('azure-tables-gate').textContent())
-      .toMatch(/^HTTP 401: the platform's own gate refuses/);
+    await polled('#azure-tables-gate-wrong').toMatch(/^HTTP 401: the platform's own gate refuses/);
     await madeNothing();
   });
 
@@ -269,36 +270,14 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.evaluate('localStorage.length')).toBe(0);
   });
 
-  test('what a field cannot be is refused in the words of the form', async () => {
-    await fillIn();
-    for (const [label, right, wrong, problem] of [
-      ['Records in a dataset', '1000', '10,000', 'Records in a dataset: "10,000" is no number.'],
-      ['Runs of each cell', '2', '1.5', 'Runs of each cell: Invalid input: expected int, received number'],
-      ['Seconds a run', '0.2', '0', 'Seconds a run: from 0.001 to 60, not 0.'],
-      ['Seconds a run', '0.2', '1e9', 'Seconds a run: from 0.001 to 60, not 1000000000.'],
-    ] as const) {
-      await page.getByLabel(label).fill(wrong);
-      await start();
-      expect(await page.textContent('#problem')).toBe(problem);
-      await page.getByLabel(label).fill(right);
-    }
-    await page.fill('[name=azure-tables-url]', 'localhost:7071');
-    await start();
-    expect(await page.textContent('#problem')).toMatch(/begins with http:\/\/ or https:\/\/, not as "localhost:7071"/);
-  });
-
   test('works by keyboard: every field has a name and comes in turn', async () => {
     const names: unknown[] = [];
     for (let at = 0; at < 30; at += 1) {
       await page.keyboard.press('Tab');
       names.push(await page.evaluate(FOCUSED_NAME));
     }
-    expect(names.slice(0, 4)).toEqual([
-      'Google Cloud Datastore',
-      'Address of its function',
-      'App key (compare)',
-      'ID token, if it is private',
-    ]);
+    const cloud = ['Address of its function', 'App key (compare)', 'ID token, if it is private'];
+    expect(names.slice(0, 4)).toEqual(['Google Cloud Datastore', ...cloud]);
     expect(names).toContain('Start');
     expect(names).not.toContain('');
   });
@@ -312,8 +291,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       expect(await overflow()).toBe(0);
     }
     await fillIn('1');
-    await start();
-    await ended();
+    await runs();
     expect(await overflow()).toBe(0);
   });
 });

@@ -78,13 +78,8 @@ test('the engine’s costs come from memory, and what a provider’s loads cost 
   const provider = { ...engine, read: 400, entity: 25, kib: 10 };
   const record = (['get', 'insert', 'replace', 'conditional'] as const).flatMap((verb) =>
     [1, 32].map((inFlight): Measured => {
-      return {
-        backend: 'datastore',
-        kind: { layout: 'record', verb },
-        inFlight,
-        rounds: [500 / inFlight],
-        use: undefined,
-      };
+      const kind = { layout: 'record', verb } as const;
+      return { backend: 'datastore', kind, inFlight, rounds: [500 / inFlight], use: undefined };
     }),
   );
   const batches = [10, 500].map((records): Measured => {
@@ -114,16 +109,8 @@ async function providers(): Promise<BenchProvider[]> {
 }
 
 test('a small calibration gives a figure for everything', { timeout: 120_000 }, async () => {
-  const size = {
-    records: 600,
-    callers: [1, 32],
-    containerBytes: [64 * 1_024],
-    rounds: 1,
-    processorMs: 1,
-    signal,
-    log: () => {},
-  };
-  const { costs, loads, rounds } = await calibrate(await providers(), size);
+  const size = { records: 600, callers: [1, 32], containerBytes: [64 * 1_024], rounds: 1, processorMs: 1 };
+  const { costs, loads, rounds } = await calibrate(await providers(), { ...size, signal, log: () => {} });
   expect(Object.keys(costs)).toEqual(['datastore', 'azure-tables']);
   for (const { record, batch, container } of Object.values(costs)) {
     expect(Object.keys(record)).toEqual(['get', 'insert', 'replace', 'conditional']);

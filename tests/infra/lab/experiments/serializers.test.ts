@@ -71,17 +71,13 @@ test('shared structures write the names of columns once for all', () => {
 
 test('fidelity: what comes back is told from what is refused and what is lost', () => {
   expect(verdict(V8, -0)).toBe('same');
-  expect(verdict(JSON_TEXT, -0)).toBe('0');
-  expect(verdict(JSON_TEXT, NaN)).toBe('null');
-  expect(verdict(JSON_TEXT, 1n)).toBe('refused');
-  expect(verdict(JSON_TEXT, undefined)).toBe('left out');
-  expect(verdict(JSON_TEXT, new Date(0))).toBe('"1970-01-01T00:00:00.000Z"');
+  const throughJson = [-0, NaN, 1n, undefined, new Date(0)].map((value) => verdict(JSON_TEXT, value));
+  expect(throughJson).toEqual(['0', 'null', 'refused', 'left out', '"1970-01-01T00:00:00.000Z"']);
   expect(verdict(csv('cell'), '007')).toBe('7');
   expect(verdict(BSON, Uint8Array.of(1))).toBe('a Binary');
   const one = {};
-  expect(verdict(V8, [one, one])).toBe('same');
-  expect(verdict(MSGPACK, [one, one])).toBe('two objects');
-  expect(verdict(MSGPACK_REFERENCES, [one, one])).toBe('same');
+  const referenced = [V8, MSGPACK, MSGPACK_REFERENCES].map((codec) => verdict(codec, [one, one]));
+  expect(referenced).toEqual(['same', 'two objects', 'same']);
 });
 
 test('fidelity: a row for each codec, a cell for each value', () => {
@@ -94,12 +90,7 @@ test('fidelity: a row for each codec, a cell for each value', () => {
 /** Every row has a figure for every column of today. */
 function expectMeasured(table: FigureTable, columnIds: readonly string[]): void {
   for (const row of table.rows)
-    for (const id of columnIds)
-      expect({ row: row.id, id, figure: meanOf(row.figures[id]) }).toEqual({
-        row: row.id,
-        id,
-        figure: expect.any(Number),
-      });
+    for (const id of columnIds) expect(meanOf(row.figures[id]), `${row.id}, ${id}`).toEqual(expect.any(Number));
 }
 
 test('document A: 1,001 rows, with every figure that was printed but the halved one', async () => {
@@ -155,11 +146,8 @@ test('document D: every serializer of then in its order, against repr, five roun
   expect(table.rows.slice(0, 11).map(({ id }) => id)).toEqual(Object.keys(printed));
   expect(ratioOf(table, 'pprint', 'then-encode')).toBeCloseTo(31.4, 1);
   expect(ratioOf(table, 'marshal', 'then-encode')).toBeCloseTo(0.171, 3);
-  expectMeasured({ ...table, rows: table.rows.filter(({ id }) => id !== 'simplejson') }, [
-    'now-encode',
-    'now-decode',
-    'now-bytes',
-  ]);
+  const native = table.rows.filter(({ id }) => id !== 'simplejson');
+  expectMeasured({ ...table, rows: native }, ['now-encode', 'now-decode', 'now-bytes']);
   expect(table.rows[0]!.figures['now-encode']).toMatchObject({ runs: { length: 5 } });
   // Native code is compared with native code: cjson has a stand-in, simplejson (Python) has none.
   const row = (wanted: string) => table.rows.find(({ id }) => id === wanted)!;
@@ -170,19 +158,14 @@ test('document D: every serializer of then in its order, against repr, five roun
 });
 
 /** A table with the given means in one column. */
-function given(columns: Readonly<Record<string, Readonly<Record<string, number>>>>, against: string): FigureTable {
+function given(against: string, columns: Readonly<Record<string, Readonly<Record<string, number>>>>): FigureTable {
   const rowIds = [...new Set(Object.values(columns).flatMap((rows) => Object.keys(rows)))];
   const figuresOf = (row: string) =>
     Object.entries(columns).flatMap(([column, { [row]: mean }]) =>
       mean === undefined ? [] : [[column, { runs: [mean] }]],
     );
   return {
-    columns: Object.keys(columns).map((id) => ({
-      id,
-      era: /^(printed|then)/.test(id) ? 'then' : 'now',
-      where: id,
-      unit: 'ms',
-    })),
+    columns: Object.keys(columns).map((id) => ({ id, era: /^(printed|then)/.test(id) ? 'then' : 'now', where: id })),
     rows: rowIds.map((id) => ({ id, name: id, against, figures: Object.fromEntries(figuresOf(id)) as object })),
   } as unknown as FigureTable;
 }
@@ -190,34 +173,21 @@ function given(columns: Readonly<Record<string, Readonly<Record<string, number>>
 /** The tables of document A with these figures of today. */
 function tablesOf(serializerMs: number, v8: number, csvTime: number, jsonStored: number) {
   return {
-    container: given(
-      {
-        printed: { decode: 133, encode: 93, operation: 250 },
-        azurite: { decode: serializerMs / 2, encode: serializerMs / 2, operation: 10 },
-      },
-      'operation',
-    ),
-    rows: given(
-      {
-        'then-total': { simplejson: 100, marshal: 2, csv: 5 },
-        'now-total': { simplejson: 100, marshal: v8, csv: csvTime },
-        'then-bytes': { simplejson: 100, csv: 46 },
-        'now-bytes': { simplejson: 100, csv: 77 },
-      },
-      'simplejson',
-    ),
-    defaults: given(
-      {
-        stored: {
-          'msgpack+zstd': 300,
-          'json+zstd': jsonStored,
-          'msgpack+none': 2 * jsonStored,
-        },
-        load: { 'msgpack+zstd': 2, 'json+zstd': 1, 'msgpack+none': 1 },
-        get: { 'msgpack+zstd': 2, 'json+zstd': 1, 'msgpack+none': 1 },
-      },
-      'msgpack+zstd',
-    ),
+    container: given('operation', {
+      printed: { decode: 133, encode: 93, operation: 250 },
+      azurite: { decode: serializerMs / 2, encode: serializerMs / 2, operation: 10 },
+    }),
+    rows: given('simplejson', {
+      'then-total': { simplejson: 100, marshal: 2, csv: 5 },
+      'now-total': { simplejson: 100, marshal: v8, csv: csvTime },
+      'then-bytes': { simplejson: 100, csv: 46 },
+      'now-bytes': { simplejson: 100, csv: 77 },
+    }),
+    defaults: given('msgpack+zstd', {
+      stored: { 'msgpack+zstd': 300, 'msgpack+none': 2 * jsonStored },
+      load: { 'msgpack+zstd': 2, 'msgpack+none': 1 },
+      get: { 'msgpack+zstd': 2, 'msgpack+none': 1 },
+    }),
   };
 }
 

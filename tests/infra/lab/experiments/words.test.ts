@@ -3,14 +3,11 @@ import { expect, test } from 'vitest';
 import type { Column, FigureTable } from '../../../../shared/lab/report/chapters/schema.ts';
 import { meansText, ratiosOf, ratiosText, verdictOf } from '../../../../infra/lab/experiments/words.ts';
 
-const column = (id: string, where: string): Column => ({
-  id,
-  where,
-  era: 'now',
-  measure: 'time',
-  unit: 'ms',
-  better: 'lower',
-});
+const column = (id: string, where: string): Column => {
+  return { id, where, era: 'now', measure: 'time', unit: 'ms', better: 'lower' };
+};
+const BASE = { one: { runs: [4, 6] }, two: { runs: [2] }, three: { failed: 'no' } } as const;
+const ROW = { one: { runs: [10] }, two: { runs: [3] }, three: { runs: [1] } } as const;
 
 const TABLE: FigureTable = {
   id: 'table',
@@ -18,18 +15,8 @@ const TABLE: FigureTable = {
   about: 'One figure is a run.',
   columns: [column('one', 'Azurite'), column('two', 'memory driver'), column('three', 'nowhere')],
   rows: [
-    {
-      id: 'base',
-      name: 'base',
-      against: 'base',
-      figures: { one: { runs: [4, 6] }, two: { runs: [2] }, three: { failed: 'no' } },
-    },
-    {
-      id: 'row',
-      name: 'row',
-      against: 'base',
-      figures: { one: { runs: [10] }, two: { runs: [3] }, three: { runs: [1] } },
-    },
+    { id: 'base', name: 'base', against: 'base', figures: BASE },
+    { id: 'row', name: 'row', against: 'base', figures: ROW },
   ],
 };
 const ALL = ['one', 'two', 'three'];
@@ -45,11 +32,8 @@ test('means stand with their places', () => {
   expect(meansText(TABLE, 'base', ALL)).toBe('5 (Azurite) and 2 (memory driver)');
 });
 
-function above(ratio: number): boolean {
-  return ratio > 1;
-}
-
 test('a verdict needs figures, and all of them', () => {
+  const above = (ratio: number): boolean => ratio > 1;
   expect(verdictOf([], above)).toBe('open');
   expect(verdictOf([2, 3], above)).toBe('holds');
   expect(verdictOf([2, 0.5], above)).toBe('does not hold');

@@ -4,16 +4,11 @@ import { expect, test } from 'vitest';
 import { BANDS, README, withBands } from '../../../../infra/lab/model/bands.ts';
 import type { ModelResult } from '../../../../shared/lab/cloud/run/cell.ts';
 import { BANDS_PLAN } from '../../../../shared/lab/plan/modelled/plan-bands.ts';
-import { planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
 import { bandsTable } from '../../../../shared/lab/report/modelled/bands.ts';
 import type { PlayedRow } from '../../../../shared/lab/report/modelled/goals.ts';
+import { plannedRows } from '../../../lab/planned-rows.ts';
 
-const rows = rowsOf({
-  plan: planSchema.parse(BANDS_PLAN),
-  seed: 1,
-  settings: { datastore: {}, 'azure-tables': {} },
-  processor: true,
-});
+const rows = plannedRows(BANDS_PLAN);
 
 test('each guess moves one thing, and each cloud has those that it knows', () => {
   const moved = rows.map(({ provider, group, cells: [cell] }) => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readPlan, settingsOf } from '../../../../infra/lab/model/options.ts';
 import { runCells } from '../../../../infra/lab/model/workers.ts';
-import { planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
+import { plannedRows } from '../../../lab/planned-rows.ts';
 import { testFolder } from '../../../support/folder.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../../infra/run.mjs', import.meta.url));
@@ -17,12 +17,6 @@ function model(...args: string[]): Promise<{ code: number; stdout: string; stder
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
-}
-
-async function fileOf(text: string): Promise<string> {
-  const file = path.join(await testFolder(), 'plan.json');
-  await writeFile(file, text);
-  return file;
 }
 
 test.each([
@@ -40,7 +34,8 @@ test.each([
 });
 
 test('a plan file that is none is refused, by its name and what is wrong', async () => {
-  const file = await fileOf('{"name":"x","groups":[{"title":"t","rows":[{"workload":"write"}]}]}');
+  const file = path.join(await testFolder(), 'plan.json');
+  await writeFile(file, '{"name":"x","groups":[{"title":"t","rows":[{"workload":"write"}]}]}');
   await expect(readPlan(file, 1)).rejects.toThrow(/plan\.json is no plan[^]*workload/);
 });
 
@@ -53,13 +48,12 @@ test('--set is for both providers, or for the one that is named', () => {
 
 test('the results are the same bytes, however many workers there are', async () => {
   const rows = [
-    { workload: 'put', records: 300, instances: 2, callers: 2 },
-    { workload: 'read', records: 300, callers: 3 },
+    { workload: 'put', records: 300, instances: 2, callers: 2 } as const,
+    { workload: 'read', records: 300, callers: 3 } as const,
   ];
   const window = { warmupOperationsMax: 20, operationsMax: 40 };
-  const plan = planSchema.parse({ name: 'x', window, groups: [{ title: 't', rows }] });
-  const settings = { datastore: {}, 'azure-tables': {} };
-  const cells = rowsOf({ plan, seed: 3, settings, processor: true }).flatMap((row) => row.cells);
+  const plan = { name: 'x', window, groups: [{ title: 't', rows }] };
+  const cells = plannedRows(plan, 3).flatMap((row) => row.cells);
   const { signal } = new AbortController();
   const run = (workers: number) => runCells(cells, { workers, signal, onResult: () => undefined });
   const [one, three] = [await run(1), await run(3)];
@@ -68,8 +62,7 @@ test('the results are the same bytes, however many workers there are', async () 
 }, 120_000);
 
 test('a run that is ended ends its workers and says why', async () => {
-  const plan = await readPlan('goals', 1);
-  const cells = rowsOf({ plan, seed: 3, settings: settingsOf(undefined), processor: true }).flatMap((row) => row.cells);
+  const cells = plannedRows(await readPlan('goals', 1)).flatMap((row) => row.cells);
   const ending = new AbortController();
   const running = runCells(cells, { workers: 2, signal: ending.signal, onResult: () => undefined });
   ending.abort(new Error('enough'));

@@ -5,15 +5,10 @@ import { describe, expect, test } from 'vitest';
 import type { ModelResult } from '../../../../shared/lab/cloud/run/cell.ts';
 import { guardChanges, guardText } from '../../../../shared/lab/report/modelled/guard.ts';
 import { GUARD_PLAN } from '../../../../shared/lab/plan/modelled/plan-guard.ts';
-import { planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
+import { plannedRows } from '../../planned-rows.ts';
 
-const ROWS = rowsOf({
-  plan: planSchema.parse(GUARD_PLAN),
-  seed: 1,
-  settings: { datastore: {}, 'azure-tables': {} },
-  processor: true,
-});
-const [{ cells: CELLS }] = ROWS as [(typeof ROWS)[number]];
+const ROWS = plannedRows(GUARD_PLAN);
+const CELLS = ROWS[0]!.cells;
 
 /** The part of a result that the guard keeps. */
 function resultOf(place: 0 | 1, changes: Partial<ModelResult> = {}): ModelResult {

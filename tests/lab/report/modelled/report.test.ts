@@ -6,7 +6,8 @@ import type { ChaptersReport } from '../../../../shared/lab/report/chapters/sche
 import { chaptersText } from '../../../../shared/lab/report/chapters/text.ts';
 import { modelReport } from '../../../../shared/lab/report/modelled/report.ts';
 import type { ModelCell, ModelResult } from '../../../../shared/lab/cloud/run/cell.ts';
-import { type PlanInput, planSchema, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
+import { type Goal, type PlanInput, planSchema, type RowInput } from '../../../../shared/lab/plan/modelled/plan.ts';
+import { plannedRows } from '../../planned-rows.ts';
 import { runCell } from '../../../../shared/lab/cloud/run/run-cell.ts';
 import { PROCESSOR_DATA } from '../../../../shared/lab/cloud/run/providers.ts';
 
@@ -31,10 +32,8 @@ const PLAN: PlanInput = {
 };
 
 async function playedOf(settings: ModelCell['settings'] = {}): Promise<PlayedRow[]> {
-  const plan = planSchema.parse(PLAN);
-  const rows = rowsOf({ plan, seed: 4, settings: { datastore: settings, 'azure-tables': {} }, processor: true });
   const played: PlayedRow[] = [];
-  for (const row of rows) {
+  for (const row of plannedRows(PLAN, 4, settings)) {
     const results: ModelResult[] = [];
     for (const cell of row.cells) results.push(await runCell(cell));
     played.push({ row, results });
@@ -77,32 +76,20 @@ test('the last chapter names the parameters that the figures hang on, and their 
 });
 
 describe('goals', () => {
-  const plan = planSchema.parse({
-    name: 'goals',
-    groups: [
-      {
-        title: 'one',
-        rows: [
-          { id: 'alone', workload: 'put', providers: ['datastore'] },
-          {
-            workload: 'put',
-            providers: ['datastore'],
-            instances: 4,
-            goals: [
-              { figure: 'throughput', against: { layout: 'record' }, atLeast: 0.5 },
-              { figure: 'p50', against: { layout: 'container', row: 'alone', times: 4 }, atMost: 3 },
-              { figure: 'conflicts', atMost: 0.1 },
-              { figure: 'p99', atMost: 100 },
-            ],
-          },
-        ],
-      },
-    ],
-  } satisfies PlanInput);
+  const goals: Goal[] = [
+    { figure: 'throughput', against: { layout: 'record' }, atLeast: 0.5 },
+    { figure: 'p50', against: { layout: 'container', row: 'alone', times: 4 }, atMost: 3 },
+    { figure: 'conflicts', atMost: 0.1 },
+    { figure: 'p99', atMost: 100 },
+  ];
+  const put: RowInput = { workload: 'put', providers: ['datastore'] };
+  const rows = [
+    { ...put, id: 'alone' },
+    { ...put, instances: 4, goals },
+  ];
 
   /** Hand-made results with the figures that the goals ask for. */
   function played(): PlayedRow[] {
-    const rows = rowsOf({ plan, seed: 1, settings: { datastore: {}, 'azure-tables': {} }, processor: true });
     const figures = [
       { operationsPerSecond: 100, p50Ms: 10 },
       { operationsPerSecond: 100, p50Ms: 10 },
@@ -112,12 +99,12 @@ describe('goals', () => {
       const own = figures[['record', 'conditional', 'container'].indexOf(cell.layout)]!;
       return { ...own, operationsPerSecond: own.operationsPerSecond * factor, cell } as unknown as ModelResult;
     };
-    return rows.map((row, at) => ({ row, results: row.cells.map((cell) => resultOf(cell, at + 1)) }));
+    const planned = plannedRows({ name: 'goals', groups: [{ title: 'one', rows }] });
+    return planned.map((row, at) => ({ row, results: row.cells.map((cell) => resultOf(cell, at + 1)) }));
   }
 
   test('compare with another layout, with another row, or with a number', () => {
-    const goals = goalsOf(played(), played());
-    expect(goals.map(({ verdict, text }) => `${verdict}: ${text}`)).toEqual([
+    expect(goalsOf(played(), played()).map(({ verdict, text }) => `${verdict}: ${text}`)).toEqual([
       'holds: Datastore, 4 x 1 put, throughput : record: 0.80; goal: at least 0.5.',
       'holds: Datastore, 4 x 1 put, p50 : 4 x container of "alone": 0.25; goal: at most 3.',
       'does not hold: Datastore, 4 x 1 put, conflicts: 0.20; goal: at most 0.1.',
