@@ -92,7 +92,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   const start = (): Promise<void> => page.getByRole('button', { name: 'Start' }).click();
   const ended = (): Promise<unknown> => page.waitForSelector('#downloads:not([hidden])');
   const runs = async (): Promise<void> => {
-    await runs();
+    await start();
+    await ended();
   };
   const problem = async (): Promise<string | null> => {
     await start();

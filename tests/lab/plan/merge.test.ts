@@ -24,24 +24,13 @@ test('merged histograms are those of all operations, whoever did which', () => {
   const merged = mergeParts(parts).histogram;
   expect(latenciesOf(merged)).toEqual(latenciesOf(decodeHistogram(encoded(all))));
   const { meanMs, p50Ms, p99Ms, p999Ms, maxMs } = latenciesOf(merged);
-  expect([meanMs, p50Ms, p99Ms, p999Ms, maxMs].map((ms) => Math.round(ms! / 5) * 5)).toEqual([
-    1_000, 1_000, 1_980, 2_000, 2_000,
-  ]);
+  const rounded = [meanMs, p50Ms, p99Ms, p999Ms, maxMs].map((ms) => Math.round(ms! / 5) * 5);
+  expect(rounded).toEqual([1_000, 1_000, 1_980, 2_000, 2_000]);
 });
 
 test('rates are added up, each over its own window; counts one by one', () => {
-  const [one, other] = [
-    result({
-      records: 900,
-      durationMs: 1_000,
-      errors: { throttled: 2 },
-    }),
-    result({
-      records: 1_000,
-      durationMs: 2_000,
-      errors: { throttled: 1, '14': 1 },
-    }),
-  ];
+  const one = result({ records: 900, durationMs: 1_000, errors: { throttled: 2 } });
+  const other = result({ records: 1_000, durationMs: 2_000, errors: { throttled: 1, '14': 1 } });
   const merged = mergeParts([one, other]);
   expect(merged.recordsPerSecond).toBe(900 + 500);
   expect(merged.errors).toEqual({ throttled: 3, '14': 1 });
@@ -77,13 +66,6 @@ test('no percentile is above the maximum', () => {
 });
 
 test('of no operations there is no latency', () => {
-  expect(latenciesOf(newHistogram())).toEqual({
-    meanMs: 0,
-    p50Ms: null,
-    p90Ms: null,
-    p95Ms: null,
-    p99Ms: null,
-    p999Ms: null,
-    maxMs: 0,
-  });
+  const rare = { p50Ms: null, p90Ms: null, p95Ms: null, p99Ms: null, p999Ms: null };
+  expect(latenciesOf(newHistogram())).toEqual({ meanMs: 0, ...rare, maxMs: 0 });
 });

@@ -78,20 +78,9 @@ test('finds what two servers of 5 ms hold: 400 a second, when calls come at equa
     const store = new FakeStore(clock, 2, () => 5);
     const options = { callers: 64, ratePerSecond: rate, warmup: { leastMs: 100, mostMs: 500 }, drainMs: 1_000 };
     const window = await clock.run(runWindow(() => [[store.unit()]], windowOptions(clock, options)));
-    return judged(search, rate, runOf(0, 0, { ...mergedWindow(window) }));
+    const { records, durationMs, histogram } = window;
+    return judged(search, rate, runOf(0, 0, { recordsPerSecond: (records / durationMs) * 1_000, histogram }));
   });
   expect(confirmed!.ratePerSecond).toBeLessThanOrEqual(400);
   expect(confirmed!.ratePerSecond).toBeGreaterThan(400 / 1.1);
 });
-
-function mergedWindow({
-  records,
-  durationMs,
-  histogram,
-}: {
-  records: number;
-  durationMs: number;
-  histogram: Merged['histogram'];
-}): Partial<Merged> {
-  return { recordsPerSecond: (records / durationMs) * 1_000, histogram };
-}

@@ -55,7 +55,7 @@ export function rowsOf(count: number): codecs.Dictionary {
 }
 
 /** It decoded CSV once and divided by two rounds: twice the printed time stands here. */
-export function printedOf(count: 1_000 | 10_000): Printed[] {
+function printedOf(count: 1_000 | 10_000): Printed[] {
   const all = THEN[`rows_${count}`];
   const { encode, decode, bytes } = all.csv;
   return [

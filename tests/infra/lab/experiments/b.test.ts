@@ -51,8 +51,8 @@ describe('now, for 10,000 entities', () => {
 
 test('a provider that does not start shows as such in all of its rows, and the other is measured', async () => {
   const half = await experimentB({ ...SMALL, entities: 200 }).run(emulated.context(undefined, 'datastore'));
-  expect(figureAt(half, 'rates', 'baseline', 'datastore-rate')).toEqual({ failed: 'datastore does not start' });
-  expect(figureAt(half, 'rates', 'store-whole', 'datastore-rate')).toEqual({ failed: 'datastore does not start' });
+  for (const row of ['baseline', 'store-whole'])
+    expect(figureAt(half, 'rates', row, 'datastore-rate')).toEqual({ failed: 'datastore does not start' });
   expect(numberAt(half, 'rates', 'baseline', 'azure-tables-rate')).toBeGreaterThan(0);
   expect(structureErrors(half)).toEqual([]);
 });

@@ -7,29 +7,23 @@ import type { Experiment, ExperimentContext } from '../../../../infra/lab/experi
 import type { Chapter, Figure } from '../../../../shared/lab/report/chapters/schema.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
 
-export interface Emulated {
-  /** With `broken`, that provider's emulator does not start. */
-  context(signal?: AbortSignal, broken?: Provider): ExperimentContext;
-  close(): Promise<void>;
-}
+export type Emulated = Awaited<ReturnType<typeof startEmulated>>;
 
-export async function startEmulated(): Promise<Emulated> {
+export async function startEmulated() {
   const providers = {
     datastore: providerOn('datastore', await startEmbeddedDatastore({ inProcess: true })),
     'azure-tables': providerOn('azure-tables', await startAzurite({ inProcess: true })),
   };
   return {
-    context: (signal = new AbortController().signal, broken) => ({
-      signal,
-      log: () => {},
+    /** With `broken`, that provider's emulator does not start. */
+    context: (signal = new AbortController().signal, broken?: Provider): ExperimentContext => ({
+      ...contextAlone(signal),
       emulator: async (provider) => {
         if (provider === broken) throw new Error(`${provider} does not start`);
         return providers[provider];
       },
     }),
-    async close() {
-      for (const provider of Object.values(providers)) await provider.close();
-    },
+    close: async () => void (await Promise.all(Object.values(providers).map((provider) => provider.close()))),
   };
 }
 
@@ -79,9 +73,6 @@ export function structureErrors({ tables }: Chapter): string[] {
 
 /** Messages of all figures that failed. */
 export function failuresOf({ tables }: Chapter): string[] {
-  return tables.flatMap(({ rows }) =>
-    rows.flatMap(({ figures }) =>
-      Object.values(figures).flatMap((figure) => ('failed' in figure ? [figure.failed] : [])),
-    ),
-  );
+  const figures = tables.flatMap(({ rows }) => rows.flatMap((row) => Object.values(row.figures)));
+  return figures.flatMap((figure) => ('failed' in figure ? [figure.failed] : []));
 }
