@@ -31,12 +31,13 @@ const datasetPathSchema = z.object({ dataset: datasetSchema });
 
 const CELL_BODY_BYTES_MAX = 16_384;
 
+function keyed(method: Route['method'], path: string, handle: Route['handle']): Route {
+  return { method, path: `/v1/compare/${path}`, role: 'compare', handle };
+}
+
 export function createCompareApp(options: CompareAppOptions): App {
   const page = pageServer(options.page);
   const running = new RunningCells();
-  const keyed = (method: Route['method'], path: string, handle: Route['handle']): Route => {
-    return { method, path: `/v1/compare/${path}`, role: 'compare', handle };
-  };
   const open: Route = {
     method: 'GET',
     path: '/v1/compare',

@@ -40,14 +40,15 @@ export interface FakeTargets extends CellTargets {
   readonly keys: string[];
 }
 
+const keysOf = (records: readonly { readonly key: string }[]): string[] => records.map(({ key }) => key);
+const idsOf = (requests: readonly { readonly id: string }[]): string[] => requests.map(({ id }) => id);
+
 /** Each request takes `latencyMs`; any number of them run at once. */
 export function fakeTargets(options: FakeOptions): FakeTargets {
   const { clock, latencyMs, fail = () => {}, getManyMax = 500, empty = false } = options;
   const usage = emptyUsage(false);
   const log: string[] = [];
   const keys: string[] = [];
-  const keysOf = (records: readonly { readonly key: string }[]): string[] => records.map(({ key }) => key);
-  const idsOf = (requests: readonly { readonly id: string }[]): string[] => requests.map(({ id }) => id);
   const answer = async (what: string, asked: readonly string[]): Promise<void> => {
     log.push(`${what} ${asked.length}`);
     keys.push(...asked);
@@ -196,7 +197,11 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     records: 1_000,
     recordsTotal: 2_000,
     usage: {
-      ...{ requests: 200, retries: null, conflicts: 1, bytesWritten: 8, bytesRead: 4 },
+      requests: 200,
+      retries: null,
+      conflicts: 1,
+      bytesWritten: 8,
+      bytesRead: 4,
       billable: { reads: 100, writes: 200, deletes: 100 },
     },
     store: null,

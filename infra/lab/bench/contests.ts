@@ -78,8 +78,9 @@ function rowOf(contest: Contest, which: Which): string {
 async function contestTable(
   { provider, backend, endpoint }: BenchProvider,
   options: ContestOptions,
-  { signal, log }: ExperimentContext,
+  context: ExperimentContext,
 ): Promise<FigureTable> {
+  const { signal } = context;
   const opened: { close(): Promise<void> }[] = [];
   const opening = <T extends { close(): Promise<void> }>(one: T): T => (opened.push(one), one);
   const sidesAt = async (address: string, warmUpOperations: number): Promise<Sides> => {
@@ -88,14 +89,14 @@ async function contestTable(
     return { theirs, ours: opening(await startSide({ side: 'ours', ...setup }, signal)) };
   };
   try {
-    log('warming up ...');
+    context.log('warming up ...');
     const near = await sidesAt(endpoint, options.warmUpOperations);
     const { port } = new URL(endpoint);
     const proxy = opening(await startLatencyProxy(Number(port), FAR_RTT_MS));
     const far = await sidesAt(endpoint.replace(`:${port}`, `:${proxy.port}`), 0);
     const rows: Row[] = [];
     for (const contest of CONTESTS) {
-      log(nameOf(contest));
+      context.log(nameOf(contest));
       rows.push(...(await rowsOf(contest, contest.isFar ? far : near, options, signal)));
     }
     return tableOf(rows, backend, options.rounds);

@@ -57,7 +57,7 @@ export function ranked(table: FigureTable, column: string): { id: string; name: 
 export function ratiosIn(table: FigureTable, suffix: string) {
   const columns = columnsNow(suffix);
   return {
-    then: (row: string) => ratioText(table, row, `then-${suffix}`),
+    before: (row: string) => ratioText(table, row, `then-${suffix}`),
     now: (row: string) => ratiosText(table, row, columns),
     of: (row: string) => ratiosOf(table, row, columns),
   };

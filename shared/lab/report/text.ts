@@ -113,7 +113,6 @@ function againstText(against: Against | undefined): string {
 function summaryText({ summary, prices }: Report): string {
   if (summary.length === 0) return '';
   const { layouts, ratios } = shownIn(summary);
-  const nameOf = ({ provider, workload, recordBytes }: SummaryRow) => [provider, `${workload} ${recordBytes}B`];
   const rows = summary.map((row) => [...nameOf(row), ...layouts.map((layout) => bestText(row.best[layout]))]);
   const compared = summary.map((row) => [...nameOf(row), ...ratios.map((one) => ratioText(row, one))]);
   const titles = ratios.map(({ title }) => title);
@@ -125,6 +124,10 @@ function summaryText({ summary, prices }: Report): string {
     `-: too few operations for this percentile in a run's window (p99 needs ${whole(operationsNeeded(99))}); longer windows have more.`,
     `Dollars are list prices of ${prices.date}, operations only.`,
   ].join('\n');
+}
+
+function nameOf({ provider, workload, recordBytes }: SummaryRow): string[] {
+  return [provider, `${workload} ${recordBytes}B`];
 }
 
 function bestText(best: Best | null): string {

@@ -117,9 +117,9 @@ test('loads a dataset with the defaults filled in', async () => {
   ]);
 });
 
-describe('the live page', () => {
-  const get = (headers: Record<string, string>) => appOf(untilAborted).get('', headers);
+const get = (headers: Record<string, string>): Promise<Response> => appOf(untilAborted).get('', headers);
 
+describe('the live page', () => {
   test.each([
     ['gzip, deflate, br', 'br', 'as brotli'],
     ['gzip;q=0.5, br;q=0', 'gzip', 'as gzip'],

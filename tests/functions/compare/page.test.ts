@@ -100,8 +100,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     return await page.textContent('#problem');
   };
   const status = (): Promise<string | null> => page.textContent('#status');
-  const polled = (selector: string) => expect.poll(() => page.textContent(selector));
-  const progress = () => expect.poll(() => page.getAttribute('#progress', 'value'));
+  const text = (selector: string) => () => page.textContent(selector);
+  const progress = () => page.getAttribute('#progress', 'value');
 
   async function download(name: string): Promise<string> {
     const downloaded = page.waitForEvent('download');
@@ -133,8 +133,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn();
     await start();
     await expect.poll(() => page.locator('#live figure').count()).toBe(1);
-    await progress().toBe('19');
-    await polled('#live table').toMatch(/Datastore record.*Azure container/s);
+    await expect.poll(progress).toBe('19');
+    await expect.poll(text('#live table')).toMatch(/Datastore record.*Azure container/s);
     resolve();
     await ended();
   });
@@ -147,7 +147,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     };
     await fillIn();
     await start();
-    await progress().toBe('5');
+    await expect.poll(progress).toBe('5');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await ended();
     expect(await status()).toBe('Ended early: cancelled. What was made is removed.');
@@ -216,7 +216,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn('1');
     await page.fill('[name=azure-tables-key]', 'a-key-of-somebody-else');
     await start();
-    await polled('#azure-tables-key-wrong').toBe('HTTP 401: the app key is not one of the configured keys');
+    await expect.poll(text('#azure-tables-key-wrong')).toBe('HTTP 401: the app key is not one of the configured keys');
     expect(await page.locator('.wrong').count()).toBe(1);
     await madeNothing();
     await page.fill('[name=azure-tables-key]', KEY);
@@ -228,13 +228,13 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await fillIn('1');
     await page.fill('[name=azure-tables-url]', 'http://127.0.0.1:1');
     await start();
-    await polled('#azure-tables-url-wrong').toMatch(
-      /^http:\/\/127\.0\.0\.1:1 gave no answer that this page may read: is the address right/,
-    );
+    await expect
+      .poll(text('#azure-tables-url-wrong'))
+      .toMatch(/^http:\/\/127\.0\.0\.1:1 gave no answer that this page may read: is the address right/);
     await madeNothing();
     await page.fill('[name=azure-tables-url]', functions.datastore.url);
     await start();
-    await polled('#azure-tables-url-wrong').toMatch(/is on datastore, not on azure/);
+    await expect.poll(text('#azure-tables-url-wrong')).toMatch(/is on datastore, not on azure/);
     await madeNothing();
   });
 
@@ -245,7 +245,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     });
     await fillIn('1');
     await start();
-    await polled('#azure-tables-gate-wrong').toMatch(/^HTTP 401: the platform's own gate refuses/);
+    await expect.poll(text('#azure-tables-gate-wrong')).toMatch(/^HTTP 401: the platform's own gate refuses/);
     await madeNothing();
   });
 

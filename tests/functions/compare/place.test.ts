@@ -15,8 +15,13 @@ describe('on Google Cloud', () => {
       return new Response(url.endsWith('/region') ? 'projects/1/regions/europe-west1\n' : '00f1a2');
     });
     expect(await googleFacts({ K_SERVICE: 'compare' })).toEqual({
-      ...{ provider: 'datastore', platform: 'google-cloud-run', backend: 'Google Cloud Datastore' },
-      ...{ isEmulator: false, region: 'europe-west1', instanceId: '00f1a2', memoryBytes: null },
+      provider: 'datastore',
+      platform: 'google-cloud-run',
+      backend: 'Google Cloud Datastore',
+      isEmulator: false,
+      region: 'europe-west1',
+      instanceId: '00f1a2',
+      memoryBytes: null,
     });
     expect(asked).toEqual(['Google', 'Google']);
   });
@@ -44,8 +49,13 @@ describe('on Azure', () => {
   test('all comes from the environment', () => {
     const facts = azureFacts(env, 'https://account.table.core.windows.net');
     expect(facts).toEqual({
-      ...{ provider: 'azure-tables', platform: 'azure-functions', backend: 'Azure Table Storage' },
-      ...{ isEmulator: false, region: 'West Europe', instanceId: 'i1', memoryBytes: 2_147_483_648 },
+      provider: 'azure-tables',
+      platform: 'azure-functions',
+      backend: 'Azure Table Storage',
+      isEmulator: false,
+      region: 'West Europe',
+      instanceId: 'i1',
+      memoryBytes: 2_147_483_648,
     });
     const flex = azureFacts({ ...env, CONTAINER_NAME: 'c7' }, 'https://account.table.core.windows.net');
     expect(flex.instanceId).toBe('c7');

@@ -34,6 +34,9 @@ const unknownKey = (): Response =>
   Response.json({ detail: 'the app key is not one of the configured keys' }, { status: 401 });
 /** The answer of a platform's own gate. */
 const forbidden = (): Response => new Response('<h1>Forbidden</h1>', { status: 403 });
+const nobody = (): never => {
+  throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+};
 const GATE_REFUSES = "HTTP 403: the platform's own gate refuses: its token or key is missing or wrong";
 
 /** The answer where it is so; else the cell succeeds. */
@@ -228,9 +231,6 @@ describe('a target', () => {
   });
 
   test('that is not there is given up after three runs, and says why for all of them', async () => {
-    const nobody = (): never => {
-      throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
-    };
     const answer = where((_, provider) => provider === 'datastore', nobody);
     const { cells, runs, failures } = await ran({}, { answer });
     expect([runs.length, failures.length]).toEqual([24, 24]);

@@ -87,9 +87,10 @@ describe('the page', () => {
   });
 });
 
+const shownWith = (...places: Place[]): string => textOf(reportHtml(sampleReport({ change: { places } })));
+
 describe('where it ran', () => {
   const [one, other] = report.places as [Place, Place];
-  const shownWith = (...places: Place[]): string => textOf(reportHtml(sampleReport({ change: { places } })));
 
   test('follows from what the cells told: emulators are called so', () => {
     expect(textOf(html)).toContain('Google Cloud Datastore and Azure Table Storage: emulated, not the cloud.');

@@ -36,7 +36,11 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
     errors: {},
     unfinished: 0,
     usage: {
-      ...{ requests: 200, retries: null, conflicts: 0, bytesWritten: 8, bytesRead: 4 },
+      requests: 200,
+      retries: null,
+      conflicts: 0,
+      bytesWritten: 8,
+      bytesRead: 4,
       billable: { reads: 100, writes: 200, deletes: 0 },
     },
     store: isStore

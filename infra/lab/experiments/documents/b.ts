@@ -73,10 +73,11 @@ function inSeconds(seconds: readonly number[]): Record<string, Figure> {
   return { s: figureOf(seconds), rate: figureOf(seconds.map((each) => ENTITIES_THEN / each)) };
 }
 
+function write(client: Way['client'], records: number, group: number, inFlight = 1): Way {
+  return { client, verb: 'write', records, group, inFlight, characters: CHARACTERS };
+}
+
 function rowsOf({ entities, singles }: OptionsB): Omit<PlannedRow, 'against' | 'per'>[] {
-  const write = (client: Way['client'], records: number, group: number, inFlight = 1): Way => {
-    return { client, verb: 'write', records, group, inFlight, characters: CHARACTERS };
-  };
   return [
     {
       id: 'single',
@@ -141,7 +142,7 @@ function secondsOf(runs: readonly number[]): string {
 const NOTICEABLE = 1.25;
 
 function findingsOf(rates: FigureTable): Finding[] {
-  const { then, now, of } = ratiosIn(rates, 'rate');
+  const { before: then, now, of } = ratiosIn(rates, 'rate');
   // Without distance there is little to gain: that nothing was gained says nothing of the service.
   const gained = (row: string): Finding['verdict'] =>
     verdictOf(of(row), (ratio) => ratio > NOTICEABLE) === 'holds' ? 'holds' : 'open';

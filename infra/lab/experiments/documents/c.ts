@@ -80,7 +80,7 @@ function rowsOf(size: 'big' | 'small', characters: number, repetitions: number):
 const SAME = 1.25;
 
 function findingsOf(seconds: FigureTable): Finding[] {
-  const { then, now, of } = ratiosIn(seconds, 's');
+  const { before: then, now, of } = ratiosIn(seconds, 's');
   const [batched, transaction] = ['big-batch', 'big-transaction'].map((row) => ratiosOf(seconds, row, ['datastore-s']));
   const toTransaction = batched!.map((ratio, at) => ratio / transaction![at]!);
   return [

@@ -20,7 +20,7 @@ type RowId = (operation: string) => string;
 
 function batches(speed: FigureTable, row: RowId): Finding {
   const wall = ratiosIn(speed, 'ms');
-  const then: RowId = (operation) => wall.then(row(operation));
+  const then: RowId = (operation) => wall.before(row(operation));
   const now: RowId = (operation) => wall.now(row(operation));
   return {
     verdict: verdictOf([...wall.of(row('write_batch')), ...wall.of(row('read_batch'))], (ratio) => ratio < 0.5),
@@ -29,7 +29,7 @@ function batches(speed: FigureTable, row: RowId): Finding {
 }
 
 function cache(speed: FigureTable, row: string): Finding {
-  const { then, now, of } = ratiosIn(speed, 'ms');
+  const { before: then, now, of } = ratiosIn(speed, 'ms');
   return {
     verdict: verdictOf(of(row), (ratio) => ratio < 1),
     text: `A cache is faster than the datastore: memcache took ${then(row)} the time of single reads then; a read from this store's cache takes ${now(row)}, as it does not leave the process.`,
@@ -49,7 +49,7 @@ function prices(price: FigureTable, row: RowId): Finding {
 }
 
 function scaling(callers: FigureTable, ten: number): Finding {
-  const { then, now, of } = ratiosIn(callers, 'rate');
+  const { before: then, now, of } = ratiosIn(callers, 'rate');
   const [plain, packed] = [`sdk-callers-${ten}`, `store-callers-${ten}`];
   const gains = [...of(plain), ...of(packed)];
   return {

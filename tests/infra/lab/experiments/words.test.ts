@@ -32,8 +32,9 @@ test('means stand with their places', () => {
   expect(meansText(TABLE, 'base', ALL)).toBe('5 (Azurite) and 2 (memory driver)');
 });
 
+const above = (ratio: number): boolean => ratio > 1;
+
 test('a verdict needs figures, and all of them', () => {
-  const above = (ratio: number): boolean => ratio > 1;
   expect(verdictOf([], above)).toBe('open');
   expect(verdictOf([2, 3], above)).toBe('holds');
   expect(verdictOf([2, 0.5], above)).toBe('does not hold');
