@@ -9,7 +9,7 @@ interface Level {
 }
 
 /** Levels of a live table, root first, along their right links. Throws at a link to nothing. */
-function levelsOf(provider: Provider, table: string): Level[] {
+export function levelsOf(provider: Provider, table: string): Level[] {
   const root = provider.root(table);
   if (root === undefined) throw new RangeError(`table ${table} has no root`);
   const { incarnation } = root.node;
