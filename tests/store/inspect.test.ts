@@ -1,6 +1,5 @@
 // Inspection: one container as FORMAT.md reads it, damaged or not.
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { partName } from '../support/ids.ts';
 import { damage, placesOf, storedEntities } from './damage.ts';
 import { leavesOf } from './rules/structure.ts';
@@ -17,7 +16,7 @@ async function filled(order: 'hash' | 'key') {
   await world.run(table.delete(KEYS[3]!));
   await world.run(table.put('soon gone', 'x', { ttlMs: 10 }));
   await world.run(world.runtime.sleep(20));
-  const driver = memoryDriver({ state: world.state, limits: world.limits });
+  const driver = world.driver();
   const inspect = (options = {}) => world.run(world.process().store.inspect('t', options));
   return { world, driver, inspect };
 }

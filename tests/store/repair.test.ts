@@ -68,7 +68,7 @@ async function expectValues(store: Store, history: History, mayBeLost: (name: st
 async function expectRounds(order: 'hash' | 'key', rounds: number, atOnce: number): Promise<Set<string>> {
   const { world, history } = await filled(order);
   const stored = new Map(world.state.entities);
-  const driver = memoryDriver({ state: world.state, limits: world.limits });
+  const driver = world.driver();
   const before = await storedEntities(driver, 't');
   const places = placesOf(before, 't');
   const pick = picker(atOnce);
@@ -136,7 +136,7 @@ test.each(['hash', 'key'] as const)('order %s: the same with three containers da
 /** The table damaged in some places, with what tells which records that may cost. */
 async function damaged(count: number, edits: readonly Edit[] = EDITS, seed = 7) {
   const { world, history } = await filled('key');
-  const driver = memoryDriver({ state: world.state, limits: world.limits });
+  const driver = world.driver();
   const before = await storedEntities(driver, 't');
   const places = placesOf(before, 't');
   const pick = picker(seed);
@@ -201,7 +201,7 @@ test('a record beneath a lost page is told, and has a new version: an old one do
   const first = await world.run(table.put('a', 'first'));
   for (const name of ['b', 'c', 'd']) await world.run(table.put(name, name));
   await world.run(table.put('a', 'second'));
-  const driver = memoryDriver({ state: world.state, limits: world.limits });
+  const driver = world.driver();
   const before = await storedEntities(driver, 't');
   const place = placesOf(before, 't').get('a')!;
   const bytes = before[0]!.parts.get(place.part)!;

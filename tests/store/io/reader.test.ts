@@ -1,12 +1,8 @@
 // The parts that a read asks for, and when it departs.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { createEngine } from '../../../shared/store/engine/engine.ts';
 import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
-import { Semaphore } from '../../../shared/store/io/semaphore.ts';
-import { Clock } from '../../../shared/store/io/clock.ts';
-import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
-import { Deadlines } from '../../../shared/store/io/deadline.ts';
+import { engineOn } from '../engine/engine-on.ts';
 import { leavesOf } from '../rules/structure.ts';
 import { World } from '../rules/world.ts';
 
@@ -140,22 +136,10 @@ test.each([100, 5, 1])(
 
 test('a header that the caller saw last is not decoded again, where the cache has no room for it', async () => {
   const world = new World();
-  const { runtime, state } = world;
   const table = await world.run(world.process().store.table<string>('t', { order: 'key' }));
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key.padEnd(2_000, '.') }))));
-  const shared = {
-    runtime,
-    clock: new Clock(runtime),
-    tag: '0000',
-    cache: new ContainerCache(1_024),
-    deadlines: new Deadlines(runtime, 30_000),
-    readLimit: new AdaptiveLimit(runtime, 64),
-    writeLimit: new AdaptiveLimit(runtime, 64),
-    commitsAtATime: new Semaphore(8),
-    compression: 'none' as const,
-  };
-  const { reader } = createEngine(shared, { table: 't', driver: memoryDriver({ state }) });
-  const [leaf] = leavesOf(state, 't');
+  const { reader } = engineOn(world.runtime, memoryDriver({ state: world.state }), 1_024);
+  const [leaf] = leavesOf(world.state, 't');
   const seen = await world.run(reader.readPages(leaf!.id, []));
   const [{ slot, content } = { slot: -1, content: undefined }] = seen!.header.pages;
   expect(content?.isKnown).toBe(false);

@@ -265,7 +265,7 @@ test('rule 2: a commit whose reply was lost is read back, never sent again blind
 
 test('rule 2: an insert of a fresh id that is refused because it exists is ours', async () => {
   const { world, a, tableA } = await twoProcesses();
-  const network = memoryDriver({ state: world.state, limits: world.limits });
+  const network = world.driver();
   a.once(isWriteOf('insert'), async (call) => {
     if (call.kind === 'write') await network.write(call.writes, { timeoutMs: 1_000 });
     return undefined;

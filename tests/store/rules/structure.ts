@@ -1,8 +1,9 @@
 // A table as it lies in the provider, read past every cache and without the engine's tree walk.
 import type { MemoryState } from '../../../shared/drivers/memory.ts';
 import { type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
-import type { Header } from '../../../shared/store/format/header.ts';
-import { nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
+import { successor } from '../../../shared/store/container/successor.ts';
+import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { COMMIT_PART, HEADER_PART, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { Provider } from '../../simulation/provider.ts';
 import {
@@ -11,7 +12,7 @@ import {
   storedRecords,
   structureFaults,
 } from '../../simulation/structure.ts';
-import { entityId } from '../../support/ids.ts';
+import { entityId, hexId } from '../../support/ids.ts';
 import type { Process, World } from './world.ts';
 
 const NEVER = { tick: 0, wallMs: 0, monotonicMs: 0 };
@@ -31,6 +32,17 @@ export function storedRoot(state: MemoryState, table: string): Snapshot {
   const root = storedNode(state, table, rootId(table));
   if (root === undefined) throw new Error(`there is no root of ${table}`);
   return root;
+}
+
+/** Another process commits the root, and changes nothing but these fields of its header. */
+export async function commitRoot(world: World, differing: Partial<Header> = {}): Promise<void> {
+  const { id, version, header } = storedRoot(world.state, 't');
+  const attempt = hexId(world.state.versionCount.toString(16).padStart(16, '0'));
+  const parts = [
+    { name: HEADER_PART, bytes: encodeHeader({ ...successor(header, attempt), ...differing }), chunksBefore: 1 },
+    { name: COMMIT_PART, bytes: Buffer.from(attempt, 'hex'), chunksBefore: 1 },
+  ];
+  await world.driver().write([{ kind: 'patch', id, version, parts }], { timeoutMs: 1_000 });
 }
 
 /** All ids of containers of the table but its root, of any incarnation. */

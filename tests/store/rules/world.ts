@@ -2,7 +2,7 @@
 // wrong, and a look at the stored entities.
 import { crc32 } from 'node:zlib';
 import { type MemoryCall, memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
-import type { DriverLimits, EntityId, PartName, Write } from '../../../shared/store/contract/driver.ts';
+import type { Driver, DriverLimits, EntityId, PartName, Write } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
 import { entityVersion } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -36,8 +36,7 @@ export class Process {
       }
       return undefined;
     };
-    const driver = memoryDriver({ state: world.state, limits: world.limits, faults });
-    this.store = openStore({ driver, runtime: world.runtime, compression: 'none', ...options });
+    this.store = openStore({ driver: world.driver(faults), runtime: world.runtime, compression: 'none', ...options });
   }
 
   /** The rule is asked about each call from now on; the function returned ends that. */
@@ -80,6 +79,10 @@ export class World {
 
   process(options?: Partial<StoreOptions>): Process {
     return new Process(this, options);
+  }
+
+  driver(faults?: Rule): Driver {
+    return memoryDriver({ state: this.state, limits: this.limits, ...(faults && { faults }) });
   }
 
   run<T>(work: Promise<T>): Promise<T> {
