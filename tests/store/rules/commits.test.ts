@@ -1,7 +1,8 @@
 // Rules 1 to 7: what a commit is, and how its fate is learned.
+import assert from 'node:assert';
 import { describe, expect, test } from 'vitest';
 import { refused } from '../../../shared/drivers/common/outcomes.ts';
-import { type MemoryCall, memoryDriver } from '../../../shared/drivers/memory.ts';
+import { type MemoryCall, memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
 import { type Attempt, settlementOf } from '../../../shared/store/container/attempts.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
@@ -31,11 +32,14 @@ function isWrite({ kind }: MemoryCall): boolean {
   return kind === 'write' || kind === 'remove';
 }
 
-test('rule 1: a write that was throttled and yet applied is found out, and counts once', async () => {
+test.each<[string, MemoryFault]>([
+  ['that was throttled and yet applied', { fail: 'throttled', late: (deliver) => deliver() }],
+  ['whose reply was lost', { replyLost: true }],
+])('rules 1, 2: a commit %s is read back, never sent again blindly, and counts once', async (_, fault) => {
   const { world, a, tableA } = await twoProcesses();
-  a.once(isWriteOf('patch'), { fail: 'throttled', late: (deliver) => deliver() });
+  a.once(isWriteOf('patch'), fault);
   const { version } = await world.run(tableA.put('k', 'v'));
-  expect(a.writes).toHaveLength(1);
+  expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
   expect((await world.run(tableA.get('k')))?.version).toBe(version);
 });
 
@@ -48,6 +52,9 @@ test('rule 1: a write that was throttled and not applied is sent again, under an
 });
 
 describe('a request that is turned away', () => {
+  const TURNED_AWAY = { refuse: 'throttled' } as const;
+  /** Something on the way sent it twice, and its first copy landed. */
+  const APPLIED = { ...TURNED_AWAY, again: (deliver: () => void) => deliver() };
   const DENIED = {
     code: 'unavailable',
     retryable: false,
@@ -100,27 +107,20 @@ describe('a request that is turned away', () => {
     expect((await world.run(a.store.tables())).map(({ name }) => name)).toEqual(['t']);
   });
 
-  test('a drop whose removals are turned away asks seldom, and says why it could not end', async () => {
+  test.each([
+    ['throttled', { code: 'throttled', retryAfterMs: 100 }],
+    ['denied', DENIED],
+  ] as const)('a drop whose removals are %s asks seldom, and says why it could not end', async (refuse, cause) => {
     const { world, a, tableA } = await twoProcesses();
     await fill(world, tableA, 0, 60);
-    const isOver = a.rule((call) => (call.kind === 'remove' ? { refuse: 'throttled' } : undefined));
+    const isOver = a.rule((call) => (call.kind === 'remove' ? { refuse } : undefined));
     a.takeCalls();
-    await expect(world.run(a.store.drop('t', { timeoutMs: 5_000 }))).rejects.toMatchObject({
-      code: 'unknown',
-      cause: { code: 'throttled', retryAfterMs: 100 },
-    });
+    const dropping = a.store.drop('t', { timeoutMs: 5_000 });
+    await expect(world.run(dropping)).rejects.toMatchObject({ code: 'unknown', cause });
     expect(a.calls.filter(({ kind }) => kind === 'remove').length).toBeLessThanOrEqual(50);
     isOver();
     await world.run(a.store.drop('t'));
     expect(await world.run(a.store.tables())).toEqual([]);
-  });
-
-  test('a drop that may write, and not remove, says so', async () => {
-    const { world, a, tableA } = await twoProcesses();
-    await fill(world, tableA, 0, 60);
-    a.rule((call) => (call.kind === 'remove' ? { refuse: 'denied' } : undefined));
-    const error: unknown = await world.run(a.store.drop('t')).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'unknown', cause: DENIED });
   });
 
   test('under constant throttling 32 puts to 32 containers end as throttled: nothing was written, and few requests were sent', async () => {
@@ -167,40 +167,31 @@ describe('a request that is turned away', () => {
     expect(runtime.sleepers).toBe(0);
   });
 
-  test('rule 7: where reads are turned away too nothing proves that nothing was written', async () => {
+  test.each<[string, MemoryFault, MemoryFault, object]>([
+    ['it and its reads are turned away', TURNED_AWAY, TURNED_AWAY, { cause: { code: 'throttled', retryAfterMs: 100 } }],
+    ['it was turned away though applied, and no read tells', APPLIED, { fail: 'unavailable' }, {}],
+    ['its reply was lost, and no read tells', { replyLost: true }, { fail: 'unavailable' }, {}],
+  ])('rules 3, 7: a write is unknown at its deadline, never failed, where %s', async (_, write, read, more) => {
     const { world, a, tableA } = await twoProcesses();
-    a.rule(() => ({ refuse: 'throttled' }));
-    await expect(world.run(tableA.put('k', 'v', { timeoutMs: 2_000 }))).rejects.toMatchObject({
-      code: 'unknown',
-      cause: { code: 'throttled', retryAfterMs: 100 },
-    });
+    a.rule((call) => (isWrite(call) ? write : read));
+    const expected = { code: 'unknown', table: 't', key: 'k', container: ROOT, ...more };
+    await expect(world.run(tableA.put('k', 'v', { timeoutMs: 2_000 }))).rejects.toMatchObject(expected);
   });
 
-  describe('that something on the way sent twice, and whose first copy landed', () => {
-    const APPLIED = { refuse: 'throttled', again: (deliver: () => void) => deliver() } as const;
+  test('rule 3: though it was applied is found out, and counts once', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    a.once(isWriteOf('patch'), APPLIED);
+    await world.run(tableA.put('k', 'v', { ifAbsent: true }));
+    a.once(isWriteOf('patch'), APPLIED);
+    await world.run(tableA.update('k', (entry) => `${entry?.value ?? ''}+`));
+    expect((await world.run(tableA.get('k')))?.value).toBe('v+');
+  });
 
-    test('rule 3: is found out, and counts once', async () => {
-      const { world, a, tableA } = await twoProcesses();
-      a.once(isWriteOf('patch'), APPLIED);
-      await world.run(tableA.put('k', 'v', { ifAbsent: true }));
-      a.once(isWriteOf('patch'), APPLIED);
-      await world.run(tableA.update('k', (entry) => `${entry?.value ?? ''}+`));
-      expect((await world.run(tableA.get('k')))?.value).toBe('v+');
-    });
-
-    test('rule 7: is known to be written at the deadline, by one read', async () => {
-      const { world, a, tableA } = await twoProcesses();
-      a.rule((call) => (isWrite(call) ? APPLIED : undefined));
-      await world.run(tableA.put('k', 'v', { timeoutMs: 200 }));
-      expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
-    });
-
-    test('rule 7: is unknown at the deadline if no read tells', async () => {
-      const { world, a, tableA } = await twoProcesses();
-      a.rule((call) => (isWrite(call) ? APPLIED : { fail: 'unavailable' }));
-      const put = tableA.put('k', 'v', { timeoutMs: 200 });
-      await expect(world.run(put)).rejects.toMatchObject({ code: 'unknown' });
-    });
+  test('rule 7: though it was applied is known to be written at the deadline, by one read', async () => {
+    const { world, a, tableA } = await twoProcesses();
+    a.rule((call) => (isWrite(call) ? APPLIED : undefined));
+    await world.run(tableA.put('k', 'v', { timeoutMs: 200 }));
+    expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
   });
 
   test('a put that comes while its container waits hears at its deadline why', async () => {
@@ -239,28 +230,18 @@ describe('a request that is turned away', () => {
   });
 });
 
-test('rule 3: a write that is open as the deadline nears is asked after in time', async () => {
+test.each([
+  ['as its deadline nears', Infinity, 0, 900],
+  ['and is acknowledged while that read is slow', 700, 5_000, 1_000],
+  ['while its reply is long in coming', 9_000, 0, 30_000],
+])('rule 3: an open write is asked after by one read, %s', async (_, replyMs, readMs, timeoutMs) => {
   const { world, a, tableA } = await twoProcesses();
-  const never = new Promise<never>(nothing);
-  a.once(isWriteOf('patch'), { reply: never });
-  await world.run(tableA.put('k', 'v', { timeoutMs: 900 }));
+  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(replyMs) });
+  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(readMs) });
+  const begunMs = world.runtime.monotonicMs();
+  await world.run(tableA.put('k', 'v', { timeoutMs }));
+  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(2_500);
   expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
-});
-
-test('rule 3: a write that is acknowledged while a slow read asks after it is written', async () => {
-  const { world, a, tableA } = await twoProcesses();
-  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(700) });
-  a.once(isReadOf(ROOT), { reply: world.runtime.sleep(5_000) });
-  await world.run(tableA.put('k', 'v', { timeoutMs: 1_000 }));
-  expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
-});
-
-test('rule 2: a commit whose reply was lost is read back, never sent again blindly', async () => {
-  const { world, a, tableA } = await twoProcesses();
-  a.once(isWriteOf('patch'), { replyLost: true });
-  const { version } = await world.run(tableA.put('k', 'v'));
-  expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
-  expect((await world.run(tableA.get('k')))?.version).toBe(version);
 });
 
 test('rule 2: an insert of a fresh id that is refused because it exists is ours', async () => {
@@ -283,27 +264,33 @@ function rootAfter(commitCount: number, ...digits: readonly number[]): Snapshot 
   return snapshotWith({ container: ROOT_CONTAINER, commitCount, commitIds });
 }
 
-function attemptOn(base: Snapshot, answer: Attempt['answer'] = 'none'): Attempt {
-  return { id: ID(7), base, changes: [], verdicts: [], header: base.header, answer, landed: () => undefined };
-}
-
-test('rule 3: an attempt is settled by the id at the place after its base, and by nothing else', () => {
-  const base = rootAfter(1, 1);
-  expect(settlementOf(attemptOn(base), rootAfter(2, 1, 7))).toBe('landed');
-  expect(settlementOf(attemptOn(base), rootAfter(3, 1, 7, 2))).toBe('landed');
-  expect(settlementOf(attemptOn(base), rootAfter(3, 1, 2, 7))).toBe('lost');
-  expect(settlementOf(attemptOn(base), rootAfter(1, 1))).toBe('open');
-  expect(settlementOf(attemptOn(base, 'refused'), rootAfter(1, 1))).toBe('open');
-});
-
-test('rule 3: an attempt whose place has left the list, or whose container is gone, is unknown', () => {
-  const base = rootAfter(1, 1);
-  const later = rootAfter(9, 5, 6);
-  expect(settlementOf(attemptOn(base), later)).toBe('unknown');
-  expect(settlementOf(attemptOn(base, 'refused'), later)).toBe('lost');
-  expect(settlementOf(attemptOn(base), undefined)).toBe('unknown');
-  expect(settlementOf(attemptOn(base, 'refused'), undefined)).toBe('unknown');
-});
+test.each<[string, Attempt['answer'], Snapshot | undefined]>([
+  ['landed', 'none', rootAfter(2, 1, 7)],
+  ['landed', 'none', rootAfter(3, 1, 7, 2)],
+  ['lost', 'none', rootAfter(3, 1, 2, 7)],
+  ['open', 'none', rootAfter(1, 1)],
+  ['open', 'refused', rootAfter(1, 1)],
+  // Its place has left the list, or its container is gone.
+  ['unknown', 'none', rootAfter(9, 5, 6)],
+  ['lost', 'refused', rootAfter(9, 5, 6)],
+  ['unknown', 'none', undefined],
+  ['unknown', 'refused', undefined],
+])(
+  'rule 3: an attempt is settled by the id at the place after its base, and by nothing else: %s, case %#',
+  (fate, answer, now) => {
+    const base = rootAfter(1, 1);
+    const attempt = {
+      id: ID(7),
+      base,
+      changes: [],
+      verdicts: [],
+      header: base.header,
+      answer,
+      landed: () => undefined,
+    };
+    expect(settlementOf(attempt, now)).toBe(fate);
+  },
+);
 
 test('rule 3: a write that is late comes to nothing once another took its place', async () => {
   const { world, a, tableA, tableB } = await twoProcesses();
@@ -334,15 +321,6 @@ test('rule 3: all open attempts of one base compete for one place, so a change t
   expect(await world.run(tableA.get('n'))).toEqual(entry);
 });
 
-test('rule 3: while the reply to a write is long in coming, a read settles it', async () => {
-  const { world, a, tableA } = await twoProcesses();
-  a.once(isWriteOf('patch'), { reply: world.runtime.sleep(9_000) });
-  const before = world.runtime.monotonicMs();
-  await world.run(tableA.put('k', 'v'));
-  expect(world.runtime.monotonicMs() - before).toBeLessThan(2_500);
-  expect(a.writes).toHaveLength(1);
-});
-
 test('rule 3: a write whose fate is asked for while the provider cannot be read waits until it can', async () => {
   const { world, a, tableA } = await twoProcesses();
   a.once(isWriteOf('patch'), { replyLost: true });
@@ -364,13 +342,6 @@ test('rule 3: a write that was sent to a container which proves damaged is unkno
   const writing = tableA.put('k', 'v');
   await expect(world.run(writing)).rejects.toMatchObject({ code: 'unknown', cause: { code: 'corrupt' } });
   expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
-});
-
-test('rule 3: a deadline with an open attempt reports unknown, never failed', async () => {
-  const { world, a, tableA } = await twoProcesses();
-  a.rule((call) => (call.kind === 'write' ? { replyLost: true } : { fail: 'unavailable' }));
-  const expected = { code: 'unknown', table: 't', key: 'k', container: ROOT };
-  await expect(world.run(tableA.put('k', 'v', { timeoutMs: 5_000 }))).rejects.toMatchObject(expected);
 });
 
 test('rule 3: a deadline before anything was sent reports aborted, and nothing is written later', async () => {
@@ -528,13 +499,8 @@ test('rule 6: a negative answer that no commit carries is confirmed by a read se
   const { world, a, tableA } = await twoProcesses();
   await expect(world.run(tableA.put('first', 'x', { ifAbsent: true }))).rejects.toMatchObject({ code: 'conflict' });
   expect((await world.run(tableA.delete('none'))).deleted).toBe(false);
-  await expect(
-    world.run(
-      tableA.update('first', () => {
-        throw new RangeError('no');
-      }),
-    ),
-  ).rejects.toThrow('no');
+  const failing = tableA.update('first', () => assert.fail('no'));
+  await expect(world.run(failing)).rejects.toThrow('no');
   expect(a.calls.map(({ kind }) => kind)).toEqual(['read', 'read', 'read']);
 });
 
