@@ -21,32 +21,29 @@ async function filled(order: 'hash' | 'key') {
   return { world, driver, inspect };
 }
 
-test.each(['hash', 'key'] as const)(
-  'order %s: links and bounds lead from leaf to leaf through all keys',
-  async (order) => {
-    const { world, driver, inspect } = await filled(order);
-    const places = placesOf(await storedEntities(driver, 't'), 't');
-    for (const name of KEYS) expect((await inspect({ key: name })).container).toBe(places.get(name)!.id);
-    const root = await inspect();
-    expect(root).toMatchObject({
-      container: 't!t!',
-      header: { order, level: 1, from: '', to: undefined, state: 'live' },
-    });
-    let [records, dead] = [0, 0];
-    const start = leavesOf(world.state, 't')[0]!.id;
-    for (let at: string | undefined = start; at !== undefined;) {
-      const { header, pages, parts }: Awaited<ReturnType<typeof inspect>> = await inspect({ container: at });
-      for (const page of pages) {
-        expect(parts[`p${page.slot}`]).toBe(page.bytes);
-        dead += page.tombstones! + page.expired!;
-        records += page.records;
-      }
-      at = header!.right;
+test.each(['hash', 'key'] as const)('order %s: links lead from leaf to leaf through all keys', async (order) => {
+  const { world, driver, inspect } = await filled(order);
+  const places = placesOf(await storedEntities(driver, 't'), 't');
+  for (const name of KEYS) expect((await inspect({ key: name })).container).toBe(places.get(name)!.id);
+  const root = await inspect();
+  expect(root).toMatchObject({
+    container: 't!t!',
+    header: { order, level: 1, from: '', to: undefined, state: 'live' },
+  });
+  let [records, dead] = [0, 0];
+  const start = leavesOf(world.state, 't')[0]!.id;
+  for (let at: string | undefined = start; at !== undefined;) {
+    const { header, pages, parts }: Awaited<ReturnType<typeof inspect>> = await inspect({ container: at });
+    for (const page of pages) {
+      expect(parts[`p${page.slot}`]).toBe(page.bytes);
+      dead += page.tombstones! + page.expired!;
+      records += page.records;
     }
-    expect(records - dead).toBeGreaterThanOrEqual(KEYS.length - 1);
-    expect(dead).toBe(2);
-  },
-);
+    at = header!.right;
+  }
+  expect(records - dead).toBeGreaterThanOrEqual(KEYS.length - 1);
+  expect(dead).toBe(2);
+});
 
 test('a damaged page, and a damaged header, are shown for what they are', async () => {
   const { driver, inspect } = await filled('key');

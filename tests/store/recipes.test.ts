@@ -50,13 +50,10 @@ function runnable(code: string): string {
   return stripTypeScriptTypes(whole).replaceAll(/^(.*); \/\/ => (.*)$/gm, 'expect($1).toEqual($2);');
 }
 
-test.each(['Sessions', 'Counters', 'An', 'Nitro'])(
-  'the recipe that begins with %s gives the values it names',
-  async (name) => {
-    expect(recipes.get(name)).toContain('// => ');
-    await cook(name);
-  },
-);
+test.each(['Sessions', 'Counters', 'An', 'Nitro'])('the recipe %s gives the values it names', async (name) => {
+  expect(recipes.get(name)).toContain('// => ');
+  await cook(name);
+});
 
 test('the catalogue shows its first page', async () => {
   expect((await cook('A')).shown).toEqual([['book/1', 9.5]]);

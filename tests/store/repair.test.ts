@@ -123,7 +123,7 @@ async function expectWritable(store: Store): Promise<void> {
 }
 
 test.each(['hash', 'key'] as const)(
-  'order %s: 150 times some stored part is damaged, told and repaired: no value is wrong, nothing else is lost',
+  'order %s: 150 times damaged, told and repaired; nothing else is lost',
   async (order) => {
     expect(await expectRounds(order, 150, 1)).toEqual(new Set(['live', 'retired', 'merged']));
   },

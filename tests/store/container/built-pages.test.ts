@@ -60,15 +60,12 @@ test('a page is compressed where that saves bytes', () => {
   );
 });
 
-test.each([1, 200, 2 ** 40])(
-  'a page that is sealed again, under the number %i, leaves its first envelope alone',
-  (number) => {
-    const page = newPage();
-    const first = sealed(page, 5);
-    const bytes = bytesOf(first);
-    const second = sealed(page, number);
-    expect(bytesOf(first)).toEqual(bytes);
-    expect(openPage(first.content.sealed!, addressOf(EMPTY_LEAF, 0, 5), first.crc).body).toEqual(page.body);
-    expect(openPage(second.content.sealed!, addressOf(EMPTY_LEAF, 0, number), second.crc).body).toEqual(page.body);
-  },
-);
+test.each([1, 200, 2 ** 40])('a page sealed again as number %i leaves its first envelope alone', (number) => {
+  const page = newPage();
+  const first = sealed(page, 5);
+  const bytes = bytesOf(first);
+  const second = sealed(page, number);
+  expect(bytesOf(first)).toEqual(bytes);
+  expect(openPage(first.content.sealed!, addressOf(EMPTY_LEAF, 0, 5), first.crc).body).toEqual(page.body);
+  expect(openPage(second.content.sealed!, addressOf(EMPTY_LEAF, 0, number), second.crc).body).toEqual(page.body);
+});

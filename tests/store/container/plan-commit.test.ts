@@ -82,14 +82,11 @@ function writeOf(planned: Plan) {
   throw new Error(`planned ${planned.kind}`);
 }
 
-test.each([{}, { nodesForTraffic: 2 }])(
-  'rule 27: what must be replaced is, whole, where a patch would do: %j',
-  (asked) => {
-    const parts = ({ parts: sent }: ReturnType<typeof writeOf>) => sent.map(({ name }) => name);
-    const patch = writeOf(plan(leaf(), asked));
-    const whole = writeOf(plan(leaf(), { ...asked, mustReplace: true }));
-    expect([patch.kind, whole.kind]).toEqual(['patch', 'replace']);
-    expect(parts(whole)).toEqual(expect.arrayContaining(['h', 'c', 'p0', 'p1']));
-    expect(parts(patch)).not.toContain('p0');
-  },
-);
+test.each([{}, { nodesForTraffic: 2 }])('rule 27: what must be replaced is, whole: %j', (asked) => {
+  const parts = ({ parts: sent }: ReturnType<typeof writeOf>) => sent.map(({ name }) => name);
+  const patch = writeOf(plan(leaf(), asked));
+  const whole = writeOf(plan(leaf(), { ...asked, mustReplace: true }));
+  expect([patch.kind, whole.kind]).toEqual(['patch', 'replace']);
+  expect(parts(whole)).toEqual(expect.arrayContaining(['h', 'c', 'p0', 'p1']));
+  expect(parts(patch)).not.toContain('p0');
+});

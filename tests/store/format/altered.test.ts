@@ -26,7 +26,7 @@ await loadHash();
 const isRange = (error: unknown): boolean => error instanceof RangeError;
 
 test.each(['none', 'deflate', 'zstd', 'courtesies', 'merging'] as const)(
-  'an altered container is corrupt, or tells its faults: %s',
+  '%s altered is corrupt, or told',
   async (name) => {
     const { entities } = await goldenState(name);
     const tally = new Tally();

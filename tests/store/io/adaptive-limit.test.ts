@@ -160,17 +160,14 @@ async function sentPerMs({ limit, runtime }: Limited, callers: number, tail: Tai
 const NO_LIMIT = { run: async (send: () => Promise<Reply | undefined>) => void (await send()) } as AdaptiveLimit;
 
 describe.each([16, 128])('%i callers', (callers) => {
-  test.each(TAILS)(
-    'lose no tenth in a tail of sigma $sigma about $medianMs ms, $slowShare of it ten times slower',
-    async (tail) => {
-      const limited = newLimit();
-      const perMs = await sentPerMs(limited, callers, tail);
-      const most = await sentPerMs({ limit: NO_LIMIT, runtime: new VirtualRuntime() }, callers, tail);
-      expect(perMs).toBeGreaterThan(0.9 * most);
-      // The need of all callers, or the half that is tried at times.
-      expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(callers / 2);
-    },
-  );
+  test.each(TAILS)('lose no tenth: sigma $sigma about $medianMs ms, $slowShare ten times slower', async (tail) => {
+    const limited = newLimit();
+    const perMs = await sentPerMs(limited, callers, tail);
+    const most = await sentPerMs({ limit: NO_LIMIT, runtime: new VirtualRuntime() }, callers, tail);
+    expect(perMs).toBeGreaterThan(0.9 * most);
+    // The need of all callers, or the half that is tried at times.
+    expect(limited.limit.inFlightMax).toBeGreaterThanOrEqual(callers / 2);
+  });
 });
 
 describe('what a lone request takes', () => {

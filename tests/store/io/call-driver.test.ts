@@ -20,18 +20,13 @@ async function heard(code: StoreErrorCode, ...outcomes: readonly WriteOutcome[])
 
 const CODES = ['aborted', 'throttled', 'unavailable', 'too_large', 'invalid'] as const;
 
-test.each(CODES)(
-  '%s stays after writes that were refused for what they are, and is unknown after others',
-  async (code) => {
-    for (const reason of ['denied', 'limit', 'invalid'] as const)
-      expect(await heard(code, { kind: 'refused', reason })).toBe(code);
-    expect(await heard(code, { kind: 'unknown', reason: 'other' }, { kind: 'refused', reason: 'limit' })).toBe(
-      'unknown',
-    );
-    for (const reason of ['condition', 'throttled'] as const)
-      expect(await heard(code, { kind: 'refused', reason })).toBe('unknown');
-  },
-);
+test.each(CODES)('%s stays after writes refused for what they are, and is unknown after others', async (code) => {
+  for (const reason of ['denied', 'limit', 'invalid'] as const)
+    expect(await heard(code, { kind: 'refused', reason })).toBe(code);
+  expect(await heard(code, { kind: 'unknown', reason: 'other' }, { kind: 'refused', reason: 'limit' })).toBe('unknown');
+  for (const reason of ['condition', 'throttled'] as const)
+    expect(await heard(code, { kind: 'refused', reason })).toBe('unknown');
+});
 
 test('errors that speak of something else stay', async () => {
   for (const code of ['conflict', 'not_found', 'corrupt'] as const)

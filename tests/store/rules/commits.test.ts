@@ -275,22 +275,19 @@ test.each<[string, Attempt['answer'], Snapshot | undefined]>([
   ['lost', 'refused', rootAfter(9, 5, 6)],
   ['unknown', 'none', undefined],
   ['unknown', 'refused', undefined],
-])(
-  'rule 3: an attempt is settled by the id at the place after its base, and by nothing else: %s, case %#',
-  (fate, answer, now) => {
-    const base = rootAfter(1, 1);
-    const attempt = {
-      id: ID(7),
-      base,
-      changes: [],
-      verdicts: [],
-      header: base.header,
-      answer,
-      landed: () => undefined,
-    };
-    expect(settlementOf(attempt, now)).toBe(fate);
-  },
-);
+])('rule 3: the id at the place after its base settles an attempt: %s, case %#', (fate, answer, now) => {
+  const base = rootAfter(1, 1);
+  const attempt = {
+    id: ID(7),
+    base,
+    changes: [],
+    verdicts: [],
+    header: base.header,
+    answer,
+    landed: () => undefined,
+  };
+  expect(settlementOf(attempt, now)).toBe(fate);
+});
 
 test('rule 3: a write that is late comes to nothing once another took its place', async () => {
   const { world, a, tableA, tableB } = await twoProcesses();

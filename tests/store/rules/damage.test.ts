@@ -72,22 +72,19 @@ const HARMS = {
   missing: (world: World, id: EntityId, part: PartName) => change(world, id, (parts) => void parts.delete(part)),
 };
 
-test.each(['damaged', 'missing'] as const)(
-  'getMany fails the keys of a page that is %s, and gives all the others',
-  async (harm) => {
-    const world = await oneLeaf();
-    const root = storedRoot(world.state, 't');
-    expect(root.header.pages.length).toBeGreaterThan(3);
-    const lost = keysIn(root, 1);
-    HARMS[harm](world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
-    const table = await opened(world);
-    const outcomes = await world.run(table.getMany(KEYS));
-    const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
-    expect(failed.map((outcome) => outcome.key)).toEqual(lost);
-    for (const { error } of failed) expect(error).toMatchObject({ code: 'corrupt', container: ROOT });
-    expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
-  },
-);
+test.each(['damaged', 'missing'] as const)('getMany fails the keys of a page that is %s, no others', async (harm) => {
+  const world = await oneLeaf();
+  const root = storedRoot(world.state, 't');
+  expect(root.header.pages.length).toBeGreaterThan(3);
+  const lost = keysIn(root, 1);
+  HARMS[harm](world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
+  const table = await opened(world);
+  const outcomes = await world.run(table.getMany(KEYS));
+  const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
+  expect(failed.map((outcome) => outcome.key)).toEqual(lost);
+  for (const { error } of failed) expect(error).toMatchObject({ code: 'corrupt', container: ROOT });
+  expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
+});
 
 test('a write that needs a page that is missing fails, and other records of its container are still written', async () => {
   const world = await oneLeaf();
@@ -140,20 +137,17 @@ test.each([
   expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
 });
 
-test.each([false, true])(
-  'a scan tells of every damaged page, also of the first and the last; reverse: %s',
-  async (reverse) => {
-    const world = await oneLeaf();
-    const root = storedRoot(world.state, 't');
-    const rows = [0, 3, root.header.pages.length - 1];
-    const lost = rows.flatMap((row) => keysIn(root, row));
-    for (const row of rows) damage(world, ROOT, partName(`p${root.header.pages[row]!.slot}`));
-    const { keys, errors } = await world.run(scanThrough(await opened(world), { reverse }));
-    expect(errors).toHaveLength(3);
-    const rest = KEYS.filter((name) => !lost.includes(name));
-    expect(keys).toEqual(reverse ? rest.toReversed() : rest);
-  },
-);
+test.each([false, true])('a scan, reverse: %s, tells of every damaged page', async (reverse) => {
+  const world = await oneLeaf();
+  const root = storedRoot(world.state, 't');
+  const rows = [0, 3, root.header.pages.length - 1];
+  const lost = rows.flatMap((row) => keysIn(root, row));
+  for (const row of rows) damage(world, ROOT, partName(`p${root.header.pages[row]!.slot}`));
+  const { keys, errors } = await world.run(scanThrough(await opened(world), { reverse }));
+  expect(errors).toHaveLength(3);
+  const rest = KEYS.filter((name) => !lost.includes(name));
+  expect(keys).toEqual(reverse ? rest.toReversed() : rest);
+});
 
 test('a scan goes on behind a leaf whose header is damaged', async () => {
   const { world, table: writer } = await begun(200);

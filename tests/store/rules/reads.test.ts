@@ -399,22 +399,19 @@ const HARMED: [string, (parts: Map<PartName, Uint8Array>) => unknown][] = [
   ['valid, but other', (parts) => parts.set(PAGE, resealed(flipped(parts.get(PAGE)!)))],
 ];
 
-test.each(HARMED)(
-  'rule 22: a %s page is corrupt, with table and container, for reads and writes alike',
-  async (_, harm) => {
-    const { world, b: other, tableA, tableB: table } = await twoProcesses();
-    await fill(world, tableA, 0, 6);
-    change(world, ROOT, harm);
-    other.takeCalls();
-    const expected = { code: 'corrupt', table: 't', container: ROOT };
-    await expect(world.run(table.get(key(0)))).rejects.toMatchObject(expected);
-    await expect(world.run(table.update(key(0), () => 'x'))).rejects.toMatchObject(expected);
-    await expect(keysBy(world, table)).rejects.toMatchObject(expected);
-    expect(other.calls.length).toBeLessThan(20);
-    expect(other.writes).toEqual([]);
-    expect(await world.run(other.store.drop('t'))).toBe(true);
-  },
-);
+test.each(HARMED)('rule 22: a %s page is corrupt for reads and writes alike', async (_, harm) => {
+  const { world, b: other, tableA, tableB: table } = await twoProcesses();
+  await fill(world, tableA, 0, 6);
+  change(world, ROOT, harm);
+  other.takeCalls();
+  const expected = { code: 'corrupt', table: 't', container: ROOT };
+  await expect(world.run(table.get(key(0)))).rejects.toMatchObject(expected);
+  await expect(world.run(table.update(key(0), () => 'x'))).rejects.toMatchObject(expected);
+  await expect(keysBy(world, table)).rejects.toMatchObject(expected);
+  expect(other.calls.length).toBeLessThan(20);
+  expect(other.writes).toEqual([]);
+  expect(await world.run(other.store.drop('t'))).toBe(true);
+});
 
 test('a leaf that disowns what its branch sends there is corrupt, and is not sought for ever', async () => {
   const { world, tableA, tableB } = await twoProcesses();
