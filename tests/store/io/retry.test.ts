@@ -1,6 +1,6 @@
 // Reads and lists are tried again where that may help, never longer than the call may take. Writes
 // and removals are not.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Driver, SILENCE_MS } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
@@ -9,13 +9,11 @@ import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
 const THROTTLED = new StoreError('throttled', 'said by a test');
+const THROTTLED_LONG = new StoreError('throttled', 'said by a test', { retryAfterMs: 3_000 });
 const UNAVAILABLE = new StoreError('unavailable', 'said by a test');
 const DENIED = new StoreError('unavailable', 'said by a test', { retryable: false });
 
-/**
- * A driver whose first calls end in these errors, after the time they take, and the time each call
- * was given.
- */
+/** A driver whose first calls end in these errors after `tookMs`, and the time each was given. */
 function failing(errors: readonly (Error | undefined)[], tookMs = 0) {
   const runtime = new VirtualRuntime();
   const timeoutsMs: number[] = [];
@@ -46,32 +44,40 @@ const CALLS: readonly [name: string, call: (driver: Driver, timeoutMs: number) =
   ['list', (driver, timeoutMs) => driver.list('', undefined, 1, { timeoutMs })],
 ];
 
-test.each(CALLS)('a %s that fails three times is tried a fourth time', async (_, call) => {
-  const { retrying, timeoutsMs, runtime } = failing([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE]);
-  await runtime.run(call(retrying, 10_000));
-  expect(timeoutsMs).toHaveLength(4);
-});
+describe.each(CALLS)('a %s', (_, call) => {
+  test.each<[string, Error, number, number, number, number]>([
+    ['that goes on failing is tried four times', UNAVAILABLE, 0, 10_000, 4, 4],
+    ['that would be refused again is not', DENIED, 0, 10_000, 1, 1],
+    ['that is misuse is not', new TypeError('misuse'), 0, 10_000, 1, 1],
+    ['that is never answered is not begun again after ten seconds', UNAVAILABLE, SILENCE_MS, 60_000, 3, 3],
+    ['that is throttled is tried for ten seconds, ever later', THROTTLED, 0, 60_000, 6, 9],
+    ['that is throttled for longer than there is time is not', THROTTLED_LONG, 0, 2_000, 1, 1],
+  ])('%s', async (_what, error, tookMs, timeoutMs, least, most) => {
+    const { retrying, timeoutsMs, runtime } = failing(Array<Error>(99).fill(error), tookMs);
+    await expect(runtime.run(call(retrying, timeoutMs))).rejects.toBe(error);
+    expect(timeoutsMs.length).toBeGreaterThanOrEqual(least);
+    expect(timeoutsMs.length).toBeLessThanOrEqual(most);
+    if (error === THROTTLED) expect(runtime.monotonicMs()).toBeGreaterThan(3_000);
+  });
 
-test.each(CALLS)('a %s that goes on failing ends with its error after four tries', async (_, call) => {
-  const { retrying, timeoutsMs, runtime } = failing(Array.from({ length: 9 }, () => UNAVAILABLE));
-  await expect(runtime.run(call(retrying, 10_000))).rejects.toBe(UNAVAILABLE);
-  expect(timeoutsMs).toHaveLength(4);
-});
+  test('that fails three times succeeds at the fourth try; each that is throttled is told, others are not', async () => {
+    const { retrying, timeoutsMs, runtime, throttled } = failing([THROTTLED, UNAVAILABLE, THROTTLED]);
+    await runtime.run(call(retrying, 60_000));
+    expect([timeoutsMs.length, throttled.length]).toEqual([4, 2]);
+  });
 
-test.each(CALLS)('a %s that would be refused again is not tried again', async (_, call) => {
-  for (const error of [DENIED, new TypeError('misuse')]) {
-    const { retrying, timeoutsMs, runtime } = failing([error]);
-    await expect(runtime.run(call(retrying, 10_000))).rejects.toBe(error);
-    expect(timeoutsMs).toHaveLength(1);
-  }
-});
+  test('is given what is left of its time at each try, and none begins after it', async () => {
+    const { retrying, timeoutsMs, runtime } = failing([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE], 480);
+    await expect(runtime.run(call(retrying, 1_000))).rejects.toBe(UNAVAILABLE);
+    expect(timeoutsMs).toEqual([1_000, expect.toSatisfy((ms: number) => ms <= 520)]);
+  });
 
-test.each(CALLS)('each try of a %s is given what is left of its time, and none begins after it', async (_, call) => {
-  const { retrying, timeoutsMs, runtime } = failing([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE], 480);
-  await expect(runtime.run(call(retrying, 1_000))).rejects.toBe(UNAVAILABLE);
-  expect(timeoutsMs[0]).toBe(1_000);
-  expect(timeoutsMs).toHaveLength(2);
-  expect(timeoutsMs[1]).toBeLessThanOrEqual(520);
+  test('that is throttled waits for as long as the provider asks', async () => {
+    const { retrying, timeoutsMs, runtime } = failing([THROTTLED_LONG]);
+    await runtime.run(call(retrying, 10_000));
+    expect(runtime.monotonicMs()).toBeGreaterThanOrEqual(3_000);
+    expect(timeoutsMs).toHaveLength(2);
+  });
 });
 
 test('rule 2: a write or removal of unknown fate is sent once', async () => {
@@ -79,41 +85,4 @@ test('rule 2: a write or removal of unknown fate is sent once', async () => {
   await runtime.run(retrying.write([{ kind: 'insert', id: entityId('a'), parts: [] }], { timeoutMs: 1_000 }));
   await runtime.run(retrying.remove([{ id: entityId('a'), version: entityVersion('v') }], { timeoutMs: 1_000 }));
   expect(timeoutsMs).toEqual([1_000, 1_000]);
-});
-
-test.each(CALLS)('no try of a %s that is never answered begins after ten seconds', async (_, call) => {
-  const { retrying, timeoutsMs, runtime } = failing(
-    Array.from({ length: 9 }, () => UNAVAILABLE),
-    SILENCE_MS,
-  );
-  await expect(runtime.run(call(retrying, 60_000))).rejects.toBe(UNAVAILABLE);
-  expect(timeoutsMs).toHaveLength(3);
-});
-
-test.each(CALLS)('a throttled %s waits as the provider asks, unless that is too long', async (_, call) => {
-  const throttled = new StoreError('throttled', 'said by a test', { retryAfterMs: 3_000 });
-  const { retrying, timeoutsMs, runtime } = failing([throttled]);
-  const begunMs = runtime.monotonicMs();
-  await runtime.run(call(retrying, 10_000));
-  expect(runtime.monotonicMs() - begunMs).toBeGreaterThanOrEqual(3_000);
-  expect(timeoutsMs).toHaveLength(2);
-  const hurried = failing([throttled]);
-  await expect(hurried.runtime.run(call(hurried.retrying, 2_000))).rejects.toBe(throttled);
-  expect(hurried.timeoutsMs).toHaveLength(1);
-});
-
-test.each(CALLS)('a throttled %s is tried for ten seconds, ever later', async (_, call) => {
-  const throttled = new StoreError('throttled', 'said by a test');
-  const { retrying, timeoutsMs, runtime } = failing(Array.from({ length: 99 }, () => throttled));
-  const begunMs = runtime.monotonicMs();
-  await expect(runtime.run(call(retrying, 60_000))).rejects.toBe(throttled);
-  expect(timeoutsMs.length).toBeGreaterThan(5);
-  expect(timeoutsMs.length).toBeLessThan(10);
-  expect(runtime.monotonicMs() - begunMs).toBeGreaterThan(3_000);
-});
-
-test.each(CALLS)('each try of a %s that is throttled is told, others are not', async (_, call) => {
-  const { retrying, runtime, throttled } = failing([THROTTLED, UNAVAILABLE, THROTTLED]);
-  await runtime.run(call(retrying, 60_000));
-  expect(throttled).toHaveLength(2);
 });

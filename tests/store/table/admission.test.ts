@@ -34,15 +34,10 @@ async function expectAllRoomFree(admission: Admission): Promise<void> {
   for (const ticket of [tooMuch, lastBytes, all]) ticket.leave();
 }
 
-test('who enters at once gives its room back when it leaves', async () => {
+test('who enters, at once or from the line, gives its room back when it leaves', async () => {
   const admission = newAdmission();
   admission.enter(BYTES_MAX, 1).leave();
   admission.enter(1, COUNT_MAX).leave();
-  await expectAllRoomFree(admission);
-});
-
-test('who enters from the line gives its room back when it leaves', async () => {
-  const admission = newAdmission();
   const inside = admission.enter(60, 6);
   const waiting = admission.enter(60, 6);
   expect(await hasEntered(waiting)).toBe(false);
@@ -52,23 +47,14 @@ test('who enters from the line gives its room back when it leaves', async () => 
   await expectAllRoomFree(admission);
 });
 
-test('who leaves the line before its turn gives back nothing, for it took nothing', async () => {
-  const admission = newAdmission();
-  const inside = admission.enter(60, 6);
-  const waiting = admission.enter(60, 6);
-  waiting.leave();
-  const next = admission.enter(60, 6);
-  expect(await hasEntered(next)).toBe(false);
-  next.leave();
-  inside.leave();
-  await expectAllRoomFree(admission);
-});
-
-test('who left the line takes no room when its turn would have come', async () => {
+test('who leaves the line before its turn gives back nothing, and takes no room when its turn would have come', async () => {
   const admission = newAdmission();
   const inside = admission.enter(60, 6);
   const left = admission.enter(60, 6);
   left.leave();
+  const next = admission.enter(60, 6);
+  expect(await hasEntered(next)).toBe(false);
+  next.leave();
   inside.leave();
   expect(await hasEntered(left)).toBe(false);
   await expectAllRoomFree(admission);

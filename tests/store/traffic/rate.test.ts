@@ -22,21 +22,13 @@ test('what was long ago fades', () => {
   expect(rate.perMs()).toBeLessThan(before / 4);
 });
 
-test('one count is evidence of nothing, four are of two', () => {
-  expect(watched(0, 1).leastPerMs()).toBe(0);
+test.each([
+  ['one count is evidence of nothing', 1, 100, 0, 0],
+  ['four are of two', 4, 1_000, 0, 2 / 1_000],
+  ['a rush in a moment counts as if it had taken a quarter of a second', 100, 1, 0, 90 / 250],
+  ['time without a count is watched too', 4, 1_000, 3_000, 2 / 4_000],
+])('%s', (_, count, ms, sinceMs, least) => {
   const rate = new Rate();
-  rate.add(4, 1_000, HORIZON_MS);
-  expect(rate.leastPerMs()).toBe(2 / 1_000);
-});
-
-test('a rush in a moment counts as if it had taken a quarter of a second', () => {
-  const rate = new Rate();
-  rate.add(100, 1, HORIZON_MS);
-  expect(rate.leastPerMs()).toBe(90 / 250);
-});
-
-test('time without a count is watched too', () => {
-  const rate = new Rate();
-  rate.add(4, 1_000, HORIZON_MS);
-  expect(rate.leastPerMs(3_000)).toBe(2 / 4_000);
+  rate.add(count, ms, HORIZON_MS);
+  expect(rate.leastPerMs(sinceMs)).toBe(least);
 });

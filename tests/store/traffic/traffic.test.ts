@@ -161,25 +161,20 @@ test('a container that is not known yet is taken for one like the others', async
   expect(watched.isStaleAfter(OTHER, 50)).toBe(false);
 });
 
-test('others that write often split a container, into the more parts the more often they do', async () => {
-  const seldom = await watching({ looks: 0.5 });
-  expect(seldom.nodes()).toBe(0);
-  const often = await watching({ looks: 2 });
+test('others that write often split a container, into the more parts the more often they do, unless it is large', async () => {
+  expect((await watching({ looks: 0.5 })).nodes()).toBe(0);
   // 20 a second meet 0.2 commits under way: 6 parts would meet 0.035 each.
-  expect(often.nodes()).toBe(6);
-  const rush = await watching({ looks: 100 });
-  expect(rush.nodes()).toBe(16);
+  const often = await watching({ looks: 2 });
+  expect([often.nodes(), often.nodes(700_000)]).toEqual([6, 0]);
+  await often.look(ID, 10, 20_000);
+  expect(often.nodes(700_000)).toBeGreaterThan(0);
+  expect((await watching({ looks: 100 })).nodes()).toBe(16);
 });
 
-test('the larger a container is, the more must meet in it before it is split', async () => {
-  const watched = await watching({ looks: 2 });
-  expect(watched.nodes()).toBeGreaterThan(0);
-  expect(watched.nodes(700_000)).toBe(0);
-  await watched.look(ID, 10, 20_000);
-  expect(watched.nodes(700_000)).toBeGreaterThan(0);
-});
-
-test('what meets in a container grows with the round trip', async () => {
+test('what meets in a container grows with the round trip; a commit that hung, or slept over, is none', async () => {
+  const calm = await watching({ looks: 0.1 });
+  calm.traffic.noteRoundTrip(3_600_000, []);
+  expect(calm.nodes()).toBe(0);
   const watched = await watching({ looks: 0.5 });
   expect(watched.nodes()).toBe(0);
   for (let replies = 0; replies < 100; replies += 1) watched.traffic.noteRoundTrip(50, []);
@@ -226,18 +221,21 @@ test('where all commits stood in line the time of reads shows it', () => {
   expect(watched.nodes()).toBe(0);
 });
 
-test('a commit that hung, or slept over, is no round trip', async () => {
-  const watched = await watching({ looks: 0.1 });
-  watched.traffic.noteRoundTrip(3_600_000, []);
-  expect(watched.nodes()).toBe(0);
-});
-
-test('calls of its own split a container too, but not while the process is busy', async () => {
+test('calls of its own split a container too, if the process has time for a commit each: less where several share one', async () => {
   const watched = await watching({ calls: 2 });
   expect(watched.nodes()).toBeGreaterThan(0);
   watched.busyShare = 0.9;
   expect(watched.nodes()).toBe(0);
-  // Others' commits count then as ever: they are refused conditions, not work that is shared.
+  for (let commits = 0; commits < 100; commits += 1) watched.traffic.noteCommit(ID);
+  for (const [share, splits] of [
+    [0.3, false],
+    [0.2, true],
+  ] as const) {
+    watched.busyShare = share;
+    expect(watched.nodes() > 0).toBe(splits);
+  }
+  // Others' commits count as ever: they are refused conditions, not work that is shared.
+  watched.busyShare = 0.9;
   await watched.look(ID, 2, 20_000);
   expect(watched.nodes()).toBeGreaterThan(0);
 });
@@ -247,15 +245,6 @@ test('calls of its own split a container within half a second, and not at once',
   await watched.call(ID, 20, 200);
   expect(watched.nodes()).toBe(0);
   await watched.call(ID, 20, 300);
-  expect(watched.nodes()).toBeGreaterThan(0);
-});
-
-test('where several calls share a commit, own calls split if the process has time for a commit each', async () => {
-  const watched = await watching({ calls: 2 });
-  for (let commits = 0; commits < 100; commits += 1) watched.traffic.noteCommit(ID);
-  watched.busyShare = 0.3;
-  expect(watched.nodes()).toBe(0);
-  watched.busyShare = 0.2;
   expect(watched.nodes()).toBeGreaterThan(0);
 });
 

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { Traffic } from '../../../shared/store/traffic/traffic.ts';
-import { tagged } from '../../../shared/store/traffic/writer-order.ts';
+import { tagged, writersAhead } from '../../../shared/store/traffic/writer-order.ts';
 import { entityId, hexId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
@@ -53,31 +53,28 @@ function makeBusy(): void {
   for (let looks = 0; looks < 400; looks += 1) look(20);
 }
 
-test('a hold is waited for in short steps, once, and no longer than was asked for', async () => {
-  const held = after([B], 40);
-  expect(traffic.restMs(held)).toBe(10);
-  await runtime.advance(35);
-  expect(traffic.restMs(held)).toBe(5);
-  await runtime.advance(5);
-  expect(traffic.restMs(held)).toBe(0);
-  await runtime.advance(1_000);
-  expect(traffic.restMs(held)).toBe(0);
-});
+test.each([
+  [40, [10, 5, 0], 35],
+  [3_600_000, [1_000, 1, 0], 999],
+])(
+  'a hold of %i ms is waited for in short steps, once, and no longer than that or a second',
+  async (ms, rests, passMs) => {
+    const held = after([B], ms);
+    expect(traffic.restMs(held)).toBe(rests[0]);
+    await runtime.advance(passMs);
+    expect(traffic.restMs(held)).toBe(rests[1]);
+    await runtime.advance(rests[1]!);
+    expect(traffic.restMs(held)).toBe(rests[2]);
+    await runtime.advance(1_000);
+    expect(traffic.restMs(held)).toBe(0);
+  },
+);
 
 test('another hold is waited for anew, and a commit without one ends it', async () => {
   expect(traffic.restMs(after([B], 40))).toBe(10);
   expect(traffic.restMs(after([B, C]))).toBe(0);
   await runtime.advance(100);
   expect(traffic.restMs(after([B, C, B], 40))).toBe(10);
-});
-
-test('whatever a header asks for, a second is enough', async () => {
-  const held = after([B], 3_600_000);
-  expect(traffic.restMs(held)).toBe(1_000);
-  await runtime.advance(999);
-  expect(traffic.restMs(held)).toBe(1);
-  await runtime.advance(1);
-  expect(traffic.restMs(held)).toBe(0);
 });
 
 test('an own hold is not waited for', () => {
@@ -209,4 +206,17 @@ test('of eight commits who has the turn leaves one to newcomers', () => {
   // But not who was refused already.
   traffic.noteFailure(ID, true);
   expect(traffic.restMs(turn(16))).toBe(0);
+});
+
+test('who never wrote it, or not for 32 commits, is new; who wrote often counts once; who left that long ago has no turn', () => {
+  const ahead = (...tags: readonly string[]) => writersAhead(after(tags).header, MINE);
+  expect([ahead(), ahead(B, C), ahead(MINE, MINE), ahead(B, C, B, C, MINE)]).toEqual([undefined, undefined, 0, 2]);
+  const others = Array.from({ length: 31 }, () => B);
+  expect([ahead(MINE, ...others), ahead(MINE, ...others, B)]).toEqual([0, undefined]);
+  const own = Array.from({ length: 31 }, () => MINE);
+  expect([ahead(B, ...own), ahead(B, ...own, MINE)]).toEqual([1, 0]);
+});
+
+test('an id begins with the tag of its process, and is its own beyond it', () => {
+  expect(tagged(hexId('0123456789abcdef'), MINE)).toBe('aaaa456789abcdef');
 });
