@@ -8,8 +8,8 @@ import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { HEADER_PART } from '../../../shared/store/format/ids.ts';
 import type { StoreError, Table } from '../../../shared/store/index.ts';
-import { diesAtRetirement, faultsOf, leavesOf, orphansOf, statesOf, storedNode, storedRoot } from './structure.ts';
-import { begun, fill, items, keys, keysBy, open } from './table-steps.ts';
+import { faultsOf, leavesOf, orphansOf, statesOf, storedNode, storedRoot } from './structure.ts';
+import { begun, diesAtRetirement, fill, items, keys, keysBy, newcomer, open, retireOne } from './table-steps.ts';
 import { change, damage, isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
@@ -86,7 +86,7 @@ test('rules 28, 29: once a process searched, it goes straight to the leaf, and s
   writer.takeCalls();
   for (const name of kept) await world.run(table.get(name));
   expect(writer.takeCalls()).toHaveLength(kept.length);
-  const other = await open(world, world.process());
+  const { table: other } = await newcomer(world);
   for (const name of kept) await world.run(other.get(name));
   expect(other.stats().leftSearches).toBe(0);
 });
@@ -109,26 +109,20 @@ test('rule 32: what was written between two looks stays as it is', async () => {
 });
 
 test('a merge whose process died is finished by the next vacuum', async () => {
-  const { world, writer, vacuumer, kept } = await emptied();
-  // The merger dies once its first leaf is retired.
-  diesAtRetirement(world, vacuumer);
-  await expect(world.run(vacuumer.store.vacuum('t', QUIET))).rejects.toMatchObject({ code: 'unknown' });
-  expect(statesOf(world)).toContain('retired');
+  const { world, writer, kept } = await retiring();
   await world.run(writer.store.vacuum('t', QUIET));
   expect(statesOf(world)).not.toContain('retired');
-  expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
+  expect(await keysBy(world, (await newcomer(world)).table)).toEqual(kept);
 });
 
 test('rules 27, 28: a retired leaf whose merger died is read as it is, and absorbed by the next who writes to it', async () => {
   const { world, kept, retired, low } = await retiring();
-  const reader = world.process();
-  const read = await open(world, reader);
+  const { process: reader, table: read } = await newcomer(world);
   expect(await keysBy(world, read)).toEqual(kept);
   expect(await world.run(read.get(low + '!'))).toBeUndefined();
   expect(reader.writes).toEqual([]);
 
-  const writer = world.process();
-  const written = await open(world, writer);
+  const { process: writer, table: written } = await newcomer(world);
   await world.run(written.put(low + '!', text('new')));
   expect(written.stats().merges).toBe(1);
   expect(writer.writes.filter(({ kind }) => kind === 'insert')).toEqual([]);
@@ -148,16 +142,12 @@ function isRetirement(call: MemoryCall): boolean {
 /** A table with a retired leaf whose merger died, and its left neighbour. */
 async function retiring(ttlMs?: number) {
   const made = await emptied();
-  const { world, vacuumer, table } = made;
+  const { world, table } = made;
   if (ttlMs !== undefined)
     for (let number = 0; number < 200; number += 4)
       await world.run(table.put(`${key(number)}-`, text(number), { ttlMs }));
-  diesAtRetirement(world, vacuumer);
-  await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
-  const leaves = leavesOf(world.state, 't');
-  const at = leaves.findIndex(({ header }) => header.state === 'retired');
-  const low = Buffer.from(leaves[at]!.header.low).toString();
-  return { ...made, retired: leaves[at]!.id, left: leaves[at - 1]!.id, low };
+  const { retired, left, ...rest } = await retireOne(world);
+  return { ...made, ...rest, retired: retired.id, left: left.id };
 }
 
 /** The first leaf becomes too large to take in its neighbour, which is copied (rule 27). */
@@ -198,15 +188,14 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
   const [states] = await world.run(Promise.all([dying(), vacuumer.store.vacuum('t', QUIET)]));
   expect(states).toContain('retired');
   expect(statesOf(world)).not.toContain('retired');
-  expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
+  expect(await keysBy(world, (await newcomer(world)).table)).toEqual(kept);
 });
 
 test('rule 14: a copy that nobody linked yet is left alone while its leaf waits, and goes once nobody can link it', async () => {
   const { world, table, left, retired, low } = await retiring();
   // The left neighbour grows, so a writer makes a copy; and dies before it links that.
   await growFirst(world, table);
-  const writer = world.process();
-  const written = await open(world, writer);
+  const { process: writer, table: written } = await newcomer(world);
   writer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
   await world.run(written.put(low + '!', text('new'), { timeoutMs: 2_000 }).catch(() => undefined));
   await world.run(writer.store.close());
@@ -274,9 +263,7 @@ test.each(['missing', 'stripped'])('rules 15, 28: a %s leaf behind a retired one
   if (what === 'missing') world.state.entities.delete(id);
   const name = Buffer.from(header.low).toString();
   for (const ask of [(table: Table<string>) => table.get(name), (table: Table<string>) => table.put(name, 'new')]) {
-    const asker = world.process();
-    const table = await open(world, asker);
-    asker.takeCalls();
+    const { process: asker, table } = await newcomer(world);
     await expect(world.run(ask(table))).rejects.toMatchObject({ code: 'corrupt' });
     expect(asker.takeCalls().length).toBeLessThan(20);
   }
@@ -311,15 +298,12 @@ test.each([
 });
 
 test('rule 27: a retired leaf with a damaged page fails its own keys alone, beside it all are written', async () => {
-  const { world, left, retired } = await retiring(1_000_000_000);
-  const leaves = leavesOf(world.state, 't');
-  const behind = leaves[leaves.findIndex(({ id }) => id === retired) + 1]!.id;
-  const lows = [left, retired, behind].map((id) =>
+  const { world, left, retired, behind } = await retiring(1_000_000_000);
+  const lows = [left, retired, behind.id].map((id) =>
     Buffer.from(storedNode(world.state, 't', id)!.header.low).toString(),
   );
   damagePage(world, storedNode(world.state, 't', retired)!);
-  const writer = world.process();
-  const table = await open(world, writer);
+  const { process: writer, table } = await newcomer(world);
   writer.rule(() => world.runtime.sleep(3).then(() => undefined));
   // Some of each arrive while the leaf takes its neighbour in.
   const putting = Array.from({ length: 40 }, async (_, number) => {
@@ -337,7 +321,7 @@ test('rule 27: a retired leaf with a damaged page fails its own keys alone, besi
 
 test('rule 27: what lies behind a retired leaf with a damaged page is written, though no entry names it', async () => {
   const world = new World();
-  const [filler, vacuumer, writer] = [world.process(), world.process(), world.process()];
+  const filler = world.process();
   filler.rule((call) =>
     isWriteOf('patch', 't!t!')(call) && storedRoot(world.state, 't').header.level > 0
       ? { fail: 'unavailable' }
@@ -346,15 +330,13 @@ test('rule 27: what lies behind a retired leaf with a damaged page is written, t
   const table = await open(world, filler);
   await fill(world, table, 0, 120);
   await world.run(table.deleteMany(keys(0, 120).filter((_, number) => number % 5 > 0)));
-  diesAtRetirement(world, vacuumer);
-  await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
-  const leaves = leavesOf(world.state, 't');
-  const at = leaves.findIndex(({ header }) => header.state === 'retired');
-  const behind = leaves[at + 1]!.header;
-  expect(childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child)).not.toContain(behind.container);
-  damagePage(world, leaves[at]!);
-  const written = await open(world, writer);
-  await world.run(written.put(`${Buffer.from(behind.low).toString()}+`, text('new')));
+  const { retired, behind } = await retireOne(world);
+  expect(childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child)).not.toContain(
+    behind.header.container,
+  );
+  damagePage(world, retired);
+  const { process: writer, table: written } = await newcomer(world);
+  await world.run(written.put(`${Buffer.from(behind.header.low).toString()}+`, text('new')));
   expect(writer.calls.length).toBeLessThan(20);
 });
 
@@ -363,8 +345,7 @@ test.each(['missing', 'retired'])('rule 27: a %s leaf behind a damaged retired o
   const { id, header } = changeBehind(world, retired, (now) => ({ ...now, state: 'retired' }));
   if (what === 'missing') world.state.entities.delete(id);
   damagePage(world, storedNode(world.state, 't', retired)!);
-  const writer = world.process();
-  const table = await open(world, writer);
+  const { process: writer, table } = await newcomer(world);
   const putting = table.put(Buffer.from(header.low).toString(), 'new');
   await expect(world.run(putting)).rejects.toMatchObject({ code: 'corrupt' });
   expect(writer.calls.length).toBeLessThan(40);
@@ -372,8 +353,7 @@ test.each(['missing', 'retired'])('rule 27: a %s leaf behind a damaged retired o
 
 test('rules 3, 27: a change that went with an absorb of unknown fate is not given away before that is known', async () => {
   const { world, left, low } = await retiring();
-  const writer = world.process();
-  const table = await open(world, writer);
+  const { process: writer, table } = await newcomer(world);
   const late = Promise.withResolvers<() => void>();
   let failing = 0;
   let deliver: (() => void) | undefined;
@@ -398,15 +378,12 @@ test('rules 3, 27: a change that went with an absorb of unknown fate is not give
 test('rules 3, 27: an attempt that landed before its leaf was read to absorb another is found out, and counts once', async () => {
   // The left leaf is so large that an attempt at it reads the one page it needs.
   const world = new World({ limits: { ...TINY, entityBytesMax: 200_000 } });
-  const [filler, vacuumer, writer] = [world.process(), world.process(), world.process()];
-  const [table, written] = [await open(world, filler), await open(world, writer)];
+  const [{ table }, { process: writer, table: written }] = [await newcomer(world), await newcomer(world)];
   for (const { key: name, value } of items(0, 120, 2_000)) await world.run(table.put(name, value));
   const [left, right] = leavesOf(world.state, 't');
   const low = Buffer.from(right!.header.low).toString();
   await world.run(table.deleteMany(keys(0, 120).filter((name) => name >= low)));
-  diesAtRetirement(world, vacuumer);
-  await world.run(vacuumer.store.vacuum('t', QUIET)).catch(() => undefined);
-  expect(storedNode(world.state, 't', right!.id)!.header.state).toBe('retired');
+  expect((await retireOne(world)).retired.id).toBe(right!.id);
 
   // The attempt is answered once the other change has met the retired leaf; it lands after the look
   // at it, and before the next read.
@@ -444,7 +421,7 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
   expect(table.stats().merges).toBe(1);
   expect(leavesOf(world.state, 't')).toHaveLength(before);
   expect(leavesOf(world.state, 't').every(({ header }) => header.state === 'live')).toBe(true);
-  expect(await keysBy(world, await open(world, world.process()))).toHaveLength(kept.length + 28);
+  expect(await keysBy(world, (await newcomer(world)).table)).toHaveLength(kept.length + 28);
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(isWriteOf('insert')(vacuumer.calls.at(-1)!)).toBe(false);
 });
@@ -460,10 +437,8 @@ test('rule 28: however many entries lead astray, to merged leaves or removed one
   for (const stored of ['live merged', 'live']) {
     await vacuum();
     expect([...new Set(statesOf(world).toSorted())].join(' ')).toBe(stored);
-    const reader = world.process();
+    const { process: reader, table: read } = await newcomer(world);
     hideFromBranches(world, reader);
-    const read = await open(world, reader);
-    reader.takeCalls();
     expect(await world.run(read.get(last))).toMatchObject({ key: last });
     expect(reader.takeCalls().length).toBeLessThan(60);
     // Merged leaves are removed a day later.
@@ -475,23 +450,25 @@ function levelOf(world: World, id: string): number {
   return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
 }
 
-test('rule 30: a process that slept for days writes to what was merged and removed meanwhile, and knows that it did', async () => {
-  const { world, writer, vacuumer, table, kept } = await emptied();
+test.each<[string, (table: Table<string>, name: string) => Promise<unknown>]>([
+  ['15: a process that slept for days finds', (table, name) => table.get(name)],
+  ['30: a process that slept for days writes', (table, name) => table.put(name, text('again'))],
+])('rule %s what was merged and removed meanwhile', async (_, call) => {
+  const { world, vacuumer, table, kept } = await emptied();
   await world.run(vacuumer.store.vacuum('t', QUIET));
   await world.run(world.runtime.sleep(25 * 60 * 60_000));
   expect((await world.run(vacuumer.store.vacuum('t', QUIET))).removed).toBeGreaterThan(5);
-  for (const name of kept) await world.run(table.put(name, text('again')));
+  expect(statesOf(world)).toEqual(['live']);
+  for (const name of kept) expect(await world.run(call(table, name))).toHaveProperty('version');
   expect(table.stats().unknownOutcomes).toBe(0);
-  expect(writer.writes.length).toBeGreaterThan(0);
-  expect(await keysBy(world, await open(world, world.process()))).toEqual(kept);
+  expect(await keysBy(world, (await newcomer(world)).table)).toEqual(kept);
 });
 
 test('rule 27: a merge that a reading settled counts once', async () => {
   for (const isCopied of [false, true]) {
     const { world, table, left, low } = await retiring();
     if (isCopied) await growFirst(world, table);
-    const writer = world.process();
-    const written = await open(world, writer);
+    const { process: writer, table: written } = await newcomer(world);
     writer.once(isChangeOf(left), { replyLost: true });
     await world.run(written.put(`${low}!`, text('new')));
     expect(writer.writes.length).toBeGreaterThan(0);
@@ -519,8 +496,7 @@ test('rule 29: who would absorb a leaf, and finds that another did, mends the en
 test('rule 27: a copy that may not be there is not linked', async () => {
   const { world, table, low } = await retiring();
   await growFirst(world, table);
-  const writer = world.process();
-  const written = await open(world, writer);
+  const { process: writer, table: written } = await newcomer(world);
   writer.once(isWriteOf('insert'), { fail: 'unavailable' });
   await world.run(written.put(low + '!', text('new')));
   expect(await world.run(table.get(low + '!'))).toMatchObject({ value: text('new') });
@@ -530,8 +506,7 @@ test('rule 27: a copy that may not be there is not linked', async () => {
 test('rule 27: a copy that cannot be made sure of is tried again after a pause, and no second one is made', async () => {
   const { world, table, low } = await retiring();
   await growFirst(world, table);
-  const writer = world.process();
-  const written = await open(world, writer);
+  const { process: writer, table: written } = await newcomer(world);
   const isAfterwards = writer.rule(async (call) => {
     await world.runtime.sleep(5);
     return isWriteOf('insert')(call) ? { replyLost: true, fail: 'throttled' } : undefined;
@@ -565,13 +540,4 @@ test('rule 31: what became of a write is told by its leaf although that was merg
   const { version } = await world.run(table.put(name, text('new'), { ifAbsent: true, timeoutMs: 1_000_000 }));
   expect(storedNode(world.state, 't', leaf.id)!.header.state).toBe('merged');
   expect(await world.run(table.get(name))).toMatchObject({ version, value: text('new') });
-});
-
-test('rule 15: who remembers a leaf of which nothing is left any more finds its records', async () => {
-  const { world, vacuumer, table, kept } = await emptied();
-  await world.run(vacuumer.store.vacuum('t', QUIET));
-  await world.run(world.runtime.sleep(25 * 3_600_000));
-  await world.run(vacuumer.store.vacuum('t', QUIET));
-  expect(statesOf(world)).toEqual(['live']);
-  for (const name of kept) expect(await world.run(table.get(name))).toMatchObject({ key: name });
 });

@@ -6,14 +6,9 @@ import { encodeHeader, type Header } from '../../../shared/store/format/header.t
 import { COMMIT_PART, HEADER_PART, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { Provider } from '../../simulation/provider.ts';
-import {
-  levelsOf as linkedLevelsOf,
-  orphansOf as unlinkedIn,
-  storedRecords,
-  structureFaults,
-} from '../../simulation/structure.ts';
+import { levelsOf as linkedLevelsOf, orphansOf as unlinkedIn, storedRecords, structureFaults } from '../../simulation/structure.ts';
 import { entityId, hexId } from '../../support/ids.ts';
-import type { Process, World } from './world.ts';
+import type { World } from './world.ts';
 
 const NEVER = { tick: 0, wallMs: 0, monotonicMs: 0 };
 
@@ -53,11 +48,6 @@ export function storedIds(state: MemoryState, table: string): EntityId[] {
 /** The state of each container of the table but its root. */
 export function statesOf({ state }: World): Header['state'][] {
   return storedIds(state, 't').map((id) => storedNode(state, 't', id)!.header.state);
-}
-
-/** The process, which merges, reaches the provider no more once a leaf is retired. */
-export function diesAtRetirement(world: World, process: Process): void {
-  process.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
 }
 
 /** Every level, root first, each from its leftmost node along the right links. */

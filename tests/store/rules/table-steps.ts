@@ -1,6 +1,8 @@
 // Most tests of the protocol begin with a table in order of keys, some records in it, and a look at
 // what it holds.
-import type { Order, Scan, ScanOptions, Table } from '../../../shared/store/index.ts';
+import { expect } from 'vitest';
+import type { Order, Scan, ScanOptions, StoreOptions, Table } from '../../../shared/store/index.ts';
+import { leavesOf, statesOf } from './structure.ts';
 import { key, type Process, text, World } from './world.ts';
 
 export async function open<V = string>(world: World, process: Process, order: Order = 'key'): Promise<Table<V>> {
@@ -45,4 +47,28 @@ export function keysOf<V>(scan: Scan<V>): Promise<string[]> {
 /** As `keysOf`, of the whole table or a range, in the world's time. */
 export function keysBy<V>(world: World, table: Table<V>, options: ScanOptions = {}): Promise<string[]> {
   return world.run(keysOf(table.scan(options)));
+}
+
+/** A process that has opened the table, and knows no more of it. */
+export async function newcomer<V = string>(world: World, options?: Partial<StoreOptions>) {
+  const process = world.process(options);
+  const table = await open<V>(world, process);
+  process.takeCalls();
+  return { process, table };
+}
+
+/** The process, which merges, reaches the provider no more once a leaf is retired. */
+export function diesAtRetirement(world: World, process: Process): void {
+  process.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
+}
+
+/** A vacuum retires a leaf and dies. Gives the leaf, the key at its low, and its neighbours. */
+export async function retireOne(world: World, quietMs = 60_000) {
+  const vacuumer = world.process();
+  diesAtRetirement(world, vacuumer);
+  await expect(world.run(vacuumer.store.vacuum('t', { quietMs }))).rejects.toMatchObject({ code: 'unknown' });
+  const leaves = leavesOf(world.state, 't');
+  const at = leaves.findIndex(({ header }) => header.state === 'retired');
+  const [left, retired, behind] = [leaves[at - 1]!, leaves[at]!, leaves[at + 1]!];
+  return { vacuumer, left, retired, behind, low: Buffer.from(retired.header.low).toString() };
 }
