@@ -303,9 +303,11 @@ export class ActionSource {
   }
 }
 
-/** The options of every call of an action. */
-export function optionsOf({ timeoutMs }: { readonly timeoutMs: number | undefined }): { timeoutMs?: number } {
-  return timeoutMs === undefined ? {} : { timeoutMs };
+/** The options that are given: without those that are undefined. */
+export function given<O extends object>(options: O): { [Name in keyof O]?: Exclude<O[Name], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ReturnType<
+    typeof given<O>
+  >;
 }
 
 /** Adds batches to some clients. Some of their conditions fail. */

@@ -1,19 +1,11 @@
 // A client's actions on many records or the table. Each item or scanned record is an operation.
 import type { BatchItem, Entry, ScanOptions } from '../../shared/store/index.ts';
 import type { Client } from './client.ts';
-import type { Operation, State } from './history.ts';
+import type { Operation } from './history.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';
 import { TIMEOUT_MS } from './process.ts';
-import type { Call, Recorder } from './recorder.ts';
-import {
-  type Batch,
-  type Clearing,
-  type OnKeys,
-  type OnTable,
-  optionsOf,
-  type PutMany,
-  type Scanning,
-} from './actions.ts';
+import type { Call, Judged, Recorder } from './recorder.ts';
+import { type Batch, type Clearing, type OnKeys, type OnTable, given, type PutMany, type Scanning } from './actions.ts';
 import { positionOf } from './provider.ts';
 import { TABLE } from './scenario.ts';
 
@@ -31,8 +23,9 @@ export class Batches {
     const { recorder } = this.#client.options;
     const keys = action.keys.map((key) => this.#client.nameOf(key));
     const call = recorder.begin(life);
-    const answer = await this.#client.ask('getMany', call, action.timeoutMs, [], () =>
-      table.getMany(keys, optionsOf(action)),
+    const { timeoutMs } = action;
+    const answer = await this.#client.ask('getMany', call, timeoutMs, [], () =>
+      table.getMany(keys, given({ timeoutMs })),
     );
     if (answer.kind !== 'value') return;
     if (answer.value.length !== keys.length) recorder.complain('getMany has not an outcome for each key');
@@ -46,99 +39,65 @@ export class Batches {
 
   async putMany(action: PutMany, life: Caller, table: CalledTable): Promise<void> {
     const { recorder } = this.#client.options;
-    const { ttlMs, ifAbsent } = action;
+    const { ttlMs, timeoutMs, bytes } = action;
+    const ifAbsent = action.ifAbsent || undefined;
     const call = recorder.begin(life);
     const items = action.keys.map((key) => {
-      const value = this.#client.newValue(action.bytes);
+      const value = this.#client.newValue(bytes);
       recorder.expires(value.id, ttlMs);
-      return {
-        key: this.#client.nameOf(key),
-        value,
-        ...(ifAbsent ? { ifAbsent } : {}),
-        ...(ttlMs === undefined ? {} : { ttlMs }),
-      };
+      return { key: this.#client.nameOf(key), value, ...given({ ifAbsent, ttlMs }) };
     });
-    const answer = await this.#client.ask('putMany', call, action.timeoutMs, [], () =>
-      table.putMany(items, optionsOf(action)),
+    const answer = await this.#client.ask('putMany', call, timeoutMs, [], () =>
+      table.putMany(items, given({ timeoutMs })),
     );
-    const outcomes = answer.kind === 'value' ? answer.value : undefined;
-    const chain = new Chain();
+    if (answer.kind === 'value' && answer.value.length < items.length)
+      recorder.complain('putMany has not an outcome for each item');
+    const chain = new Chain(recorder, call);
     for (const [at, { key, value }] of items.entries()) {
       const { id } = value;
-      const outcome = outcomes?.[at];
+      const outcome = answer.kind === 'value' ? answer.value[at] : undefined;
       const what = `put ${id} of a batch${ifAbsent ? ' ifAbsent' : ''}`;
-      const add = (isKnown: boolean, isDone: boolean): void => {
-        const operation = recorder.add(
-          key,
-          isDone ? what : `${what}: conflict`,
-          call,
-          isKnown,
-          (window) => (state) => {
-            const isMet = !ifAbsent || recorder.views(state, window).includes(undefined);
-            const wasRefused = ifAbsent && recorder.views(state, window).some((seen) => seen !== undefined);
-            return isDone ? (isMet ? [id] : []) : wasRefused ? [state] : [];
-          },
-          chain.before(key),
-        );
-        if (isKnown) chain.add(key, operation);
-      };
-      if (outcomes !== undefined && outcome === undefined)
-        recorder.complain('putMany has not an outcome for each item');
+      const puts: Judged = (seen) => (!ifAbsent || seen.includes(undefined) ? [id] : []);
       if (outcome?.status === 'written') {
         recorder.settleExpiry(id, call, ttlMs);
         recorder.shows(key, outcome.version, id);
-        add(true, true);
-      } else if (outcome === undefined) {
-        if (answer.kind === 'unknown') add(false, true);
-      } else if (outcome.error.code === 'conflict' && ifAbsent) add(true, false);
-      else if (
-        this.#client.fails('an item of putMany', call, outcome.error, this.#client.writeCodes(action.bytes)) ===
-        'unknown'
-      )
-        add(false, true);
+        chain.add(key, what, true, puts);
+      } else if (outcome?.error.code === 'conflict' && ifAbsent)
+        chain.add(key, `${what}: conflict`, true, (seen, state) =>
+          seen.some((one) => one !== undefined) ? [state] : [],
+        );
+      else if (this.#mayHaveWritten('putMany', call, answer.kind, outcome?.error, bytes))
+        chain.add(key, what, false, puts);
     }
   }
 
   async deleteMany(action: OnKeys, life: Caller, table: CalledTable): Promise<void> {
     const { recorder } = this.#client.options;
+    const { timeoutMs } = action;
     const keys = action.keys.map((key) => this.#client.nameOf(key));
     const call = recorder.begin(life);
-    const answer = await this.#client.ask('deleteMany', call, action.timeoutMs, [], () =>
-      table.deleteMany(keys, optionsOf(action)),
+    const answer = await this.#client.ask('deleteMany', call, timeoutMs, [], () =>
+      table.deleteMany(keys, given({ timeoutMs })),
     );
-    const outcomes = answer.kind === 'value' ? answer.value : undefined;
-    const chain = new Chain();
+    const chain = new Chain(recorder, call);
     for (const [at, key] of keys.entries()) {
-      const outcome = outcomes?.[at];
-      const status = outcome?.status;
-      if (status === 'failed') {
-        if (
-          this.#client.fails(
-            'an item of deleteMany',
-            call,
-            outcome?.status === 'failed' ? outcome.error : undefined,
-            this.#client.writeCodes(),
-          ) === 'nothing'
-        )
-          continue;
-      } else if (outcome === undefined && answer.kind !== 'unknown') continue;
-      if (status === 'deleted' && outcome?.status === 'deleted')
+      const outcome = answer.kind === 'value' ? answer.value[at] : undefined;
+      const isKnown = outcome !== undefined && outcome.status !== 'failed';
+      const error = outcome?.status === 'failed' ? outcome.error : undefined;
+      if (!isKnown && !this.#mayHaveWritten('deleteMany', call, answer.kind, error)) continue;
+      if (outcome?.status === 'deleted')
         recorder.shows(key, outcome.version, `the deletion ${at} of moment ${call.calledAt}`);
-      const isKnown = status === 'deleted' || status === 'absent';
-      const operation = recorder.add(
-        key,
-        `delete of a batch: ${status ?? 'cut off'}`,
-        call,
-        isKnown,
-        (window) => (state) => {
-          const views = recorder.views(state, window);
-          if (status === 'absent') return views.includes(undefined) ? [state] : [];
-          return status !== 'deleted' || views.some((seen) => seen !== undefined) ? [undefined] : [];
-        },
-        chain.before(key),
-      );
-      if (isKnown) chain.add(key, operation);
+      chain.add(key, `delete of a batch: ${outcome?.status ?? 'cut off'}`, isKnown, (seen, state) => {
+        if (outcome?.status === 'absent') return seen.includes(undefined) ? [state] : [];
+        return outcome?.status !== 'deleted' || seen.some((one) => one !== undefined) ? [undefined] : [];
+      });
     }
+  }
+
+  /** Whether an item without an outcome that says so may have been written all the same. */
+  #mayHaveWritten(verb: string, call: Call, kind: string, error: unknown, bytes = 0): boolean {
+    if (error === undefined) return kind === 'unknown';
+    return this.#client.fails(`an item of ${verb}`, call, error, this.#client.writeCodes(bytes)) === 'unknown';
   }
 
   /** A scan reads every record, each at its own moment within the scan. */
@@ -150,11 +109,7 @@ export class Batches {
     let cursor: string | undefined;
     let isWhole = false;
     for (let rounds = 0; rounds < RESUMPTIONS_MAX && !isWhole; rounds += 1) {
-      const options = {
-        ...optionsOf(action),
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(action.limit === undefined ? {} : { limit: action.limit }),
-      };
+      const options = given({ timeoutMs: action.timeoutMs, cursor, limit: action.limit });
       const answer = await this.#client.ask('scan', { ...call, naps: -1 }, undefined, ['conflict'], () =>
         collect(table, options),
       );
@@ -197,9 +152,9 @@ export class Batches {
       if (id === undefined) return { key, delete: true };
       return { key, value: this.#client.newValue(action.bytes, id), ...(does === 'put' ? {} : { ifAbsent: true }) };
     });
-    const codes = [...this.#client.writeCodes(), 'conflict'];
+    const codes = this.#client.writeCodes(0, true);
     const answer = await this.#client.ask('batch', call, action.timeoutMs, codes, () =>
-      table.batch(items, optionsOf(action)),
+      table.batch(items, given({ timeoutMs: action.timeoutMs })),
     );
     if (answer.kind === 'value') events.count('batch of a group');
     if (answer.kind === 'nothing') return events.count(`batch that wrote nothing: ${answer.code}`);
@@ -207,8 +162,7 @@ export class Batches {
       const version = answer.kind === 'value' ? answer.value[at]?.version : undefined;
       if (id !== undefined && version !== undefined) recorder.shows(key, version, id);
       const isKnown = answer.kind === 'value';
-      const makes = (window: Parameters<Recorder['views']>[1]) => (state: State) => {
-        const seen = recorder.views(state, window);
+      const makes: Judged = (seen, state) => {
         if (does === 'put') return [id];
         if (does === 'putIfAbsent') return seen.includes(undefined) ? [id] : [];
         if (isKnown && version === undefined) return seen.includes(undefined) ? [state] : [];
@@ -225,22 +179,19 @@ export class Batches {
     const range = action.range === undefined ? {} : { from: this.#client.nameOf(from), to: this.#client.nameOf(to) };
     const call = recorder.begin(life);
     // Its deadline is that of each leaf.
-    const answer = await this.#client.ask(
-      'clear',
-      { ...call, naps: -1 },
-      undefined,
-      [...this.#client.writeCodes(), 'conflict'],
-      () => table.clear({ ...optionsOf(action), ...range }),
+    const codes = this.#client.writeCodes(0, true);
+    const answer = await this.#client.ask('clear', { ...call, naps: -1 }, undefined, codes, () =>
+      table.clear(given({ timeoutMs: action.timeoutMs, ...range })),
     );
     const isKnown = answer.kind === 'value';
     const keys = Array.from({ length: scenario.keyCount }, (_, key) => key).filter((key) => key >= from && key < to);
     if (isKnown && answer.value > keys.length) recorder.complain('a clear deleted more records than there are keys');
     if (isKnown && answer.value > 0) events.count('records cleared');
     for (const key of keys)
-      recorder.add(this.#client.nameOf(key), 'clear', call, isKnown, (window) => (state) => [
+      recorder.add(this.#client.nameOf(key), 'clear', call, isKnown, (seen, state) => [
         undefined,
         // An expired record may stay.
-        ...(state !== undefined && recorder.views(state, window).includes(undefined) ? [state] : []),
+        ...(state !== undefined && seen.includes(undefined) ? [state] : []),
       ]);
   }
 
@@ -249,7 +200,7 @@ export class Batches {
     const call = recorder.begin(life);
     const ask = <T>(work: () => Promise<T>, timeoutMs = action.timeoutMs) =>
       this.#client.ask(action.kind, call, timeoutMs, [...this.#client.writeCodes(), 'not_found'], work);
-    const options = optionsOf(action);
+    const options = given({ timeoutMs: action.timeoutMs });
     switch (action.kind) {
       case 'vacuum': {
         const { quietMs } = action;
@@ -288,13 +239,8 @@ export class Batches {
     const { recorder, scenario } = this.#client.options;
     for (let key = 0; key < scenario.keyCount; key += 1) {
       const what = isDropped === false ? 'drop: no table' : 'drop';
-      recorder.add(
-        this.#client.nameOf(key),
-        what,
-        call,
-        isDropped !== undefined,
-        (window) => (state) =>
-          isDropped !== false || recorder.views(state, window).includes(undefined) ? [undefined] : [],
+      recorder.add(this.#client.nameOf(key), what, call, isDropped !== undefined, (seen) =>
+        isDropped !== false || seen.includes(undefined) ? [undefined] : [],
       );
     }
   }
@@ -302,14 +248,18 @@ export class Batches {
 
 /** Equal keys of a batch take effect in the given order, except operations of unknown fate. */
 class Chain {
+  readonly #recorder: Recorder;
+  readonly #call: Call;
   readonly #last = new Map<string, Operation>();
 
-  before(key: string): Operation | undefined {
-    return this.#last.get(key);
+  constructor(recorder: Recorder, call: Call) {
+    this.#recorder = recorder;
+    this.#call = call;
   }
 
-  add(key: string, operation: Operation): void {
-    this.#last.set(key, operation);
+  add(key: string, name: string, isKnown: boolean, judged: Judged): void {
+    const operation = this.#recorder.add(key, name, this.#call, isKnown, judged, this.#last.get(key));
+    if (isKnown) this.#last.set(key, operation);
   }
 }
 

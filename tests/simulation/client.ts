@@ -4,7 +4,7 @@ import { Batches } from './batches.ts';
 import type { Events } from './events.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';
 import type { Call, Recorder } from './recorder.ts';
-import type { Action } from './actions.ts';
+import { type Action, given } from './actions.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
 import { Singles } from './singles.ts';
 
@@ -95,11 +95,12 @@ export class Client {
     return this.options.recorder.fails(what, error, [...always, ...allowed]);
   }
 
-  /** Codes with which a write of so many bytes may fail. */
-  writeCodes(bytes = 0): readonly string[] {
+  /** Codes with which a write of so many bytes may fail, with a condition or without. */
+  writeCodes(bytes = 0, isConditional = false): readonly string[] {
     const mayBeRefused = this.options.scenario.faults['refused for its size'] !== undefined;
     return [
       'unknown',
+      ...(isConditional ? ['conflict'] : []),
       ...(mayBeRefused ? ['invalid'] : []),
       ...(mayBeRefused || bytes > LARGE_BYTES || this.options.scenario.groupBy !== undefined ? ['too_large'] : []),
     ];
@@ -127,12 +128,8 @@ export class Client {
       this.#seen.set(key, entry);
     }
     const shown = entry?.value.id;
-    recorder.add(
-      key,
-      `${what} ${shown ?? 'absent'}`,
-      call,
-      true,
-      (window) => (state) => (recorder.views(state, window).includes(shown) ? [state] : []),
+    recorder.add(key, `${what} ${shown ?? 'absent'}`, call, true, (seen, state) =>
+      seen.includes(shown) ? [state] : [],
     );
   }
 
@@ -143,7 +140,7 @@ export class Client {
     const { scenario, recorder } = this.options;
     const { order, groupBy, containers } = scenario;
     const answer = await this.ask('opening', recorder.begin(life), undefined, this.writeCodes(), () =>
-      life.store.table<Value>(TABLE, { order, containers, ...(groupBy === undefined ? {} : { groupBy }) }),
+      life.store.table<Value>(TABLE, { order, containers, ...given({ groupBy }) }),
     );
     if (answer.kind !== 'value') return undefined;
     this.#tables.set(life, answer.value);

@@ -3,7 +3,7 @@
 import { StoreError } from '../../shared/store/index.ts';
 import { Complaints } from './complaints.ts';
 import type { Events } from './events.ts';
-import { type Effect, isLinearizable, type Operation, OPERATIONS_MAX, type State } from './history.ts';
+import { isLinearizable, type Operation, OPERATIONS_MAX, type State } from './history.ts';
 import type { Caller } from './caller.ts';
 
 /** A record expires between these wall times of the process that wrote it. */
@@ -30,6 +30,9 @@ interface Window {
 
 /** Timers have whole milliseconds, and each wave of a batch sets one. */
 const LATE_MS = 40;
+
+/** The states that an operation may leave, where callers may see one of `seen` of the state. */
+export type Judged = (seen: readonly State[], state: State) => readonly State[];
 
 export class Recorder {
   readonly #complaints: Complaints;
@@ -86,17 +89,11 @@ export class Recorder {
   }
 
   /** Adds an operation with its answer, or with `isKnown` false if its fate is unknown. */
-  add(
-    key: string,
-    name: string,
-    call: Call,
-    isKnown: boolean,
-    effect: (window: Window) => Effect,
-    after?: Operation,
-  ): Operation {
+  add(key: string, name: string, call: Call, isKnown: boolean, judged: Judged, after?: Operation): Operation {
     const answeredAt = isKnown ? this.#moment() : Infinity;
     const window = isKnown ? this.#windowOf(call) : { fromMs: -Infinity, toMs: Infinity };
-    const operation: Operation = { name, calledAt: call.calledAt, answeredAt, effect: effect(window), after };
+    const effect = (state: State): readonly State[] => judged(this.#views(state, window), state);
+    const operation: Operation = { name, calledAt: call.calledAt, answeredAt, effect, after };
     this.operations += 1;
     const history = this.#histories.get(key);
     if (history === undefined) this.#histories.set(key, [operation]);
@@ -110,7 +107,7 @@ export class Recorder {
   }
 
   /** The states that callers may see: `state`, or absent if its expiry lies in the window. */
-  views(state: State, window: Window): State[] {
+  #views(state: State, window: Window): State[] {
     const expiry = state === undefined ? undefined : this.#expiries.get(state);
     if (expiry === undefined) return [state];
     const seen: State[] = window.fromMs < expiry.toMs ? [state] : [];
