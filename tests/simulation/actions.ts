@@ -61,7 +61,8 @@ export interface Vacuuming extends Base<'vacuum'> {
 export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'>;
 
 export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | Clearing | Batch | OnTable;
-export type ActionKind = Action['kind'];
+/** Clears and batches are drawn apart: see `clearBeside`. */
+type Drawn = Exclude<Action['kind'], 'clear' | 'batch'>;
 
 /** Without scans and the final reads. history.ts searches the orders of one record's operations. */
 const OPERATIONS_OF_A_KEY_MAX = 26;
@@ -76,7 +77,7 @@ export const KEYS_OF_A_GROUP = 10;
 /** Records of one batch. The root that it splits must hold all separators that come of it. */
 const LOAD_KEYS = 20;
 
-const ACTIONS: Readonly<Record<ActionKind, number>> = {
+const ACTIONS: Readonly<Record<Drawn, number>> = {
   get: 24,
   put: 20,
   putIfAbsent: 7,
@@ -90,9 +91,6 @@ const ACTIONS: Readonly<Record<ActionKind, number>> = {
   putMany: 7,
   deleteMany: 2,
   scan: 3,
-  // Drawn apart: see `clearBeside`.
-  clear: 0,
-  batch: 0,
   vacuum: 3,
   drop: 0,
   reopen: 1,
@@ -100,7 +98,7 @@ const ACTIONS: Readonly<Record<ActionKind, number>> = {
 };
 
 /** Mostly actions whose outcome depends on the record's state. */
-const HOT_ACTIONS: Partial<Record<ActionKind, number>> = {
+const HOT_ACTIONS: Partial<Record<Drawn, number>> = {
   get: 8,
   put: 6,
   putIfAbsent: 40,
@@ -112,7 +110,7 @@ const HOT_ACTIONS: Partial<Record<ActionKind, number>> = {
 };
 
 /** Leaves fall empty and are merged while others look for their records. */
-const MERGING_ACTIONS: Partial<Record<ActionKind, number>> = {
+const MERGING_ACTIONS: Partial<Record<Drawn, number>> = {
   put: 14,
   delete: 8,
   deleteMany: 8,
@@ -140,7 +138,7 @@ export interface ActionRules {
 export class ActionSource {
   readonly #chance: Chance;
   readonly #rules: ActionRules;
-  readonly #weights: Readonly<Record<ActionKind, number>>;
+  readonly #weights: Readonly<Record<Drawn, number>>;
   readonly #uses: number[];
   #scans = 0;
   #drops = 0;
@@ -157,32 +155,27 @@ export class ActionSource {
 
   /** Batches that fill the table with all keys. */
   load(bytes = this.#rules.isScattered ? 20 : this.#chance.of([20, 150, 300])): PutMany[] {
-    const keys = this.#uses.map((_, key) => key);
     const rest = { kind: 'putMany', ttlMs: undefined, ifAbsent: false, gapMs: 0, timeoutMs: undefined } as const;
-    const batches = Array.from({ length: Math.ceil(keys.length / LOAD_KEYS) }, (_, at) =>
-      keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)),
-    );
-    return batches.map((batch) => ({ ...rest, keys: batch, bytes }));
+    return inLoads(this.#allKeys()).map((keys) => ({ ...rest, keys, bytes }));
   }
 
   /** Batches that delete 85 % of the records. */
   unload(): OnKeys[] {
-    const keys = this.#uses.map((_, key) => key).filter(() => this.#chance.is(0.85));
-    const rest = { kind: 'deleteMany', gapMs: 0, timeoutMs: undefined } as const;
-    return Array.from({ length: Math.ceil(keys.length / LOAD_KEYS) }, (_, at) => ({
-      ...rest,
-      keys: keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)),
-    }));
+    const keys = this.#allKeys().filter(() => this.#chance.is(0.85));
+    return inLoads(keys).map((batch) => ({ kind: 'deleteMany', gapMs: 0, timeoutMs: undefined, keys: batch }));
   }
 
   /** Reads every record of the table. */
   look(gapMs: number): OnKeys[] {
-    const keys = this.#uses.map((_, key) => key);
-    return [{ kind: 'getMany', gapMs, timeoutMs: undefined, keys }];
+    return [{ kind: 'getMany', gapMs, timeoutMs: undefined, keys: this.#allKeys() }];
   }
 
   vacuum(gapMs: number): Vacuuming {
     return { kind: 'vacuum', gapMs, timeoutMs: undefined, quietMs: this.#quietMs() };
+  }
+
+  #allKeys(): number[] {
+    return [...this.#uses.keys()];
   }
 
   draw(count: number): Action[] {
@@ -230,10 +223,6 @@ export class ActionSource {
           limit: chance.is(0.5) ? 1 + chance.below(6) : undefined,
           pauseMs: chance.of([0, 0, 30, 1_000]),
         };
-      case 'clear':
-        return { ...base, kind, range: undefined };
-      case 'batch':
-        return { ...base, kind, parts: [], bytes: 0 };
       case 'vacuum':
         return { ...base, kind, quietMs: this.#rules.isMerging ? this.#quietMs() : 0 };
       case 'drop':
@@ -245,7 +234,7 @@ export class ActionSource {
     }
   }
 
-  #kind(): ActionKind {
+  #kind(): Drawn {
     const kind = this.#chance.weighted(this.#weights);
     if (kind === 'scan' && (this.#scans += 1) > SCANS_MAX) return 'vacuum';
     if (kind === 'drop' && (this.#drops += 1) > DROPS_MAX) return 'vacuum';
@@ -267,7 +256,7 @@ export class ActionSource {
   }
 
   /** Hot deletes give up early. The commit that carries them goes on with the other changes. */
-  #timeoutMs(kind: ActionKind): number | undefined {
+  #timeoutMs(kind: Drawn): number | undefined {
     if (this.#rules.isHot && kind === 'delete' && this.#chance.is(0.8)) return 1 + this.#chance.below(9_000);
     return this.#chance.is(0.12) ? 1 + this.#chance.below(600) : undefined;
   }
@@ -301,6 +290,11 @@ export class ActionSource {
     if (!this.#rules.hasTtl || this.#chance.is(0.5)) return undefined;
     return 1 + this.#chance.below(this.#chance.of([100, 2_000, 400_000]));
   }
+}
+
+function inLoads(keys: readonly number[]): number[][] {
+  const count = Math.ceil(keys.length / LOAD_KEYS);
+  return Array.from({ length: count }, (_, at) => keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)));
 }
 
 /** The options that are given: without those that are undefined. */

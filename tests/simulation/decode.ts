@@ -140,23 +140,24 @@ function nodeOf(bytes: Buffer): Node {
   const order = groupBy === undefined ? (['hash', 'key'] as const)[orderByte]! : 'key';
   const state = STATES[cursor.number(1)];
   if (state === undefined) throw new RangeError('no state that the format knows');
-  const level = cursor.number(1);
-  const incarnation = cursor.id();
-  const container = cursor.id();
-  const low = cursor.bytes();
-  const high = cursor.optional(() => cursor.bytes());
-  const right = cursor.optional(() => cursor.id());
-  const nextNumber = cursor.varint();
-  const commitCount = cursor.varint();
-  const ids = cursor.bytes().toString('hex');
-  const createdAtMs = cursor.varint();
-  const origin = cursor.optional(() => ({ id: cursor.bytes().toString(), version: cursor.bytes().toString() }));
-  const deadSlots = cursor.many(() => {
-    const slot = cursor.varint();
-    cursor.varint();
-    return slot;
-  });
-  const rows = rowsOf(cursor, low);
+  const head = {
+    order,
+    groupBy,
+    state,
+    level: cursor.number(1),
+    incarnation: cursor.id(),
+    container: cursor.id(),
+    low: cursor.bytes(),
+    high: cursor.optional(() => cursor.bytes()),
+    right: cursor.optional(() => cursor.id()),
+    nextNumber: cursor.varint(),
+    commitCount: cursor.varint(),
+    commitIds: cursor.bytes().toString('hex').match(/.{16}/g) ?? [],
+    createdAtMs: cursor.varint(),
+    origin: cursor.optional(() => ({ id: cursor.bytes().toString(), version: cursor.bytes().toString() })),
+    deadSlots: cursor.many(() => [cursor.varint(), cursor.varint()][0]!),
+  };
+  const rows = rowsOf(cursor, head.low);
   const layers = layersOf(
     rows,
     cursor.many(() => cursor.varint()),
@@ -165,28 +166,7 @@ function nodeOf(bytes: Buffer): Node {
   const parts = cursor.left > 4 ? cursor.many(() => ({ low: cursor.bytes(), id: cursor.id() })) : [];
   if (parts.length > 0) cursor.varint();
   if (cursor.left !== 4) throw new RangeError('bytes beyond the header');
-  const commitIds = ids.match(/.{16}/g) ?? [];
-  return {
-    order,
-    groupBy,
-    state,
-    level,
-    incarnation,
-    container,
-    low,
-    high,
-    right,
-    nextNumber,
-    commitCount,
-    commitIds,
-    createdAtMs,
-    origin,
-    deadSlots,
-    layers,
-    rows,
-    holdForMs,
-    parts,
-  };
+  return { ...head, layers, rows, holdForMs, parts };
 }
 
 function rowsOf(cursor: Cursor, low: Buffer): Row[] {

@@ -28,8 +28,6 @@ const LONG_MS = 1_000_000;
 export class Life implements Owner, Runtime {
   readonly number: number;
   readonly store: Store;
-  /** Resolves at its crash. */
-  readonly crashed: Promise<void>;
   /** Requests under way that a crash may still recall. */
   readonly inFlight = new Set<() => void>();
   isDead = false;
@@ -43,11 +41,13 @@ export class Life implements Owner, Runtime {
   #looksAtStep = 0;
   readonly #scheduler: Scheduler;
   readonly #chance: Chance;
-  readonly #process: Process;
   #stoodStillMs = 0;
   /** How busy it is, 0 to 1; undefined: drawn at each look. */
   readonly #busyShare: number | undefined;
-  #die: () => void;
+  readonly #death = Promise.withResolvers<void>();
+  /** Resolves at its crash. */
+  readonly crashed = this.#death.promise;
+  readonly process: Process;
 
   constructor(
     process: Process,
@@ -56,13 +56,10 @@ export class Life implements Owner, Runtime {
     number: number,
     driverFor: (life: Life) => Driver,
   ) {
-    this.#process = process;
+    this.process = process;
     this.#scheduler = scheduler;
     this.number = number;
     this.#chance = new Chance(scenario.seed, 2, process.index, number);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.crashed = promise;
-    this.#die = resolve;
     this.#busyShare = this.#chance.is(0.5) ? this.#chance.share() : undefined;
     const { compression, cacheBytesMax } = scenario;
     const driver = driverFor(this);
@@ -72,13 +69,9 @@ export class Life implements Owner, Runtime {
   /** Its tables, for their statistics. */
   readonly tables: { stats(): TableStats }[] = [];
 
-  get process(): Process {
-    return this.#process;
-  }
-
   wallMs(): number {
     this.#countLook();
-    return Math.floor(START_WALL_MS + this.#scheduler.nowMs + this.#process.wallOffsetMs);
+    return Math.floor(START_WALL_MS + this.#scheduler.nowMs + this.process.wallOffsetMs);
   }
 
   monotonicMs(): number {
@@ -107,7 +100,7 @@ export class Life implements Owner, Runtime {
   #end(): void {
     if (this.isStuck) return;
     this.isStuck = true;
-    this.#process.crash(RESTART_MS);
+    this.process.crash(RESTART_MS);
   }
 
   busyShare(): number {
@@ -137,7 +130,7 @@ export class Life implements Owner, Runtime {
   crash(): void {
     this.isDead = true;
     for (const recall of this.inFlight) if (this.#chance.is(0.5)) recall();
-    this.#die();
+    this.#death.resolve();
   }
 
   nap(ms: number, monotonicStops: boolean): void {
@@ -156,7 +149,8 @@ export class Process {
   readonly mergeSteps: Record<MergeStep, number> = { retire: 0, copy: 0, absorb: 0, strip: 0 };
   /** The sum of all jumps of its clock. */
   wallJumpsMs = 0;
-  #life: Life;
+  /** The latest life, which may have ended. */
+  life: Life;
   #restarted: Promise<void> = Promise.resolve();
   readonly #scheduler: Scheduler;
   readonly #start: (number: number) => Life;
@@ -170,24 +164,19 @@ export class Process {
       this.lives.push(life);
       return life;
     };
-    this.#life = this.#start(0);
+    this.life = this.#start(0);
   }
 
   /** All its lives. */
   readonly lives: Life[] = [];
 
-  /** The latest life, which may have ended. */
-  get life(): Life {
-    return this.#life;
-  }
-
   /** Memory is gone. The process starts again after `downMs`, with an empty one. */
   crash(downMs: number): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#restarted = promise;
-    this.#life.crash();
+    this.life.crash();
     this.#scheduler.at(this.#scheduler.nowMs + downMs, () => {
-      this.#life = this.#start(this.#life.number + 1);
+      this.life = this.#start(this.life.number + 1);
       resolve();
     });
   }
@@ -195,11 +184,11 @@ export class Process {
   /** The present life, once the process runs and is awake. */
   async awake(): Promise<Life> {
     await this.#restarted;
-    for (let life = this.#life; life.wakesAtMs > this.#scheduler.nowMs; life = this.#life) {
+    for (let life = this.life; life.wakesAtMs > this.#scheduler.nowMs; life = this.life) {
       await this.#scheduler.after(life.wakesAtMs - this.#scheduler.nowMs);
       await this.#restarted;
     }
-    return this.#life;
+    return this.life;
   }
 
   setClock(jumpMs: number): void {

@@ -120,17 +120,15 @@ class Run {
   }
 
   #client(process: Process): Client {
-    const [scenario, scheduler, recorder, events] = [this.#scenario, this.#scheduler, this.#recorder, this.#events];
-    const nextId = (): number => (this.#lastId += 1);
     const isRetired = (key: string, sinceMs: number): boolean =>
       (this.#watch.merges.retiredSinceMs(TABLE, key) ?? Infinity) < START_WALL_MS + sinceMs;
     return new Client({
-      scenario,
+      scenario: this.#scenario,
       process,
-      scheduler,
-      recorder,
-      events,
-      nextId,
+      scheduler: this.#scheduler,
+      recorder: this.#recorder,
+      events: this.#events,
+      nextId: () => (this.#lastId += 1),
       isRetired,
       stopped: this.#stopped.promise,
     });
