@@ -257,72 +257,48 @@ describe('imports', () => {
   });
 });
 
-describe('the engine', () => {
-  const engine = sources.filter(({ file }) => isIn(file, 'shared/store') && !isIn(file, 'shared/store/system'));
+const ENGINE = /^shared\/store\/(?!system\/)/;
+const MODEL = /^shared\/lab\/cloud\//;
+const MEASURING = /^(shared\/lab|infra\/(lab|cli|start)|functions\/compare)\//;
+const SDK_CALL = /\.(createEntity|updateEntity|upsertEntity|getEntity|listEntities|submitTransaction|createQuery)\(/;
 
-  test('waits for nothing in the rooms of bytes and of one container', () => {
-    const pure = engine.filter(({ file }) => /^shared\/store\/(format|container)\//.test(file));
-    expect(filesWith(/\b(await|async)\b/, pure)).toEqual([]);
-  });
+/** Files of each kind, a pattern, and the only ones of them whose code may hold it. */
+const HELD: readonly (readonly [what: string, among: RegExp, pattern: RegExp, ...only: string[]])[] = [
+  ['waiting, in bytes and in one container', /^shared\/store\/(format|container)\//, /\b(await|async)\b/],
+  [
+    'time, chance or the environment, in the engine',
+    ENGINE,
+    /\b(Date\.now|new Date(?!\([^)])|performance\.now|setTimeout|setInterval|setImmediate|queueMicrotask|Math\.random|randomBytes|randomUUID|process\.|fetch\()/,
+  ],
+  ['a provider, in the engine', ENGINE, /datastore|azure|firestore/i],
+  // V8 and the C library compute them, each its own last digits.
+  ['inexact functions, in the model', MODEL, /\bMath\.(log|exp|pow|a?sin|a?cos|a?tan|cbrt|hypot)|(?<!\b2) \*\* /],
+  [
+    'a clock, a timer or chance, in the model',
+    MODEL,
+    /\b(Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/,
+  ],
+  [
+    'a loop of callers who wait for their replies',
+    MEASURING,
+    /Promise\.all\(\s*Array\.from\(\{ length: (?!count\b)/,
+    'shared/lab/load/closed-loop.ts',
+  ],
+  ['a loop of calls that are due', MEASURING, /from 'p-limit'/, 'shared/lab/load/open-loop.ts'],
+  ['a printer of tables', MEASURING, /cells?\.map\([^;]*pad(Start|End)\(/, 'shared/lab/kit/text-table.ts'],
+  ['a printer of tables for a page', MEASURING, /<t(able|head|body)\b/, 'shared/lab/kit/html-table.ts'],
+  ['a plain SDK', MEASURING, SDK_CALL, 'shared/lab/sdk/azure-tables.ts', 'shared/lab/sdk/datastore.ts'],
+  ['Datastore’s SDK', MEASURING, /from '@google-cloud\/datastore'/, 'shared/lab/sdk/datastore.ts'],
+  // CommonJS can require it.
+  ['awaiting as the library loads', /^shared\/(store|drivers|adapters)\//, /^\S.*\bawait\b/m],
+];
 
-  test('takes time, chance and the environment from outside', () => {
-    const global =
-      /\b(Date\.now|new Date(?!\([^)])|performance\.now|setTimeout|setInterval|setImmediate|queueMicrotask|Math\.random|randomBytes|randomUUID|process\.|fetch\()/;
-    expect(filesWith(global, engine)).toEqual([]);
-  });
+const held = HELD.map(([what, among, pattern, ...only]) => ({ what, among, pattern, only }));
 
-  test('knows no provider', () => {
-    expect(filesWith(/datastore|azure|firestore/i, engine)).toEqual([]);
-  });
-});
-
-describe('the model', () => {
-  const model = sources.filter(({ file }) => file.startsWith('shared/lab/cloud/'));
-
-  test('takes its last digits from no machine: what V8 and the C library compute is in kit/exact-math.ts too', () => {
-    const inexact = /\bMath\.(log|exp|pow|a?sin|a?cos|a?tan|cbrt|hypot)|(?<!\b2) \*\* /;
-    expect(filesWith(inexact, model)).toEqual([]);
-  });
-
-  test('knows no clock, no timer and no chance but those of its scheduler', () => {
-    const global =
-      /\b(Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/;
-    expect(filesWith(global, model)).toEqual([]);
-  });
-});
-
-describe('the laboratory has one', () => {
-  const measuring = sources.filter(({ file }) =>
-    /^(shared\/lab|infra\/(lab|cli|start)|functions\/compare)\//.test(file),
-  );
-  const having = (pattern: RegExp): string[] => filesWith(pattern, measuring);
-
-  test('loop of callers who wait for their replies', () => {
-    expect(having(/Promise\.all\(\s*Array\.from\(\{ length: (?!count\b)/)).toEqual(['shared/lab/load/closed-loop.ts']);
-  });
-
-  test('loop of calls that are due', () => {
-    expect(having(/from 'p-limit'/)).toEqual(['shared/lab/load/open-loop.ts']);
-  });
-
-  test('printer of tables for a terminal, and one for a page', () => {
-    expect(having(/cells?\.map\([^;]*pad(Start|End)\(/)).toEqual(['shared/lab/kit/text-table.ts']);
-    expect(having(/<t(able|head|body)\b/)).toEqual(['shared/lab/kit/html-table.ts']);
-  });
-
-  test('client of each plain SDK', () => {
-    const calls = /\.(createEntity|updateEntity|upsertEntity|getEntity|listEntities|submitTransaction|createQuery)\(/;
-    expect(having(calls)).toEqual(['shared/lab/sdk/azure-tables.ts', 'shared/lab/sdk/datastore.ts']);
-    expect(having(/from '@google-cloud\/datastore'/)).toEqual(['shared/lab/sdk/datastore.ts']);
-  });
-});
-
-describe('the library', () => {
-  const library = sources.filter(({ file }) => /^shared\/(store|drivers|adapters)\//.test(file));
-
-  test('awaits nothing while it loads, so that CommonJS can require it', () => {
-    expect(filesWith(/^\S.*\bawait\b/m, library)).toEqual([]);
-  });
+test.each(held)('$what stands where it may', ({ among, pattern, only }) => {
+  const some = sources.filter(({ file }) => among.test(file));
+  expect(some).not.toEqual([]);
+  expect(some.filter(({ text }) => pattern.test(withoutComments(text))).map(({ file }) => file)).toEqual(only);
 });
 
 describe('the top level', () => {
@@ -438,11 +414,6 @@ function isIn(target: string, room: string): boolean {
   if (room === 'package:') return !/^(node:|functions\/|infra\/|shared\/|tests\/)/.test(target);
   if (/[/:]$/.test(room)) return target.startsWith(room);
   return target === room || target.startsWith(`${room}/`) || target === `${room}.ts`;
-}
-
-/** The files whose code, not its comments, holds the pattern. */
-function filesWith(pattern: RegExp, among: readonly Source[]): string[] {
-  return among.filter(({ text }) => pattern.test(withoutComments(text))).map(({ file }) => file);
 }
 
 function matches(file: string, patterns: readonly string[] = []): boolean {
