@@ -18,7 +18,7 @@ import { leavesOf, storedRoot } from './structure.ts';
 import { begun, keys as keysUpTo } from './table-steps.ts';
 import { change, damage, flipped, text, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
-import type { Driver, EntityId, PartName } from '../../../shared/store/contract/driver.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
 
 const ROOT = entityId('t!t!');
 const PAGE_2 = partName('p2');
@@ -66,72 +66,64 @@ function keysIn(node: Snapshot, row: number): string[] {
   return Array.from({ length: recordCount(page) }, (_, index) => decodeKey(keyAt(page, index)));
 }
 
-/** How a page of the root is harmed. */
-const HARMS = {
-  damaged: damage,
-  missing: (world: World, id: EntityId, part: PartName) => change(world, id, (parts) => void parts.delete(part)),
-};
+type Harm = 'damaged' | 'missing';
+type Outcome = { readonly key: string; readonly status: string; readonly error?: StoreError };
 
-test.each(['damaged', 'missing'] as const)('getMany fails the keys of a page that is %s, no others', async (harm) => {
-  const world = await oneLeaf();
+/** Harms pages of the root by their rows. Gives the keys in them. */
+function harmed(world: World, harm: Harm, ...rows: readonly number[]): string[] {
   const root = storedRoot(world.state, 't');
-  expect(root.header.pages.length).toBeGreaterThan(3);
-  const lost = keysIn(root, 1);
-  HARMS[harm](world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
-  const table = await opened(world);
-  const outcomes = await world.run(table.getMany(KEYS));
-  const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
+  const lost = rows.flatMap((row) => keysIn(root, row));
+  for (const row of rows) {
+    const part = partName(`p${root.header.pages[row]!.slot}`);
+    if (harm === 'damaged') damage(world, ROOT, part);
+    else change(world, ROOT, (parts) => void parts.delete(part));
+  }
+  return lost;
+}
+
+test.each<[string, Harm, (table: Table<string>) => Promise<readonly Outcome[]>]>(
+  (['damaged', 'missing'] as const).flatMap((harm) => [
+    ['getMany', harm, (table) => table.getMany(KEYS)],
+    ['updateMany', harm, (table) => table.updateMany(KEYS.map((name) => ({ key: name, change: () => 'new' })))],
+  ]),
+)('%s fails the keys of pages that are %s, no others', async (verb, harm, call) => {
+  const world = await oneLeaf();
+  const lost = harmed(world, harm, 1, 3);
+  const outcomes = await world.run(call(await opened(world)));
+  const failed = outcomes.filter(({ status }) => status === 'failed');
   expect(failed.map((outcome) => outcome.key)).toEqual(lost);
   for (const { error } of failed) expect(error).toMatchObject({ code: 'corrupt', container: ROOT });
-  expect(outcomes.filter(({ status }) => status === 'found')).toHaveLength(KEYS.length - lost.length);
+  const done = verb === 'getMany' ? 'found' : 'written';
+  expect(outcomes.filter(({ status }) => status === done)).toHaveLength(KEYS.length - lost.length);
 });
 
 test('a write that needs a page that is missing fails, and other records of its container are still written', async () => {
   const world = await oneLeaf();
-  const root = storedRoot(world.state, 't');
-  const [lost] = keysIn(root, 1);
-  const [other] = keysIn(root, 0);
-  HARMS.missing(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
+  const [other] = keysIn(storedRoot(world.state, 't'), 0);
+  const [lost] = harmed(world, 'missing', 1);
   const table = await opened(world);
   await expect(world.run(table.update(lost!, () => 'new'))).rejects.toMatchObject({ code: 'corrupt' });
   expect((await world.run(table.update(other!, () => 'new')))?.value).toBe('new');
 });
 
-test.each(['damaged', 'missing'] as const)('one call’s changes of a page that is %s fail, no others', async (harm) => {
-  const world = await oneLeaf();
-  const root = storedRoot(world.state, 't');
-  const lost = [1, 3].flatMap((row) => keysIn(root, row));
-  for (const row of [1, 3]) HARMS[harm](world, ROOT, partName(`p${root.header.pages[row]!.slot}`));
-  const table = await opened(world);
-  const outcomes = await world.run(table.updateMany(KEYS.map((name) => ({ key: name, change: () => 'new' }))));
-  const failed = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome] : []));
-  expect(failed.map((outcome) => outcome.key)).toEqual(lost);
-  for (const { error } of failed) expect(error).toMatchObject({ code: 'corrupt', container: ROOT });
-  expect(outcomes.filter(({ status }) => status === 'written')).toHaveLength(KEYS.length - lost.length);
-});
-
 test('a page that was damaged and is mended is read again', async () => {
   const world = await oneLeaf();
   const whole = world.state.entities.get(ROOT)!;
-  const root = storedRoot(world.state, 't');
-  damage(world, ROOT, partName(`p${root.header.pages[1]!.slot}`));
-  const [lost] = keysIn(root, 1);
+  const [lost] = harmed(world, 'damaged', 1);
   const table = await opened(world);
   await expect(world.run(table.get(lost!))).rejects.toMatchObject({ code: 'corrupt' });
   world.state.entities.set(ROOT, { ...whole, version: world.state.entities.get(ROOT)!.version });
   expect((await world.run(table.get(lost!)))?.value).toBe(text(lost!, 80));
 });
 
-test.each([
-  ['one layer', 'damaged', [] as string[]],
+test.each<[string, Harm, string[]]>([
+  ['one layer', 'damaged', []],
   ['several layers', 'damaged', [KEYS[2]!, KEYS[20]!]],
   ['one layer', 'missing', []],
-] as const)('a scan of a leaf of %s tells of a page that is %s, and goes on behind it', async (_, harm, above) => {
+])('a scan of a leaf of %s tells of a page that is %s, and goes on behind it', async (_, harm, above) => {
   const world = await oneLeaf(above);
-  const root = storedRoot(world.state, 't');
-  expect(root.header.layers.length > 0).toBe(above.length > 0);
-  const lost = keysIn(root, 2);
-  HARMS[harm](world, ROOT, partName(`p${root.header.pages[2]!.slot}`));
+  expect(storedRoot(world.state, 't').header.layers.length > 0).toBe(above.length > 0);
+  const lost = harmed(world, harm, 2);
   const { keys, errors } = await world.run(scanThrough(await opened(world)));
   expect(errors).toMatchObject([{ code: 'corrupt', container: ROOT }]);
   expect(keys).toEqual(KEYS.filter((name) => !lost.includes(name)));
@@ -139,10 +131,7 @@ test.each([
 
 test.each([false, true])('a scan, reverse: %s, tells of every damaged page', async (reverse) => {
   const world = await oneLeaf();
-  const root = storedRoot(world.state, 't');
-  const rows = [0, 3, root.header.pages.length - 1];
-  const lost = rows.flatMap((row) => keysIn(root, row));
-  for (const row of rows) damage(world, ROOT, partName(`p${root.header.pages[row]!.slot}`));
+  const lost = harmed(world, 'damaged', 0, 3, storedRoot(world.state, 't').header.pages.length - 1);
   const { keys, errors } = await world.run(scanThrough(await opened(world), { reverse }));
   expect(errors).toHaveLength(3);
   const rest = KEYS.filter((name) => !lost.includes(name));

@@ -10,7 +10,19 @@ import { HEADER_PART } from '../../../shared/store/format/ids.ts';
 import type { StoreError, Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, statesOf, storedNode, storedRoot } from './structure.ts';
 import { begun, diesAtRetirement, fill, items, keys, keysBy, newcomer, open, retireOne } from './table-steps.ts';
-import { change, damage, isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
+import {
+  change,
+  damage,
+  isReadOf,
+  isRemovalOf,
+  isWholeRead,
+  isWriteOf,
+  key,
+  type Process,
+  text,
+  TINY,
+  World,
+} from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
@@ -231,9 +243,7 @@ test('rules 15, 28: a leaf that a drop took away meanwhile is no damage to who s
   const table = await open(world, reader);
   await world.run(table.get(low));
   // The drop has removed the retired leaf, and not yet the one that links it.
-  dropper.rule((call) =>
-    call.kind === 'remove' && call.removals.some(({ id }) => id === left) ? { fail: 'unavailable' } : undefined,
-  );
+  dropper.rule((call) => (isRemovalOf(left)(call) ? { fail: 'unavailable' } : undefined));
   let isDropping = false;
   reader.rule(async (call) => {
     if (isDropping || !isReadOf(left)(call)) return undefined;
@@ -482,10 +492,11 @@ test('rule 29: who would absorb a leaf, and finds that another did, mends the en
   const [table, beside] = [await open(world, writer), await open(world, other)];
   hideFromBranches(world, other);
   // The other gets ahead of it once it has met the retired leaf.
-  const isWhole = (call: MemoryCall): boolean =>
-    call.kind === 'read' && call.requests.some(({ id, parts }) => id === left && parts === 'all');
   const ahead = beside.put.bind(beside, `${low}+`, text('other'));
-  writer.once(isWhole, () => ahead().then(() => undefined));
+  writer.once(
+    (call) => isWholeRead(call) && isReadOf(left)(call),
+    () => ahead().then(() => undefined),
+  );
   await world.run(table.put(`${low}!`, text('new')));
   expect([beside.stats().merges, table.stats().merges]).toEqual([1, 0]);
   await world.run(world.runtime.sleep(20_000));

@@ -5,7 +5,7 @@ import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
 import { begun, fill, open } from './table-steps.ts';
-import { isReadOf, isWriteOf, key, text, World } from './world.ts';
+import { isReadOf, isRemovalOf, isWholeRead, isWriteOf, key, text, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
@@ -204,14 +204,11 @@ test('rule 15: a root that was recreated with fewer levels while its old branch 
   await world.run(tableB.get(first));
   // B knows the leaf that the root was, page by page; now it grows, and B learns its header alone.
   await fill(world, await open(world, a), 1, 60);
-  b.once(
-    (call) => call.kind === 'read' && call.requests.some(({ id, parts }) => id === ROOT && parts === 'all'),
-    async () => {
-      await c.store.drop('t');
-      await c.store.table<string>('t', { order: 'key' });
-      return undefined;
-    },
-  );
+  b.once(isWholeRead, async () => {
+    await c.store.drop('t');
+    await c.store.table<string>('t', { order: 'key' });
+    return undefined;
+  });
   await world.run(tableB.put(last, 'x'));
   expect((await world.run(tableB.get(last)))?.value).toBe('x');
 });
@@ -241,14 +238,11 @@ test('rule 15: a branch is missing because the table was created again with fewe
 test('rule 18: every removal names the version that was read, and a refused one is read and tried again', async () => {
   const { world, a } = await begun(80);
   const [changed] = storedIds(world.state, 't');
-  a.once(
-    (call) => call.kind === 'remove' && call.removals.some(({ id }) => id === changed),
-    () => {
-      const entity = world.state.entities.get(changed!)!;
-      world.state.entities.set(changed!, { ...entity, version: entityVersion('another') });
-      return undefined;
-    },
-  );
+  a.once(isRemovalOf(changed!), () => {
+    const entity = world.state.entities.get(changed!)!;
+    world.state.entities.set(changed!, { ...entity, version: entityVersion('another') });
+    return undefined;
+  });
   await world.run(a.store.drop('t'));
   const removals = a.calls.flatMap((call) => (call.kind === 'remove' ? call.removals : []));
   expect(removals.filter(({ id }) => id === changed).map(({ version }) => version)).toContain('another');
@@ -260,7 +254,7 @@ test('rule 18: no root is ever removed', async () => {
   const { world, a } = await begun(60);
   await world.run(a.store.drop('t'));
   await world.run(a.store.vacuum('t'));
-  expect(a.calls.some((call) => call.kind === 'remove' && call.removals.some(({ id }) => id === ROOT))).toBe(false);
+  expect(a.calls.some(isRemovalOf(ROOT))).toBe(false);
   expect(world.state.entities.has(ROOT)).toBe(true);
   expect(isReadOf(ROOT)(a.calls.at(-1)!)).toBeDefined();
 });

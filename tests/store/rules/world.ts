@@ -99,6 +99,14 @@ export function isReadOf(id: string): (call: MemoryCall) => boolean {
   return (call) => call.kind === 'read' && call.requests.some((request) => request.id === id);
 }
 
+export function isWholeRead(call: MemoryCall): boolean {
+  return call.kind === 'read' && call.requests.some(({ parts }) => parts === 'all');
+}
+
+export function isRemovalOf(id: string): (call: MemoryCall) => boolean {
+  return (call) => call.kind === 'remove' && call.removals.some((removal) => removal.id === id);
+}
+
 export function key(number: number): string {
   return `k${String(number).padStart(4, '0')}`;
 }
