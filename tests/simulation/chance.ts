@@ -1,5 +1,4 @@
-// Seeded chance. Each use has a source named by numbers, so that leaving one thing out of a
-// scenario changes no other draw.
+// Seeded chance. Each use has its own source: leaving one out changes no other draw.
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 
 export class Chance {

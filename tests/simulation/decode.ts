@@ -1,5 +1,4 @@
-// Decodes stored bytes by shared/store/format/FORMAT.md, and throws where they break it. It shares
-// no code with the store, as checks must not trust what they check.
+// Decodes stored bytes by FORMAT.md. It shares no code with the store, as it checks that.
 import { crc32, inflateRawSync, zstdDecompressSync } from 'node:zlib';
 
 export const ROOT = '0000000000000000';

@@ -1,5 +1,4 @@
-// Counts events, so that a danger that is never met is noticed. A traced run also keeps and hashes
-// every line, so that a replay that differs is noticed.
+// Counts events, so that no danger goes unmet. A traced run hashes every line, for its replay.
 
 export class Events {
   readonly counts = new Map<string, number>();

@@ -1,5 +1,4 @@
-// Finds an order that explains one record's answers (linearizability): Wing and Gong's search, with
-// Lowe's memory of dead ends. Every write has a value of its own.
+// Finds an order that explains one record's answers: Wing and Gong's search, with Lowe's dead ends.
 
 /** The id of the write that made the record; undefined where there is none. */
 export type State = string | undefined;

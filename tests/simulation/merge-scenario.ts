@@ -1,5 +1,4 @@
-// A scenario's merges: who vacuums, who reads and writes meanwhile, and who dies, sleeps or is late
-// at a step of a merge.
+// A scenario's merges: who vacuums, who works meanwhile, and who stops at a step of a merge.
 import type { Action, ActionSource } from './actions.ts';
 import type { Chance } from './chance.ts';
 import type { MergeStep, Mishap } from './mishap.ts';
@@ -37,10 +36,7 @@ export function aimedMishaps(chance: Chance): Mishap[] {
   ];
 }
 
-/**
- * The first process empties the table and vacuums. The others know the old leaves, and write and
- * read everywhere meanwhile and afterwards.
- */
+/** The first process empties the table and vacuums. The others, who know the old leaves, go on. */
 export function besideAMerge(chance: Chance, processes: number, actions: ActionSource): Clients {
   const merger = [...actions.unload(), { ...actions.vacuum(0), quietMs: 0, timeoutMs: 300_000 }, ...actions.draw(3)];
   const others = Array.from({ length: 2 + chance.below(2) }, (_, other) => ({

@@ -1,5 +1,4 @@
-// Runs the test of one rule on a mutant's sources, patched as they are loaded. Seeds seldom meet
-// such mutants; their test always does.
+// Runs a rule's test on a mutant's sources, patched as they load: seeds seldom meet such mutants.
 import { fileURLToPath } from 'node:url';
 import { createVitest } from 'vitest/node';
 import { type Mutant, mutated } from './mutate.ts';

@@ -31,10 +31,7 @@ export function mutantNames(): string[] {
     .sort();
 }
 
-/**
- * Reads `mutants/NAME.patch`: lines `breaks:`, `what:` and, for a test, `test: FILE`. Then for each
- * place `--- FILE`, the source's lines after `-`, their replacement after `+`.
- */
+/** Reads `breaks:`, `what:`, `test:`, then for each `--- FILE` lines after `-` and after `+`. */
 export function readMutant(name: string): Mutant {
   const text = readFileSync(new URL(`${name}.patch`, FOLDER), 'utf8');
   const [head = '', ...places] = text.split(/^--- /m);

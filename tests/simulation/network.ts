@@ -1,5 +1,4 @@
-// The network decides when each request arrives, whether it takes effect, and when it is answered.
-// The memory driver beneath has the contract's effects.
+// The network decides when a request arrives, whether it takes effect, and when it is answered.
 import { memoryDriver, type MemoryFault, type MemoryState } from '../../shared/drivers/memory.ts';
 import {
   type Driver,

@@ -1,5 +1,4 @@
-// Finds by a commit's links which nodes it split off, and whether it absorbed a retired neighbour
-// or linked a copy of it (rules 8, 9 and 27). Checks that all records arrived.
+// Finds by a commit's links what it split off, absorbed or copied (rules 8, 9, 27), and any loss.
 import { type DecodedRecord, type Node, ROOT } from './decode.ts';
 import { type Held, idOf, type Provider, tableOf } from './provider.ts';
 

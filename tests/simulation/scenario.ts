@@ -1,5 +1,4 @@
-// A scenario holds everything of one run as plain data drawn from a seed. Shrinking leaves data out
-// until the cause of a failure remains.
+// A scenario is all of one run as plain data drawn from a seed. Shrinking leaves data out.
 import { type Action, type ActionRules, ActionSource, batchBeside, clearBeside, KEYS_OF_A_GROUP } from './actions.ts';
 import { Chance } from './chance.ts';
 import {

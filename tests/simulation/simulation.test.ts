@@ -1,5 +1,4 @@
-// 500 seeds find nothing and meet every danger. One seed is one run. The provider's faults stay
-// within the driver contract.
+// 500 seeds find nothing and meet every danger. One seed is one run.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
 import { missing } from './coverage.ts';

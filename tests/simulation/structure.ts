@@ -1,5 +1,4 @@
-// The stored shape of a table: each position in one node of a level, each entry to a linked node,
-// each record where a search looks for it.
+// The stored shape of a table: positions, entries and records lie where a search looks for them.
 import type { DecodedRecord, Node, Row } from './decode.ts';
 import { type Held, idOf, positionOf, type Provider, tableOf } from './provider.ts';
 

@@ -1,5 +1,4 @@
-// Compares every entity with its former state at each change: invariants of a single write, whoever
-// wrote it. Counts the splits, fences, repairs and removals that it sees.
+// Compares every entity with its former state at each change: invariants of a single write.
 import { Complaints } from './complaints.ts';
 import { type DecodedRecord, type Node, ROOT } from './decode.ts';
 import type { Events } from './events.ts';

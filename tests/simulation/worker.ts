@@ -1,5 +1,4 @@
-// Runs seeds in a process of its own: all processors work, and only this process loads a mutant's
-// sources. Its parent's message says which seeds.
+// Runs seeds in a process of its own, which alone loads a mutant's sources.
 import { mutate } from './mutate.ts';
 import { addCounts } from './events.ts';
 import type { run as Run } from './run.ts';

@@ -1,5 +1,4 @@
-// The library as its users meet it, on the memory driver: verbs, outcomes, codecs, bounds and bad
-// input.
+// The library as its users meet it, on the memory driver.
 import assert from 'node:assert';
 import { expect, test, vi } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';

@@ -1,5 +1,4 @@
-// The option `containerBytesMax`: how large containers become, what is larger all the same, and
-// handles and processes that differ.
+// The option `containerBytesMax`: sizes, larger records, handles and processes that differ.
 import { expect, test } from 'vitest';
 import { sizesOf } from '../../shared/store/container/size.ts';
 import type { Snapshot } from '../../shared/store/container/snapshot.ts';

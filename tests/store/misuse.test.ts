@@ -1,5 +1,4 @@
-// A program without types, or with mistyped ones, hears a TypeError that names the mistake, and
-// nothing is done.
+// A program without types hears a TypeError that names its mistake, and nothing is done.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store, StoreError } from '../../shared/store/index.ts';

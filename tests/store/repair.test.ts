@@ -1,5 +1,4 @@
-// Repair: what it leaves can be read whole, no value is wrong, no record of a readable page is
-// lost, and all that it takes away was saved before.
+// Repair leaves a whole table without a wrong value, loses no readable page, and saves first.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store, type Taken } from '../../shared/store/index.ts';

@@ -1,5 +1,4 @@
-// Verification: it finds whatever is damaged, says where, and finds nothing in a table that is
-// well, whatever writers do beside it.
+// Verification finds whatever is damaged, says where, and finds nothing in a table that is well.
 import { describe, expect, test } from 'vitest';
 import type { EncodedValue, Finding, Order } from '../../shared/store/index.ts';
 import { partName } from '../support/ids.ts';

@@ -1,5 +1,4 @@
-// A self-signed certificate for 127.0.0.1 and localhost, made anew, as DER by hand: Node.js reads
-// certificates and makes none. RFC 5280, 4.1: the certificate; X.690: its encoding.
+// A self-signed certificate for 127.0.0.1 and localhost, as DER by hand (RFC 5280, 4.1; X.690).
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 export interface Certificate {

@@ -1,5 +1,4 @@
-// Starts the embedded Datastore emulator once for all test files, and Google's where this machine
-// has it. CI fails if it must skip that.
+// Starts the Datastore emulators once for all test files. CI fails if it must skip Google's.
 import type { TestProject } from 'vitest/node';
 import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
 import type { Emulator } from '../../infra/emulators/emulator.ts';

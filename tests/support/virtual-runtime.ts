@@ -1,5 +1,4 @@
-// A clock, timers and chance that a test drives: a deadline of 30 s costs nothing, a seed fixes
-// every random byte. Real I/O beneath would break it.
+// A clock, timers and chance that a test drives. Real I/O beneath would break it.
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { Runtime } from '../../shared/store/contract/runtime.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
@@ -69,10 +68,7 @@ export class VirtualRuntime implements Runtime {
     return Uint8Array.from({ length: bytes }, () => Math.floor(this.#draw() * 256));
   }
 
-  /**
-   * The wall clock jumps, as when it is set, or as after a suspend in which the monotonic clock
-   * stood still.
-   */
+  /** The wall clock jumps, as when it is set, or after a suspend of the monotonic clock. */
   jumpWall(ms: number): void {
     this.#wallOffsetMs += ms;
   }
@@ -88,10 +84,7 @@ export class VirtualRuntime implements Runtime {
     this.#nowMs = untilMs;
   }
 
-  /**
-   * Lets time pass, as much as it takes, until the work ends. Throws if it waits for something that
-   * no timer brings.
-   */
+  /** Lets time pass until the work ends. Throws if it waits for something that no timer brings. */
   async run<T>(work: Promise<T>): Promise<T> {
     const progress = { isDone: false };
     void Promise.allSettled([work]).then(() => {

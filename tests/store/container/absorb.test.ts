@@ -1,5 +1,4 @@
-// A leaf takes in its right neighbour: headers say so, and no record is lost, found twice or
-// brought back.
+// A leaf takes in its right neighbour: no record is lost, found twice or brought back.
 import { describe, expect, test } from 'vitest';
 import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import {
@@ -91,10 +90,7 @@ function inTurn(lower: readonly string[][], upper: readonly string[][]): string[
 
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
-/**
- * Checks each of many pairs: some have many pages, and some far more layers on one side than on the
- * other.
- */
+/** Checks each of many pairs, some of many pages, some of far more layers on one side. */
 async function forPairs(check: (pair: Pair, random: Random) => void | Promise<void>): Promise<void> {
   let unevenness = 0;
   let pages = 0;

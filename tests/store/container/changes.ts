@@ -1,5 +1,4 @@
-// Changes of records as tests make them up, what they make of a leaf, and a model that says what
-// they should.
+// Changes as tests make them up, what they make of a leaf, and a model that says what they should.
 import { expect } from 'vitest';
 import { type Random, randomInt } from '../../../shared/lab/kit/random.ts';
 import { type Action, byPosition, Change } from '../../../shared/store/container/change.ts';

@@ -1,5 +1,4 @@
-// Layers hold what the base held before: whatever groups of changes come, a lookup finds for each
-// key the newest record, in one layer or many.
+// Whatever changes come, a lookup finds each key's newest record, in one layer or many.
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';

@@ -56,9 +56,7 @@ export function recordOf(key: string, value: Buffer = Buffer.from('v')): StoredR
   return { key: Buffer.from(key), value, version: 1, expiresAtMs: undefined, codec: 0 };
 }
 
-/**
- * A page of a leaf or a branch: key and value of each record; it begins at the first, or at `low`.
- */
+/** A page of a leaf or a branch, which begins at its first record, or at `low`. */
 export function pageOfRecords(
   slot: number,
   records: readonly (readonly [key: string, value: Buffer])[],

@@ -17,10 +17,7 @@ function recordsIn({ pages }: Header): number {
   return pages.reduce((sum, { records }) => sum + records, 0);
 }
 
-/**
- * How many of a leaf's records, over all layers, a purge at `nowMs` is to drop: hidden by newer
- * ones, deleted, or expired for long enough.
- */
+/** The records of all layers that a purge at `nowMs` drops: hidden, deleted, or long expired. */
 function deadRecords(snapshot: Snapshot, nowMs: number): number {
   const { header } = snapshot;
   const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(snapshot, ref, TABLE)));

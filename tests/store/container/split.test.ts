@@ -66,9 +66,7 @@ test('a tombstone is never in a base, also where nothing of the base is left', (
   expect([rightKeys, right.layers]).toEqual([[[], ['m n']], [1]]);
 });
 
-/**
- * Pages as a base without layers, above dead slots; what a cut into so many parts makes of them.
- */
+/** A base without layers, above dead slots, as a cut into so many parts leaves it. */
 function cutInto(parts: number, pages: readonly PageRef[], deadSlots: readonly number[] = []) {
   const snapshot = snapshotWith({ pages, deadSlots: deadSlots.map((slot) => ({ slot, chunksMost: 1 })) });
   const cut = cutPages(snapshot, pages, { nextNumber: snapshot.header.nextNumber, parts }, RULES);

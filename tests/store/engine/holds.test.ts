@@ -1,5 +1,4 @@
-// A commit asks others to leave the container alone. They do so for that time and a little more,
-// even if its writer dies.
+// A commit asks others to leave the container alone: they do, for little longer than that.
 import { expect, test } from 'vitest';
 import { commitRoot } from '../rules/structure.ts';
 import { World } from '../rules/world.ts';

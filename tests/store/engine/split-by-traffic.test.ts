@@ -51,10 +51,7 @@ interface Putting {
   readonly keys?: readonly string[];
 }
 
-/**
- * Callers put one record after the other for `ms`. Gives each key's last acknowledged value; each
- * caller has keys of its own.
- */
+/** Callers put their own keys, one after the other. Gives each key's last acknowledged value. */
 async function putFor({ runtime, tables, keys = KEYS }: Putting, callers: number, ms: number) {
   const endMs = runtime.monotonicMs() + ms;
   const last = new Map<string, string>();

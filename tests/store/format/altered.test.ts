@@ -1,5 +1,4 @@
-// Golden containers, values and cursors, altered by chance, checksums made right again: a decoder
-// gives a value or throws its stated error, and ends.
+// Golden bytes, altered by chance, resealed: a decoder gives a value or its stated error, and ends.
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { faultsIn, recordsIn } from '../../../shared/store/container/check.ts';

@@ -1,5 +1,4 @@
-// The stored format: what earlier releases wrote stays readable, what is damaged or newer is
-// refused, and FORMAT.md tells the truth.
+// Earlier releases' bytes are read, damaged and newer ones refused, and FORMAT.md is true.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
@@ -104,8 +103,7 @@ test('containers of leaves that are retired, absorbed, and copied are read, and 
     expect(commitIdAt(header, header.commitCount)).toBe(storedNode(state, 'golden', id)!.lastCommit);
   }
   const leaves = leavesOf(state, 'golden');
-  // The first went into its left neighbour, a copy stands in for the second, and the last still
-  // waits.
+  // The first went into its left neighbour, a copy stands for the second, and the last waits.
   expect(lows(leaves)).toEqual(['', 'key-13', 'key-37', 'key-49', 'key-6', 'key-69']);
   expect(leaves[1]!.header.high).toEqual(merged[0]!.header.high);
   expect(leaves[3]!.header.origin?.id).toBe(merged[1]!.id);

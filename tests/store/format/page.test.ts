@@ -1,5 +1,4 @@
-// Pages are changed by copying bytes: whatever is laid over them, the result must equal a page
-// built from scratch.
+// Pages are changed by copying bytes: the result must equal a page built from scratch.
 import { expect, test } from 'vitest';
 import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge.ts';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
@@ -116,8 +115,7 @@ test('a separator lies above the left and not above the right position, and is a
 
 test('positions of order hash begin with the XXH64 of the key', async () => {
   await loadHash();
-  // Reference value of XXH64("", seed 0) and ("a", seed 0) from the xxHash specification's own test
-  // vectors.
+  // XXH64 of "" and "a" with seed 0, from the specification's own test vectors.
   expect(Buffer.from(positionsOf('hash', 0)(Buffer.from(''))).toString('hex')).toBe('ef46db3751d8e999');
   expect(Buffer.from(positionsOf('hash', 0)(Buffer.from('a'))).toString('hex')).toBe('d24ec4f1a98c6e5b61');
 });

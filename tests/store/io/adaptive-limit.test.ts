@@ -16,10 +16,7 @@ interface Limited {
   readonly runtime: VirtualRuntime;
 }
 
-/**
- * Lets `count` requests of `callers` be answered, each of which waits for its own; the most that
- * were in flight, and how long it took.
- */
+/** Lets requests of `callers` be answered one by one: the most in flight, and how long it took. */
 async function answer({ limit, runtime }: Limited, count: number, answered: Answer, callers = 256) {
   const begunMs = runtime.monotonicMs();
   let [left, inFlight, most] = [count, 0, 0];
@@ -118,10 +115,7 @@ test('where there was nothing to send, the place is free again', async () => {
   expect(most).toBeGreaterThanOrEqual(8);
 });
 
-/**
- * Milliseconds of a reply: lognormal, and of a hundred one takes ten times as long where the
- * provider has such moments.
- */
+/** Milliseconds of a reply: lognormal; of those that are slow, ten times as long. */
 function replyMs(draw: () => number, { medianMs, sigma, slowShare }: Tail): number {
   return medianMs * Math.exp(sigma * normal(draw)) * (draw() < slowShare ? 10 : 1);
 }
@@ -139,10 +133,7 @@ const TAILS = [2, 50].flatMap((medianMs) =>
 const WARM_UP = 8_000;
 const MEASURED = 16_000;
 
-/**
- * Requests a millisecond, from when the limit has had its time to adapt to when the last one is
- * sent: whoever is slow then counts for nothing.
- */
+/** Requests a millisecond, once the limit adapted, until the last is sent: its reply counts not. */
 async function sentPerMs({ limit, runtime }: Limited, callers: number, tail: Tail): Promise<number> {
   const draw = seededRandom(callers);
   let sent = 0;

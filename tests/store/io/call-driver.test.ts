@@ -6,9 +6,7 @@ import { type StoreErrorCode, StoreError } from '../../../shared/store/contract/
 import { CallDriver } from '../../../shared/store/io/call-driver.ts';
 import { entityId } from '../../support/ids.ts';
 
-/**
- * The code that a caller hears when its call fails with `code`, after writes with these outcomes.
- */
+/** The code heard for a call that fails with `code`, after writes with these outcomes. */
 async function heard(code: StoreErrorCode, ...outcomes: readonly WriteOutcome[]): Promise<unknown> {
   const script = [...outcomes];
   const call = new CallDriver({ ...memoryDriver(), write: async () => [script.shift()!] });

@@ -1,5 +1,4 @@
-// The price of the limit of requests in flight where only the network takes time, with a tail as
-// networks have.
+// The price of the limit in flight where only the network takes time, with its tail.
 import { expect, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
@@ -23,9 +22,7 @@ type Way = (runtime: VirtualRuntime, draw: Draw) => () => Promise<void>;
 
 const lognormal: Way = (runtime, draw) => () => runtime.sleep(6 * Math.exp(0.6 * normal(draw)));
 const heavy: Way = (runtime, draw) => () => runtime.sleep(6 * Math.exp(normal(draw)) * (draw() < 0.01 ? 10 : 1));
-/**
- * One request a read and a write of its own a container, as on Azure: there the limit matters most.
- */
+/** One request a read and a container's write, as on Azure: there the limit matters most. */
 function far(driver: Driver, pass: () => Promise<void>): Driver {
   return {
     ...driver,
@@ -76,8 +73,7 @@ async function shareLeft(work: Work, way: Way, seed: number): Promise<number> {
   return limited / unlimited;
 }
 
-// Puts have no heavy tail: one commit that takes a hundred times as long holds up all who want its
-// container, limit or not.
+// Puts have no heavy tail: one slow commit holds up all who want its container, limit or not.
 test.each([
   ['get', 'a lognormal tail (median 6 ms, sigma 0.6)', lognormal],
   ['put', 'a lognormal tail (median 6 ms, sigma 0.6)', lognormal],

@@ -10,10 +10,7 @@ import { World } from '../rules/world.ts';
 const IN_FLIGHT_FIRST = 8;
 const KEYS = Array.from({ length: 64 }, (_, number) => `k${number}`);
 
-/**
- * A table of 16 leaves with 64 such records, and the requests of a fresh process for a get of each,
- * without those for the root.
- */
+/** Requests of a fresh process for gets of 64 records in 16 leaves, those for the root left out. */
 async function requestsFor(value: string): Promise<string[][]> {
   const world = new World({ limits: {} });
   const writer = await world.run(world.process().store.table<string>('t', { containers: 16 }));

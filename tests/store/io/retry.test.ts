@@ -1,5 +1,4 @@
-// Reads and lists are tried again where that may help, never longer than the call may take. Writes
-// and removals are not.
+// Reads and lists are tried again where that may help, in their time. Writes are not.
 import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Driver, SILENCE_MS } from '../../../shared/store/contract/driver.ts';

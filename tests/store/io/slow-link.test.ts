@@ -23,10 +23,7 @@ beforeAll(async () => {
   await runtime.run(store.close());
 });
 
-/**
- * The table, as a process reaches it whose replies share a link: piece by piece in turn, as HTTP/2
- * sends them.
- */
+/** The table, reached by replies that share a link piece by piece in turn, as HTTP/2 sends them. */
 async function behindSlowLink() {
   const runtime = new VirtualRuntime();
   const driver = memoryDriver({ state, limits: LIMITS });

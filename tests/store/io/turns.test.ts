@@ -1,5 +1,4 @@
-// Bulk calls leave the process its turns: other timers, replies and signals are heard while they
-// work, and so is their own deadline.
+// Bulk calls leave the process its turns: timers, replies, signals and deadlines are heard.
 import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';

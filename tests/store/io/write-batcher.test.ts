@@ -1,5 +1,4 @@
-// Batches: commits that wait at the same moment share a request where the provider takes them
-// together, and each hears its own outcome.
+// Commits that wait at one moment share a request, and each hears its own outcome.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver, Write } from '../../../shared/store/contract/driver.ts';

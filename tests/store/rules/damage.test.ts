@@ -1,5 +1,4 @@
-// Stored bytes are damaged: only damaged records fail, each failure is told, and a scan can go on
-// behind it.
+// Stored bytes are damaged: only damaged records fail, each is told, and a scan goes on behind it.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
@@ -46,9 +45,7 @@ async function scanThrough<V>(
   }
 }
 
-/**
- * A table of one leaf, its records in a base of several pages, those of `above` in layers above it.
- */
+/** A table of one leaf: several pages in its base, records of `above` in layers above it. */
 async function oneLeaf(above: readonly string[] = []) {
   const { world, table: writer } = await begun();
   await world.run(writer.putMany(KEYS.map((name) => ({ key: name, value: text(name, 80) }))));

@@ -11,8 +11,7 @@ import { entityId, entityVersion } from '../../support/ids.ts';
 const LONE = '\ud800';
 
 test('rule 23: pages that grow and shrink never leave chunks behind, nor take more than the entity may', async () => {
-  // The memory driver refuses a write that would leave a chunk behind, and counts dead chunks by
-  // the provider's formula.
+  // The memory driver refuses a chunk left behind, and counts dead chunks as the provider does.
   const world = new World({ limits: { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 40 } });
   const { store } = world.process();
   const table = await world.run(store.table<string>('t', { order: 'key' }));

@@ -1,5 +1,4 @@
-// A vacuum that merges, beside what its caller does and what it meets: its wait, damage, and leaves
-// that stay as they are.
+// A vacuum that merges: its wait, damage, and leaves that stay as they are.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -140,8 +139,7 @@ test('where a hundred leaves become two, a merge costs seven requests, the first
   await world.run(table.deleteMany(keys(8_000, 9_000).filter((_, number) => number % 60 > 0)));
   const before = leavesOf(world.state, 't').length;
   const vacuumer = world.process();
-  // Long enough for one repair to be written before the next: together they would hide what they
-  // cost.
+  // One repair is written before the next: together they would hide their cost.
   vacuumer.rule(() => world.runtime.sleep(5).then(() => undefined));
   const { merged, purged } = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
   expect([before > 90, before - merged, purged > 90]).toEqual([true, 2, true]);

@@ -1,5 +1,4 @@
-// Rules 26 to 32: leaves that fell quiet or empty become one with their left neighbours, beside
-// whoever remembers them.
+// Rules 26 to 32: quiet or empty leaves join their left neighbours, whoever remembers them.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
@@ -190,8 +189,7 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
   await world.run(vacuumer.store.vacuum('t', QUIET));
   end();
   diesAtRetirement(world, other);
-  // Between the two looks of the one vacuum another begins, and dies once its first leaf is
-  // retired.
+  // Between the two looks another vacuum begins, and dies once its first leaf is retired.
   const dying = async (): Promise<string[]> => {
     await world.runtime.sleep(10_000);
     await other.store.vacuum('t', { quietMs: 0 }).catch(() => undefined);
@@ -368,8 +366,7 @@ test('rules 3, 27: a change that went with an absorb of unknown fate is not give
   let failing = 0;
   let deliver: (() => void) | undefined;
   writer.once(isWriteOf('replace', left), { late: late.resolve });
-  // The look at what became of it fails for good; then the write lands, before the process reads
-  // anything else.
+  // The look at its fate fails for good; then the write lands, before anything else is read.
   writer.rule(async (call) => {
     if (call.kind !== 'read') return undefined;
     if (deliver === undefined && failing === 0 && writer.writes.length === 0) return undefined;
@@ -395,8 +392,7 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
   await world.run(table.deleteMany(keys(0, 120).filter((name) => name >= low)));
   expect((await retireOne(world)).retired.id).toBe(right!.id);
 
-  // The attempt is answered once the other change has met the retired leaf; it lands after the look
-  // at it, and before the next read.
+  // It is answered once the other met the retired leaf; it lands before the next read.
   const late = Promise.withResolvers<() => void>();
   let looks: number | undefined;
   writer.once(isChangeOf(left!.id), () => {

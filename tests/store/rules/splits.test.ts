@@ -320,8 +320,7 @@ test('rule 11: every position of a branch that was split still finds its child',
   const a = world.process();
   const table = await open(world, a);
   const draw = seededRandom(5);
-  // Groups of about a leaf each: most leaves begin in the middle of a group, so their lows are long
-  // and differ early.
+  // Most leaves begin in the middle of a group, so their lows are long and differ early.
   const keys = Array.from(
     { length: 1_500 },
     () => `${key(Math.floor(draw() * 60))}/a common part/${key(Math.floor(draw() * 10_000))}`,

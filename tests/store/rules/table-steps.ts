@@ -1,5 +1,4 @@
-// Most tests of the protocol begin with a table in order of keys, some records in it, and a look at
-// what it holds.
+// A table in order of keys, some records in it, and a look at what it holds.
 import { expect } from 'vitest';
 import type { Order, Scan, ScanOptions, StoreOptions, Table } from '../../../shared/store/index.ts';
 import { leavesOf, statesOf } from './structure.ts';

@@ -151,8 +151,7 @@ test('rule 17: a version of the dropped table is met by no record of the new one
   const { version } = await world.run(first.put('k', 'last'));
   await world.run(store.drop('t'));
   const second = await world.run(store.table<string>('t'));
-  // A put takes a number for its record and one for its page; two records that share a page take
-  // three.
+  // A put takes two numbers, for its record and its page; two records that share a page take three.
   for (let left = Infinity; left !== 0;) {
     if (left % 2 === 1) await world.run(second.putMany(['p', 'q'].map((name) => ({ key: name, value: '1' }))));
     left = numberOf(version) - numberOf((await world.run(second.put('k', '1'))).version);

@@ -12,10 +12,7 @@ const ROOT = entityId('t!t!');
 
 type Stored = NonNullable<ReturnType<World['state']['entities']['get']>>;
 
-/**
- * A process whose split has inserted its nodes and whose link is on its way, to be delivered when
- * the test wants.
- */
+/** A split that has inserted its nodes, and whose link the test delivers when it wants. */
 async function splitUnderWay(options: Partial<StoreOptions> = {}) {
   const world = new World();
   const [splitter, other] = [world.process(), world.process(options)];

@@ -1,5 +1,4 @@
-// A database in memory with tiny limits, processes on it in virtual time, a script of what goes
-// wrong, and a look at the stored entities.
+// A database in memory with tiny limits, and processes on it in virtual time, with faults.
 import { crc32 } from 'node:zlib';
 import { type MemoryCall, memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
 import type { Driver, DriverLimits, EntityId, PartName, Write } from '../../../shared/store/contract/driver.ts';

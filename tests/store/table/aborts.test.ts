@@ -1,5 +1,4 @@
-// An aborted call rejects as fetch's callers expect it, by the error's name, and never hides a
-// write that may have taken effect.
+// An aborted call rejects as fetch's callers expect, and hides no write that may have taken effect.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';

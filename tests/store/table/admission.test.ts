@@ -1,5 +1,4 @@
-// Bytes and changes that wait to be written are bounded: whoever leaves gives back exactly the room
-// it took, wherever it leaves from.
+// Bytes and changes that wait are bounded: whoever leaves gives back exactly its room.
 import { expect, test } from 'vitest';
 import { Admission, type Ticket } from '../../../shared/store/table/admission.ts';
 import { quiet } from '../../support/virtual-runtime.ts';
@@ -20,10 +19,7 @@ async function hasEntered({ entered }: Ticket): Promise<boolean> {
   return isIn;
 }
 
-/**
- * All the room there is was given back, and no more: it can be taken once, and one more has to
- * wait.
- */
+/** All room was given back, and no more: it can be taken once, and one more has to wait. */
 async function expectAllRoomFree(admission: Admission): Promise<void> {
   const all = admission.enter(BYTES_MAX - 1, COUNT_MAX - 1);
   expect(await hasEntered(all)).toBe(true);

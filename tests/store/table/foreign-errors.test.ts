@@ -6,9 +6,7 @@ import { openStore, type Table } from '../../../shared/store/index.ts';
 
 const TIMEOUT_MS = 2_000;
 
-/**
- * A table on a driver whose next read rejects with a TypeError, as `fetch` does without a network.
- */
+/** A driver whose next read rejects with a TypeError, as `fetch` does without a network. */
 async function withBrokenRead(): Promise<{ table: Table<number>; breakOneRead: () => void }> {
   const near = memoryDriver();
   let isBroken = false;

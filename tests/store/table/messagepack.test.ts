@@ -1,5 +1,4 @@
-// The bytes of FORMAT.md, "Values in MessagePack": what msgpackr writes for JavaScript's own types
-// is not what its next release must write.
+// The bytes of FORMAT.md, "Values in MessagePack", whatever msgpackr's next release writes.
 import { unpack } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';

@@ -1,5 +1,4 @@
-// A scan of what memory has: it asks for the last commits alone, and what it expands counts in the
-// cache.
+// A scan of what memory has asks for last commits alone; what it expands counts in the cache.
 import { expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
 import { leavesOf } from '../rules/structure.ts';

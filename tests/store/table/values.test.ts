@@ -1,5 +1,4 @@
-// Values at the edge: what a table takes it gives back the same, or it refuses it; and what cannot
-// be read is the failure of its own record.
+// A table gives back the same value, or refuses it; an unreadable one fails its own record.
 import { execFileSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { Packr } from 'msgpackr';

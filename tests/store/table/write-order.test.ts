@@ -1,5 +1,4 @@
-// The order in which a batch is written: each wave holds distinct keys in order of position, and
-// equal keys come in the order given.
+// A batch is written in waves of distinct keys by position; equal keys come in the order given.
 import { beforeAll, expect, test } from 'vitest';
 import type { Order } from '../../../shared/store/contract/options.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';

@@ -1,5 +1,4 @@
-// How busy containers are, as one process can tell: rates from commit counts, and what follows from
-// them.
+// How busy containers are: rates from commit counts, and what follows from them.
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { ContainerTraffic } from '../../../shared/store/traffic/container-traffic.ts';

@@ -1,5 +1,4 @@
-// How long a process leaves a container to others: for a hold, and for its turn. Always for a
-// bounded time.
+// How long a process leaves a container to others, always for a bounded time.
 import { beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
