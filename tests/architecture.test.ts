@@ -69,10 +69,7 @@ const AZURE_SDK = [
   '@azure/identity',
 ];
 
-/**
- * Packages, Node's modules and other folders' rooms that a room may import. The first line that
- * holds a file counts; `*` is everything.
- */
+/** Packages and other rooms that a room may import, by the first line that holds a file. */
 const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/store/format', 'node:zlib'],
   // Time, chance and threads enter the store here alone.

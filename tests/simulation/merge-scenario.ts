@@ -59,10 +59,7 @@ export function besideAMerge(chance: Chance, processes: number, actions: ActionS
   return [{ process: 0, actions: merger }, ...others];
 }
 
-/**
- * Only aimed seeds meet these. `refused`: others write to a leaf while its retirement is under way.
- * `copies`: a copier sleeps before it links its copy.
- */
+/** `refused`: others write to a leaf that retires. `copies`: a copier sleeps before its link. */
 export type Rare = 'refused' | 'copies';
 
 export function rareMishaps(rare: Rare, chance: Chance, processes: number): Mishap[] {

@@ -1,5 +1,4 @@
-// npm run mutants: a mutant that survives shows a rule that the simulation does not check. One that
-// no longer applies to the sources fails too.
+// npm run mutants: one that survives shows a rule not checked. One that does not apply fails too.
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import pLimit from 'p-limit';

@@ -1,5 +1,4 @@
-// Mutants: patches in `mutants`, each of which breaks a rule. The engine has no switch for them.
-// Only the process that asked loads the patched source.
+// Mutants: patches, each of which breaks a rule, in the process alone that asked for one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 

@@ -1,5 +1,4 @@
-// A simulated process: clocks, chance and a store. A crash takes its memory, while its requests may
-// land; it may sleep for hours; its clock may be set.
+// A simulated process: clocks, chance and a store. It crashes, sleeps, and has its clock set.
 import type { Driver } from '../../shared/store/contract/driver.ts';
 import type { Runtime } from '../../shared/store/contract/runtime.ts';
 import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';

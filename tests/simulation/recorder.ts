@@ -1,5 +1,4 @@
-// Records calls and answers by record, as history.ts needs them. Judges at once repeated versions,
-// writes that show twice, and errors without a fault.
+// Records calls and answers by record for history.ts. Judges versions and errors at once.
 import { StoreError } from '../../shared/store/index.ts';
 import { Complaints } from './complaints.ts';
 import type { Events } from './events.ts';

@@ -62,10 +62,7 @@ function copyFault(provider: Provider, retired: Held, copy: Held): string | unde
   return records === copied && is.nextNumber >= was.nextNumber ? undefined : 'linked a copy with other records';
 }
 
-/**
- * Names a record that changed, came back or was lost from `before` to `after`. Each fresh record,
- * and each unexpired one that is gone, takes a number.
- */
+/** Names a record that changed, came back or was lost. Fresh and lost ones take a number each. */
 export function contentFault(
   provider: Provider,
   before: readonly Held[],

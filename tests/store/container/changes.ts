@@ -37,10 +37,7 @@ export function remove(key: string): Change {
   return change(key, () => ({ kind: 'remove' }));
 }
 
-/**
- * Puts, some of records that expire soon, and removals, of about so many of the keys, in order; the
- * model follows.
- */
+/** Puts, some of which expire soon, and removals, of about `count` keys; the model follows. */
 export function randomChanges(
   random: Random,
   keys: readonly string[],

@@ -49,10 +49,7 @@ test('where containers are large one that was never seen is asked for its header
   for (const requests of others) expect(requests).toEqual([expect.stringMatching(/^c,h,p\d+$/)]);
 });
 
-/**
- * A table of 16 leaves, each in a request of its own. As many checks are held back as may be in
- * flight at first.
- */
+/** 16 leaves, a request each; as many checks are held as may be in flight at first. */
 async function fullOfChecks() {
   const world = new World({ limits: { readsMax: 1 } });
   const reader = world.process();
