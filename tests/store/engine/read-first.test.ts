@@ -125,35 +125,27 @@ test('a refusal though nobody got ahead is no conflict to hurry after', async ()
   expect((await runtime.run(table.get('k')))?.value).toBe(1);
 });
 
-test('that read brings the pages that others added too: their layers are merged without another', async () => {
+test.each([
+  ['the pages that others added too', 4_000, 1, (round: number) => [round * 90, round * 90 + 45]],
+  [
+    'what ten commits of others wrote',
+    10,
+    10,
+    (round: number, other: number) => [(round * 7 + other * 3) % 10, round % 10],
+  ],
+])('that read brings %s: their layers are merged without another', async (_, records, others, at) => {
   const { world, a, tableA, tableB } = await twoThatAlternate();
-  await world.run(tableB.putMany(Array.from({ length: 4_000 }, (_, each) => ({ key: `c${each}`, value: each }))));
+  await world.run(tableB.putMany(Array.from({ length: records }, (_each, each) => ({ key: `c${each}`, value: each }))));
   await world.run(tableA.put('k', 0));
   const reads: number[] = [];
   for (let round = 0; round < 40; round += 1) {
-    await world.run(tableB.put(`c${round * 90}`, 1));
-    await world.runtime.advance(100);
-    a.takeCalls();
-    await world.run(tableA.put(`c${round * 90 + 45}`, 2));
-    await world.runtime.advance(100);
-    reads.push(a.takeCalls().filter(({ kind }) => kind === 'read').length);
-  }
-  expect(reads).toEqual(reads.map(() => 1));
-});
-
-test('it brings what others wrote where pages had been: ten commits of theirs cost no second read', async () => {
-  const { world, a, tableA, tableB } = await twoThatAlternate();
-  await world.run(tableB.putMany(Array.from({ length: 10 }, (_, each) => ({ key: `c${each}`, value: each }))));
-  await world.run(tableA.put('k', 0));
-  const reads: number[] = [];
-  for (let round = 0; round < 40; round += 1) {
-    for (let other = 0; other < 10; other += 1) {
-      await world.run(tableB.put(`c${(round * 7 + other * 3) % 10}`, 1));
-      await world.runtime.advance(30);
+    for (let other = 0; other < others; other += 1) {
+      await world.run(tableB.put(`c${at(round, other)[0]}`, 1));
+      await world.runtime.advance(300 / (others + 2));
     }
     a.takeCalls();
-    await world.run(tableA.put(`c${round % 10}`, 2));
-    await world.runtime.advance(30);
+    await world.run(tableA.put(`c${at(round, 0)[1]}`, 2));
+    await world.runtime.advance(300 / (others + 2));
     reads.push(a.takeCalls().filter(({ kind }) => kind === 'read').length);
   }
   expect(reads).toEqual(reads.map(() => 1));

@@ -90,23 +90,16 @@ test('a container that many callers of one process write to is split, unless the
   expect(busy.leaves()).toBe(1);
 });
 
-function eachInsert(fault: MemoryFault): Rule {
-  return (call) => (isWriteOf('insert')(call) ? fault : undefined);
-}
-
-test('a process whose split failed does not wait for the hold that it asked of others', async () => {
-  const { runtime, tables, leaves } = await shared({ processes: 1, rule: eachInsert({ fail: 'unavailable' }) });
+test.each<[string, MemoryFault]>([
+  ['fail', { fail: 'unavailable' }],
+  ['are not answered in time', { reply: new Promise(() => undefined) }],
+])('a process whose split is given up as its nodes %s waits for nothing, nor does anybody', async (_, fault) => {
+  const rule: Rule = (call) => (isWriteOf('insert')(call) ? fault : undefined);
+  const { runtime, tables, leaves } = await shared({ processes: 1, rule });
   await putFor({ runtime, tables }, 8, 5_000);
   const { lostSplits, rests } = tables[0]!.stats();
   expect(lostSplits).toBeGreaterThan(0);
   expect([rests, leaves()]).toEqual([0, 1]);
-});
-
-test('a split whose nodes are not answered in time is given up, and nobody waits for it', async () => {
-  const rule = eachInsert({ reply: new Promise(() => undefined) });
-  const { runtime, tables } = await shared({ processes: 1, rule });
-  await putFor({ runtime, tables }, 8, 5_000);
-  expect(tables[0]!.stats().lostSplits).toBeGreaterThan(0);
   expect(runtime.monotonicMs()).toBeLessThan(6_500);
 });
 
