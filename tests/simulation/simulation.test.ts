@@ -115,18 +115,16 @@ async function batch(fault: Fault, seed: number): Promise<{ applied: number; out
   return { applied: state.entities.size, outcomes: (await writing).map(({ kind }) => kind) };
 }
 
-function threeTimes(kind: string): string[] {
-  return [kind, kind, kind];
-}
-
 test('of a batch any part may be applied, and nothing is known of any member', async () => {
   const runs = await Promise.all(Array.from({ length: 40 }, (_, seed) => batch('part of a batch applied', seed)));
   expect(runs.every(({ outcomes }) => outcomes.every((kind) => kind === 'unknown'))).toBe(true);
   expect([...new Set(runs.map(({ applied }) => applied))].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
 });
 
-test('a reply that is lost leaves the effect, a failure before it leaves none', async () => {
-  expect(await batch('reply lost after applying', 1)).toEqual({ applied: 3, outcomes: threeTimes('unknown') });
-  expect(await batch('turned away though applied', 1)).toEqual({ applied: 3, outcomes: threeTimes('refused') });
-  expect(await batch('failed before applying', 1)).toEqual({ applied: 0, outcomes: threeTimes('unknown') });
+test.each([
+  ['reply lost after applying', 3, 'unknown'],
+  ['turned away though applied', 3, 'refused'],
+  ['failed before applying', 0, 'unknown'],
+] as const)('of three writes, %s, %i are there, and each is %s', async (fault, applied, kind) => {
+  expect(await batch(fault, 1)).toEqual({ applied, outcomes: [kind, kind, kind] });
 });

@@ -3,14 +3,8 @@ import assert from 'node:assert';
 import { expect, test, vi } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type ScanOptions, type Store, StoreError, type Table } from '../../shared/store/index.ts';
-import { closedAfterEach } from '../support/opened.ts';
+import { newStore } from '../support/opened.ts';
 import { keysOf } from './rules/table-steps.ts';
-
-const opened = closedAfterEach();
-
-function newStore(): Store {
-  return opened(openStore({ driver: memoryDriver() }));
-}
 
 function newTable<V = unknown>(options?: { readonly order: 'key' }): Promise<Table<V>> {
   return newStore().table<V>('things', options);

@@ -2,15 +2,13 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store, StoreError } from '../../shared/store/index.ts';
-import { closedAfterEach } from '../support/opened.ts';
+import { newStore } from '../support/opened.ts';
 
 type Loose = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
-const opened = closedAfterEach();
-
 /** A store and a table of it, as JavaScript sees them. */
 async function untyped(): Promise<{ store: Loose; table: Loose }> {
-  const store = opened(openStore({ driver: memoryDriver() }));
+  const store = newStore();
   const table = await store.table('things', { order: 'key' });
   await table.put('k', 'kept');
   return { store: store as unknown as Loose, table: table as unknown as Loose };

@@ -1,11 +1,13 @@
-// Closes after each test the things it opened, the last first.
-import { afterEach } from 'vitest';
+// Things that close when their test is over.
+import { afterEach, onTestFinished } from 'vitest';
+import { memoryDriver } from '../../shared/drivers/memory.ts';
+import { openStore, type Store } from '../../shared/store/index.ts';
 
 interface Closable {
   close(): unknown;
 }
 
-/** Call it once in a test file. The function it gives takes note of a thing, and hands it on. */
+/** Call it once in a test file. The function it gives closes things, the last first. */
 export function closedAfterEach(): <T extends Closable>(thing: T) => T {
   const open = new Set<Closable>();
   afterEach(async () => {
@@ -16,4 +18,11 @@ export function closedAfterEach(): <T extends Closable>(thing: T) => T {
     open.add(thing);
     return thing;
   };
+}
+
+/** A store on a memory driver, which closes when its test is over. */
+export function newStore(): Store {
+  const store = openStore({ driver: memoryDriver() });
+  onTestFinished(() => store.close());
+  return store;
 }

@@ -1,15 +1,8 @@
 // Tables with a Standard Schema: zod's, and one by hand that answers as zod's cannot.
 import { expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { DELETE, openStore, type StandardSchema, type Store, type Table } from '../../../shared/store/index.ts';
-import { closedAfterEach } from '../../support/opened.ts';
-
-const opened = closedAfterEach();
-
-function newStore(): Store {
-  return opened(openStore({ driver: memoryDriver() }));
-}
+import { DELETE, type StandardSchema, type Table } from '../../../shared/store/index.ts';
+import { newStore } from '../../support/opened.ts';
 
 const Order = z.object({
   items: z.array(z.object({ price: z.number() })),

@@ -1,15 +1,8 @@
 // Updates that delete or change nothing, touches, and expiries that a handle gives by itself.
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { DELETE, openStore, type Store } from '../../../shared/store/index.ts';
-import { closedAfterEach } from '../../support/opened.ts';
+import { DELETE } from '../../../shared/store/index.ts';
+import { newStore } from '../../support/opened.ts';
 import { World } from '../rules/world.ts';
-
-const opened = closedAfterEach();
-
-function newStore(): Store {
-  return opened(openStore({ driver: memoryDriver() }));
-}
 
 /** A table in virtual time, with the clock that moves it. */
 async function timed(ttlMs?: number) {
