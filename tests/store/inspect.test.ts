@@ -63,11 +63,10 @@ test('a damaged page, and a damaged header, are shown for what they are', async 
 
 test('what is no container of the table is refused', async () => {
   const { inspect, world } = await filled('hash');
-  await expect(inspect({ container: 't!other!' })).rejects.toMatchObject({ code: 'invalid' });
-  await expect(inspect({ container: 'n!t!0!0' })).rejects.toMatchObject({ code: 'invalid' });
-  await expect(inspect({ container: 't!t!', key: 'a' })).rejects.toMatchObject({ code: 'invalid' });
-  await expect(world.run(world.process().store.inspect('none'))).rejects.toMatchObject({ code: 'not_found' });
-  await expect(world.run(world.process().store.inspect('none', { key: 'a' }))).rejects.toMatchObject({
-    code: 'not_found',
-  });
+  for (const wrong of [{ container: 't!other!' }, { container: 'n!t!0!0' }, { container: 't!t!', key: 'a' }])
+    await expect(inspect(wrong)).rejects.toMatchObject({ code: 'invalid' });
+  for (const options of [{}, { key: 'a' }])
+    await expect(world.run(world.process().store.inspect('none', options))).rejects.toMatchObject({
+      code: 'not_found',
+    });
 });
