@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { addCounts } from './events.ts';
-import type { Failure, Found, Work } from './worker.ts';
+import type { Found, Work } from './worker.ts';
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 
@@ -20,10 +20,7 @@ export interface Seeds {
   readonly mutant?: string | undefined;
 }
 
-export interface Report {
-  readonly seeds: number;
-  readonly steps: number;
-  readonly failures: readonly Failure[];
+export interface Report extends Omit<Found, 'counts'> {
   readonly counts: ReadonlyMap<string, number>;
   readonly tookMs: number;
 }

@@ -200,28 +200,14 @@ function faultsOf(chance: Chance, shares: readonly number[]): Partial<Record<Fau
 }
 
 function mishapsOf(chance: Chance, processes: number): Mishap[] {
-  const process = (): number => chance.below(processes);
-  const atCall = (): number => chance.below(60);
-  const draw: Record<Exclude<Mishap['kind'], 'delay'>, () => Mishap> = {
-    crash: () => ({
-      kind: 'crash',
-      process: process(),
-      atCall: atCall(),
-      isSent: chance.is(0.6),
-      downMs: chance.of([1, 500, 20_000]),
-    }),
-    sleep: () => ({
-      kind: 'sleep',
-      process: process(),
-      atCall: atCall(),
-      ms: chance.of([2_000, 400_000, (1 + chance.below(5)) * HOUR_MS]),
-      monotonicStops: chance.is(0.5),
-    }),
-    clock: () => ({ kind: 'clock', process: process(), atCall: atCall(), jumpMs: chance.below(8_000) - 4_000 }),
-  };
-  return Array.from({ length: chance.of([0, 0, 1, 1, 2, 3]) }, () =>
-    draw[chance.weighted({ crash: 5, sleep: 4, clock: 1 })](),
-  );
+  return Array.from({ length: chance.of([0, 0, 1, 1, 2, 3]) }, (): Mishap => {
+    const kind = chance.weighted({ crash: 5, sleep: 4, clock: 1 });
+    const common = { process: chance.below(processes), atCall: chance.below(60) };
+    if (kind === 'clock') return { ...common, kind, jumpMs: chance.below(8_000) - 4_000 };
+    if (kind === 'crash') return { ...common, kind, isSent: chance.is(0.6), downMs: chance.of([1, 500, 20_000]) };
+    const ms = chance.of([2_000, 400_000, (1 + chance.below(5)) * HOUR_MS]);
+    return { ...common, kind, ms, monotonicStops: chance.is(0.5) };
+  });
 }
 
 export function keyName({ prefixBytes, groupBy }: Scenario, key: number): string {

@@ -1,4 +1,5 @@
 // Leaves clients, actions, mishaps and faults out of a failing scenario while it still fails.
+import type { Action } from './actions.ts';
 import { run } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -27,15 +28,16 @@ async function fails(scenario: Scenario): Promise<boolean> {
 /** Scenarios with a little less. The largest savings come first. */
 function* smaller(scenario: Scenario): Generator<Scenario> {
   const { clients, mishaps, faults } = scenario;
+  const doing = (index: number, actions: readonly Action[]): Scenario => ({
+    ...scenario,
+    clients: clients.with(index, { ...clients[index]!, actions }),
+  });
   for (const index of clients.keys())
     if (clients.length > 1) yield { ...scenario, clients: clients.toSpliced(index, 1) };
   for (let size = 8; size >= 1; size = Math.floor(size / 2)) {
-    for (const [index, client] of clients.entries()) {
-      for (let at = 0; at < client.actions.length; at += size) {
-        const actions = client.actions.toSpliced(at, size);
-        if (size > 1 && client.actions.length <= size) continue;
-        yield { ...scenario, clients: clients.with(index, { ...client, actions }) };
-      }
+    for (const [index, { actions }] of clients.entries()) {
+      for (let at = 0; at < actions.length; at += size)
+        if (size === 1 || actions.length > size) yield doing(index, actions.toSpliced(at, size));
     }
   }
   for (const index of mishaps.keys()) yield { ...scenario, mishaps: mishaps.toSpliced(index, 1) };
@@ -43,14 +45,12 @@ function* smaller(scenario: Scenario): Generator<Scenario> {
     const left = Object.fromEntries(Object.entries(faults).filter(([name]) => name !== fault));
     yield { ...scenario, faults: left };
   }
-  for (const [index, client] of clients.entries()) {
-    for (const [at, action] of client.actions.entries()) {
+  for (const [index, { actions }] of clients.entries()) {
+    for (const [at, action] of actions.entries()) {
       if (!('keys' in action) || action.keys.length < 2) continue;
-      for (const keys of [action.keys.slice(action.keys.length / 2), action.keys.slice(0, action.keys.length / 2)])
-        yield {
-          ...scenario,
-          clients: clients.with(index, { ...client, actions: client.actions.with(at, { ...action, keys }) }),
-        };
+      const half = action.keys.length / 2;
+      for (const keys of [action.keys.slice(half), action.keys.slice(0, half)])
+        yield doing(index, actions.with(at, { ...action, keys }));
     }
   }
 }

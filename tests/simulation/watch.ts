@@ -219,7 +219,7 @@ export class Watch {
     );
     if (fresh.length === 0) return;
     const expect = this.#complaints.about(now.id);
-    const sources = absorbed === undefined || copy !== undefined ? [before] : [before, absorbed];
+    const sources = sourcesOf(before, absorbed, copy);
     const firstNumber = Math.max(...sources.map(({ node }) => node.nextNumber));
     for (const held of sources) for (const record of this.#provider.allRecords(held)) records.set(record.name, record);
     this.#countPurges(this.#provider.records(before), now);
@@ -262,22 +262,20 @@ export class Watch {
   /** No record is lost or comes back, whether it stays, moves by a split, or by a merge. */
   #checkContent(before: Held, now: Held, { made, absorbed, copy, fault }: Reshape): void {
     if (before.node.level > 0 || fault !== undefined) return;
-    const isGrowing = now.node.level > 0;
-    const sources = absorbed === undefined || copy !== undefined ? [before] : [before, absorbed];
-    const wrong = contentFault(
-      this.#provider,
-      sources,
-      isGrowing ? made : [now, ...made],
-      this.#wallMs() + CLOCKS_APART_MS,
-    );
+    const after = now.node.level > 0 ? made : [now, ...made];
+    const expiredMs = this.#wallMs() + CLOCKS_APART_MS;
+    const wrong = contentFault(this.#provider, sourcesOf(before, absorbed, copy), after, expiredMs);
     if (wrong !== undefined) this.#complaints.complain(`${now.id}: ${wrong}`);
   }
 
   /** Rule 34: all puts of a batch come into one leaf, by one commit. */
   #checkBatches(before: Held, now: Held, { made, absorbed }: Reshape): void {
     if (before.node.level > 0 || before.node.groupBy === undefined) return;
-    const sources = absorbed === undefined ? [before] : [before, absorbed];
-    const known = new Set(sources.flatMap((held) => this.#provider.records(held)).map(({ name }) => name));
+    const known = new Set(
+      sourcesOf(before, absorbed)
+        .flatMap((held) => this.#provider.records(held))
+        .map(({ name }) => name),
+    );
     for (const held of now.node.level > 0 ? made : [now, ...made]) {
       const fresh = this.#provider.records(held).filter(({ name }) => !known.has(name));
       const batches = fresh.flatMap(({ value }) => batchOf(value.toString('latin1')) ?? []);
@@ -337,6 +335,11 @@ export class Watch {
       else if (!child.equals(value)) this.#events.count('entry overridden');
     }
   }
+}
+
+/** Nodes whose records a commit takes on: those of a leaf that has a copy stay there. */
+function sourcesOf(before: Held, absorbed: Held | undefined, copy?: Held): Held[] {
+  return absorbed === undefined || copy !== undefined ? [before] : [before, absorbed];
 }
 
 function namesOf({ parts }: Node): string {
