@@ -66,7 +66,7 @@ export class Batches {
         chain.add(key, `${what}: conflict`, true, (seen, state) =>
           seen.some((one) => one !== undefined) ? [state] : [],
         );
-      else if (this.#mayHaveWritten('putMany', call, answer.kind, outcome?.error, bytes))
+      else if (this.#mayHaveWritten({ of: 'putMany', bytes }, call, answer.kind, outcome?.error))
         chain.add(key, what, false, puts);
     }
   }
@@ -84,7 +84,7 @@ export class Batches {
       const outcome = answer.kind === 'value' ? answer.value[at] : undefined;
       const isKnown = outcome !== undefined && outcome.status !== 'failed';
       const error = outcome?.status === 'failed' ? outcome.error : undefined;
-      if (!isKnown && !this.#mayHaveWritten('deleteMany', call, answer.kind, error)) continue;
+      if (!isKnown && !this.#mayHaveWritten({ of: 'deleteMany', bytes: 0 }, call, answer.kind, error)) continue;
       if (outcome?.status === 'deleted')
         recorder.shows(key, outcome.version, `the deletion ${at} of moment ${call.calledAt}`);
       chain.add(key, `delete of a batch: ${outcome?.status ?? 'cut off'}`, isKnown, (seen, state) => {
@@ -95,9 +95,9 @@ export class Batches {
   }
 
   /** Whether an item without an outcome that says so may have been written all the same. */
-  #mayHaveWritten(verb: string, call: Call, kind: string, error: unknown, bytes = 0): boolean {
+  #mayHaveWritten({ of, bytes }: { of: string; bytes: number }, call: Call, kind: string, error: unknown): boolean {
     if (error === undefined) return kind === 'unknown';
-    return this.#client.fails(`an item of ${verb}`, call, error, this.#client.writeCodes(bytes)) === 'unknown';
+    return this.#client.fails(`an item of ${of}`, call, error, this.#client.writeCodes(bytes)) === 'unknown';
   }
 
   /** A scan reads every record, each at its own moment within the scan. */

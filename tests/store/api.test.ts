@@ -207,7 +207,7 @@ test('tables are listed by name until they are dropped', async () => {
 
 test('stores on one driver see the same records, and the last one to close closes it', async () => {
   const driver = memoryDriver();
-  const counted = { ...driver, close: vi.fn(driver.close) };
+  const counted = { ...driver, close: vi.fn<() => Promise<void>>(() => driver.close()) };
   const [first, second] = [openStore({ driver: counted }), openStore({ driver: counted })];
   const table = await second.table<number>('things');
   await (await first.table<number>('things')).put('k', 1);
@@ -222,7 +222,7 @@ test('stores on one driver see the same records, and the last one to close close
 
 test('a store that could not be opened keeps no driver open', async () => {
   const driver = memoryDriver();
-  const counted = { ...driver, close: vi.fn(driver.close) };
+  const counted = { ...driver, close: vi.fn<() => Promise<void>>(() => driver.close()) };
   expect(() => openStore({ driver: counted, timeoutMs: 0 })).toThrow('timeoutMs');
   await openStore({ driver: counted }).close();
   expect(counted.close).toHaveBeenCalledOnce();

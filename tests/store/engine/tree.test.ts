@@ -86,24 +86,26 @@ const SINCE = root({ '': '1' }, 3);
 const NEARER = root({ ...OTHER, pz: '5' }, 3);
 const ASTRAY = root({ '': '0', o: '1' }, 3);
 const FULL = root(OTHER, 3, LATER);
+const MOVED = root(OTHER, 3, LATER, 8);
 
-test.each<
-  [string, Snapshot | undefined, Snapshot | undefined, Readonly<Record<string, string>>, string, string, string]
->([
-  ['a node that names the part is gone on from without a request', LONE, undefined, NAMED, '3', '', ''],
-  ['a part is gone to without a parent in memory too', undefined, undefined, NAMED, '3', '', ''],
-  ['a parent that names a nearer child by now is believed', NEARER, undefined, NAMED, '5', '', ''],
-  ['where the node names nothing, its parent is asked for one page', LONE, FULL, {}, '3', 'slots 3', ''],
-  ['where that page moved, the parent is read whole', LONE, root(OTHER, 3, LATER, 8), {}, '3', 'slots 3, whole', ''],
-  ['a parent that was read since leaves the right neighbour, and is told of it', SINCE, undefined, {}, '2', '', 'm2'],
+/** A root in memory, the one that is stored, and the parts that the overtaken node names. */
+type Seen = readonly [Snapshot | undefined, Snapshot | undefined, Readonly<Record<string, string>>];
+
+test.each<[string, Seen, string, [reads: string, repairs: string]]>([
+  ['a node that names the part is gone on from without a request', [LONE, undefined, NAMED], '3', ['', '']],
+  ['a part is gone to without a parent in memory too', [undefined, undefined, NAMED], '3', ['', '']],
+  ['a parent that names a nearer child by now is believed', [NEARER, undefined, NAMED], '5', ['', '']],
+  ['where the node names nothing, its parent is asked for one page', [LONE, FULL, {}], '3', ['slots 3', '']],
+  ['where that page moved, the parent is read whole', [LONE, MOVED, {}], '3', ['slots 3, whole', '']],
+  ['a parent that was read since leaves the right neighbour, and is told', [SINCE, undefined, {}], '2', ['', 'm2']],
   // Rule 29: the entry is set anew.
-  ['an entry that names the overtaken node leads nowhere', ASTRAY, undefined, {}, '2', '', 'o2, m2'],
-  ['a parent of another incarnation says nothing of the node', ALIEN, undefined, {}, '2', '', 'm2'],
-  ['nor of its parts', ALIEN, undefined, NAMED, '3', '', ''],
-])('%s', async (_, remembered, stored, parts, child, reads, repairs) => {
-  const made = treeWith(remembered, stored);
-  expect(await made.tree.beyond(overtaken(2, parts), onTheWay())).toEqual(at(child));
-  expect([made.reads.join(', '), made.repairs.join(', ')]).toEqual([reads, repairs]);
+  ['an entry that names the overtaken node leads nowhere', [ASTRAY, undefined, {}], '2', ['', 'o2, m2']],
+  ['a parent of another incarnation says nothing of the node', [ALIEN, undefined, {}], '2', ['', 'm2']],
+  ['nor of its parts', [ALIEN, undefined, NAMED], '3', ['', '']],
+])('%s', async (_, [remembered, stored, parts], child, expected) => {
+  const { tree, reads, repairs } = treeWith(remembered, stored);
+  expect(await tree.beyond(overtaken(2, parts), onTheWay())).toEqual(at(child));
+  expect([reads.join(', '), repairs.join(', ')]).toEqual(expected);
 });
 
 test('once a second the parent is asked anew although the node names the part, and told of it if it lacks it', async () => {

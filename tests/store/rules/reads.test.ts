@@ -25,7 +25,7 @@ test.each([true, false])(
     const second = tableA.get('k');
     expect((await world.run(second))?.value).toBe('new');
     // A check has its answer before the first has its own.
-    if (isKnown) expect(world.runtime.monotonicMs()).toBeLessThan(500);
+    expect(world.runtime.monotonicMs() < 500 || !isKnown).toBe(true);
     await world.run(first);
   },
 );
