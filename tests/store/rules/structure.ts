@@ -6,7 +6,12 @@ import { encodeHeader, type Header } from '../../../shared/store/format/header.t
 import { COMMIT_PART, HEADER_PART, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { Provider } from '../../simulation/provider.ts';
-import { levelsOf as linkedLevelsOf, orphansOf as unlinkedIn, storedRecords, structureFaults } from '../../simulation/structure.ts';
+import {
+  levelsOf as linkedLevelsOf,
+  orphansOf as unlinkedIn,
+  storedRecords,
+  structureFaults,
+} from '../../simulation/structure.ts';
 import { entityId, hexId } from '../../support/ids.ts';
 import type { World } from './world.ts';
 
