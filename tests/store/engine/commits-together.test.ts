@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { isWriteOf, World } from '../rules/world.ts';
 
-/** A table of several leaves, whose records it puts together, and the sizes of its write requests. */
+/** A table of several leaves, whose records are put together, and the sizes of write requests. */
 async function manyLeaves() {
   const world = new World();
   const process = world.process();
