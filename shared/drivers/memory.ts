@@ -63,6 +63,7 @@ const DEFAULT_LIMITS: DriverLimits = {
   provider: 'memory',
   entityBytesMax: 1_000_000,
   entityOverheadBytes: 1_024,
+  commitsWait: false,
   chunkOverheadBytes: 24,
   chunkBytes: 65_532,
   chunksMax: 240,

@@ -31,6 +31,7 @@ export const LIMITS: DriverLimits = {
   entityBytesMax: 720_000,
   // 4 + 2 for each character of both keys, and the timestamp.
   entityOverheadBytes: 1_024,
+  commitsWait: false,
   // 8 + 2 for each character of the name + 4, and the length in a part's first chunk.
   chunkOverheadBytes: 32,
   chunkBytes: 65_536 - LENGTH_BYTES,

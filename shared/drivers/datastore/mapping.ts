@@ -13,6 +13,7 @@ export const LIMITS: DriverLimits = {
   provider: 'datastore',
   entityBytesMax: 1_000_000,
   entityOverheadBytes: 2_048,
+  commitsWait: true,
   chunkOverheadBytes: 32,
   // No smaller than entityBytesMax, so that a part is always one property.
   chunkBytes: 1_000_000,

@@ -57,6 +57,8 @@ export interface DriverLimits {
   readonly listMax: number;
   /** Reads that a store has in flight, and as many commits: the driver has connections for both. */
   readonly inFlightMax: number;
+  /** Whether commits of one entity wait for each other, as under a lock, before one is refused. */
+  readonly commitsWait: boolean;
   /** Writes to ids of one lane may share a `write`. A pure function, never changed. */
   lane(id: EntityId): string;
 }

@@ -63,7 +63,11 @@ export function createCore(shared: StoreShared, subject: EngineSubject): EngineC
   const splitLimits = { ...driver.limits, entityBytesMax: containerBytesMax };
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const traffic = new Traffic(runtime, { reads: readLimit, writes: writeLimit }, tag);
+  const traffic = new Traffic(
+    runtime,
+    { reads: readLimit, writes: writeLimit, commitsWait: driver.limits.commitsWait },
+    tag,
+  );
   const reader = new Reader({
     table,
     driver,

@@ -39,9 +39,16 @@ interface Way {
   readonly roundTripMs: number;
 }
 
+interface Ways {
+  readonly reads: Way;
+  readonly writes: Way;
+  /** The driver's `commitsWait`. */
+  readonly commitsWait: boolean;
+}
+
 export class Traffic {
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>;
-  readonly #ways: { readonly reads: Way; readonly writes: Way };
+  readonly #ways: Ways;
   readonly #tag: string;
   readonly #containers = new LRUCache<EntityId, ContainerTraffic>({
     maxSize: CONTAINERS_MAX,
@@ -55,11 +62,7 @@ export class Traffic {
   #ownCommits = 0;
 
   /** `tag`: this process's, see `writersAhead`. */
-  constructor(
-    runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>,
-    ways: { readonly reads: Way; readonly writes: Way },
-    tag: string,
-  ) {
+  constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>, ways: Ways, tag: string) {
     this.#runtime = runtime;
     this.#ways = ways;
     this.#tag = tag;
@@ -193,7 +196,7 @@ export class Traffic {
 
   /** The time, if it is that of a commit that stood in line; else 0. */
   #lineMs(answerMs: number): number {
-    return answerMs > IN_LINE_ROUND_TRIPS * this.#freeCommitMs ? answerMs : 0;
+    return this.#ways.commitsWait && answerMs > IN_LINE_ROUND_TRIPS * this.#freeCommitMs ? answerMs : 0;
   }
 
   /** The time of a commit that nothing holds up. Reads tell it if all commits stood in line. */

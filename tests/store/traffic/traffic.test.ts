@@ -13,6 +13,7 @@ class Watched {
   readonly runtime = new VirtualRuntime();
   busyShare = 0;
   readonly ways = {
+    commitsWait: true,
     reads: { loneRoundTripMs: ROUND_TRIP_MS, roundTripMs: ROUND_TRIP_MS },
     writes: { loneRoundTripMs: ROUND_TRIP_MS, roundTripMs: ROUND_TRIP_MS },
   };
@@ -206,6 +207,14 @@ test('who was refused after a line splits at once, into the more parts the longe
   expect(refusedAfter(100)).toBe(16);
   watched.traffic.noteCommit(ID);
   expect(watched.nodes(600_000)).toBe(0);
+});
+
+test('where the provider refuses at once a slow commit stood in no line', () => {
+  const watched = new Watched();
+  watched.ways.commitsWait = false;
+  watched.traffic.noteRoundTrip(100, [ID]);
+  watched.traffic.noteFailure(ID, true);
+  expect(watched.nodes()).toBe(0);
 });
 
 test('where all commits stood in line the time of reads shows it', () => {

@@ -17,7 +17,7 @@ let traffic: Traffic;
 beforeEach(() => {
   runtime = new VirtualRuntime(2);
   const way = { loneRoundTripMs: ROUND_TRIP_MS, roundTripMs: ROUND_TRIP_MS };
-  traffic = new Traffic(runtime, { reads: way, writes: way }, MINE);
+  traffic = new Traffic(runtime, { reads: way, writes: way, commitsWait: true }, MINE);
 });
 
 /** The container after commits of these, the last of which asks for a hold. */
