@@ -3,8 +3,6 @@
 /** Weights in the average. A short round trip shows the way; a long one may have stood in line. */
 const WEIGHT_OF_SHORTER = 1 / 8;
 const WEIGHT_OF_LONGER = 1 / 32;
-/** The first may all have stood in line: the shortest of so many counts. */
-const FIRST = 8;
 /** A longer one is cut to this: the process slept, or the provider was in trouble. */
 const ROUND_TRIP_MOST_MS = 500;
 
@@ -26,7 +24,7 @@ export class RoundTrip {
   note(tookMs: number): void {
     this.#count += 1;
     const off = Math.min(tookMs, ROUND_TRIP_MOST_MS) - this.#ms;
-    if (this.#ms === 0 || (this.#count <= FIRST && off < 0)) this.#ms += off;
+    if (this.#ms === 0) this.#ms = off;
     else this.#ms += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
   }
 }
