@@ -10,10 +10,7 @@ export interface BillableOperations {
   readonly deletes: number;
 }
 
-/**
- * Requests sent, and operations billed, since the counters began; for a piece of work, take the
- * difference of two.
- */
+/** Requests sent and operations billed since the counters began. */
 export function billableOf(
   provider: Provider,
   counters: DriverCounters,

@@ -10,9 +10,7 @@ export interface Estimate {
   readonly region: string;
   /** A month's bill, by layout. */
   readonly bills: Readonly<Record<UsersLayout, Bill>>;
-  /**
-   * Dollars for the operations of a million records each, by layout; null where a price is missing.
-   */
+  /** Dollars for the operations of a million records each; null without a price. */
   readonly perMillionRecords: Readonly<Record<UsersLayout, MillionRecords>>;
 }
 

@@ -18,32 +18,20 @@ export const STORED_BYTES: Readonly<
 
 /** Requests of containers, each a billed operation on both clouds. README.md has the formulas. */
 export const CONTAINERS = {
-  /**
-   * Stored bytes of a container after a load. Source: tests/lab/cost/workload.test.ts loads tables
-   * in calls of 500 and counts containers.
-   */
+  /** Bytes of a container after a load. Source: tests/lab/cost/workload.test.ts counts them. */
   storedBytes: 400_000,
   /**
    * Containers that an instance of 64 MiB of cache knows: a sixteenth of it holds headers, each 384
    * bytes and a two hundredth of its container. Source: shared/store/io/container-cache.ts.
    */
   known: 1_759,
-  /**
-   * Reads before a put where other instances write, too. Source: the model, 40,000 puts after the
-   * load, 1 to 16 instances: 0.9 to 1.2 on both clouds.
-   */
+  /** Reads before a put beside other writers. Source: the model, 40,000 puts: 0.9 to 1.2. */
   looksAPut: 1.1,
-  /**
-   * Puts in flight in one container, above which the store splits it. Source: CROWD_MAX of
-   * shared/store/container/when-to-split.ts.
-   */
+  /** Puts in flight in a container that split it: CROWD_MAX of container/when-to-split.ts. */
   crowdMax: 0.07,
 } as const;
 
-/**
- * Records that an operation of the plain SDK takes at most in one billed request, where that is
- * more than one.
- */
+/** Records of the plain SDK in one billed request. */
 export const SDK_BATCH_MAX: Readonly<Record<Provider, { read: number; write: number; scan: number }>> = {
   // Entities are billed one by one, however they are sent.
   datastore: { read: 1, write: 1, scan: 1 },

@@ -50,10 +50,7 @@ function operationDollars(billable: BillableOperations, prices: OperationPrices)
   );
 }
 
-/**
- * Dollars for a million records, if each costs what these `records` did, for which `billable` was
- * spent.
- */
+/** Dollars for a million records that cost what these `records` did. */
 export function dollarsPerMillionRecords(
   billable: BillableOperations,
   records: number,

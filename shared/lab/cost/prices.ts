@@ -28,10 +28,7 @@ export interface Origin {
   readonly source: string;
   /** `YYYY-MM-DD` when it was read. */
   readonly read: string;
-  /**
-   * Whether the number stood on that page, and the page is the provider's own. Else others gave it:
-   * check it.
-   */
+  /** Whether the number stood on that page, the provider's own. Else others gave it. */
   readonly isVerified: boolean;
 }
 

@@ -20,15 +20,9 @@ export interface Workload {
 
 /** How the function is called. */
 export interface Calls {
-  /**
-   * Records that a call reads, writes or deletes; in Azure's batch layout those of a write are of
-   * one partition.
-   */
+  /** Records that a call reads, writes or deletes; writes are of one Azure partition. */
   readonly recordsPerCall: number;
-  /**
-   * The records of a call lie anywhere in the table, or beside each other in the order of their
-   * keys.
-   */
+  /** Anywhere in the table, or beside each other in the order of their keys. */
   readonly keys: 'random' | 'together';
   /** Calls that an instance answers at a time. */
   readonly concurrency: number;
@@ -50,10 +44,7 @@ export const INSTANCE: Instance = { vcpus: 1, memoryGib: 2, concurrency: 32 };
 
 const GIB = 2 ** 30;
 
-/**
- * A month's quantities of all meters that the provider has. Not counted: splits of containers, and
- * what is sent around records.
- */
+/** All meters of the provider. Splits, and what is sent around records, are not counted. */
 export function monthlyQuantities(layout: UsersLayout, one: Case, prices: ProviderPrices): Quantities {
   const { workload, provider, calls } = one;
   const perDay = {
@@ -110,10 +101,7 @@ export function containersOf(provider: Provider, workload: Workload): number {
   return Math.max(1, Math.ceil(storedBytes('container', provider, workload) / CONTAINERS.storedBytes));
 }
 
-/**
- * Reads of a get of one container: one for its version, one more where its header is unknown. Gets
- * that share a read are not counted.
- */
+/** One for the version, one more for an unknown header. Gets that share a read are not counted. */
 export function operationsAGet(containers: number): Pick<BillableOperations, 'reads'> {
   return { reads: 1 + unknownShare(containers) };
 }

@@ -24,10 +24,7 @@ export const SIGNIFICANCE = 0.05;
 /** Fewer than six values have no interval of this confidence. */
 export const CONFIDENCE_WANTED = 1 - SIGNIFICANCE;
 
-/**
- * The narrowest interval of order statistics with 95 %, else the range (David and Nagaraja,
- * section 7.1). Throws a RangeError without values.
- */
+/** The narrowest interval of order statistics with 95 % (David and Nagaraja, 7.1), or the range. */
 export function figureOf(values: readonly number[]): Figure {
   if (values.length === 0) throw new RangeError('a figure needs a value');
   const sorted = values.toSorted((one, other) => one - other);

@@ -3,19 +3,13 @@ import type { ARRIVALS } from '../kit/dimensions.ts';
 import { ln } from '../kit/exact-math.ts';
 import type { Random } from '../kit/random.ts';
 
-/**
- * `poisson`: the gaps are exponential, as those of independent callers are. `equidistant`: all gaps
- * are equal.
- */
+/** `poisson`: the gaps are exponential, as of independent callers. `equidistant`: all equal. */
 export interface Arrivals {
   readonly perSecond: number;
   readonly spacing: (typeof ARRIVALS)[number];
 }
 
-/**
- * Draws the milliseconds from one arrival to the next, without end. Equal draws give equal gaps on
- * any machine.
- */
+/** Milliseconds from one arrival to the next, without end, the same on any machine. */
 export function gapsOf({ perSecond, spacing }: Arrivals, random: Random): () => number {
   const meanMs = 1_000 / perSecond;
   return spacing === 'equidistant' ? () => meanMs : () => -ln(1 - random()) * meanMs;

@@ -30,17 +30,11 @@ export const datasetRequestSchema = z.strictObject({
   containerKib: containerKib.default(null),
   /** The records' texts follow from it. */
   seed: z.int().min(0).max(0xffff_ffff).default(1),
-  /**
-   * When the dataset met its first operation, in milliseconds since 1970: from then on operations
-   * grow as Datastore asks (ramp.ts). Null: as they come.
-   */
+  /** Since 1970, in milliseconds: from then on the load grows (ramp.ts). Null: as it comes. */
   rampedSinceMs: z.number().min(0).nullable().default(null),
 });
 
-/**
- * When calls of an open loop are due. `poisson`: as of many independent users, some together.
- * `equidistant`: at equal distances, the calmest load of that rate.
- */
+/** When calls of an open loop are due (arrivals.ts). */
 export const arrivalsSchema = z.enum(ARRIVALS).default('poisson');
 
 /** How long the load lasts before it is measured. */
@@ -62,26 +56,14 @@ export const cellRequestSchema = z.strictObject({
   /** Calls that begin a second on this instance; null: a closed loop. */
   ratePerSecond: z.number().positive().nullable().default(null),
   arrivals: arrivalsSchema,
-  /**
-   * Length of the measured window; a closed loop's is up to ten times longer where the warm-up had
-   * too few replies (phases.ts).
-   */
+  /** The window's. A closed loop's is up to ten times longer after few replies (phases.ts). */
   durationMs: z.int().min(1).max(60_000).default(1_000),
   warmup: warmupSchema.prefault({}),
-  /**
-   * When the window opens on all instances, in milliseconds since 1970; null: as soon as this
-   * instance is warm.
-   */
+  /** When the window opens everywhere, in milliseconds since 1970; null: as soon as it is warm. */
   windowAtMs: z.number().positive().nullable().default(null),
-  /**
-   * The draw of operations, records and an open loop's moments; `seed` draws the records' fields.
-   * Equal ones give every layout the same operations.
-   */
+  /** Draws operations and an open loop's moments; `seed` draws the records' fields. */
   drawSeed: z.int().min(0).max(0xffff_ffff).default(1),
-  /**
-   * Number of the first record that this instance inserts. Instances of a run, and runs on one
-   * dataset, take ranges of their own.
-   */
+  /** Number of the first record that this instance inserts. Each takes a range of its own. */
   insertFrom: z.int().min(0).max(RECORD_INDEX_MAX).default(0),
   /** Which of how many instances this is; each draws operations of its own. */
   part: z
@@ -109,19 +91,13 @@ export const cellResultSchema = z.strictObject({
   isCold: z.boolean(),
   /** Age of the instance's process when the request arrived. */
   uptimeMs: milliseconds,
-  /**
-   * Latency of the very first operation, connections and all, before the warm-up counted anything.
-   * Null if it failed.
-   */
+  /** Latency of the very first operation, connections and all. Null if it failed. */
   firstOperationMs: milliseconds.nullable(),
   /** Operations that a caller hands over in one call. */
   recordsPerCall: z.int().min(1),
   warmup: z.strictObject({
     durationMs: milliseconds,
-    /**
-     * How the load did in the test of steady.ts before the window opened. Not known where too few
-     * replies came.
-     */
+    /** By the test of steady.ts. Not known after too few replies. */
     steadiness: z.enum(STEADINESS),
     /** Failed records of the warm-up. */
     errors: count,
@@ -130,10 +106,7 @@ export const cellResultSchema = z.strictObject({
   openedAtMs: z.number().positive(),
   /** Length of the window as it was measured. */
   durationMs: z.number().positive(),
-  /**
-   * Records replied within the window; an operation over its edge counts by its share within, so it
-   * is no whole number. A scan counts as one.
-   */
+  /** Replied within the window, those over its edge by their share within. A scan is one. */
   records: z.number().min(0),
   /** Records replied in all, warm-up and drain included: what `usage` was spent on. */
   recordsTotal: count,
@@ -142,37 +115,22 @@ export const cellResultSchema = z.strictObject({
   store: storeCountersSchema.nullable(),
   /** Failed records since the window began, by code. */
   errors: countsSchema,
-  /**
-   * Operations without a reply when the drain ended, and calls of an open loop that were due and
-   * never sent. The histogram has them with their age.
-   */
+  /** Without a reply at the end, or due and never sent. The histogram has them with their age. */
   unfinished: count,
-  /**
-   * Microseconds of every operation that began within the window or was open throughout; in an open
-   * loop from when it was due. HdrHistogram V2, compressed, base64.
-   */
+  /** Microseconds, in an open loop from when due. HdrHistogram V2, compressed, base64. */
   histogram: z.string().min(1),
   /** Operations in the histogram. */
   operations: count,
   /** Open loop: the longest that an operation was sent after it was due. Null in a closed loop. */
   behindMsMax: milliseconds.nullable(),
-  /**
-   * Whether operations waited for the ramp of Datastore's 500/50/5 rule. Then the figure is that of
-   * the rule.
-   */
+  /** Whether operations waited for Datastore's 500/50/5 rule: then the figure is the rule's. */
   isHeldByRamp: z.boolean(),
   processor: z.strictObject({
-    /**
-     * Share of the thread's working time that it waited for a processor. Null where the system does
-     * not tell, as below.
-     */
+    /** Share of the thread's working time that it waited. Null, as below: the system is silent. */
     wait: share.nullable(),
     /** Share of the machine's processor time that the hypervisor gave to other machines. */
     stolen: share.nullable(),
-    /**
-     * Share of the run's time that the function's thread ran. Near 1 the generator, not the store,
-     * is the limit.
-     */
+    /** Share of the run that the thread ran. Near 1 the generator is the limit. */
     busy: share.nullable(),
   }),
   /** Resident memory of the function's process when the run ended. */

@@ -32,10 +32,7 @@ export function afterCalls(count: number): IsOver {
   return () => left-- <= 0;
 }
 
-/**
- * Over when this time has passed since it was first asked: one call is made at least. Calls in
- * flight are waited for.
- */
+/** Over after this time, from when it was first asked: one call is made at least. */
 export function afterMs(durationMs: number, clock: Pick<Runtime, 'monotonicMs'>): IsOver {
   let endMs: number | undefined;
   return () => {
@@ -46,10 +43,7 @@ export function afterMs(durationMs: number, clock: Pick<Runtime, 'monotonicMs'>)
   };
 }
 
-/**
- * Hands each of the items to one call, so many at a time (Infinity: all). Settles as `closedLoop`
- * does.
- */
+/** One call for each item, so many at a time (Infinity: all). Settles as `closedLoop` does. */
 export async function eachInFlight<Item>(
   items: readonly Item[],
   callers: number,

@@ -5,10 +5,7 @@ import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 
 /** Most callers in flight on one instance. */
 export const CALLERS_MAX = 256;
-/**
- * Containers that the store takes on both clouds, in KiB: Azure Tables' entities end below 704,
- * Datastore's below 977.
- */
+/** KiB of a container on both clouds: entities end below 704 on Azure, below 977 on Datastore. */
 export const CONTAINER_KIB_LEAST = 16;
 export const CONTAINER_KIB_MAX = 703;
 const CONTAINER_RANGE = `a container has ${CONTAINER_KIB_LEAST} to ${CONTAINER_KIB_MAX} KiB, which both clouds take; null is as much as each of them takes`;
@@ -21,22 +18,13 @@ export const coordinatesSchema = z.strictObject({
   workload: z.enum(WORKLOADS),
   /** Bytes of a record's fields together. */
   recordBytes: z.int().min(200).max(60_000),
-  /**
-   * The table's `containerBytesMax`, in KiB; null: left out, which is as much as the provider
-   * takes. Always null in layouts without containers.
-   */
+  /** Null: as much as the provider takes, and in layouts without containers. */
   containerKib: z.int().min(CONTAINER_KIB_LEAST, CONTAINER_RANGE).max(CONTAINER_KIB_MAX, CONTAINER_RANGE).nullable(),
   /** Function instances that generate the load together. */
   instances: z.int().min(1).max(INSTANCES_MAX),
-  /**
-   * On each instance: callers in flight of a closed loop, each of which waits for its reply; of an
-   * open loop the most operations in flight.
-   */
+  /** On each instance: callers of a closed loop; of an open loop the most operations in flight. */
   callers: z.int().min(1).max(CALLERS_MAX),
-  /**
-   * Calls that begin a second, on all instances together, whatever was answered: an open loop.
-   * Null: a closed loop.
-   */
+  /** Calls that begin a second, on all instances together: an open loop. Null: a closed one. */
   ratePerSecond: z.number().positive().nullable(),
 });
 

@@ -15,22 +15,14 @@ export class Meter {
   readonly histogram: Histogram = newHistogram();
   readonly errors: Record<string, number> = {};
   warmupErrors = 0;
-  /**
-   * Records whose reply came while the window was open; those of an operation that reached over its
-   * edge by the share of its time within.
-   */
+  /** Replied in the window; those of an operation over its edge by its share of time within. */
   records = 0;
   recordsTotal = 0;
-  /**
-   * Sum of the times that operations were under way within the window: of those that began before
-   * or ended after it, the part within.
-   */
+  /** Time that operations were under way within the window, together. */
   underWayMs = 0;
   firstOperationMs: number | null = null;
   behindMsMax = 0;
-  /**
-   * Records replied within the window to each caller of a closed loop, the last call's as a whole.
-   */
+  /** Replied within the window to each caller of a closed loop, the last call's as a whole. */
   readonly byCaller: Uint32Array;
   /** Operations that nobody waited for to the end. */
   unfinished = 0;
@@ -65,10 +57,7 @@ export class Meter {
     if (replied > 0) this.#phases.replied(nowMs);
   }
 
-  /**
-   * Nobody waits any longer: what has not ended took at least as long as until now, and would
-   * flatter the latencies if it were left out.
-   */
+  /** Nobody waits any longer. Operations still under way count with their time so far. */
   cut(nowMs: number): void {
     for (const { dueMs } of this.#underWay) {
       this.underWayMs += this.#withinMs(dueMs, nowMs);
@@ -103,10 +92,7 @@ export class Meter {
     if (isWithin || isThroughout) recordLatency(this.histogram, nowMs - dueMs);
   }
 
-  /**
-   * Share of the time from `sentMs` to `nowMs` within the window. Counted whole, slow operations
-   * would make the rate depend on where its edges lie.
-   */
+  /** Counted whole, slow operations would make the rate depend on where the edges lie. */
   #shareWithin(sentMs: number, nowMs: number): number {
     if (nowMs <= sentMs) return nowMs <= this.#phases.closedMs ? 1 : 0;
     return this.#withinMs(sentMs, nowMs) / (nowMs - sentMs);

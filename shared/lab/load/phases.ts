@@ -11,10 +11,7 @@ export interface PhasesOptions extends Pick<
   readonly runtime: { monotonicMs(): number; wallMs(): number };
 }
 
-/**
- * The window of a closed loop is as many times longer, in whole times, as each caller needs for so
- * many replies: of fewer, latencies would be nobody's.
- */
+/** A closed loop's window grows until each caller has so many replies. */
 const REPLIES_PER_CALLER = 2;
 
 /** No window is longer than its wanted length times this. */
@@ -60,10 +57,7 @@ export class Phases {
     return this.openedMs === Infinity ? Math.min(this.#sliceMs, windowTickMs) : windowTickMs;
   }
 
-  /**
-   * Opens and closes what is due. To be called before a reply is counted, and before a call is
-   * made.
-   */
+  /** Opens and closes what is due. Call it before a reply is counted or a call is made. */
   look(): void {
     const nowMs = this.#options.runtime.monotonicMs();
     if (this.openedMs === Infinity) this.#open(nowMs);
@@ -77,9 +71,7 @@ export class Phases {
     this.closedMs = Math.min(this.closedMs, nowMs);
   }
 
-  /**
-   * A reply with success has come. The window ends by the clock alone: only the warm-up's count.
-   */
+  /** A reply with success has come. The warm-up's count: the window ends by the clock alone. */
   replied(nowMs: number): void {
     if (this.openedMs !== Infinity) return;
     const slice = Math.floor((nowMs - this.startMs) / this.#sliceMs);
@@ -106,10 +98,7 @@ export class Phases {
     return Array.from({ length: slices }, (_, slice) => this.#warmupReplies[slice] ?? 0);
   }
 
-  /**
-   * How much longer than wanted the window is, settled as it opens. A window that ended by its own
-   * replies would give too high a rate.
-   */
+  /** Settled as it opens: a window that ended by its own replies would give too high a rate. */
   #growth(warmMs: number): number {
     const { durationMs, callers, ratePerSecond } = this.#options;
     if (ratePerSecond !== null || warmMs === 0) return 1;

@@ -8,10 +8,7 @@ export const placeSchema = z.strictObject({
   platform: z.enum(['google-cloud-run', 'azure-functions', 'local']),
   /** The answering service: `Google Cloud Datastore`, or an emulator's name. */
   backend: z.string().min(1),
-  /**
-   * True where the requests went to an emulator: then no figure says anything about a cloud's
-   * speed.
-   */
+  /** Then no figure says anything about a cloud's speed. */
   isEmulator: z.boolean(),
   /** As the cloud spells it; null where the platform does not tell. */
   region: z.string().nullable(),
@@ -29,9 +26,7 @@ export const placeSchema = z.strictObject({
   runtime: z.string(),
   /** Package -> version, of the store and of the SDK that its layouts and the others use. */
   versions: z.record(z.string(), z.string()),
-  /**
-   * The commit that the function was built from; null where it was built outside of a repository.
-   */
+  /** The function's; null where it was built outside of a repository. */
   commit: z.string().nullable(),
 });
 

@@ -2,10 +2,7 @@
 // always busy measured itself.
 import type { CellResult } from './cell.ts';
 
-/**
- * Running totals in milliseconds since some fixed moment, of the thread that a cell runs on and of
- * its machine.
- */
+/** Running totals in milliseconds, of a cell's thread and of its machine. */
 export interface ProcessorTimes {
   /** The thread ran. */
   readonly ranMs: number;
@@ -17,10 +14,7 @@ export interface ProcessorTimes {
   readonly stolenMs: number;
 }
 
-/**
- * The shares between two readings `elapsedMs` apart, from 0 to 1 in thousandths; null where a
- * reading is undefined.
- */
+/** Shares between two readings, from 0 to 1 in thousandths; null without both readings. */
 export function processorShares(
   before: ProcessorTimes | undefined,
   after: ProcessorTimes | undefined,

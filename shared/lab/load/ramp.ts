@@ -27,10 +27,7 @@ export interface RampOptions {
   readonly elapsedMs: number;
   /** Instances that share what is allowed. */
   readonly instances: number;
-  /**
-   * Entity operations spent so far: only those count, so whoever packs many records into one is
-   * held up less.
-   */
+  /** Entity operations so far: whoever packs many records into one is held up less. */
   readonly spent: () => number;
   readonly runtime: Pick<Runtime, 'monotonicMs' | 'watch'>;
 }
@@ -38,10 +35,7 @@ export interface RampOptions {
 /** A caller that is held up asks again after so long. */
 const PAUSE_MS = 5;
 
-/**
- * Keeps the operations of one instance below the rule, from its making on. Unused room is not made
- * up for.
- */
+/** Keeps one instance's operations below the rule. Unused room is not made up for. */
 export class Ramp {
   readonly #options: RampOptions;
   readonly #startMs: number;
@@ -55,10 +49,7 @@ export class Ramp {
     this.#spentBefore = options.spent();
   }
 
-  /**
-   * Resolves when an operation may be sent, or when `isOver` says that nobody wants to send one any
-   * more.
-   */
+  /** Resolves when an operation may be sent, or when `isOver`. */
   async turn(isOver: () => boolean, signal: AbortSignal): Promise<void> {
     while (!isOver() && !this.#isAllowed()) {
       this.hasHeld = true;

@@ -25,10 +25,7 @@ export class CellError extends Error {
   }
 }
 
-/**
- * Runs warm-up, window and drain on a dataset that is there, or a new one for `load`. Rejects with
- * a CellError, or with what kept it from beginning.
- */
+/** On a loaded dataset, or a new one for `load`. Rejects with a CellError, or as it begins. */
 export async function runCell(
   request: CellRequest,
   targets: CellTargets,

@@ -14,10 +14,7 @@ export const SLICES_LEAST = 2 * SLICES;
 /** The last slices together may differ by so much from those before. */
 const TOLERANCE = 0.1;
 
-/**
- * With this many replies in both groups, a load that doubled is told in nine of ten cases; with
- * half as many in one of two.
- */
+/** With so many a doubled load is told in nine of ten cases; with half of them in one of two. */
 const REPLIES_NEEDED = 100;
 
 /**
