@@ -1,5 +1,5 @@
 // A baseline and a store without a provider, in virtual time, and results as functions answer them.
-import { type Baseline, withTries } from '../../shared/lab/work/baseline.ts';
+import type { Baseline } from '../../shared/lab/work/baseline.ts';
 import {
   type CellRequest,
   type CellRequestInput,
@@ -11,7 +11,7 @@ import { type StoreCounters, storeCountersSchema } from '../../shared/lab/load/s
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { tenantOf } from '../../shared/lab/work/keys.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
-import type { Driver, Store, Table } from '../../shared/store/index.ts';
+import type { Driver, Runtime, Store, Table } from '../../shared/store/index.ts';
 import { type Clock } from './fake-store.ts';
 import { encodedOf } from './histogram-of.ts';
 import { placeOf } from './report/sample-report.ts';
@@ -68,10 +68,7 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
       replace: ({ key }) => answer('replace', [key]),
       modify: async ({ key }) => {
         await answer('modify', [key]);
-        return await withTries(
-          async () => !empty,
-          () => {},
-        );
+        return !empty;
       },
       get: async (key) => {
         await answer('get', [key]);
@@ -140,31 +137,39 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
   } as unknown as Driver;
   const drop = async (name: string): Promise<boolean> => log.push(`drop ${name}`) > 0;
   const store = { table: async () => table, drop } as unknown as Store;
-  let isCold = true;
   return {
     provider: 'datastore',
     baseline,
     openStore: async () => ({ store, driver, usage: () => usage }),
     place: PLACE,
-    instance: {
-      takeCold: () => {
-        const wasCold = isCold;
-        isCold = false;
-        return wasCold;
-      },
-      uptimeMs: () => 5_000,
-      memoryBytes: () => 50_000_000,
-      // The thread had work three quarters of the time, and waited a quarter of that.
-      processorTimes: () => ({
-        ranMs: 0.75 * clock.runtime.monotonicMs(),
-        waitedMs: 0.25 * clock.runtime.monotonicMs(),
-        machineMs: 2 * clock.runtime.monotonicMs(),
-        stolenMs: 0,
-      }),
-    },
+    instance: instanceOf(clock.runtime),
     log,
     keys,
   };
+}
+
+/** The thread has work three quarters of the time, and waits a quarter of that. */
+export function instanceOf(runtime: Runtime): CellTargets['instance'] {
+  let isCold = true;
+  return {
+    takeCold: () => {
+      const wasCold = isCold;
+      isCold = false;
+      return wasCold;
+    },
+    uptimeMs: () => 5_000,
+    memoryBytes: () => 50_000_000,
+    processorTimes: () => ({
+      ranMs: 0.75 * runtime.monotonicMs(),
+      waitedMs: 0.25 * runtime.monotonicMs(),
+      machineMs: 2 * runtime.monotonicMs(),
+      stolenMs: 0,
+    }),
+  };
+}
+
+function keysOf(records: readonly { readonly key: string }[]): string[] {
+  return records.map(({ key }) => key);
 }
 
 export function cell(input: Partial<CellRequestInput>): CellRequest {

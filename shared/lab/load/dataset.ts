@@ -14,7 +14,7 @@ import { type Operation, operationSource } from '../work/operations.ts';
 import type { Place } from './place.ts';
 import { Ramp } from './ramp.ts';
 import { countersIn, type StoreCounters } from './store-counters.ts';
-import type { CellTargets } from './targets.ts';
+import type { CellTargets, DatasetTargets } from './targets.ts';
 import type { Usage } from '../kit/usage.ts';
 
 /** Layouts that share their datasets are loaded alike, handed 500 records a call. */
@@ -37,13 +37,10 @@ export interface OpenDataset {
   readonly storeCounters: () => StoreCounters | null;
 }
 
-/**
- * Opens the dataset's kind or table, and creates it where it is missing. Throws `invalid` for one
- * of another container size.
- */
+/** Creates the kind or table if it is missing. Throws `invalid` for another container size. */
 export async function openDataset(
   { layout, dataset, containerKib }: Pick<DatasetRequest, 'layout' | 'dataset' | 'containerKib'>,
-  { baseline, openStore }: CellTargets,
+  { baseline, openStore }: DatasetTargets,
   signal: AbortSignal,
 ): Promise<OpenDataset> {
   if (layout === 'driver') {
@@ -81,10 +78,7 @@ export interface PrepareOptions {
   readonly runtime?: Runtime;
 }
 
-/**
- * Loads the dataset unless its last record, written after all others, is there. Rejects with the
- * first error when nothing is in flight any more.
- */
+/** Loads the dataset unless its last record is there. Rejects when nothing is in flight. */
 export async function prepareDataset(
   request: DatasetRequest,
   targets: CellTargets,
@@ -110,10 +104,7 @@ interface RampPlace {
   readonly runtime: Runtime;
 }
 
-/**
- * Undefined where nobody asked for it, and where the rule has nothing to say: on emulators, and on
- * other providers than Datastore.
- */
+/** Undefined without a wish for it, on emulators, and on other providers than Datastore. */
 export function rampOf(
   rampedSinceMs: CellRequest['rampedSinceMs'],
   { instances, place, usage, runtime }: RampPlace,
@@ -153,13 +144,10 @@ async function sendAll(
   });
 }
 
-/**
- * Removes everything that cells of a dataset made; one that is not there is no error. Tries all
- * before it rejects. Call it when no cell runs any more.
- */
+/** Tries everything before it rejects; nothing there is no error. No cell may run any more. */
 export async function removeDataset(
   dataset: string,
-  { baseline, openStore }: Pick<CellTargets, 'baseline' | 'openStore'>,
+  { baseline, openStore }: DatasetTargets,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, driver } = await openStore();

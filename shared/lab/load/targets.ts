@@ -13,13 +13,16 @@ export interface ContainerStore {
   readonly usage: () => Usage;
 }
 
-/** The targets of a cell. The maker of the baseline and the stores closes them. */
-export interface CellTargets {
-  readonly provider: Provider;
+/** The places of datasets. Their maker closes them. */
+export interface DatasetTargets {
   /** For the layouts `record` and `batch`. */
   readonly baseline: Baseline;
   /** For the other layouts; gives the same one each time. */
   readonly openStore: () => Promise<ContainerStore>;
+}
+
+export interface CellTargets extends DatasetTargets {
+  readonly provider: Provider;
   readonly place: Place;
   /** The instance's process as it stands now. */
   readonly instance: {
@@ -28,10 +31,7 @@ export interface CellTargets {
     uptimeMs(): number;
     /** Resident memory. */
     memoryBytes(): number;
-    /**
-     * Running totals of the thread and machine that the cell runs on; undefined where the system
-     * does not tell.
-     */
+    /** The thread and machine that the cell runs on; undefined if the system does not tell. */
     processorTimes(): ProcessorTimes | undefined;
   };
 }

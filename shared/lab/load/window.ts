@@ -13,7 +13,7 @@ import type { Ramp } from './ramp.ts';
 import { scramble32, seededRandom } from '../kit/random.ts';
 
 /** How a load is made, whatever opens and closes its window. */
-interface LoadOptions extends Pick<CellRequest, 'callers' | 'durationMs'> {
+interface LoadOptions extends Pick<CellRequest, 'callers'> {
   /** How long operations in flight at the end are waited for. */
   readonly drainMs: number;
   readonly signal: AbortSignal;
@@ -54,10 +54,7 @@ const ABORTED_DRAIN_MS = 3_000;
 /** Makes the next call of this caller, or arrival; both are numbered from 0. */
 export type NextCall = (caller: number) => Call;
 
-/**
- * Runs calls until the window ends. Rejects only when the signal aborts, and then when nothing is
- * in flight any more.
- */
+/** Rejects only when the signal aborts, and then when nothing is in flight any more. */
 export async function runWindow(nextCall: NextCall, options: WindowOptions): Promise<WindowResult> {
   const { ratePerSecond, arrivals, drawSeed, part } = options;
   const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));

@@ -31,7 +31,7 @@ export interface SplitPlan {
 }
 
 /** New nodes are filled to about this share, so that they take a while to split again. */
-export const FILL_SHARE = 0.5;
+const FILL_SHARE = 0.5;
 
 /** Bytes of a row of the page table, beside its low. */
 const ROW_ESTIMATE_BYTES = 24;

@@ -94,6 +94,5 @@ export const AZURE_TABLES_2026_11: ProviderData = {
     'sdk.retryBaseMs': documented(1_000, SDK),
     'sdk.retryFactor': documented(2, SDK),
     'sdk.retryDelayMaxMs': documented(64_000, SDK),
-    'run.startMs': none('a run of today opens its connections beforehand'),
   },
 };

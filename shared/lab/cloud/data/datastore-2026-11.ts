@@ -122,6 +122,5 @@ export const DATASTORE_2026_11: ProviderData = {
     'sdk.retryBaseMs': documented(100, CLIENT),
     'sdk.retryFactor': documented(1.3, CLIENT),
     'sdk.retryDelayMaxMs': documented(60_000, CLIENT),
-    'run.startMs': none('a run of today opens its connections beforehand'),
   },
 };

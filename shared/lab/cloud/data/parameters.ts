@@ -1,4 +1,5 @@
 // A provider's numbers: name, range, source. A figure can name those that it was computed with.
+import type { Provider } from '../../kit/dimensions.ts';
 
 /** The origin of a number: the provider's documentation, somebody's measurement, or a guess. */
 export type Grade = 'documented' | 'measured' | 'guessed';
@@ -32,8 +33,7 @@ export type ParameterName =
   | 'throttle.replyMs'
   | `ramp.${'isCold' | 'startPerSecond' | 'growth' | 'everyMs' | 'waitMaxMs'}`
   | `range.${'count' | 'writesPerSecond' | 'waitMaxMs' | 'splitAfterMs'}`
-  | `sdk.${'timeoutMs' | 'readRetriesMax' | 'writeRetriesMax' | 'retryBaseMs' | 'retryFactor' | 'retryDelayMaxMs'}`
-  | 'run.startMs';
+  | `sdk.${'timeoutMs' | 'readRetriesMax' | 'writeRetriesMax' | 'retryBaseMs' | 'retryFactor' | 'retryDelayMaxMs'}`;
 
 /** A rate or count that is never reached: the provider states none. */
 export const NO_LIMIT = 1e9;
@@ -43,7 +43,7 @@ export interface ProviderData {
   readonly name: string;
   /** When its sources were read, `2026-11`, or what time they speak of. */
   readonly date: string;
-  readonly provider: 'datastore' | 'azure-tables';
+  readonly provider: Provider;
   readonly figures: Readonly<Record<ParameterName, Figure>>;
 }
 

@@ -69,6 +69,11 @@ export interface ProcessorTable {
   readonly costs: Readonly<Record<Provider, ProcessorCosts>>;
 }
 
+/** A cost that is the same whatever is in flight. */
+export function flat(microseconds: number): Cost {
+  return { alone: microseconds, busy: microseconds };
+}
+
 /** Microseconds of one among `inFlight`, which share the cost of a turn of the event loop. */
 export function costAt({ alone, busy }: Cost, inFlight: number): number {
   return busy + (alone - busy) * lonelinessAt(inFlight);

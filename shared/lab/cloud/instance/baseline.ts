@@ -1,10 +1,9 @@
 // A provider's own SDK on one modelled instance: one entity a record, of bytes without content.
 import { type Baseline, type BaselineTable, withTries } from '../../work/baseline.ts';
-import { tenantOf } from '../../work/keys.ts';
 import { type SampleRecord, sizeOf } from '../../work/records.ts';
-import type { Cost, ProcessorCosts } from '../data/processor.ts';
+import { flat, type ProcessorCosts, type RecordCosts } from '../data/processor.ts';
 import type { ServiceCounters } from '../service/counters.ts';
-import { PlainTable, plainState, type PlainState } from '../service/plain.ts';
+import { HABITS, PlainTable, plainState, type PlainState } from '../service/plain.ts';
 import type { ModelledService } from '../service/service.ts';
 import type { Usage } from '../../kit/usage.ts';
 import { charged } from './charged.ts';
@@ -17,30 +16,28 @@ class ExistsError extends Error {
   readonly code = 'exists';
 }
 
-export interface ModelledBaseline {
-  readonly service: ModelledService;
-  readonly instance: Instance;
-  /** The provider's data by dataset: instances that share it share a database. */
-  readonly states: Map<string, PlainState>;
-  /** Undefined: the processor costs nothing. */
-  readonly costs: ProcessorCosts | undefined;
-}
-
-/** Its usage is that of the whole service, whichever instance asked. */
-export function modelledBaseline({ service, instance, states, costs }: ModelledBaseline): Baseline {
+/**
+ * Instances that share `states`, the data by dataset, share a database. Its usage is that of the
+ * whole service, whichever asked. Without `costs` the processor costs nothing.
+ */
+export function modelledBaseline(
+  service: ModelledService,
+  instance: Instance,
+  states: Map<string, PlainState>,
+  costs: ProcessorCosts | undefined,
+): Baseline {
   const { provider } = service.parameters.data;
-  const stateOf = (dataset: string): PlainState => {
-    const state = states.get(dataset) ?? plainState();
-    states.set(dataset, state);
-    return state;
-  };
-  const { putManyMax, getManyMax } = new PlainTable(service, plainState(), tenantOf);
+  const { putManyMax, getManyMax, lane } = HABITS[provider];
   return {
     provider,
     putManyMax,
     getManyMax,
-    lane: provider === 'azure-tables' ? tenantOf : () => '',
-    open: async (dataset) => tableOf(new PlainTable(service, stateOf(dataset), tenantOf), instance, costs),
+    lane,
+    open: async (dataset) => {
+      const state = states.get(dataset) ?? plainState();
+      states.set(dataset, state);
+      return tableOf(new PlainTable(service, state), instance, costs);
+    },
     remove: async (dataset) => void states.delete(dataset),
     usage: () => usageOf(service.counters),
     close: async () => {},
@@ -53,37 +50,36 @@ export function usageOf({ requests, conflicts, billable, bytesRead, bytesWritten
 }
 
 function tableOf(table: PlainTable, instance: Instance, costs: ProcessorCosts | undefined): BaselineTable {
-  const single = costs?.record;
-  const once = <T>(cost: Cost | undefined, send: () => Promise<T>): Promise<T> =>
-    cost === undefined ? send() : charged(instance, cost, send);
+  const once = <T>(verb: keyof RecordCosts, send: () => Promise<T>): Promise<T> =>
+    costs === undefined ? send() : charged(instance, costs.record[verb], send);
   const many = <T>(way: 'read' | 'write', records: number, send: () => Promise<T>): Promise<T> => {
     if (costs === undefined) return send();
     const { request, record } = costs.batch[way];
-    const cost = request + records * record;
-    return charged(instance, { alone: cost, busy: cost }, send);
+    return charged(instance, flat(request + records * record), send);
   };
+  const putMany = (records: readonly SampleRecord[], kind?: 'transaction'): Promise<void> =>
+    many('write', records.length, () => table.putMany(records.map(itemOf), kind));
   const range = async (from: string, to: string, count: number): Promise<number> => {
     if (costs === undefined) return table.range(from, to, count);
     const { request, record } = costs.batch.read;
-    const cost = { alone: request, busy: request };
-    return charged(instance, cost, () => table.range(from, to, count), { answered: (found) => found * record });
+    const answered = (found: number): number => found * record;
+    return charged(instance, flat(request), () => table.range(from, to, count), { answered });
   };
   return {
     insert: async (record) => {
-      const isNew = await once(single?.insert, () => table.insert(record.key, sizeOf(record)));
+      const isNew = await once('insert', () => table.insert(record.key, sizeOf(record)));
       if (!isNew) throw new ExistsError(`exists: ${record.key}`);
     },
-    replace: (record) => once(single?.replace, () => table.put(record.key, sizeOf(record))),
+    replace: (record) => once('replace', () => table.put(record.key, sizeOf(record))),
     // The service counts the conflicts.
     modify: (record) =>
       withTries(
-        () => once(single?.conditional, () => table.modify(record.key, sizeOf(record))),
+        () => once('conditional', () => table.modify(record.key, sizeOf(record))),
         () => undefined,
       ),
-    get: async (key) => (await once(single?.get, () => table.get(key))) !== undefined,
-    putMany: (records) => many('write', records.length, () => table.putMany(records.map(itemOf))),
-    putInTransaction: (records) =>
-      many('write', records.length, () => table.putMany(records.map(itemOf), 'transaction')),
+    get: async (key) => (await once('get', () => table.get(key))) !== undefined,
+    putMany: (records) => putMany(records),
+    putInTransaction: (records) => putMany(records, 'transaction'),
     getMany: async (keys) => {
       const found = await many('read', keys.length, () => table.getMany(keys));
       return found.filter((bytes) => bytes !== undefined).length;

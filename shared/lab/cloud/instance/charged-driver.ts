@@ -22,11 +22,8 @@ export function chargedDriver(driver: Driver, processor: Processor, costs: Conta
       return charged(station, request.write, () => driver.write(writes, options), { sent, answered: () => entities });
     },
     remove: (removals, options) => {
-      const entities = (removals.length * entity.written) / 2;
-      return charged(station, request.write, () => driver.remove(removals, options), {
-        sent: entities,
-        answered: () => entities,
-      });
+      const sent = (removals.length * entity.written) / 2;
+      return charged(station, request.write, () => driver.remove(removals, options), { sent, answered: () => sent });
     },
     list: (prefix, cursor, count, options) =>
       charged(station, request.read, () => driver.list(prefix, cursor, count, options)),

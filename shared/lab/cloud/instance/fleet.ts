@@ -2,14 +2,8 @@
 import type { Scheduler } from '../time/scheduler.ts';
 import { Instance } from './instance.ts';
 
-/** There from the first moment; caller n is always on instance n modulo their count. */
-export interface FixedFleet {
-  readonly kind: 'fixed';
-  readonly instances: number;
-}
-
 /** Instances that start as operations come. */
-export interface FollowingFleet {
+interface FollowingFleet {
   readonly kind: 'following';
   /** Operations that an instance takes at once. */
   readonly concurrency: number;
@@ -18,35 +12,35 @@ export interface FollowingFleet {
   readonly instancesMax: number;
 }
 
-export type FleetOptions = FixedFleet | FollowingFleet;
+/** A fixed one is there from the first moment; caller n is on instance n modulo their count. */
+export type FleetOptions = { readonly kind: 'fixed'; readonly instances: number } | FollowingFleet;
 
 export class Fleet {
   readonly instances: Instance[] = [];
   readonly #scheduler: Scheduler;
-  readonly #options: FleetOptions;
+  /** Undefined in a fixed fleet, where nobody waits. */
+  readonly #following: FollowingFleet | undefined;
   readonly #waiting: ((instance: Instance) => void)[] = [];
 
   constructor(scheduler: Scheduler, options: FleetOptions) {
     this.#scheduler = scheduler;
-    this.#options = options;
+    this.#following = options.kind === 'following' ? options : undefined;
     if (options.kind === 'fixed') for (let number = 0; number < options.instances; number += 1) this.#start(0);
   }
 
   /** Undefined in a fleet that follows its load. */
   fixed(caller: number): Instance | undefined {
-    return this.#options.kind === 'fixed' ? this.instances[caller % this.#options.instances] : undefined;
+    return this.#following === undefined ? this.instances[caller % this.instances.length] : undefined;
   }
 
   /** Counts as one of the instance's operations until `release`. */
   take(caller: number): Instance | Promise<Instance> {
-    const options = this.#options;
-    if (options.kind === 'fixed') return begun(this.instances[caller % options.instances]!);
-    const free = this.#waiting.length === 0 ? this.#freeInstance(options) : undefined;
+    const free = this.fixed(caller) ?? (this.#waiting.length === 0 ? this.#freeInstance() : undefined);
     if (free !== undefined) return begun(free);
     const waited = new Promise<Instance>((resolve) => {
       this.#waiting.push(resolve);
     });
-    this.#grow(options);
+    this.#grow(this.#following!);
     return waited;
   }
 
@@ -55,7 +49,8 @@ export class Fleet {
     this.#serve();
   }
 
-  #freeInstance({ concurrency }: FollowingFleet): Instance | undefined {
+  #freeInstance(): Instance | undefined {
+    const { concurrency } = this.#following!;
     let free: Instance | undefined;
     for (const instance of this.instances) {
       const isFree = instance.readyAtMs <= this.#scheduler.nowMs && instance.taken < concurrency;
@@ -80,10 +75,8 @@ export class Fleet {
   }
 
   #serve(): void {
-    const options = this.#options;
-    if (options.kind === 'fixed') return;
     while (this.#waiting.length > 0) {
-      const free = this.#freeInstance(options);
+      const free = this.#freeInstance();
       if (free === undefined) return;
       this.#waiting.shift()!(begun(free));
     }

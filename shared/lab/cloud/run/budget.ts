@@ -10,13 +10,7 @@ export interface Budget {
   readonly operationsMax: number;
 }
 
-/** Whoever counts what is spent within the window. */
-export interface WindowListener {
-  readonly opened: () => void;
-  readonly closed: () => void;
-}
-
-export class BudgetPhases implements WindowPhases {
+export class BudgetPhases<Mark> implements WindowPhases {
   readonly startMs: number;
   openedMs = Infinity;
   closedMs = Infinity;
@@ -24,13 +18,15 @@ export class BudgetPhases implements WindowPhases {
   readonly steadiness = 'not known';
   readonly #scheduler: Scheduler;
   readonly #budget: Budget;
-  readonly #listener: WindowListener;
+  readonly #mark: () => Mark;
   #operations = 0;
+  /** Taken as the window opened, and as it closed. */
+  readonly marks: Mark[] = [];
 
-  constructor(scheduler: Scheduler, budget: Budget, listener: WindowListener) {
+  constructor(scheduler: Scheduler, budget: Budget, mark: () => Mark) {
     this.#scheduler = scheduler;
     this.#budget = budget;
-    this.#listener = listener;
+    this.#mark = mark;
     this.startMs = scheduler.nowMs;
   }
 
@@ -39,7 +35,7 @@ export class BudgetPhases implements WindowPhases {
     return this.#endMs - this.#scheduler.nowMs;
   }
 
-  get isOpen(): boolean {
+  get #isOpen(): boolean {
     return this.openedMs < Infinity && this.closedMs === Infinity;
   }
 
@@ -55,23 +51,19 @@ export class BudgetPhases implements WindowPhases {
     if (this.closedMs < Infinity) return;
     const { warmupOperationsMax, operationsMax } = this.#budget;
     this.#operations += 1;
-    if (this.#operations >= (this.isOpen ? operationsMax : warmupOperationsMax)) this.#next();
+    if (this.#operations >= (this.#isOpen ? operationsMax : warmupOperationsMax)) this.#next();
   }
 
   get #endMs(): number {
     const { warmupMs, windowMs } = this.#budget;
-    return this.isOpen ? this.openedMs + windowMs : this.startMs + warmupMs;
+    return this.#isOpen ? this.openedMs + windowMs : this.startMs + warmupMs;
   }
 
   #next(): void {
     const { nowMs } = this.#scheduler;
     this.#operations = 0;
-    if (this.isOpen) {
-      this.closedMs = nowMs;
-      this.#listener.closed();
-    } else {
-      this.openedMs = nowMs;
-      this.#listener.opened();
-    }
+    if (this.#isOpen) this.closedMs = nowMs;
+    else this.openedMs = nowMs;
+    this.marks.push(this.#mark());
   }
 }

@@ -1,16 +1,19 @@
 // Tables before a cell. Small ones are loaded once and copied: the memory driver changes nothing
 // in place. Larger ones are made up.
+import { LRUCache } from 'lru-cache';
+import { chunks } from '../../kit/chunks.ts';
 import { keyOf } from '../../work/keys.ts';
 import { type RecordFields, recordSource } from '../../work/records.ts';
 import { memoryDriver } from '../../../drivers/memory.ts';
 import { type MemoryMapState, type MemoryState, memoryState } from '../../../drivers/memory/effects.ts';
-import { type DriverLimits, openStore, type PutItem } from '../../../store/index.ts';
+import { type DriverLimits, openStore } from '../../../store/index.ts';
 import { InstanceRuntime } from '../instance/runtime.ts';
 import { MadeUpEntities } from '../tables/entities.ts';
-import { bulkLoaded, madeUpKey } from '../tables/made-up.ts';
+import { madeUpKey } from '../tables/made-up.ts';
 import { OverlayEntities } from '../tables/overlay.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
 import { Scheduler } from '../time/scheduler.ts';
+import type { ModelCell } from './cell.ts';
 
 export const TABLE = 'records';
 
@@ -20,19 +23,8 @@ const LOADED_PER_CALL = 5_000;
 const STEPS_MAX = 1_000_000_000;
 /** Work left by a load is done within this virtual time. */
 const SETTLES_MS = 60_000;
-/** More would take too much memory. */
-const LOADED_TABLES_MAX = 3;
 /** A million records take some more. */
 const MADE_UP_BYTES_MAX = 256 * 2 ** 20;
-
-export interface DatasetOptions {
-  readonly records: number;
-  readonly recordBytes: number;
-  readonly limits: DriverLimits;
-  /** Null, or left out: the store's. */
-  readonly containerKib?: number | null | undefined;
-  readonly seed: number;
-}
 
 /** A table, and how its records are called. */
 export interface Dataset {
@@ -42,66 +34,47 @@ export interface Dataset {
   readonly containers: () => number | null;
 }
 
-/** Tables shared by cells that follow each other; the last used is last. */
-class Kept<T> {
-  readonly #kept = new Map<string, T>();
-  readonly #most: number;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  async take(name: string, make: () => Promise<T>): Promise<T> {
-    const taken = this.#kept.get(name) ?? (await make());
-    this.#kept.delete(name);
-    this.#kept.set(name, taken);
-    for (const oldest of this.#kept.keys()) if (this.#kept.size > this.#most) this.#kept.delete(oldest);
-    return taken;
-  }
-}
-
-const loaded = new Kept<MemoryMapState>(LOADED_TABLES_MAX);
-const madeUp = new Kept<MadeUpEntities>(1);
+/** Tables shared by cells that follow each other; more would take too much memory. */
+const loaded = new LRUCache<string, MemoryMapState>({ max: 3 });
+const madeUp = new LRUCache<string, MadeUpEntities>({ max: 1 });
 
 /** A table of so many records, the caller's own. */
-export async function datasetOf(options: DatasetOptions): Promise<Dataset> {
-  const { records, recordBytes, limits, seed } = options;
-  const containerBytesMax = containerBytesOf(options);
+export async function datasetOf(cell: ModelCell, limits: DriverLimits): Promise<Dataset> {
+  const { records, recordBytes, containerKib, seed } = cell;
   await loadHash();
-  const name = [limits.provider, containerBytesMax, records, recordBytes, seed].join(' ');
+  const name = [limits.provider, containerKib, records, recordBytes, seed].join(' ');
+  const size = containerKib === null ? {} : { containerBytesMax: containerKib * 1_024 };
   if (records > LOADED_MAX) {
-    const table = { ...bulkLoaded(TABLE, records, limits, containerBytesMax), recordBytes };
-    const base = await madeUp.take(name, async () => new MadeUpEntities(table, MADE_UP_BYTES_MAX));
+    const table = { table: TABLE, records, recordBytes, limits, ...size };
+    const base = madeUp.get(name) ?? new MadeUpEntities(table, MADE_UP_BYTES_MAX);
+    madeUp.set(name, base);
     const state = { entities: new OverlayEntities(base), versionCount: 0 };
     return { state, keyOf: madeUpKey, containers: () => null };
   }
-  const known = await loaded.take(name, () => load(options));
+  const known = loaded.get(name) ?? (await load(cell, limits, size));
+  loaded.set(name, known);
   const entities = new Map(known.entities);
   return { state: { entities, versionCount: known.versionCount }, keyOf, containers: () => entities.size };
 }
 
-function containerBytesOf({ containerKib }: Pick<DatasetOptions, 'containerKib'>): number | undefined {
-  return containerKib === null || containerKib === undefined ? undefined : containerKib * 1_024;
-}
-
-async function load({ records, recordBytes, limits, containerKib, seed }: DatasetOptions): Promise<MemoryMapState> {
+async function load(
+  { records, recordBytes, seed }: ModelCell,
+  limits: DriverLimits,
+  size: { readonly containerBytesMax?: number },
+): Promise<MemoryMapState> {
   const state = memoryState();
   const scheduler = new Scheduler(seed);
   const runtime = new InstanceRuntime(scheduler, sourceOf(seed, CHANCE.dataset));
   const store = openStore({ driver: memoryDriver({ state, limits }), runtime });
   const source = recordSource(seed, recordBytes);
+  const items = Array.from({ length: records }, (_, index) => {
+    const { key, fields } = source(index, 0);
+    return { key, value: fields };
+  });
   const work = async (): Promise<void> => {
-    const containerBytesMax = containerBytesOf({ containerKib });
-    const size = containerBytesMax === undefined ? {} : { containerBytesMax };
     const table = await store.table<RecordFields>(TABLE, { order: 'key', ...size });
-    for (let first = 0; first < records; first += LOADED_PER_CALL) {
-      const count = Math.min(LOADED_PER_CALL, records - first);
-      const items = Array.from({ length: count }, (_, offset): PutItem<RecordFields> => {
-        const { key, fields } = source(first + offset, 0);
-        return { key, value: fields };
-      });
-      for (const outcome of await table.putMany(items)) if (outcome.status === 'failed') throw outcome.error;
-    }
+    for (const some of chunks(items, LOADED_PER_CALL))
+      for (const outcome of await table.putMany(some)) if (outcome.status === 'failed') throw outcome.error;
   };
   await scheduler.run(work(), STEPS_MAX);
   await scheduler.pass(SETTLES_MS);

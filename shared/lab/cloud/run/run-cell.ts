@@ -1,29 +1,30 @@
 // Runs a cell in virtual time: cold instances on a table, an uncounted warm-up, the window.
 import { LOAD_RECORDS_PER_CALL } from '../../work/workloads.ts';
 import { encodeHistogram, latenciesOf } from '../../kit/histogram.ts';
+import { increase } from '../../kit/usage.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../cost/operations.ts';
 import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
 import { memoryState } from '../../../drivers/memory/effects.ts';
 import { gapsOf } from '../../load/arrivals.ts';
 import { type OpenDataset, openDataset } from '../../load/dataset.ts';
 import { DRAIN_MS } from '../../load/phases.ts';
-import type { CellTargets } from '../../load/targets.ts';
+import type { DatasetTargets } from '../../load/targets.ts';
 import { runPhases, type WindowResult } from '../../load/window.ts';
 import type { Baseline } from '../../work/baseline.ts';
-import type { Call, LayoutClient, Unit } from '../../work/layout-clients.ts';
+import type { Call, LayoutClient } from '../../work/layout-clients.ts';
 import { type Operation, operationSource } from '../../work/operations.ts';
 import { ProviderParameters } from '../data/parameters.ts';
 import { Fleet } from '../instance/fleet.ts';
 import type { Instance } from '../instance/instance.ts';
 import { modelledDriver } from '../service/driver.ts';
+import type { ServiceCounters } from '../service/counters.ts';
 import { plainState } from '../service/plain.ts';
 import { ModelledCloud } from '../target.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
 import { BudgetPhases } from './budget.ts';
 import type { ModelCell, ModelResult } from './cell.ts';
 import { type Dataset, datasetOf, TABLE } from './datasets.ts';
-import { costsOf, PROVIDER_DATA } from './providers.ts';
-import { Spent } from './spent.ts';
+import { PROCESSOR_DATA, PROVIDER_DATA } from './providers.ts';
 
 const PRICES = operationPriceList(PRICES_2026_11);
 const STEPS_MAX = 1_000_000_000;
@@ -32,14 +33,17 @@ const STEPS_MAX = 1_000_000_000;
 export async function runCell(cell: ModelCell): Promise<ModelResult> {
   const { provider, settings, seed, load } = cell;
   const parameters = new ProviderParameters(PROVIDER_DATA[provider], settings);
-  const cloud = new ModelledCloud({ parameters, seed, costs: costsOf(cell) });
+  const costs = cell.hasProcessor ? PROCESSOR_DATA.costs[provider] : undefined;
+  const cloud = new ModelledCloud(parameters, seed, costs);
   const { scheduler, service } = cloud;
   const dataset = await datasetIn(cloud, cell);
   const fleet = new Fleet(scheduler, cell.fleet);
   const clients = new Clients(cell, (instance) => cloud.targets(instance, dataset.state));
-  const spent = new Spent(service.counters, fleet, clients);
-  const phases = new BudgetPhases(scheduler, cell.window, spent);
-  const callers = 'callers' in load ? load.callers : 0;
+  const phases = new BudgetPhases(scheduler, cell.window, (): Mark => ({
+    counters: structuredClone(service.counters),
+    busyMs: fleet.instances.map(({ processor }) => processor.busyMs),
+    splits: clients.splits,
+  }));
   const size = recordsPerCall(cell);
   const nextOperation = operationSource({
     ...cell,
@@ -58,22 +62,17 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
     }
   };
   const nextCall = (caller: number): Call => {
-    if (size > 1) {
-      const operations = Array.from({ length: size }, nextOperation);
-      return [[{ records: size, send: () => send(caller, operations) }]];
-    }
-    const operations = [nextOperation()];
-    const instance = fleet.fixed(caller);
-    const client = instance === undefined ? undefined : clients.of(instance);
+    const operations = Array.from({ length: size }, nextOperation);
+    const instance = size === 1 ? fleet.fixed(caller) : undefined;
+    const client = instance && clients.of(instance);
     // Nobody waits for an instance: nothing comes between the load and its client.
     if (client !== undefined && !(client instanceof Promise)) return client.call(operations);
-    return [[{ records: 1, send: () => send(caller, operations) }]];
+    return [[{ records: size, send: () => send(caller, operations) }]];
   };
   const window = runPhases(nextCall, {
     // Arrivals wait for nobody.
-    callers: 'callers' in load ? callers : Infinity,
+    callers: 'callers' in load ? load.callers : Infinity,
     gapMs: 'callers' in load ? null : gapsOf(load, sourceOf(seed, CHANCE.arrivals)),
-    durationMs: cell.window.windowMs,
     drainMs: DRAIN_MS,
     signal: new AbortController().signal,
     runtime: cloud.loadRuntime(),
@@ -82,7 +81,11 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
   });
   await scheduler.run(window, STEPS_MAX);
   const containers = cell.layout === 'container' ? dataset.containers() : null;
-  return resultOf(cell, { window: await window, spent, containers, parameters, steps: scheduler.steps });
+  return resultOf(cell, await window, phases.marks, {
+    containers,
+    parameters: parameters.used,
+    steps: scheduler.steps,
+  });
 }
 
 function recordsPerCall({ workload }: ModelCell): number {
@@ -92,25 +95,22 @@ function recordsPerCall({ workload }: ModelCell): number {
 /** The provider's data before the cell. */
 async function datasetIn(
   { plain, service }: ModelledCloud,
-  { layout, workload, records, recordBytes, seed, containerKib }: ModelCell,
+  cell: ModelCell,
 ): Promise<Pick<Dataset, 'state' | 'containers'> & Partial<Dataset>> {
-  if (layout === 'container') {
-    const { limits } = modelledDriver(service, memoryState());
-    return datasetOf({ records, recordBytes, limits, containerKib, seed });
-  }
+  if (cell.layout === 'container') return datasetOf(cell, modelledDriver(service, memoryState()).limits);
   // All records are there, whoever asks: how many they are makes no difference to single entities.
-  plain.set(TABLE, plainState(workload === 'load' ? undefined : (key) => key.length + recordBytes));
+  plain.set(TABLE, plainState(cell.workload === 'load' ? undefined : (key) => key.length + cell.recordBytes));
   return { state: memoryState(), containers: () => null };
 }
 
 /** Clients by instance, opened with its first operation: it comes up cold. */
 class Clients {
   readonly #cell: ModelCell;
-  readonly #targetsOf: (instance: Instance) => CellTargets;
+  readonly #targetsOf: (instance: Instance) => DatasetTargets;
   readonly #clients = new Map<Instance, LayoutClient | Promise<LayoutClient>>();
   readonly #open: OpenDataset[] = [];
 
-  constructor(cell: ModelCell, targetsOf: (instance: Instance) => CellTargets) {
+  constructor(cell: ModelCell, targetsOf: (instance: Instance) => DatasetTargets) {
     this.#cell = cell;
     this.#targetsOf = targetsOf;
   }
@@ -150,19 +150,13 @@ class Clients {
 
 /** Sends one call of operations; its errors. */
 async function sendAll(client: LayoutClient, operations: readonly Operation[]): Promise<readonly unknown[]> {
-  let errors: readonly unknown[] = NO_ERRORS;
+  const errors: unknown[] = [];
   for (const units of client.call(operations)) {
-    const answers = units.length === 1 ? await units[0]!.send() : (await Promise.all(units.map(sent))).flat();
-    if (answers.length > 0) errors = [...errors, ...answers];
+    const answers = units.length === 1 ? [await units[0]!.send()] : await Promise.all(units.map((unit) => unit.send()));
+    errors.push(...answers.flat());
   }
   return errors;
 }
-
-function sent(unit: Unit): Promise<readonly unknown[]> {
-  return unit.send();
-}
-
-const NO_ERRORS: readonly unknown[] = [];
 
 /** Every write reads the record first, and is refused if another was quicker. */
 function conditional(baseline: Baseline): Baseline {
@@ -173,18 +167,26 @@ function conditional(baseline: Baseline): Baseline {
   return { ...baseline, open };
 }
 
-interface Ended extends Pick<ModelResult, 'containers' | 'steps'> {
-  readonly window: WindowResult;
-  readonly spent: Spent;
-  readonly parameters: ProviderParameters;
+/** Running totals, at the window's opening and at its closing. */
+interface Mark {
+  readonly counters: ServiceCounters;
+  /** Milliseconds that each instance's processor worked. */
+  readonly busyMs: readonly number[];
+  readonly splits: number;
 }
 
-function resultOf(cell: ModelCell, { window, spent, parameters, ...ended }: Ended): ModelResult {
-  const { billable, ...counters } = spent.counters;
+function resultOf(
+  cell: ModelCell,
+  window: WindowResult,
+  [before, after]: readonly Mark[],
+  ended: Pick<ModelResult, 'containers' | 'parameters' | 'steps'>,
+): ModelResult {
+  if (before === undefined || after === undefined) throw new Error('the window was never closed');
+  const { billable, ...counters } = increase(before.counters, after.counters);
   const { durationMs: windowMs, records: operations, warmup, errors, unfinished, byCaller } = window;
   const per = (count: number): number => (operations === 0 ? 0 : count / operations);
   const { meanMs, p50Ms, p95Ms, p99Ms, maxMs } = latenciesOf(window.histogram);
-  const busy = spent.busyMs.map((ms) => ms / windowMs);
+  const busy = after.busyMs.map((ms, at) => (ms - (before.busyMs[at] ?? 0)) / windowMs);
   const prices = PRICES.providers[cell.provider];
   return {
     cell,
@@ -207,7 +209,7 @@ function resultOf(cell: ModelCell, { window, spent, parameters, ...ended }: Ende
     bytesReadPerOperation: per(counters.bytesRead),
     bytesWrittenPerOperation: per(counters.bytesWritten),
     slowestCaller: slowestCallerOf(byCaller),
-    instances: spent.busyMs.length,
+    instances: busy.length,
     processorBusiest: Math.max(0, ...busy),
     processorMean: busy.reduce((sum, share) => sum + share, 0) / Math.max(1, busy.length),
     errors,
@@ -217,8 +219,7 @@ function resultOf(cell: ModelCell, { window, spent, parameters, ...ended }: Ende
     contended: counters.contended,
     lost: counters.lost,
     timedOut: counters.timedOut,
-    splits: spent.splits,
-    parameters: parameters.used,
+    splits: after.splits - before.splits,
     ...ended,
   };
 }

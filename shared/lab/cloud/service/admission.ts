@@ -78,34 +78,14 @@ function longestWaitMs(ranges: KeyRanges, accesses: readonly Access[], nowMs: nu
 }
 
 function newPartition(parameters: ProviderParameters, nowMs: number): Partition {
-  const get = parameters.get.bind(parameters);
-  const isCold = get('ramp.isCold') > 0;
-  const serialMs = get('partition.serialMsPerEntity');
+  const isCold = parameters.get('ramp.isCold') > 0;
+  const serialMs = parameters.get('partition.serialMsPerEntity');
   return {
     bucket: bucketOf(parameters, 'partition'),
-    ramp: isCold
-      ? new Ramp(
-          {
-            startPerSecond: get('ramp.startPerSecond'),
-            growth: get('ramp.growth'),
-            everyMs: get('ramp.everyMs'),
-            waitMaxMs: get('ramp.waitMaxMs'),
-          },
-          nowMs,
-        )
-      : undefined,
-    ranges: get('range.writesPerSecond') < NO_LIMIT ? rangesOf(parameters, isCold) : undefined,
+    ramp: isCold ? new Ramp(parameters, nowMs) : undefined,
+    ranges: parameters.get('range.writesPerSecond') < NO_LIMIT ? new KeyRanges(parameters, isCold) : undefined,
     server: serialMs > 0 ? new PacedQueue(1_000 / serialMs, Infinity) : undefined,
   };
-}
-
-function rangesOf(parameters: ProviderParameters, isCold: boolean): KeyRanges {
-  return new KeyRanges({
-    count: isCold ? 1 : parameters.get('range.count'),
-    writesPerSecond: parameters.get('range.writesPerSecond'),
-    waitMaxMs: parameters.get('range.waitMaxMs'),
-    splitAfterMs: parameters.get('range.splitAfterMs'),
-  });
 }
 
 function bucketOf(parameters: ProviderParameters, whose: 'account' | 'partition'): TokenBucket | undefined {

@@ -1,33 +1,24 @@
 // Counters of a modelled service, and of its bill.
+import type { Provider } from '../../kit/dimensions.ts';
 import type { ModelRequest, Reply } from './request.ts';
 
 /** Running totals. */
-export interface ServiceCounters {
-  /** Requests sent, those that failed included. */
-  requests: number;
-  /** Refused for their rate (503, RESOURCE_EXHAUSTED). */
-  throttled: number;
-  /** Given up for a lock (ABORTED). */
-  contended: number;
-  /** Conditions that did not hold (412, 409, FAILED_PRECONDITION). */
-  conflicts: number;
-  /** Failed with a broken connection. */
-  lost: number;
-  timedOut: number;
-  /** Billed operations: on Datastore entities, on Azure requests. */
-  readonly billable: { reads: number; writes: number; deletes: number };
-  bytesRead: number;
-  bytesWritten: number;
-}
+export type ServiceCounters = ReturnType<typeof noCounts>;
 
-export function noCounts(): ServiceCounters {
+export function noCounts() {
   return {
+    /** Requests sent, those that failed included. */
     requests: 0,
+    /** Refused for their rate (503, RESOURCE_EXHAUSTED). */
     throttled: 0,
+    /** Given up for a lock (ABORTED). */
     contended: 0,
+    /** Conditions that did not hold (412, 409, FAILED_PRECONDITION). */
     conflicts: 0,
+    /** Failed with a broken connection. */
     lost: 0,
     timedOut: 0,
+    /** Billed operations: on Datastore entities, on Azure requests. */
     billable: { reads: 0, writes: 0, deletes: 0 },
     bytesRead: 0,
     bytesWritten: 0,
@@ -37,7 +28,7 @@ export function noCounts(): ServiceCounters {
 /** Neither provider says that a failed condition is free, so it is counted. */
 export function countServed(
   counters: ServiceCounters,
-  provider: 'datastore' | 'azure-tables',
+  provider: Provider,
   { kind, accesses }: ModelRequest,
   reply: Reply,
 ): void {

@@ -3,6 +3,7 @@
 import {
   type Driver,
   type DriverLimits,
+  type Entity,
   type EntityId,
   type ListCursor,
   type ListPage,
@@ -19,9 +20,8 @@ import { LIMITS as AZURE_LIMITS, PARTITION_COUNT, partitionAt } from '../../../d
 import { checkList, checkReads, checkRemovals, checkWrites } from '../../../drivers/common/contract-checks.ts';
 import { fitsAlone, refused, unknown } from '../../../drivers/common/outcomes.ts';
 import { LIMITS as DATASTORE_LIMITS } from '../../../drivers/datastore/mapping.ts';
-import { type MemoryEffects, memoryEffects, type MemoryState } from '../../../drivers/memory/effects.ts';
-import { describeOutcomes, describePage, describeRead } from './describe.ts';
-import { type Access, type Describe, type ModelRequest, ServiceFailure } from './request.ts';
+import { memoryEffects, type MemoryState } from '../../../drivers/memory/effects.ts';
+import { type Access, type Describe, type ModelRequest, type Reply, ServiceFailure } from './request.ts';
 import type { ModelledService } from './service.ts';
 
 /** The kind of all containers on Datastore. */
@@ -45,10 +45,10 @@ const DATASTORE: Shape = {
   isAtomic: false,
   removesTogether: true,
   // A lookup has one mask: entities wanted whole and in part are asked for side by side.
-  groups: (requests) =>
-    [requests.filter(({ parts }) => parts === 'all'), requests.filter(({ parts }) => parts !== 'all')].filter(
-      (group) => group.length > 0,
-    ),
+  groups: (requests) => {
+    const isWhole = ({ parts }: ReadRequest): boolean => parts === 'all';
+    return [requests.filter(isWhole), requests.filter((one) => !isWhole(one))].filter(({ length }) => length > 0);
+  },
 };
 
 const AZURE: Shape = {
@@ -61,24 +61,17 @@ const AZURE: Shape = {
 
 /** No I/O, no timer: the service waits. Outcomes and errors are the real driver's. */
 export function modelledDriver(service: ModelledService, state: MemoryState): Driver {
-  const isAzure = service.parameters.data.provider === 'azure-tables';
-  const shape = isAzure ? AZURE : DATASTORE;
-  return driverOf(service, shape, memoryEffects(state, shape.limits));
-}
-
-function driverOf(service: ModelledService, shape: Shape, effects: MemoryEffects): Driver {
+  const shape = service.parameters.data.provider === 'azure-tables' ? AZURE : DATASTORE;
   const { limits } = shape;
+  const effects = memoryEffects(state, limits);
   const calls = new Calls(service);
 
-  const accessTo = (id: EntityId, kind: Access['kind'], bytes: number): Access => ({
-    id,
-    partition: shape.partition(id),
-    kind,
-    bytes,
-  });
+  const accessTo = (id: EntityId, kind: Access['kind'], bytes = 0): Access => {
+    return { id, partition: shape.partition(id), kind, bytes };
+  };
 
   async function readGroup(group: readonly ReadRequest[], timeoutMs: number) {
-    const accesses = group.map(({ id }) => accessTo(id, 'read', 0));
+    const accesses = group.map(({ id }) => accessTo(id, 'read'));
     const kind = group.length === 1 ? 'get' : 'getMany';
     return calls.ask({ kind, accesses, timeoutMs }, () => effects.read(group), describeRead);
   }
@@ -91,15 +84,15 @@ function driverOf(service: ModelledService, shape: Shape, effects: MemoryEffects
     const apply = isTogether ? () => effects.writeTogether(writes) : () => effects.write(writes);
     const kind = isTogether ? 'transaction' : 'commit';
     const isLone = writes.length === 1 && writes[0]!.kind !== 'insert';
-    const outcomes = await calls.change({ kind, accesses, timeoutMs }, isLone, apply, describeOutcomes);
+    const outcomes = await calls.change({ kind, accesses, timeoutMs }, isLone, apply);
     // Only of a condition does a transaction's failure say that no other member was applied.
     return isTogether ? outcomes.map((one) => (isOtherRefusal(one) ? unknown('other', one.cause) : one)) : outcomes;
   }
 
   async function remove(removals: readonly Removal[], timeoutMs: number) {
-    const accesses = removals.map(({ id }) => accessTo(id, 'delete', 0));
+    const accesses = removals.map(({ id }) => accessTo(id, 'delete'));
     const request: ModelRequest = { kind: 'commit', accesses, timeoutMs };
-    return calls.change(request, removals.length === 1, () => effects.remove(removals), describeOutcomes);
+    return calls.change(request, removals.length === 1, () => effects.remove(removals));
   }
 
   return {
@@ -134,7 +127,7 @@ function driverOf(service: ModelledService, shape: Shape, effects: MemoryEffects
       return { ids: found.ids, cursor: nextPlace(partition, found) };
     },
     async close() {
-      calls.close();
+      calls.isClosed = true;
     },
   };
 }
@@ -142,45 +135,54 @@ function driverOf(service: ModelledService, shape: Shape, effects: MemoryEffects
 /** Sends, and puts failures into the contract's words. */
 class Calls {
   readonly #service: ModelledService;
-  #isClosed = false;
+  isClosed = false;
 
   constructor(service: ModelledService) {
     this.#service = service;
   }
 
   async ask<T>(request: ModelRequest, effect: () => T, describe: Describe<T>): Promise<T> {
-    if (this.#isClosed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
+    if (this.isClosed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
     try {
       // A modelled reply comes in one piece: until then there is silence.
       const timeoutMs = Math.min(request.timeoutMs, SILENCE_MS);
       return await this.#service.send({ ...request, timeoutMs }, effect, describe);
     } catch (cause) {
-      throw new StoreError(isThrottled(cause) ? 'throttled' : 'unavailable', 'the request failed, try again', {
-        cause,
-      });
+      const code = isThrottled(cause) ? 'throttled' : 'unavailable';
+      throw new StoreError(code, 'the request failed, try again', { cause });
     }
   }
 
   /** `isLone`: of one update or removal, which was not applied if it is given up for a lock. */
-  async change<O>(
+  async change<O extends { readonly kind: string }>(
     request: ModelRequest,
     isLone: boolean,
     effect: () => readonly O[],
-    describe: Describe<readonly O[]>,
   ): Promise<readonly (O | Refused | Unknown)[]> {
-    if (this.#isClosed) return request.accesses.map(() => unknown('other'));
+    if (this.isClosed) return request.accesses.map(() => unknown('other'));
     try {
-      return await this.#service.send(request, effect, describe);
+      return await this.#service.send(request, effect, describeOutcomes);
     } catch (error) {
       if (!(error instanceof ServiceFailure)) throw error;
       if (isLone && error.code === 'contended') return [refused('condition', error)];
       return request.accesses.map(() => unknown(isThrottled(error) ? 'throttled' : 'other', error));
     }
   }
+}
 
-  close(): void {
-    this.#isClosed = true;
-  }
+function describeRead(entities: readonly (Entity | undefined)[], reply: Reply): void {
+  for (const entity of entities)
+    if (entity !== undefined) for (const part of entity.parts.values()) reply.bytes += part.length;
+}
+
+/** The reply to a request that was refused, in whole or in part. */
+function describeOutcomes(outcomes: readonly { readonly kind: string }[], reply: Reply): void {
+  reply.isRefused = outcomes.some(({ kind }) => kind === 'refused' || kind === 'unknown');
+}
+
+function describePage({ ids }: ListPage, reply: Reply): void {
+  reply.entities = ids.length;
+  for (const id of ids) reply.bytes += id.length;
 }
 
 function isThrottled(error: unknown): boolean {

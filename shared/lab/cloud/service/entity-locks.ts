@@ -1,5 +1,7 @@
 // Locks, first come, first served. A request claims all at its arrival: no two wait for each other.
-import type { Transaction } from './request.ts';
+import type { ProviderParameters } from '../data/parameters.ts';
+import type { Scheduler } from '../time/scheduler.ts';
+import type { Access, Transaction } from './request.ts';
 
 /** A request that waits for its entities, or holds them. */
 export interface Claimant {
@@ -7,10 +9,6 @@ export interface Claimant {
   blockedBy: number;
   /** Called when it holds all its entities after a wait. */
   proceed(): void;
-}
-
-interface Named {
-  readonly id: string;
 }
 
 interface Lock {
@@ -22,30 +20,25 @@ interface Lock {
   spentMs: number;
 }
 
-export interface LockOptions {
-  /** An entity's rate in the long run; after `burstWrites` each write waits for its turn. */
-  readonly writesPerSecond: number;
-  readonly burstWrites: number;
-  readonly nowMs: () => number;
-  readonly at: (dueMs: number, fire: () => void) => void;
-}
-
 /** Recent locks stay, for their rate; those that are spent are swept from this many on. */
 const SWEEP_FROM = 65_536;
 
 export class EntityLocks {
-  readonly #options: LockOptions;
+  readonly #scheduler: Scheduler;
+  /** Between an entity's writes in the long run; they are spaced when a burst has gone by. */
   readonly #spacingMs: number;
+  readonly #burstMs: number;
   readonly #locks = new Map<string, Lock>();
   #sweepAt = SWEEP_FROM;
 
-  constructor(options: LockOptions) {
-    this.#options = options;
-    this.#spacingMs = 1_000 / options.writesPerSecond;
+  constructor(parameters: ProviderParameters, scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+    this.#spacingMs = 1_000 / parameters.get('contention.writesPerSecond');
+    this.#burstMs = parameters.get('contention.burstWrites') * this.#spacingMs;
   }
 
   /** True if it holds them all at once; else `proceed` tells. */
-  claim(entities: readonly Named[], claimant: Claimant): boolean {
+  claim(entities: readonly Access[], claimant: Claimant): boolean {
     claimant.blockedBy = 0;
     for (const { id } of entities) {
       let lock = this.#locks.get(id);
@@ -56,7 +49,7 @@ export class EntityLocks {
   }
 
   /** Gives up what it waits for, and what it holds. */
-  abandon(entities: readonly Named[], claimant: Claimant): void {
+  abandon(entities: readonly Access[], claimant: Claimant): void {
     for (const { id } of entities) {
       const lock = this.#locks.get(id)!;
       const place = lock.queue.indexOf(claimant);
@@ -66,19 +59,19 @@ export class EntityLocks {
   }
 
   /** Ends the hold of the first in line. */
-  release(entities: readonly Named[], isWritten: boolean): void {
-    const { nowMs, at, burstWrites } = this.#options;
+  release(entities: readonly Access[], isWritten: boolean): void {
+    const { nowMs } = this.#scheduler;
     for (const { id } of entities) {
       const lock = this.#locks.get(id)!;
       lock.queue.shift();
-      if (isWritten) lock.spentMs = Math.max(lock.spentMs, nowMs()) + this.#spacingMs;
-      const restsUntilMs = lock.spentMs - burstWrites * this.#spacingMs;
-      if (restsUntilMs <= nowMs()) {
+      if (isWritten) lock.spentMs = Math.max(lock.spentMs, nowMs) + this.#spacingMs;
+      const restsUntilMs = lock.spentMs - this.#burstMs;
+      if (restsUntilMs <= nowMs) {
         this.#passOn(id, lock);
         continue;
       }
       lock.isResting = true;
-      at(restsUntilMs, () => {
+      this.#scheduler.quietlyAt(restsUntilMs, () => {
         lock.isResting = false;
         this.#passOn(id, lock);
       });
@@ -100,12 +93,12 @@ export class EntityLocks {
       if (next.blockedBy === 0) next.proceed();
       return;
     }
-    if (lock.spentMs <= this.#options.nowMs()) this.#locks.delete(id);
+    if (lock.spentMs <= this.#scheduler.nowMs) this.#locks.delete(id);
     else if (this.#locks.size > this.#sweepAt) this.#sweep();
   }
 
   #sweep(): void {
-    const nowMs = this.#options.nowMs();
+    const { nowMs } = this.#scheduler;
     for (const [id, lock] of this.#locks) {
       if (lock.queue.length === 0 && !lock.isResting && lock.spentMs <= nowMs) this.#locks.delete(id);
     }

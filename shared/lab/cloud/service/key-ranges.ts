@@ -1,14 +1,7 @@
 // Datastore's ranges of keys, each for some writes a second. It splits busy ones; sequential keys
 // all meet the last.
+import type { ProviderParameters } from '../data/parameters.ts';
 import { PacedQueue } from './rate-limits.ts';
-
-export interface RangeOptions {
-  /** Ranges that the first keys are spread over; 1: the kind is new. */
-  readonly count: number;
-  readonly writesPerSecond: number;
-  readonly waitMaxMs: number;
-  readonly splitAfterMs: number;
-}
 
 interface KeyRange {
   /** Its least key. */
@@ -27,18 +20,19 @@ const LEARNED_AFTER = 2_048;
 const RECENT_MAX = 64;
 
 export class KeyRanges {
-  readonly #options: RangeOptions;
+  readonly #parameters: ProviderParameters;
+  /** Ranges that the first keys are spread over; a new kind has one. */
+  readonly #count: number;
+  readonly #splitAfterMs: number;
   #ranges: KeyRange[];
   #learned: string[] | undefined;
 
-  constructor(options: RangeOptions) {
-    this.#options = options;
+  constructor(parameters: ProviderParameters, isCold: boolean) {
+    this.#parameters = parameters;
+    this.#count = isCold ? 1 : parameters.get('range.count');
+    this.#splitAfterMs = parameters.get('range.splitAfterMs');
     this.#ranges = [this.#newRange('')];
-    this.#learned = options.count > 1 ? [] : undefined;
-  }
-
-  get count(): number {
-    return this.#ranges.length;
+    this.#learned = this.#count > 1 ? [] : undefined;
   }
 
   /** How long a write of this key waits; undefined if it is refused. */
@@ -53,7 +47,7 @@ export class KeyRanges {
     range.written += 1;
     if (wait === 0) range.busySinceMs = undefined;
     else range.busySinceMs ??= nowMs;
-    if (nowMs - (range.busySinceMs ?? nowMs) >= this.#options.splitAfterMs) this.#split(range);
+    if (nowMs - (range.busySinceMs ?? nowMs) >= this.#splitAfterMs) this.#split(range);
     return wait;
   }
 
@@ -62,11 +56,9 @@ export class KeyRanges {
     keys.push(key);
     if (keys.length < LEARNED_AFTER) return;
     keys.sort();
-    const { count } = this.#options;
-    const lows = Array.from({ length: count }, (_, at) =>
-      at === 0 ? '' : keys[Math.floor((at * keys.length) / count)]!,
-    );
-    this.#ranges = [...new Set(lows)].map((low) => this.#newRange(low));
+    const count = this.#count;
+    const lows = Array.from({ length: count }, (_, at) => keys[Math.floor((at * keys.length) / count)]!);
+    this.#ranges = [...new Set(['', ...lows.slice(1)])].map((low) => this.#newRange(low));
     this.#learned = undefined;
   }
 
@@ -92,7 +84,10 @@ export class KeyRanges {
   }
 
   #newRange(low: string): KeyRange {
-    const { writesPerSecond, waitMaxMs } = this.#options;
-    return { low, queue: new PacedQueue(writesPerSecond, waitMaxMs), busySinceMs: undefined, recent: [], written: 0 };
+    const queue = new PacedQueue(
+      this.#parameters.get('range.writesPerSecond'),
+      this.#parameters.get('range.waitMaxMs'),
+    );
+    return { low, queue, busySinceMs: undefined, recent: [], written: 0 };
   }
 }

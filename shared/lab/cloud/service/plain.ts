@@ -1,6 +1,8 @@
 // The plain layouts on a modelled service: an entity a record, of bytes without content.
+import type { Provider } from '../../kit/dimensions.ts';
+import { tenantOf } from '../../work/keys.ts';
 import { type Access, type Describe, ServiceFailure, Transaction } from './request.ts';
-import { Sdk } from './sdk.ts';
+import { sendBySdk } from './sdk.ts';
 import type { ModelledService } from './service.ts';
 
 /** The records of a plain table. Tables that share it are instances that share a database. */
@@ -21,15 +23,16 @@ export function plainState(madeUp: PlainState['madeUp'] = () => undefined): Plai
 }
 
 /** A record as it is handed over: its bytes are those of its fields. */
-export interface PlainItem {
-  readonly key: string;
-  readonly bytes: number;
-}
+type PlainItem = Pick<PlainRecord, 'bytes'> & { readonly key: string };
 
 /** How the provider's SDK sends. */
 interface Habits {
+  /** Most records in one `putMany`. */
   readonly putManyMax: number;
+  /** Most keys in one `getMany`; 1 where the provider has no batched get. */
   readonly getManyMax: number;
+  /** Azure: the key's partition. On Datastore all keys are of one kind. */
+  readonly lane: (key: string) => string;
   /** Index rows that a write of a record changes: four indexed fields, up and down. */
   readonly indexRows: number;
   readonly batch: 'transaction' | 'commit';
@@ -37,10 +40,11 @@ interface Habits {
   readonly hasTransactions: boolean;
 }
 
-const HABITS: Readonly<Record<'datastore' | 'azure-tables', Habits>> = {
+export const HABITS: Readonly<Record<Provider, Habits>> = {
   datastore: {
     putManyMax: 500,
     getManyMax: 500,
+    lane: () => '',
     indexRows: 8,
     batch: 'commit',
     hasTransactions: true,
@@ -48,47 +52,34 @@ const HABITS: Readonly<Record<'datastore' | 'azure-tables', Habits>> = {
   'azure-tables': {
     putManyMax: 100,
     getManyMax: 1,
+    lane: tenantOf,
     indexRows: 0,
     batch: 'transaction',
     hasTransactions: false,
   },
 };
 
-/** The kind of all records on Datastore. */
-const KIND = 'Record';
-
 /** Every call rejects with a ServiceFailure when the SDK's retries are used up. */
 export class PlainTable {
   readonly #service: ModelledService;
-  readonly #sdk: Sdk;
   readonly #state: PlainState;
   readonly #habits: Habits;
-  readonly #partitionOf: (key: string) => string;
 
-  /** `tenantOf` tells a key's partition on Azure; on Datastore all keys are of one kind. */
-  constructor(service: ModelledService, state: PlainState, tenantOf: (key: string) => string) {
-    const { provider } = service.parameters.data;
+  constructor(service: ModelledService, state: PlainState) {
     this.#service = service;
-    this.#sdk = new Sdk(service);
     this.#state = state;
-    this.#habits = HABITS[provider];
-    this.#partitionOf = provider === 'azure-tables' ? tenantOf : () => KIND;
-  }
-
-  /** Most records in one `putMany`. */
-  get putManyMax(): number {
-    return this.#habits.putManyMax;
-  }
-
-  /** Most keys in one `getMany`; 1 where the provider has no batched get. */
-  get getManyMax(): number {
-    return this.#habits.getManyMax;
+    this.#habits = HABITS[service.parameters.data.provider];
   }
 
   /** The record's bytes; undefined if there is none. One request. */
   get(key: string): Promise<number | undefined> {
     const accesses = [this.#access(key, 'read', 0)];
-    return this.#sdk.send({ kind: 'get', accesses, effect: () => this.#held(key)?.bytes, describe: describeBytes });
+    return sendBySdk(this.#service, {
+      kind: 'get',
+      accesses,
+      effect: () => this.#held(key)?.bytes,
+      describe: describeBytes,
+    });
   }
 
   /** Bytes of at most `getManyMax` distinct records, in order. One request. */
@@ -96,13 +87,13 @@ export class PlainTable {
     const accesses = keys.map((key) => this.#access(key, 'read', 0));
     const kind = keys.length === 1 ? 'get' : 'getMany';
     const effect = () => keys.map((key) => this.#held(key)?.bytes);
-    return this.#sdk.send({ kind, accesses, effect, describe: describeMany });
+    return sendBySdk(this.#service, { kind, accesses, effect, describe: describeMany });
   }
 
   /** Replaces the whole record without reading it first, or creates it. One request. */
   put(key: string, bytes: number): Promise<void> {
     const accesses = [this.#access(key, 'write', bytes)];
-    return this.#sdk.send({ kind: 'commit', accesses, effect: () => this.#write(key, bytes) });
+    return sendBySdk(this.#service, { kind: 'commit', accesses, effect: () => this.#write(key, bytes) });
   }
 
   /** Creates the record; false if it exists. One request. */
@@ -131,24 +122,30 @@ export class PlainTable {
     const effect = (): void => {
       for (const { key, bytes } of records) this.#write(key, bytes);
     };
-    await this.#sdk.send({ kind, accesses, effect });
+    await sendBySdk(this.#service, { kind, accesses, effect });
   }
 
   /** Counts written records in [from, to), at most `count`. One request, one partition. */
   async range(from: string, to: string, count: number): Promise<number> {
-    const accesses = [{ ...this.#access('', 'read', 0), partition: this.#partitionOf(from) }];
+    const accesses = [{ ...this.#access('', 'read', 0), partition: this.#habits.lane(from) }];
     const effect = (): readonly (number | undefined)[] => {
       const keys = [...this.#state.records.keys()].filter((key) => key >= from && key < to).toSorted();
       return keys.slice(0, count).map((key) => this.#held(key)?.bytes);
     };
-    return (await this.#sdk.send({ kind: 'query', accesses, effect, describe: describeFound })).length;
+    return (await sendBySdk(this.#service, { kind: 'query', accesses, effect, describe: describeFound })).length;
   }
 
   async #modify(record: PlainItem, transaction?: Transaction): Promise<boolean | 'conflict'> {
     const { key } = record;
     const accesses = [this.#access(key, 'read', 0)];
     const effect = (): PlainRecord | undefined => this.#held(key);
-    const read = await this.#sdk.send({ kind: 'get', accesses, effect, describe: describeRecord, transaction });
+    const read = await sendBySdk(this.#service, {
+      kind: 'get',
+      accesses,
+      effect,
+      describe: describeRecord,
+      transaction,
+    });
     if (read === undefined) return false;
     const isUnchanged = (): boolean => this.#held(key)?.version === read.version;
     return (await this.#writeIf(record, isUnchanged, transaction)) || 'conflict';
@@ -161,11 +158,11 @@ export class PlainTable {
       return isWritten;
     };
     const accesses = [this.#access(key, 'write', bytes)];
-    return this.#sdk.send({ kind: 'commit', accesses, effect, describe: describeWritten, transaction });
+    return sendBySdk(this.#service, { kind: 'commit', accesses, effect, describe: describeWritten, transaction });
   }
 
   #access(key: string, kind: Access['kind'], bytes: number): Access {
-    const access = { id: key, partition: this.#partitionOf(key), kind, bytes };
+    const access = { id: key, partition: this.#habits.lane(key), kind, bytes };
     return kind === 'write' ? { ...access, indexRows: this.#habits.indexRows } : access;
   }
 

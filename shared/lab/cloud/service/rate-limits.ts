@@ -1,4 +1,5 @@
 // Limits of a rate: refusing at once, letting wait, growing.
+import type { ProviderParameters } from '../data/parameters.ts';
 
 /** Refuses what comes faster than a rate, after a burst. */
 export class TokenBucket {
@@ -54,34 +55,29 @@ export class PacedQueue {
   }
 }
 
-export interface RampOptions {
-  readonly startPerSecond: number;
-  readonly growth: number;
-  readonly everyMs: number;
-  readonly waitMaxMs: number;
-}
-
 /** Allows `growth` times the last period's mean rate, and never less than before. */
 export class Ramp {
-  readonly #options: RampOptions;
+  readonly #growth: number;
+  readonly #everyMs: number;
   readonly #queue: PacedQueue;
   #periodMs: number;
   #carried = 0;
 
   /** Starts when the first request comes. */
-  constructor(options: RampOptions, nowMs: number) {
-    this.#options = options;
-    this.#queue = new PacedQueue(options.startPerSecond, options.waitMaxMs);
+  constructor(parameters: ProviderParameters, nowMs: number) {
+    this.#growth = parameters.get('ramp.growth');
+    this.#everyMs = parameters.get('ramp.everyMs');
+    this.#queue = new PacedQueue(parameters.get('ramp.startPerSecond'), parameters.get('ramp.waitMaxMs'));
     this.#periodMs = nowMs;
   }
 
   /** As of a PacedQueue. */
   waitMs(nowMs: number, units: number): number | undefined {
-    const { growth, everyMs } = this.#options;
-    while (nowMs >= this.#periodMs + everyMs) {
-      this.#queue.perSecond = Math.max(this.#queue.perSecond, (growth * this.#carried * 1_000) / everyMs);
+    while (nowMs >= this.#periodMs + this.#everyMs) {
+      const grown = (this.#growth * this.#carried * 1_000) / this.#everyMs;
+      this.#queue.perSecond = Math.max(this.#queue.perSecond, grown);
       this.#carried = 0;
-      this.#periodMs += everyMs;
+      this.#periodMs += this.#everyMs;
     }
     const wait = this.#queue.waitMs(nowMs, units);
     if (wait !== undefined) this.#carried += units;

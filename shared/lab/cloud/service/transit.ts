@@ -1,30 +1,9 @@
 // One request through limits, locks and service time to its effect, and back: each step an event.
-import type { ProviderParameters } from '../data/parameters.ts';
-import type { Happening, Scheduler } from '../time/scheduler.ts';
-import type { Admission } from './admission.ts';
-import { countServed, type ServiceCounters } from './counters.ts';
-import type { Draws } from './draws.ts';
+import type { Happening } from '../time/scheduler.ts';
+import { countServed } from './counters.ts';
 import type { Claimant, EntityLocks } from './entity-locks.ts';
+import type { Mechanisms } from './mechanisms.ts';
 import { type Describe, FAILURES, type Failure, type ModelRequest, type Reply } from './request.ts';
-import type { ServiceTimes } from './times.ts';
-
-/** Shared by the requests of one service. */
-export interface ServiceParts {
-  readonly scheduler: Scheduler;
-  readonly parameters: ProviderParameters;
-  readonly counters: ServiceCounters;
-  readonly draws: Draws;
-  readonly times: ServiceTimes;
-  readonly admission: Admission;
-  /** Undefined where nothing waits for an entity. */
-  readonly locks: EntityLocks | undefined;
-  /** For how much of its service time a write holds its entities. */
-  readonly holdShare: number;
-  /** How much of a service time, or of a hold, goes before the effect. */
-  readonly effectShare: number;
-  readonly lossOfRequests: number;
-  readonly lossOfReplies: number;
-}
 
 /** The next event on the way. */
 type Step = 'arrive' | 'claim' | 'take-effect' | 'settle';
@@ -32,7 +11,7 @@ type Step = 'arrive' | 'claim' | 'take-effect' | 'settle';
 const NOTHING: Reply = { bytes: 0, entities: 0, isRefused: false };
 
 export class Transit<T> implements Claimant, Happening {
-  readonly #parts: ServiceParts;
+  readonly #service: Mechanisms;
   readonly #request: ModelRequest;
   readonly #effect: () => T;
   readonly #describe: Describe<T> | undefined;
@@ -50,19 +29,19 @@ export class Transit<T> implements Claimant, Happening {
   #result: T | undefined;
   #error: unknown;
 
-  constructor(parts: ServiceParts, request: ModelRequest, effect: () => T, describe: Describe<T> | undefined) {
-    this.#parts = parts;
+  constructor(service: Mechanisms, request: ModelRequest, effect: () => T, describe: Describe<T> | undefined) {
+    this.#service = service;
     this.#request = request;
     this.#effect = effect;
     this.#describe = describe;
-    this.#deadlineMs = parts.scheduler.nowMs + request.timeoutMs;
+    this.#deadlineMs = service.scheduler.nowMs + request.timeoutMs;
   }
 
   /** Sets out. One of the two is called, once. */
   start(resolve: (result: T) => void, reject: (error: unknown) => void): void {
     this.#resolve = resolve;
     this.#reject = reject;
-    const { draws, times, lossOfRequests, lossOfReplies } = this.#parts;
+    const { draws, times, lossOfRequests, lossOfReplies } = this.#service;
     const wayMs = times.wayMs();
     const fate = lossOfRequests + lossOfReplies === 0 ? 1 : draws.uniform();
     if (fate < lossOfRequests) return this.#lose(wayMs);
@@ -75,7 +54,7 @@ export class Transit<T> implements Claimant, Happening {
       case 'arrive':
         return this.#arrive();
       case 'claim':
-        return this.#claim(this.#parts.locks!);
+        return this.#claim(this.#service.locks!);
       case 'take-effect':
         return this.#takeEffect();
       case 'settle':
@@ -91,11 +70,11 @@ export class Transit<T> implements Claimant, Happening {
     this.#isWaiting = false;
     this.#holds = true;
     if (transaction !== undefined) transaction.held = accesses;
-    this.#after(this.#holdMs * this.#parts.effectShare, 'take-effect');
+    this.#after(this.#holdMs * this.#service.effectShare, 'take-effect');
   }
 
   #arrive(): void {
-    const { scheduler, counters, parameters, admission, times, locks, holdShare, effectShare } = this.#parts;
+    const { scheduler, counters, parameters, admission, times, locks, holdShare, effectShare } = this.#service;
     const waitMs = admission.waitMs(this.#request, scheduler.nowMs);
     if (waitMs === undefined) {
       counters.throttled += 1;
@@ -114,13 +93,13 @@ export class Transit<T> implements Claimant, Happening {
 
   /** A read holds its entity from the beginning on. */
   get #holdMs(): number {
-    return this.#serviceMs * (this.#isWrite ? this.#parts.holdShare : 1);
+    return this.#serviceMs * (this.#isWrite ? this.#service.holdShare : 1);
   }
 
   #claim(locks: EntityLocks): void {
     const { accesses, transaction } = this.#request;
     if (transaction?.held !== undefined || locks.claim(accesses, this)) return this.proceed();
-    const { scheduler, parameters } = this.#parts;
+    const { scheduler, parameters } = this.#service;
     this.#isWaiting = true;
     this.#watchDeadline();
     scheduler.quietlyAt(scheduler.nowMs + parameters.get('contention.waitMaxMs'), () => this.#giveUp(locks));
@@ -129,13 +108,13 @@ export class Transit<T> implements Claimant, Happening {
   #giveUp(locks: EntityLocks): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
-    this.#parts.counters.contended += 1;
+    this.#service.counters.contended += 1;
     locks.abandon(this.#request.accesses, this);
-    this.#fail('contended', this.#parts.times.wayMs());
+    this.#fail('contended', this.#service.times.wayMs());
   }
 
   #takeEffect(): void {
-    const { scheduler, parameters, counters, times, admission, effectShare } = this.#parts;
+    const { scheduler, parameters, counters, times, admission, effectShare } = this.#service;
     const reply = this.#describe === undefined ? NOTHING : { ...NOTHING };
     try {
       this.#result = this.#effect();
@@ -153,7 +132,7 @@ export class Transit<T> implements Claimant, Happening {
   }
 
   #releaseAfter(ms: number, isWritten: boolean): void {
-    const { locks, scheduler } = this.#parts;
+    const { locks, scheduler } = this.#service;
     const { accesses, transaction } = this.#request;
     if (transaction !== undefined && !this.#isWrite && !transaction.isOver) return;
     const release = (): void => {
@@ -166,16 +145,16 @@ export class Transit<T> implements Claimant, Happening {
 
   #answer(ms: number): void {
     if (this.#isReplyLost) return this.#lose(ms);
-    const { scheduler } = this.#parts;
+    const { scheduler } = this.#service;
     const dueMs = scheduler.nowMs + ms;
     if (dueMs > this.#deadlineMs) return this.#watchDeadline();
     this.#step = 'settle';
-    scheduler.happenAt(dueMs, this);
+    scheduler.at(dueMs, this);
   }
 
   /** The connection breaks after `ms`, or falls silent. */
   #lose(ms: number): void {
-    const { draws, parameters, counters, scheduler } = this.#parts;
+    const { draws, parameters, counters, scheduler } = this.#service;
     const isSilent = draws.uniform() < parameters.get('loss.silentShare');
     if (isSilent || scheduler.nowMs + ms > this.#deadlineMs) return this.#watchDeadline();
     counters.lost += 1;
@@ -190,7 +169,7 @@ export class Transit<T> implements Claimant, Happening {
 
   /** The next step at the service. The deadline is watched as soon as a step lies beyond it. */
   #after(ms: number, step: Step): void {
-    const { scheduler } = this.#parts;
+    const { scheduler } = this.#service;
     const dueMs = scheduler.nowMs + ms;
     if (dueMs > this.#deadlineMs) this.#watchDeadline();
     this.#step = step;
@@ -200,7 +179,7 @@ export class Transit<T> implements Claimant, Happening {
   #watchDeadline(): void {
     if (this.#isTimed) return;
     this.#isTimed = true;
-    const { scheduler, counters } = this.#parts;
+    const { scheduler, counters } = this.#service;
     scheduler.at(this.#deadlineMs, () => {
       if (this.#reject === undefined) return;
       counters.timedOut += 1;

@@ -1,5 +1,6 @@
-// A made-up table's entities. Written ones are held, others built by the store's own encoders.
-import type { MemoryEntities, StoredEntity } from '../../../drivers/memory/effects.ts';
+// A made-up table's entities, built by the store's own encoders. Nobody changes them (overlay.ts).
+import { LRUCache } from 'lru-cache';
+import type { StoredEntity } from '../../../drivers/memory/effects.ts';
 import { sealPage } from '../../../store/container/seal-page.ts';
 import { chunksOf, type EntityId, type EntityVersion, type PartName } from '../../../store/contract/driver.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../../../store/format/bytes.ts';
@@ -16,97 +17,41 @@ const MADE_UP_VERSION = 'made-up' as EntityVersion;
 const CREATED_AT_MS = 1_793_491_200_000;
 const ORDER = 'key';
 
-/** Memory holds what is written, and the nodes made up last, up to `recentBytesMax` and one. */
-export class MadeUpEntities implements MemoryEntities {
+/** Memory holds the nodes made up last, up to `recentBytesMax`. */
+export class MadeUpEntities {
   readonly tree: MadeUpTree;
-  readonly #written = new Map<EntityId, StoredEntity>();
-  readonly #removed = new Set<EntityId>();
-  /** Made up, the one looked at last at the end. */
-  readonly #recent = new Map<EntityId, StoredEntity>();
+  readonly #recent: LRUCache<EntityId, StoredEntity>;
   readonly #prefix: string;
   readonly #root: EntityId;
-  readonly #recentBytesMax: number;
-  #recentBytes = 0;
-  #madeUp = 0;
 
-  constructor(table: MadeUpTable, recentBytesMax = 64 * 2 ** 20) {
+  constructor(table: MadeUpTable, recentBytesMax: number) {
     this.tree = new MadeUpTree(table);
     this.#root = rootId(table.table);
     this.#prefix = incarnationPrefix(table.table, MADE_UP_INCARNATION);
-    this.#recentBytesMax = recentBytesMax;
-  }
-
-  /** Nodes made up so far, anew ones too: what reading this table cost beside its requests. */
-  get madeUp(): number {
-    return this.#madeUp;
-  }
-
-  /** Bytes of made-up nodes in memory. */
-  get recentBytes(): number {
-    return this.#recentBytes;
+    this.#recent = new LRUCache({ maxSize: recentBytesMax, sizeCalculation: bytesOf });
   }
 
   get(id: EntityId): StoredEntity | undefined {
-    const written = this.#written.get(id);
-    if (written !== undefined || this.#removed.has(id)) return written;
     const recent = this.#recent.get(id);
-    if (recent !== undefined) {
-      this.#recent.delete(id);
-      this.#recent.set(id, recent);
-      return recent;
-    }
+    if (recent !== undefined) return recent;
     const place = this.#placeOf(id);
-    return place === undefined ? undefined : this.#makeUp(id, place);
-  }
-
-  set(id: EntityId, entity: StoredEntity): this {
-    this.#written.set(id, entity);
-    this.#removed.delete(id);
-    this.#forget(id);
-    return this;
-  }
-
-  delete(id: EntityId): boolean {
-    const wasThere = this.get(id) !== undefined;
-    this.#written.delete(id);
-    this.#removed.add(id);
-    this.#forget(id);
-    return wasThere;
+    if (place === undefined) return undefined;
+    const entity = madeUpEntity(this.tree, place);
+    this.#recent.set(id, entity);
+    return entity;
   }
 
   /** Costs as much as the table has nodes. */
   *keys(): Generator<EntityId> {
-    yield* this.#written.keys();
-    for (const [level, count] of this.tree.counts.entries()) {
-      for (let index = 0; index < count; index += 1) {
-        const id = nodeId(this.tree.table.table, MADE_UP_INCARNATION, this.tree.containerOf({ level, index }));
-        if (!this.#written.has(id) && !this.#removed.has(id)) yield id;
-      }
-    }
+    const { counts, table } = this.tree;
+    for (const [level, count] of counts.entries())
+      for (let index = 0; index < count; index += 1)
+        yield nodeId(table.table, MADE_UP_INCARNATION, this.tree.containerOf({ level, index }));
   }
 
   #placeOf(id: EntityId): NodePlace | undefined {
     if (id === this.#root) return this.tree.placeOf(ROOT_CONTAINER);
     return id.startsWith(this.#prefix) ? this.tree.placeOf(id.slice(this.#prefix.length) as Id64) : undefined;
-  }
-
-  #makeUp(id: EntityId, place: NodePlace): StoredEntity {
-    const entity = madeUpEntity(this.tree, place);
-    this.#madeUp += 1;
-    this.#recent.set(id, entity);
-    this.#recentBytes += bytesOf(entity);
-    for (const oldest of this.#recent.keys()) {
-      if (this.#recentBytes <= this.#recentBytesMax || this.#recent.size === 1) break;
-      this.#forget(oldest);
-    }
-    return entity;
-  }
-
-  #forget(id: EntityId): void {
-    const recent = this.#recent.get(id);
-    if (recent === undefined) return;
-    this.#recent.delete(id);
-    this.#recentBytes -= bytesOf(recent);
   }
 }
 

@@ -2,7 +2,7 @@
 import { recordSource } from '../../work/records.ts';
 import { type PageRules, pageBytesFor, sealPage } from '../../../store/container/seal-page.ts';
 import { containerBytesMaxOf } from '../../../store/container/size.ts';
-import { FILL_SHARE, nodeBudget } from '../../../store/container/split.ts';
+import { nodeBudget } from '../../../store/container/split.ts';
 import type { DriverLimits } from '../../../store/contract/driver.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../../../store/format/bytes.ts';
 import type { Header } from '../../../store/format/header.ts';
@@ -16,21 +16,10 @@ export interface MadeUpTable {
   readonly records: number;
   /** Bytes of text in a record's five fields, as in the comparison's records. */
   readonly recordBytes: number;
-  /** The reading driver's, with the container size as entity size. */
+  /** The reading driver's. */
   readonly limits: DriverLimits;
-  /** Share of a container's limit that pages take, below 0.7. Bulk loads leave `FILL_SHARE`. */
-  readonly fill: number;
-}
-
-/** The made-up table as a bulk load leaves it. `containerBytesMax`: as in the store. */
-export function bulkLoaded(
-  table: string,
-  records: number,
-  limits: DriverLimits,
-  containerBytesMax?: number,
-): MadeUpTable {
-  const entityBytesMax = containerBytesMaxOf(containerBytesMax, limits);
-  return { table, records, recordBytes: 500, limits: { ...limits, entityBytesMax }, fill: FILL_SHARE };
+  /** As in the store. */
+  readonly containerBytesMax?: number;
 }
 
 const KEY_DIGITS = 10;
@@ -51,7 +40,7 @@ export interface NodePlace {
   readonly index: number;
 }
 
-/** The tree of a made-up table: how many nodes each level has, and what each of them holds. */
+/** The tree as a bulk load leaves it: how many nodes each level has, and what each holds. */
 export class MadeUpTree {
   readonly table: MadeUpTable;
   readonly rules: PageRules;
@@ -63,15 +52,14 @@ export class MadeUpTree {
   readonly #recordsPerLeaf: number;
   readonly #childrenPerBranch: number;
 
-  /** Makes up pages to see sizes. Throws a RangeError for an impossible count, size or fill. */
+  /** Makes up pages to see sizes. Throws a RangeError for an impossible count or size. */
   constructor(table: MadeUpTable) {
     if (!(Number.isInteger(table.records) && table.records >= 1 && table.records < RECORDS_END))
       throw new RangeError(`a made-up table has 1 to ${RECORDS_END - 1} records: records=${table.records}`);
-    if (!(table.fill > 0 && table.fill < 0.7))
-      throw new RangeError(`a container is filled to more than 0 and less than 0.7: fill=${table.fill}`);
     this.table = table;
-    const pageBytes = pageBytesFor(table.limits);
-    this.rules = { table: table.table, limits: table.limits, compression: 'zstd', pageBytes };
+    const limits = { ...table.limits, entityBytesMax: containerBytesMaxOf(table.containerBytesMax, table.limits) };
+    const pageBytes = pageBytesFor(limits);
+    this.rules = { table: table.table, limits, compression: 'zstd', pageBytes };
     this.#values = encodedValues(table);
     this.#recordsPerPage = perPage(pageBytes, (at) => this.#record(at, 1));
     this.#entriesPerPage = perPage(pageBytes, (at) => entryOf(separatorBefore(at), { level: 0, index: at }, 1));
@@ -134,7 +122,6 @@ export class MadeUpTree {
 
   /** Whole pages, and two at least, so that it can be split. */
   #perNode(recordsPerPage: number, record: (at: number) => StoredRecord): number {
-    const { fill, limits } = this.table;
     const header = { incarnation: MADE_UP_INCARNATION, container: ROOT_CONTAINER } as Header;
     const sample = Array.from({ length: SAMPLE_PAGES }, (_, page) => {
       const first = page * recordsPerPage;
@@ -143,7 +130,7 @@ export class MadeUpTree {
       return sealPage(pageFrom(records), header, row, this.rules);
     });
     const pageBytes = sample.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0) / SAMPLE_PAGES;
-    const bytes = (nodeBudget(sample, limits).bytes / FILL_SHARE) * fill;
+    const { bytes } = nodeBudget(sample, this.rules.limits);
     return Math.max(2, Math.floor(bytes / pageBytes)) * recordsPerPage;
   }
 

@@ -2,12 +2,15 @@
 import type { MemoryEntities, StoredEntity } from '../../../drivers/memory/effects.ts';
 import type { EntityId } from '../../../store/contract/driver.ts';
 
+/** Entities that nobody changes. */
+type Base = Pick<MemoryEntities, 'get' | 'keys'>;
+
 export class OverlayEntities implements MemoryEntities {
-  readonly #base: MemoryEntities;
+  readonly #base: Base;
   readonly #written = new Map<EntityId, StoredEntity>();
   readonly #removed = new Set<EntityId>();
 
-  constructor(base: MemoryEntities) {
+  constructor(base: Base) {
     this.#base = base;
   }
 

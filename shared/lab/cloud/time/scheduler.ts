@@ -19,8 +19,10 @@ interface Event {
   readonly owner: Owner | undefined;
   /** Nobody waits for what it does, so the next event may follow at once. */
   readonly isQuiet: boolean;
-  fire: (() => void) | Happening | undefined;
+  fire: Fire | undefined;
 }
+
+type Fire = (() => void) | Happening;
 
 /** Then the event loop takes a turn, so that signals, messages and deadlines are heard. */
 const RESTS_PER_TURN = 4_096;
@@ -48,21 +50,15 @@ export class Scheduler {
   }
 
   /** The function returned takes `fire` back. Events without an owner are the network's. */
-  at(dueMs: number, fire: () => void, owner?: Owner): () => void {
-    const event: Event = { dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner, isQuiet: false, fire };
-    this.#push(event);
+  at(dueMs: number, fire: Fire, owner?: Owner): () => void {
+    const event = this.#post(dueMs, fire, false, owner);
     return () => {
       event.fire = undefined;
     };
   }
 
-  /** As `at`, for good. */
-  happenAt(dueMs: number, happening: Happening): void {
-    this.#post(dueMs, happening, false);
-  }
-
-  /** As `happenAt`, for what settles no promise: nothing but `fire` itself happens. */
-  quietlyAt(dueMs: number, fire: (() => void) | Happening): void {
+  /** As `at`, for good, and for what settles no promise: nothing but `fire` itself happens. */
+  quietlyAt(dueMs: number, fire: Fire): void {
     this.#post(dueMs, fire, true);
   }
 
@@ -137,13 +133,12 @@ export class Scheduler {
     this.afterStep();
   }
 
-  #post(dueMs: number, fire: (() => void) | Happening, isQuiet: boolean): void {
-    this.#push({ dueMs: this.#notBefore(dueMs), tie: this.#draw(), owner: undefined, isQuiet, fire });
-  }
-
   /** Now for times that have passed, and for what is no number. */
-  #notBefore(dueMs: number): number {
-    return dueMs > this.#nowMs ? dueMs : this.#nowMs;
+  #post(dueMs: number, fire: Fire, isQuiet: boolean, owner?: Owner): Event {
+    const notBeforeMs = dueMs > this.#nowMs ? dueMs : this.#nowMs;
+    const event: Event = { dueMs: notBeforeMs, tie: this.#draw(), owner, isQuiet, fire };
+    this.#push(event);
+    return event;
   }
 
   #push(event: Event): void {

@@ -52,7 +52,6 @@ const VALUES: Readonly<Record<ParameterName, number>> = {
   'sdk.retryBaseMs': 100,
   'sdk.retryFactor': 2,
   'sdk.retryDelayMaxMs': 10_000,
-  'run.startMs': 0,
 };
 
 function timesOf<K extends string>(kind: K, baseMs: number): Record<`${K}.${TimeName}`, number> {

@@ -15,17 +15,15 @@ async function queue(arrivalsPerSecond: number) {
   const scheduler = new Scheduler(1);
   const processor = new Processor(scheduler);
   const random = seededRandom(2);
-  const busyMs: number[] = [];
-  const note = (): void => void busyMs.push(processor.busyMs);
-  const { durationMs, histogram, underWayMs } = await played({
+  const { durationMs, histogram, underWayMs, marks } = await played({
     scheduler,
     load: { perSecond: arrivalsPerSecond, spacing: 'poisson' },
     budget: { warmupMs: 1e9, warmupOperationsMax: 5_000, operationsMax: OPERATIONS },
     serve: async () => await processor.spend(-Math.log(1 - random()) * SERVICE_MS * 1_000),
-    listener: { opened: note, closed: note },
+    mark: () => processor.busyMs,
   });
   return {
-    utilisation: (busyMs[1]! - busyMs[0]!) / durationMs,
+    utilisation: (marks[1]! - marks[0]!) / durationMs,
     underWay: underWayMs / durationMs,
     ...latenciesOf(histogram),
   };

@@ -2,12 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { memoryState } from '../../../../shared/drivers/memory.ts';
 import { modelledDriver } from '../../../../shared/lab/cloud/service/driver.ts';
-import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
+import { HABITS, PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
+import { type Provider, PROVIDERS } from '../../../../shared/lab/kit/dimensions.ts';
 import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
 import type { Driver, EntityId, EntityVersion, Write } from '../../../../shared/store/contract/driver.ts';
 import { conformance } from '../../../conformance/conformance.ts';
 import { entityId, partName } from '../../../support/ids.ts';
-import { modifyAtLast, stillService } from './modelled.ts';
+import { inTime, modifyAtLast, stillService } from './modelled.ts';
 
 const TIMED = { 'network.oneWayMs.median': 0.5, 'commit.sigma': 0.6, 'get.sigma': 0.6, 'list.sigma': 0.6 };
 
@@ -15,23 +16,15 @@ const TIMED = { 'network.oneWayMs.median': 0.5, 'commit.sigma': 0.6, 'get.sigma'
 function driven(service: ModelledService): Driver {
   const driver = modelledDriver(service, memoryState());
   let underWay = 0;
-  let isRunning = false;
+  let pumping: Promise<void> | undefined;
   const pump = async (): Promise<void> => {
-    await service.scheduler.pass(1);
-    isRunning = underWay > 0;
-    if (isRunning) void pump();
+    while (underWay > 0) await service.scheduler.pass(1);
+    pumping = undefined;
   };
   const through = async <T>(call: Promise<T>): Promise<T> => {
     underWay += 1;
-    if (!isRunning) {
-      isRunning = true;
-      void pump();
-    }
-    try {
-      return await call;
-    } finally {
-      underWay -= 1;
-    }
+    pumping ??= pump();
+    return call.finally(() => (underWay -= 1));
   };
   return {
     limits: driver.limits,
@@ -67,7 +60,7 @@ function idsOfALane(driver: Driver, count: number): EntityId[] {
   return ids.filter((id) => driver.limits.lane(id) === lane).slice(0, count);
 }
 
-async function spent(provider: 'datastore' | 'azure-tables', work: (driver: Driver) => Promise<unknown>) {
+async function spent(provider: Provider, work: (driver: Driver) => Promise<unknown>) {
   const service = stillService(provider);
   await service.scheduler.run(work(modelledDriver(service, memoryState())), 100_000);
   const { requests, billable, conflicts } = service.counters;
@@ -76,10 +69,7 @@ async function spent(provider: 'datastore' | 'azure-tables', work: (driver: Driv
 
 const writeFive = async (driver: Driver): Promise<readonly EntityVersion[]> => {
   const outcomes = await driver.write(idsOfALane(driver, 5).map(insert), CALL);
-  return outcomes.map((outcome) => {
-    if (outcome.kind !== 'written') throw new Error(`not written: ${outcome.kind}`);
-    return outcome.version;
-  });
+  return outcomes.map((outcome) => (outcome as Extract<typeof outcome, { kind: 'written' }>).version);
 };
 
 async function writeAndRemove(driver: Driver): Promise<void> {
@@ -115,17 +105,10 @@ describe('what is billed', () => {
   });
 
   test('Datastore: a read for each entity of a lookup, found or not, whole and in part by lookups of their own', async () => {
-    const counts = await spent('datastore', (driver) =>
-      driver.read(
-        [
-          { id: entityId('a'), parts: 'all' },
-          { id: entityId('b'), parts: [partName('h')] },
-          { id: entityId('c'), parts: [partName('h')] },
-        ],
-        CALL,
-      ),
+    const reads = ['a', 'b', 'c'].map(
+      (id) => ({ id: entityId(id), parts: id === 'a' ? 'all' : [partName('h')] }) as const,
     );
-    expect(counts).toMatchObject({ requests: 2, reads: 3 });
+    expect(await spent('datastore', (driver) => driver.read(reads, CALL))).toMatchObject({ requests: 2, reads: 3 });
   });
 
   test('a listing: Datastore one read a page, Azure one a partition', async () => {
@@ -134,26 +117,19 @@ describe('what is billed', () => {
   });
 
   test('a conflict is counted, and billed', async () => {
-    for (const provider of ['datastore', 'azure-tables'] as const) {
+    for (const provider of PROVIDERS)
       expect(await spent(provider, insertTwice)).toMatchObject({ requests: 2, writes: 2, conflicts: 1 });
-    }
   });
 
-  test('plain tables: 500 records a commit on Datastore, 100 a transaction on Azure', async () => {
-    for (const [provider, billed] of [
-      ['datastore', 500],
-      ['azure-tables', 1],
-    ] as const) {
-      const service = stillService(provider);
-      const table = new PlainTable(service, plainState(), () => 't');
-      await service.scheduler.run(
-        table.putMany(Array.from({ length: table.putManyMax }, (_, at) => ({ key: `k${at}`, bytes: 500 }))),
-        1_000,
-      );
-      expect(table.putManyMax).toBe(provider === 'datastore' ? 500 : 100);
-      expect(service.counters).toMatchObject({ requests: 1, bytesWritten: table.putManyMax * 500 });
-      expect(service.counters.billable.writes).toBe(billed);
-    }
+  test.each([
+    ['datastore', 500, 500],
+    ['azure-tables', 100, 1],
+  ] as const)('plain tables on %s: %i records a request, billed as %i', async (provider, records, writes) => {
+    const service = stillService(provider);
+    const items = Array.from({ length: HABITS[provider].putManyMax }, (_, at) => ({ key: `k${at}`, bytes: 500 }));
+    await inTime(service, new PlainTable(service, plainState()).putMany(items));
+    expect(service.counters).toMatchObject({ requests: 1, bytesWritten: records * 500 });
+    expect(service.counters.billable.writes).toBe(writes);
   });
 });
 
@@ -163,7 +139,6 @@ describe('a plain table', () => {
     const table = new PlainTable(
       service,
       plainState((key) => (key < 'm' ? 500 : undefined)),
-      () => 't',
     );
     const work = async (): Promise<void> => {
       expect(await table.get('a')).toBe(500);
@@ -182,7 +157,7 @@ describe('a plain table', () => {
   test('written to by several under one condition loses no update', async () => {
     const service = stillService('azure-tables', TIMED);
     const state = plainState(() => 500);
-    const table = new PlainTable(service, state, () => 't');
+    const table = new PlainTable(service, state);
     const work = Promise.all(Array.from({ length: 8 }, () => modifyAtLast(table, 'a', 500)));
     await service.scheduler.run(work, 10_000);
     expect(state.records.get('a')?.version).toBe(8);

@@ -6,7 +6,7 @@ import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/pla
 import type { ServiceFailure } from '../../../../shared/lab/cloud/service/request.ts';
 import type { Write } from '../../../../shared/store/contract/driver.ts';
 import { entityId, partName } from '../../../support/ids.ts';
-import { request, stillService, write } from './modelled.ts';
+import { inTime, request, stillService, write } from './modelled.ts';
 
 const COUNT = 20_000;
 
@@ -68,17 +68,16 @@ test.each([
   ['timed-out', 'other', 'unavailable'],
 ] as const)('the driver calls a write that was %s unknown (%s), and a read %s', async (failure, reason, code) => {
   const service = stillService('azure-tables', FAILING[failure]);
-  await service.scheduler.run(
+  await inTime(
+    service,
     Promise.allSettled([service.send({ ...request('commit', write('b')), timeoutMs: 10 }, () => 0)]),
-    100,
   );
   const driver = modelledDriver(service, memoryState());
   const options = { timeoutMs: 100 };
   const work = async (): Promise<void> => {
     expect(await driver.write([INSERT], options)).toMatchObject([{ kind: 'unknown', reason }]);
-    expect(await driver.remove([{ id: INSERT.id, version: 'v1' as never }], options)).toMatchObject([
-      { kind: 'unknown', reason },
-    ]);
+    const removals = [{ id: INSERT.id, version: 'v1' as never }];
+    expect(await driver.remove(removals, options)).toMatchObject([{ kind: 'unknown', reason }]);
     await expect(driver.read([{ id: INSERT.id, parts: 'all' }], options)).rejects.toMatchObject({ code });
     await expect(driver.list('', undefined, 10, options)).rejects.toMatchObject({ code });
   };
@@ -92,7 +91,7 @@ test('a plain table sends again what the SDK of its provider does, after the pau
     'sdk.retryBaseMs': 1_000,
     'sdk.retryFactor': 2,
   });
-  const plain = new PlainTable(azure, plainState(), () => 'p');
+  const plain = new PlainTable(azure, plainState());
   await azure.scheduler.run(plain.put('a', 500), 100);
   const sentMs = azure.scheduler.nowMs;
   const refused = plain.put('a', 500);
@@ -103,7 +102,7 @@ test('a plain table sends again what the SDK of its provider does, after the pau
 
   // Datastore's client accepts a throttled answer, and never sends a commit twice.
   const datastore = stillService('datastore', { ...FAILING.lost, 'sdk.readRetriesMax': 2, 'sdk.writeRetriesMax': 0 });
-  const table = new PlainTable(datastore, plainState(), () => 'p');
+  const table = new PlainTable(datastore, plainState());
   await expect(datastore.scheduler.run(table.put('a', 500), 1_000)).rejects.toThrow('lost');
   expect(datastore.counters.requests).toBe(1);
   await expect(datastore.scheduler.run(table.get('a'), 1_000)).rejects.toThrow('lost');

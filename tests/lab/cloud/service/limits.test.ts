@@ -5,7 +5,8 @@ import { DATASTORE_2026_11 } from '../../../../shared/lab/cloud/data/datastore-2
 import { ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
 import { Ramp } from '../../../../shared/lab/cloud/service/rate-limits.ts';
 import { ServiceFailure } from '../../../../shared/lab/cloud/service/request.ts';
-import { offer, request, serviceOf, stillService, write } from './modelled.ts';
+import { expectWithin } from '../../expect-within.ts';
+import { offer, read, request, serviceOf, stillService, write } from './modelled.ts';
 
 const SECONDS = 20;
 /** A bucket starts with one second's worth, the middle of the data file's range. */
@@ -16,6 +17,12 @@ function scattered(number: number): string {
   return Math.imul(number + 1, 0x9e3779b1).toString(16);
 }
 
+/** A write of one record after another. */
+const writing =
+  (partition = 'p') =>
+  (number: number) =>
+    request('commit', write(`r${number}`, 500, partition));
+
 /** Fractions of tokens are rounded: one request more or less may pass. */
 function expectNear(served: number, expected: number): void {
   expect(Math.abs(served - expected)).toBeLessThanOrEqual(1);
@@ -23,11 +30,8 @@ function expectNear(served: number, expected: number): void {
 
 test('a partition of Azure serves 2,000 entities a second, and answers the rest with 503', async () => {
   const service = serviceOf(AZURE_TABLES_2026_11);
-  const { served, failed } = await offer(service, { perSecond: 3_000, seconds: SECONDS }, (number) =>
-    request('commit', write(`r${number}`, 500, 'one')),
-  );
-  expect(served).toBeGreaterThan(2_000 * (SECONDS + BURST_SECONDS) * 0.999);
-  expect(served).toBeLessThan(2_000 * (SECONDS + BURST_SECONDS) * 1.001);
+  const { served, failed } = await offer(service, { perSecond: 3_000, seconds: SECONDS }, writing('one'));
+  expectWithin(served, 2_000 * (SECONDS + BURST_SECONDS), 0.001);
   expect(service.counters.throttled).toBeGreaterThan(3_000 * SECONDS - 2_000 * (SECONDS + BURST_SECONDS) * 1.001);
   expect(service.counters.throttled).toBe(failed - service.counters.lost - service.counters.timedOut);
   expect(service.counters.billable.writes).toBeLessThanOrEqual(served + failed - service.counters.throttled);
@@ -35,9 +39,7 @@ test('a partition of Azure serves 2,000 entities a second, and answers the rest 
 
 test('below its limit a partition of Azure throttles nothing', async () => {
   const service = serviceOf(AZURE_TABLES_2026_11);
-  await offer(service, { perSecond: 1_900, seconds: SECONDS }, (number) =>
-    request('commit', write(`r${number}`, 500, 'one')),
-  );
+  await offer(service, { perSecond: 1_900, seconds: SECONDS }, writing('one'));
   expect(service.counters.throttled).toBe(0);
 });
 
@@ -57,9 +59,8 @@ test('a read is charged when its bytes are known', async () => {
   const service = stillService('azure-tables', { 'partition.unitsPerSecond': 100, 'unit.kib': 64 });
   const { scheduler } = service;
   const readLarge = async (): Promise<void> => {
-    const access = { id: 'r', partition: 'p', kind: 'read', bytes: 0 } as const;
     await service.send(
-      request('get', access),
+      request('get', read('r')),
       () => 50 * 64 * 1_024,
       (bytes, reply) => {
         reply.bytes = bytes;
@@ -76,8 +77,7 @@ test('an account of Azure serves 20,000 entities a second over all its partition
   const { served } = await offer(service, { perSecond: 26_000, seconds }, (number) =>
     request('commit', write(`r${number}`, 500, `p${number % 16}`)),
   );
-  expect(served).toBeGreaterThan(20_000 * (seconds + BURST_SECONDS) * 0.999);
-  expect(served).toBeLessThan(20_000 * (seconds + BURST_SECONDS) * 1.001);
+  expectWithin(served, 20_000 * (seconds + BURST_SECONDS), 0.001);
 });
 
 test('a 503 has no effect, and comes at once', async () => {
@@ -93,47 +93,29 @@ test('a 503 has no effect, and comes at once', async () => {
 });
 
 test('a new kind of Datastore begins at 500 a second, and is allowed half as many again after each 5 minutes', () => {
-  const parameters = new ProviderParameters(DATASTORE_2026_11);
-  const ramp = new Ramp(
-    {
-      startPerSecond: parameters.get('ramp.startPerSecond'),
-      growth: parameters.get('ramp.growth'),
-      everyMs: parameters.get('ramp.everyMs'),
-      waitMaxMs: parameters.get('ramp.waitMaxMs'),
-    },
-    0,
-  );
+  const ramp = new Ramp(new ProviderParameters(DATASTORE_2026_11), 0);
   const carried = [0, 0, 0, 0];
   for (let nowMs = 0; nowMs < 20 * 60_000; nowMs += 0.5) {
     if (ramp.waitMs(nowMs, 1) !== undefined) carried[Math.floor(nowMs / 300_000)]! += 1;
   }
-  for (const [period, rate] of [500, 750, 1_125, 1_687.5].entries()) {
-    expect(carried[period]! / 300).toBeGreaterThan(rate * 0.99);
-    expect(carried[period]! / 300).toBeLessThan(rate * 1.01);
-  }
+  for (const [period, rate] of [500, 750, 1_125, 1_687.5].entries()) expectWithin(carried[period]! / 300, rate, 0.01);
 });
 
 test('a ramp grows by what it carried, not by what it might have', () => {
-  const ramp = new Ramp({ startPerSecond: 500, growth: 1.5, everyMs: 300_000, waitMaxMs: 0 }, 0);
+  const ramp = new Ramp(new ProviderParameters(DATASTORE_2026_11, { 'ramp.waitMaxMs': 0 }), 0);
   for (let nowMs = 0; nowMs < 300_000; nowMs += 10) ramp.waitMs(nowMs, 1);
   let carried = 0;
   for (let nowMs = 300_000; nowMs < 310_000; nowMs += 0.5) if (ramp.waitMs(nowMs, 1) !== undefined) carried += 1;
-  expect(carried / 10).toBeGreaterThan(495);
-  expect(carried / 10).toBeLessThan(505);
+  expectWithin(carried / 10, 500, 0.01);
 });
 
 test('a service whose kind is new lets requests wait before it refuses them', async () => {
   const cold = { 'ramp.isCold': 1, 'ramp.startPerSecond': 500, 'ramp.waitMaxMs': 1_000 };
-  const waited = await offer(stillService('datastore', cold), { perSecond: 1_000, seconds: 0.9 }, (number) =>
-    request('commit', write(`r${number}`)),
-  );
+  const waited = await offer(stillService('datastore', cold), { perSecond: 1_000, seconds: 0.9 }, writing());
   // Each second brings work for two: after 0.9 s calls wait 0.9 s, and none is refused yet.
   expect(waited.served).toBe(900);
-  expect(waited.lastMs).toBeGreaterThan(1_795);
-  expect(waited.lastMs).toBeLessThan(1_810);
-  const refused = await offer(stillService('datastore', cold), { perSecond: 1_000, seconds: 5 }, (number) =>
-    request('commit', write(`r${number}`)),
-  );
+  expectWithin(waited.lastMs, 1_800, 0.005);
+  const refused = await offer(stillService('datastore', cold), { perSecond: 1_000, seconds: 5 }, writing());
   expectNear(refused.served, 500 * 6);
 });
 
@@ -147,8 +129,7 @@ test('sequential keys fall into one range and get its rate; scattered ones get t
     return (await offer(service, run, (number) => request('commit', write(keyOf(number + 2_048))))).served / SECONDS;
   };
   const sequential = await served((number) => String(number).padStart(9, '0'));
-  expect(sequential).toBeGreaterThan(500);
-  expect(sequential).toBeLessThan(520);
+  expectWithin(sequential, 510, 0.02);
   expect(await served(scattered)).toBe(2_000);
 });
 
@@ -159,6 +140,5 @@ test('a range that is busy for long is split where its load is', async () => {
     request('commit', write(scattered(number))),
   );
   // One range for 5 s, then two for 10 s that are not busy.
-  expect(served).toBeGreaterThan((500 * 5 + 800 * 10) * 0.98);
-  expect(served).toBeLessThan((500 * 5 + 800 * 10) * 1.02);
+  expectWithin(served, 500 * 5 + 800 * 10, 0.02);
 });

@@ -26,8 +26,13 @@ export function stillService(provider: ProviderData['provider'], overrides: Over
 }
 
 export function serviceOf(data: ProviderData, overrides: Overrides = {}, seed = 1): ModelledService {
-  const parameters = new ProviderParameters(data, overrides);
-  return new ModelledService({ scheduler: new Scheduler(seed), parameters, seed });
+  return new ModelledService(new Scheduler(seed), new ProviderParameters(data, overrides), seed);
+}
+
+/** Lets virtual time pass until the work ends. */
+export async function inTime<T>({ scheduler }: ModelledService, work: Promise<T>): Promise<T> {
+  await scheduler.run(work, Infinity);
+  return work;
 }
 
 export function write(id: string, bytes = 500, partition = 'p'): Access {
@@ -50,29 +55,18 @@ export async function offer(
 ): Promise<{ served: number; failed: number; lastMs: number }> {
   const { scheduler } = service;
   const total = { served: 0, failed: 0, lastMs: 0 };
-  const sent: Promise<void>[] = [];
   const startMs = scheduler.nowMs;
-  const work = new Promise<void>((resolve) => {
-    const send = (number: number): void => {
-      const done = service
-        .send(next(number), () => undefined)
-        .then(
-          () => {
-            total.served += 1;
-            total.lastMs = scheduler.nowMs;
-          },
-          () => {
-            total.failed += 1;
-          },
-        );
-      sent.push(done);
-      const nextMs = startMs + ((number + 1) * 1_000) / perSecond;
-      if (nextMs < startMs + seconds * 1_000) scheduler.at(nextMs, () => send(number + 1));
-      else void Promise.all(sent).then(() => resolve());
-    };
-    scheduler.at(startMs, () => send(0));
+  const sent = Array.from({ length: perSecond * seconds }, async (_, number) => {
+    await scheduler.after(startMs + (number * 1_000) / perSecond - scheduler.nowMs);
+    try {
+      await service.send(next(number), () => undefined);
+      total.served += 1;
+      total.lastMs = scheduler.nowMs;
+    } catch {
+      total.failed += 1;
+    }
   });
-  await scheduler.run(work, Infinity);
+  await scheduler.run(Promise.all(sent), Infinity);
   return total;
 }
 

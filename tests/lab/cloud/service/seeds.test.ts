@@ -18,7 +18,6 @@ async function runOf(data: ProviderData, seed: number): Promise<string> {
   const table = new PlainTable(
     service,
     plainState(() => 500),
-    (key) => key.slice(0, 1),
   );
   const state = memoryState();
   const plain = async (caller: number): Promise<void> => {

@@ -15,13 +15,10 @@ async function poisson(
   const { scheduler } = service;
   const draws = new Draws(7);
   const times = new Float64Array(count);
-  const arrive = (number: number): Promise<void> => {
+  const arrive = async (number: number): Promise<void> => {
     const sentMs = scheduler.nowMs;
-    return service
-      .send(next(), () => undefined)
-      .then(() => {
-        times[number] = scheduler.nowMs - sentMs;
-      });
+    await service.send(next(), () => undefined);
+    times[number] = scheduler.nowMs - sentMs;
   };
   const work = async (): Promise<void> => {
     const sent: Promise<void>[] = [];

@@ -4,12 +4,15 @@ import { randomInt, seededRandom } from '../../../../shared/lab/kit/random.ts';
 import { type RecordFields, recordSource } from '../../../../shared/lab/work/records.ts';
 import { memoryDriver, type MemoryState } from '../../../../shared/drivers/memory.ts';
 import { MadeUpEntities } from '../../../../shared/lab/cloud/tables/entities.ts';
-import { bulkLoaded, MADE_UP_INCARNATION, madeUpKey } from '../../../../shared/lab/cloud/tables/made-up.ts';
+import { OverlayEntities } from '../../../../shared/lab/cloud/tables/overlay.ts';
+import { MADE_UP_INCARNATION, madeUpKey } from '../../../../shared/lab/cloud/tables/made-up.ts';
+import { measured } from '../../../../shared/drivers/measured.ts';
 import type { EntityId } from '../../../../shared/store/contract/driver.ts';
 import type { Id64 } from '../../../../shared/store/format/bytes.ts';
 import { nodeId } from '../../../../shared/store/format/ids.ts';
 import { type DriverLimits, openStore, type Store } from '../../../../shared/store/index.ts';
 import { Provider } from '../../../simulation/provider.ts';
+import { expectWithin } from '../../expect-within.ts';
 import { orphansOf, storedRecords, structureFaults } from '../../../simulation/structure.ts';
 
 const DEFAULTS = memoryDriver().limits;
@@ -21,20 +24,13 @@ interface MadeUp {
   readonly limits: DriverLimits;
 }
 
-function madeUp(records: number, entityBytesMax: number, recentBytesMax?: number): MadeUp {
+function madeUp(records: number, entityBytesMax: number, recentBytesMax = 2 ** 26): MadeUp {
   const limits = { ...DEFAULTS, entityBytesMax };
-  const entities = new MadeUpEntities(bulkLoaded(TABLE, records, limits), recentBytesMax);
-  return { entities, limits, state: { entities, versionCount: 0 } };
+  const entities = new MadeUpEntities({ table: TABLE, records, recordBytes: 500, limits }, recentBytesMax);
+  return { entities, limits, state: { entities: new OverlayEntities(entities), versionCount: 0 } };
 }
 
-async function withStore<T>({ state, limits }: MadeUp, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = openStore({ driver: memoryDriver({ state, limits }) });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
+const storeOn = ({ state, limits }: MadeUp): Store => openStore({ driver: memoryDriver({ state, limits }) });
 
 const fieldsOf = (index: number): RecordFields => recordSource(1, 500)(index, 0).fields;
 
@@ -59,8 +55,7 @@ test('a container holds about half of what it may, as a bulk load leaves it', ()
   const { state, entities } = made;
   const { rows } = new Provider(state).entity(leafOf(made, 100))!.node;
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
-  expect(bytes / 65_536).toBeGreaterThan(0.4);
-  expect(bytes / 65_536).toBeLessThan(0.55);
+  expectWithin(bytes / 65_536, 0.475, 0.15);
   expect(entities.tree.counts.at(-1)).toBe(1);
 });
 
@@ -88,34 +83,31 @@ test('the same bytes come whenever they are asked for', () => {
 });
 
 test('every record is found with its value, others are not', async () => {
-  const made = madeUp(100_000, 65_536);
-  await withStore(made, async (store) => {
-    const table = await store.table<RecordFields>(TABLE);
-    const random = seededRandom(7);
-    for (const index of [0, 99_999, ...Array.from({ length: 50 }, () => randomInt(random, 100_000))])
-      expect((await table.get(madeUpKey(index)))?.value).toEqual(fieldsOf(index));
-    expect(await table.get(madeUpKey(100_000))).toBeUndefined();
-    expect(await table.get('a')).toBeUndefined();
-  });
+  await using store = storeOn(madeUp(100_000, 65_536));
+  const table = await store.table<RecordFields>(TABLE);
+  const random = seededRandom(7);
+  for (const index of [0, 99_999, ...Array.from({ length: 50 }, () => randomInt(random, 100_000))])
+    expect((await table.get(madeUpKey(index)))?.value).toEqual(fieldsOf(index));
+  expect(await table.get(madeUpKey(100_000))).toBeUndefined();
+  expect(await table.get('a')).toBeUndefined();
 });
 
 test('writes, splits and removals among made-up neighbours leave a sound table', async () => {
   const made = madeUp(3_000, 16_384);
   const written = Array.from({ length: 200 }, (_, at) => `${madeUpKey(2_000 + (at % 20))}+${at}`);
-  await withStore(made, async (store) => {
-    const table = await store.table<RecordFields>(TABLE);
-    await table.put(madeUpKey(2_000), fieldsOf(1));
-    await table.putMany(written.map((key) => ({ key, value: fieldsOf(3) })));
-    await table.delete(madeUpKey(2_001));
-    expect(table.stats().splits).toBeGreaterThan(0);
-    expect((await table.get(madeUpKey(2_000)))?.value).toEqual(fieldsOf(1));
-    expect((await table.get(madeUpKey(2_019)))?.value).toEqual(fieldsOf(2_019));
-    const scanned: string[] = [];
-    for await (const { key } of table.scan({ from: madeUpKey(1_900), to: madeUpKey(2_100) })) scanned.push(key);
-    const made200 = Array.from({ length: 200 }, (_, at) => madeUpKey(1_900 + at));
-    const expected = [...made200, ...written].filter((key) => key !== madeUpKey(2_001)).toSorted();
-    expect(scanned).toEqual(expected);
-  });
+  const store = storeOn(made);
+  const table = await store.table<RecordFields>(TABLE);
+  await table.put(madeUpKey(2_000), fieldsOf(1));
+  await table.putMany(written.map((key) => ({ key, value: fieldsOf(3) })));
+  await table.delete(madeUpKey(2_001));
+  expect(table.stats().splits).toBeGreaterThan(0);
+  expect((await table.get(madeUpKey(2_000)))?.value).toEqual(fieldsOf(1));
+  expect((await table.get(madeUpKey(2_019)))?.value).toEqual(fieldsOf(2_019));
+  const scanned: string[] = [];
+  for await (const { key } of table.scan({ from: madeUpKey(1_900), to: madeUpKey(2_100) })) scanned.push(key);
+  const made200 = Array.from({ length: 200 }, (_, at) => madeUpKey(1_900 + at));
+  expect(scanned).toEqual([...made200, ...written].filter((key) => key !== madeUpKey(2_001)).toSorted());
+  await store.close();
   const provider = new Provider(made.state);
   expect(structureFaults(provider, TABLE, true)).toEqual([]);
   expect(storedRecords(provider, TABLE)).toHaveLength(3_000 - 1 + 200);
@@ -123,12 +115,11 @@ test('writes, splits and removals among made-up neighbours leave a sound table',
 
 test('vacuum finds nothing to remove, and a drop leaves no record', async () => {
   const made = madeUp(2_000, 16_384);
-  await withStore(made, async (store) => {
-    expect(await store.vacuum(TABLE, { quietMs: 0 })).toMatchObject({ removed: 0, left: 0 });
-    await store.drop(TABLE);
-    await expect(store.table(TABLE, { create: false })).rejects.toMatchObject({ code: 'not_found' });
-  });
-  expect([...made.entities.keys()].filter((id) => id.startsWith('n!'))).toEqual([]);
+  await using store = storeOn(made);
+  expect(await store.vacuum(TABLE, { quietMs: 0 })).toMatchObject({ removed: 0, left: 0 });
+  await store.drop(TABLE);
+  await expect(store.table(TABLE, { create: false })).rejects.toMatchObject({ code: 'not_found' });
+  expect([...made.state.entities.keys()].filter((id) => id.startsWith('n!'))).toEqual([]);
 });
 
 test.each([
@@ -138,41 +129,16 @@ test.each([
   [1_000_000_000, 65_536, 5],
 ])('of %i records in containers of %i bytes a cold process reaches any in %i requests', async (records, size, most) => {
   const { state, limits } = madeUp(records, size);
-  let requests = 0;
-  const faults = (): undefined => {
-    requests += 1;
-  };
-  const store = openStore({ driver: memoryDriver({ state, limits, faults }) });
+  const { driver, counters } = measured(memoryDriver({ state, limits }));
+  await using store = openStore({ driver });
   const table = await store.table<RecordFields>(TABLE);
   const index = Math.floor(records * 0.7) + 3;
   expect((await table.get(madeUpKey(index)))?.value).toEqual(fieldsOf(index));
-  expect(requests).toBe(most);
-  await store.close();
+  expect(counters.readCalls).toBe(most);
 });
 
-test('memory stays within its bound, however many nodes are looked at', async () => {
-  const bound = 2 ** 20;
-  const made = madeUp(1_000_000_000, 65_536, bound);
-  await withStore(made, async (store) => {
-    const table = await store.table<RecordFields>(TABLE);
-    const random = seededRandom(3);
-    const keys = Array.from({ length: 25 }, () => madeUpKey(randomInt(random, 1_000_000_000)));
-    const outcomes = await table.getMany(keys);
-    expect(outcomes.every(({ status }) => status === 'found')).toBe(true);
-  });
-  expect(made.entities.madeUp).toBeGreaterThan(25);
-  expect(made.entities.recentBytes).toBeLessThanOrEqual(bound);
-});
-
-test.each([
-  [0, 0.5, 'records=0'],
-  [1.5, 0.5, 'records=1.5'],
-  [10_000_000_000, 0.5, 'records=10000000000'],
-  [10, 0.7, 'fill=0.7'],
-  [10, 0, 'fill=0'],
-])('%d records at a fill of %d are refused', (records, fill, message) => {
-  const table = { ...bulkLoaded(TABLE, records, DEFAULTS), fill };
-  expect(() => new MadeUpEntities(table)).toThrow(message);
+test.each([0, 1.5, 10_000_000_000])('%d records are refused', (records) => {
+  expect(() => madeUp(records, 65_536)).toThrow(`records=${records}`);
 });
 
 function leafOf({ entities }: MadeUp, index: number): EntityId {

@@ -12,10 +12,8 @@ test('an overlay shows its base, keeps its own changes, and leaves the base as i
   for (const id of ['a', 'b']) await below.write([{ kind: 'insert', id: entityId(id), parts }], OPTIONS);
   const before = new Map(base.entities);
   const above = memoryDriver({ state: { entities: new OverlayEntities(base.entities), versionCount: 10 } });
-  const [a, b] = await above.read(
-    ['a', 'b'].map((id) => ({ id: entityId(id), parts: 'all' as const })),
-    OPTIONS,
-  );
+  const both = ['a', 'b'].map((id) => ({ id: entityId(id), parts: 'all' as const }));
+  const [a, b] = await above.read(both, OPTIONS);
   const changed = [{ name: partName('h'), bytes: Uint8Array.of(2), chunksBefore: 1 }];
   const outcomes = [
     ...(await above.write([{ kind: 'patch', id: entityId('a'), version: a!.version, parts: changed }], OPTIONS)),
@@ -25,10 +23,7 @@ test('an overlay shows its base, keeps its own changes, and leaves the base as i
   expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'removed', 'written']);
   const { ids } = await above.list('', undefined, 10, OPTIONS);
   expect(ids).toEqual(['a', 'c']);
-  const [now, gone] = await above.read(
-    ['a', 'b'].map((id) => ({ id: entityId(id), parts: 'all' as const })),
-    OPTIONS,
-  );
+  const [now, gone] = await above.read(both, OPTIONS);
   expect([...now!.parts.values()]).toEqual([Uint8Array.of(2)]);
   expect(gone).toBeUndefined();
   expect(base.entities).toEqual(before);
