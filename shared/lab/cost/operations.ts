@@ -42,19 +42,13 @@ export function operationPrices(list: PriceList, provider: Provider, region: str
   };
 }
 
-function operationDollars(billable: BillableOperations, prices: OperationPrices): number {
-  return (
-    billable.reads * prices.dollarsPerRead +
-    billable.writes * prices.dollarsPerWrite +
-    billable.deletes * prices.dollarsPerDelete
-  );
-}
-
 /** Dollars for a million records that cost what these `records` did. */
 export function dollarsPerMillionRecords(
-  billable: BillableOperations,
+  { reads, writes, deletes }: BillableOperations,
   records: number,
   prices: OperationPrices,
 ): number {
-  return (operationDollars(billable, prices) / records) * 1_000_000;
+  const { dollarsPerRead, dollarsPerWrite, dollarsPerDelete } = prices;
+  const dollars = reads * dollarsPerRead + writes * dollarsPerWrite + deletes * dollarsPerDelete;
+  return (dollars / records) * 1_000_000;
 }

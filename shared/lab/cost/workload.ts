@@ -47,10 +47,11 @@ const GIB = 2 ** 30;
 /** All meters of the provider. Splits, and what is sent around records, are not counted. */
 export function monthlyQuantities(layout: UsersLayout, one: Case, prices: ProviderPrices): Quantities {
   const { workload, provider, calls } = one;
+  const returned = workload.readsPerDay + workload.scansPerDay * workload.records;
   const perDay = {
     ...operationsOf(layout, one),
     ...computeQuantities(callKinds(layout, one), { ...INSTANCE, concurrency: calls.concurrency }, prices),
-    egressGib: (returnedRecords(workload) * workload.recordBytes) / GIB,
+    egressGib: (returned * workload.recordBytes) / GIB,
   };
   const perMonth = Object.entries(perDay).map(([meter, quantity]) => [meter, quantity * DAYS_A_MONTH]);
   return { ...Object.fromEntries(perMonth), storageGib: storedBytes(layout, provider, workload) / GIB };
@@ -81,16 +82,12 @@ function containerOperations(one: Case): BillableOperations {
   const split = Math.min(workload.records, Math.ceil((writers * touchedBy(least)) / CONTAINERS.crowdMax));
   const containers = Math.max(least, split);
   const touched = touchedBy(containers);
-  const get = operationsAGet(containers);
-  const put = operationsAPut({
-    instances: calls.instances ?? instancesFor(kinds, calls.concurrency),
-    inFlight: writers * touched,
-    containers,
-  });
+  const instances = calls.instances ?? instancesFor(kinds, calls.concurrency);
+  const put = operationsAPut(instances, writers * touched, containers);
   const gets = (workload.readsPerDay * touched) / calls.recordsPerCall;
   const puts = ((workload.writesPerDay + workload.deletesPerDay) * touched) / calls.recordsPerCall;
   return {
-    reads: gets * get.reads + puts * put.reads + workload.scansPerDay * containers,
+    reads: gets * readsAGet(containers) + puts * put.reads + workload.scansPerDay * containers,
     writes: puts * put.writes,
     deletes: 0,
   };
@@ -102,27 +99,19 @@ export function containersOf(provider: Provider, workload: Workload): number {
 }
 
 /** One for the version, one more for an unknown header. Gets that share a read are not counted. */
-export function operationsAGet(containers: number): Pick<BillableOperations, 'reads'> {
-  return { reads: 1 + unknownShare(containers) };
-}
-
-export interface Writers {
-  readonly instances: number;
-  /** Containers that all of them write at a moment, on average. */
-  readonly inFlight: number;
-  /** All that there are. */
-  readonly containers: number;
+export function readsAGet(containers: number): number {
+  return 1 + unknownShare(containers);
 }
 
 /**
  * Operations of a put of one container. A lone instance writes from memory; beside others it reads
- * first, and repeats refused writes. Puts that share a commit are not counted.
+ * first, and repeats refused writes. `inFlight`: containers that all write at a moment.
  */
-export function operationsAPut({
-  instances,
-  inFlight,
-  containers,
-}: Writers): Pick<BillableOperations, 'reads' | 'writes'> {
+export function operationsAPut(
+  instances: number,
+  inFlight: number,
+  containers: number,
+): Pick<BillableOperations, 'reads' | 'writes'> {
   if (instances === 1) return { reads: unknownShare(containers), writes: 1 };
   const othersShare = (instances - 1) / instances;
   const refused = Math.min(CONTAINERS.crowdMax, (othersShare * inFlight) / containers);
@@ -156,8 +145,4 @@ function callKinds(layout: UsersLayout, { provider, workload, calls }: Case): (C
     kind('put', (workload.writesPerDay + workload.deletesPerDay) / recordsPerCall, recordsPerCall),
     kind('scan', workload.scansPerDay, workload.records),
   ];
-}
-
-function returnedRecords({ records, readsPerDay, scansPerDay }: Workload): number {
-  return readsPerDay + scansPerDay * records;
 }

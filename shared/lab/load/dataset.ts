@@ -12,7 +12,7 @@ import { driverClient, removeEntities } from '../work/driver-client.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient } from '../work/layout-clients.ts';
 import { type Operation, operationSource } from '../work/operations.ts';
 import type { Place } from './place.ts';
-import { Ramp } from './ramp.ts';
+import { Ramp, type RampOptions } from './ramp.ts';
 import { countersIn, type StoreCounters } from './store-counters.ts';
 import type { CellTargets, DatasetTargets } from './targets.ts';
 import type { Usage } from '../kit/usage.ts';
@@ -91,23 +91,17 @@ export async function prepareDataset(
   const nextOperation = operationSource({ ...request, workload: 'load', keys: null, drawSeed: 1, insertFrom: 0, part });
   const operations = Array.from({ length: request.records }, nextOperation);
   const last = operations.pop()!;
-  const ramp = rampOf(request.rampedSinceMs, { instances: 1, place: targets.place, usage, runtime });
+  const ramp = rampOf(request.rampedSinceMs, targets.place, usage, { instances: 1, runtime });
   await sendAll(client, operations, ramp, signal);
   await sendAll(client, [last], ramp, signal);
-}
-
-interface RampPlace {
-  /** That share what is allowed. */
-  readonly instances: number;
-  readonly place: Pick<Place, 'isEmulator' | 'provider'>;
-  readonly usage: () => Usage;
-  readonly runtime: Runtime;
 }
 
 /** Undefined without a wish for it, on emulators, and on other providers than Datastore. */
 export function rampOf(
   rampedSinceMs: CellRequest['rampedSinceMs'],
-  { instances, place, usage, runtime }: RampPlace,
+  place: Pick<Place, 'isEmulator' | 'provider'>,
+  usage: () => Usage,
+  { instances, runtime }: Pick<RampOptions, 'instances'> & { readonly runtime: Runtime },
 ): Ramp | undefined {
   if (rampedSinceMs === null || place.isEmulator || place.provider !== 'datastore') return undefined;
   const spent = (): number => {
@@ -117,10 +111,15 @@ export function rampOf(
   return new Ramp({ elapsedMs: Math.max(0, runtime.wallMs() - rampedSinceMs), instances, spent, runtime });
 }
 
+/** The errors of one call. */
+async function sent(client: LayoutClient, operations: readonly Operation[]): Promise<unknown[]> {
+  const units = [...client.call(operations)].flat();
+  return (await Promise.all(units.map((unit) => unit.send()))).flat();
+}
+
 async function isThere(client: LayoutClient, key: string): Promise<boolean> {
-  const units = [...client.call([{ kind: 'read', key }])].flat();
   try {
-    return (await Promise.all(units.map((unit) => unit.send()))).flat().length === 0;
+    return (await sent(client, [{ kind: 'read', key }])).length === 0;
   } catch (error) {
     if ((error as { code?: unknown }).code === 'absent') return false;
     throw error;
@@ -137,8 +136,7 @@ async function sendAll(
   await eachInFlight(chunks(operations, LOAD_RECORDS_PER_CALL), PRELOAD_CONCURRENCY, async (some) => {
     await ramp?.turn(() => signal.aborted, signal);
     signal.throwIfAborted();
-    const units = [...client.call(some)].flat();
-    const errors = (await Promise.all(units.map((unit) => unit.send()))).flat();
+    const errors = await sent(client, some);
     if (errors.length > 0)
       throw new Error(`loading the dataset failed for ${errors.length} records`, { cause: errors[0] });
   });

@@ -39,7 +39,7 @@ export async function runCell(
   // A snapshot: the counters go on.
   const before = { usage: structuredClone(usage()), store: storeCounters() };
   const [timesBefore, beganMs] = [instance.processorTimes(), runtime.monotonicMs()];
-  const ramp = rampOf(request.rampedSinceMs, { instances: request.part.count, place, usage, runtime });
+  const ramp = rampOf(request.rampedSinceMs, place, usage, { instances: request.part.count, runtime });
   const window = await runWindow(callsOf(request, client), { ...request, drainMs: DRAIN_MS, signal, runtime, ramp });
   const processor = processorShares(timesBefore, instance.processorTimes(), runtime.monotonicMs() - beganMs);
   if (window.records === 0) throw emptyCell(request, provider, window);

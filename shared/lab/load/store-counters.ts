@@ -33,13 +33,6 @@ export function sumOfStoreCounters(many: readonly StoreCounters[]): StoreCounter
 }
 
 function ofEach(valueOf: (name: keyof StoreCounters) => number): StoreCounters {
-  return {
-    commits: valueOf('commits'),
-    foreignCommits: valueOf('foreignCommits'),
-    readsFirst: valueOf('readsFirst'),
-    rests: valueOf('rests'),
-    splits: valueOf('splits'),
-    splitsByTraffic: valueOf('splitsByTraffic'),
-    lostSplits: valueOf('lostSplits'),
-  };
+  const names = storeCountersSchema.keyof().options;
+  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as StoreCounters;
 }

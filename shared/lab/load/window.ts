@@ -12,8 +12,11 @@ import { Phases, type PhasesOptions, type WindowPhases } from './phases.ts';
 import type { Ramp } from './ramp.ts';
 import { scramble32, seededRandom } from '../kit/random.ts';
 
-/** How a load is made, whatever opens and closes its window. */
-interface LoadOptions extends Pick<CellRequest, 'callers'> {
+/** A load, whatever opens and closes its window. */
+export interface PhasedOptions extends Pick<CellRequest, 'callers'> {
+  readonly phases: WindowPhases;
+  /** Milliseconds from each call of an open loop to the next; null: a closed loop. */
+  readonly gapMs: (() => number) | null;
   /** How long operations in flight at the end are waited for. */
   readonly drainMs: number;
   readonly signal: AbortSignal;
@@ -22,17 +25,12 @@ interface LoadOptions extends Pick<CellRequest, 'callers'> {
   readonly ramp: Ramp | undefined;
 }
 
-/** The load, and how long it lasts. */
-export interface WindowOptions extends LoadOptions, PhasesOptions, Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {
-  readonly runtime: Runtime;
-}
-
-/** A load with phases of its own. */
-export interface PhasedOptions extends LoadOptions {
-  readonly phases: WindowPhases;
-  /** Milliseconds from each call of an open loop to the next; null: a closed loop. */
-  readonly gapMs: (() => number) | null;
-}
+/** A load with the phases of its request. */
+export interface WindowOptions
+  extends
+    Omit<PhasedOptions, 'phases' | 'gapMs'>,
+    Omit<PhasesOptions, 'runtime'>,
+    Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {}
 
 type Fields = 'durationMs' | 'records' | 'recordsTotal' | 'errors' | 'unfinished' | 'firstOperationMs';
 

@@ -2,10 +2,10 @@
 import type { Driver, EntityId, EntityVersion, ListCursor, PartName, Write, WriteOutcome } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { withTries } from './baseline.ts';
-import { found, heard, type LayoutClient, singleUnit, type Unit } from './layout-clients.ts';
+import { found, heard, type LayoutClient, oneOrMany, type Unit } from './layout-clients.ts';
 import type { Operation } from './operations.ts';
 import type { SampleRecord } from './records.ts';
-import { LOAD_RECORDS_PER_CALL } from './workloads.ts';
+import { recordsPerCall } from './workloads.ts';
 
 const PART = 'p0' as PartName;
 const CALL = { timeoutMs: 30_000 } as const;
@@ -18,12 +18,11 @@ const VERSIONS = new WeakMap<Driver, Map<EntityId, EntityVersion>>();
 export function driverClient(driver: Driver, dataset: string): LayoutClient {
   const entities = new Entities(driver, prefixOf(dataset));
   return {
-    recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
-    call: (operations) => {
-      const [first] = operations;
-      if (operations.length > 1 || first === undefined) return [entities.writes(operations)];
-      return [[singleUnit(first, () => entities.send(first))]];
-    },
+    recordsPerCall,
+    call: oneOrMany(
+      (operation) => entities.send(operation),
+      (operations) => entities.writes(operations),
+    ),
   };
 }
 
@@ -33,14 +32,8 @@ export async function removeEntities(driver: Driver, dataset: string, signal: Ab
   do {
     signal.throwIfAborted();
     const { ids, cursor: next } = await driver.list(prefixOf(dataset), cursor, driver.limits.listMax, CALL);
-    const seen = await Promise.all(
-      chunks(ids, driver.limits.readsMax).map((some) =>
-        driver.read(
-          some.map((id) => ({ id, parts: [] })),
-          CALL,
-        ),
-      ),
-    );
+    const reads = ids.map((id) => ({ id, parts: [] }));
+    const seen = await Promise.all(chunks(reads, driver.limits.readsMax).map((some) => driver.read(some, CALL)));
     const there = seen.flat().filter((entity) => entity !== undefined);
     const lanes = [...Map.groupBy(there, ({ id }) => driver.limits.lane(id)).values()];
     const removals = lanes.flatMap((lane) => chunks(lane, driver.limits.writesMax));
@@ -96,35 +89,27 @@ class Entities {
   /** As many requests as lanes and the limits of one write make of them. */
   writes(operations: readonly Operation[]): Unit[] {
     const { limits } = this.#driver;
-    const writes = operations.flatMap((operation) =>
-      operation.kind === 'insert' ? { operation, write: this.#writeOf(operation.record, undefined) } : [],
-    );
-    const most = Math.max(1, ...writes.map(({ write }) => write.parts[0]!.bytes.byteLength));
+    const inserts = operations.filter((operation) => operation.kind === 'insert');
+    const writes = new Map(inserts.map((one) => [one, this.#writeOf(one.record, undefined)]));
+    const most = Math.max(1, ...[...writes.values()].map(({ parts }) => parts[0]!.bytes.byteLength));
     const count = Math.max(1, Math.min(limits.writesMax, Math.floor(limits.writeBytesMax / most)));
-    const lanes = [...Map.groupBy(writes, ({ write }) => limits.lane(write.id)).values()];
+    const lanes = [...Map.groupBy(inserts, (one) => limits.lane(writes.get(one)!.id)).values()];
     return lanes
       .flatMap((own) => chunks(own, count))
       .map((some) => ({
         records: some.length,
-        send: () =>
-          heard(
-            some.map(({ operation }) => operation),
-            async () => (await this.#writeAll(some), []),
-          ),
+        send: () => heard(some, () => this.#writeAll(some.map((one) => [one.record, writes.get(one)!]))),
       }));
   }
 
   /** An unsure write is put by itself: an earlier attempt may have written it. */
-  async #writeAll(all: readonly { readonly operation: { readonly record: SampleRecord }; readonly write: Write }[]) {
-    const outcomes = await this.#driver.write(
-      all.map(({ write }) => write),
-      CALL,
-    );
-    for (const [at, outcome] of outcomes.entries()) {
-      const { operation, write } = all[at]!;
-      if (outcome.kind === 'written') this.#remember(write.id, outcome.version);
-      else await this.#put(operation.record);
+  async #writeAll(all: readonly (readonly [SampleRecord, Write])[]): Promise<readonly unknown[]> {
+    const writes = all.map(([, write]) => write);
+    for (const [at, outcome] of (await this.#driver.write(writes, CALL)).entries()) {
+      if (outcome.kind === 'written') this.#remember(writes[at]!.id, outcome.version);
+      else await this.#put(all[at]![0]);
     }
+    return [];
   }
 
   /** Replaces the record, whatever is in it, or creates it. */

@@ -1,10 +1,10 @@
 // A client for each layout: packs operations into requests to the baseline or the store.
-import type { PutItem, Table } from '../../store/index.ts';
+import type { Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from './baseline.ts';
 import { chunks } from '../kit/chunks.ts';
 import type { RecordFields, SampleRecord } from './records.ts';
 import type { Workload } from '../kit/dimensions.ts';
-import { LOAD_RECORDS_PER_CALL } from './workloads.ts';
+import { LOAD_RECORDS_PER_CALL, recordsPerCall } from './workloads.ts';
 import type { Operation } from './operations.ts';
 
 /** One call of the SDK or of the store, sent and answered as one, as its user would time it. */
@@ -34,7 +34,7 @@ const NO_ERRORS: readonly unknown[] = [];
 /** One entity and one request a record, one after another. */
 export function recordClient(table: BaselineTable): LayoutClient {
   return {
-    recordsPerCall: (workload) => (workload === 'load' ? LOAD_RECORDS_PER_CALL : 1),
+    recordsPerCall,
     *call(operations) {
       for (const operation of operations) yield [singleUnit(operation, () => sendSingle(table, operation))];
     },
@@ -42,7 +42,7 @@ export function recordClient(table: BaselineTable): LayoutClient {
 }
 
 /** A unit of one operation that hears how it ended. */
-export function singleUnit(operation: Operation, send: () => Promise<void>): Unit {
+function singleUnit(operation: Operation, send: () => Promise<void>): Unit {
   if (operation.kind !== 'insert') return { records: 1, send: async () => (await send(), NO_ERRORS) };
   return { records: 1, send: () => heard([operation], async () => (await send(), NO_ERRORS)) };
 }
@@ -97,9 +97,7 @@ function recordsOfBatch({ getManyMax, putManyMax }: Baseline, workload: Workload
 }
 
 function readBatches(baseline: Baseline, table: BaselineTable, operations: readonly Operation[]): Unit[] {
-  const keys = new Set<string>();
-  for (const operation of operations) if (operation.kind === 'read') keys.add(operation.key);
-  return chunks([...keys], baseline.getManyMax).map((some) => ({
+  return chunks(keysOf(operations), baseline.getManyMax).map((some) => ({
     records: some.length,
     send: async () => {
       const count = baseline.getManyMax === 1 ? Number(await table.get(some[0]!)) : await table.getMany(some);
@@ -111,37 +109,50 @@ function readBatches(baseline: Baseline, table: BaselineTable, operations: reado
 type Write = Extract<Operation, { kind: 'insert' | 'update' }>;
 
 function writeBatches(baseline: Baseline, table: BaselineTable, operations: readonly Operation[]): Unit[] {
-  const lanes = new Map<string, Map<string, Write>>();
-  for (const operation of operations) {
-    if (operation.kind !== 'insert' && operation.kind !== 'update') continue;
-    const lane = baseline.lane(operation.record.key);
-    if (!lanes.has(lane)) lanes.set(lane, new Map());
-    lanes.get(lane)!.set(operation.record.key, operation);
-  }
-  const batches = [...lanes.values()].flatMap((writes) => chunks([...writes.values()], baseline.putManyMax));
+  const lanes = Map.groupBy(writesOf(operations), ({ record }) => baseline.lane(record.key));
+  const batches = [...lanes.values()].flatMap((writes) => chunks(writes, baseline.putManyMax));
   return batches.map((writes) => {
     const records = writes.map(({ record }): SampleRecord => record);
-    const send = (): Promise<readonly unknown[]> =>
-      heard(writes, async () => {
-        await table.putMany(records);
-        return NO_ERRORS;
-      });
-    return { records: records.length, send };
+    return {
+      records: records.length,
+      send: () => heard(writes, async () => (await table.putMany(records), NO_ERRORS)),
+    };
   });
+}
+
+/** The last write of each key. */
+function writesOf(operations: readonly Operation[]): Write[] {
+  const writes = new Map<string, Write>();
+  for (const operation of operations)
+    if (operation.kind === 'insert' || operation.kind === 'update') writes.set(operation.record.key, operation);
+  return [...writes.values()];
+}
+
+/** A key is read once. */
+function keysOf(operations: readonly Operation[]): string[] {
+  return [...new Set(operations.flatMap((operation) => (operation.kind === 'read' ? operation.key : [])))];
 }
 
 /** `getMany` and `putMany` for several records. With a baseline, as many as `batchClient`'s. */
 export function containerClient(table: Table<RecordFields>, baseline?: Baseline): LayoutClient {
   return {
-    recordsPerCall: (workload) => {
-      if (baseline !== undefined) return recordsOfBatch(baseline, workload);
-      return workload === 'load' ? LOAD_RECORDS_PER_CALL : 1;
-    },
-    call: (operations) => {
-      const [first] = operations;
-      if (operations.length > 1 || first === undefined) return [containerBatches(table, operations)];
-      return [[singleUnit(first, () => sendToContainer(table, first))]];
-    },
+    recordsPerCall: (workload) =>
+      baseline === undefined ? recordsPerCall(workload) : recordsOfBatch(baseline, workload),
+    call: oneOrMany(
+      (operation) => sendToContainer(table, operation),
+      (operations) => containerBatches(table, operations),
+    ),
+  };
+}
+
+/** A lone operation goes by itself, several at a time in batches. */
+export function oneOrMany(
+  one: (operation: Operation) => Promise<void>,
+  many: (operations: readonly Operation[]) => Unit[],
+): LayoutClient['call'] {
+  return (operations) => {
+    const [first] = operations;
+    return [operations.length === 1 ? [singleUnit(first!, () => one(first!))] : many(operations)];
   };
 }
 
@@ -171,24 +182,19 @@ async function sendToContainer(table: Table<RecordFields>, operation: Operation)
 
 /** One unit of reads, one of unconditional writes, as in the baselines. Equal keys count once. */
 function containerBatches(table: Table<RecordFields>, operations: readonly Operation[]): Unit[] {
-  const [keys, items] = [new Set<string>(), new Map<string, PutItem<RecordFields>>()];
-  for (const operation of operations) {
-    if (operation.kind === 'read') keys.add(operation.key);
-    if (operation.kind !== 'insert' && operation.kind !== 'update') continue;
-    const { key, fields } = operation.record;
-    items.set(key, { key, value: fields });
-  }
+  const keys = keysOf(operations);
+  const items = writesOf(operations).map(({ record }) => ({ key: record.key, value: record.fields }));
   const read = async (): Promise<readonly unknown[]> =>
-    (await table.getMany([...keys])).flatMap((outcome) => {
+    (await table.getMany(keys)).flatMap((outcome) => {
       if (outcome.status === 'found') return [];
       return [outcome.status === 'failed' ? outcome.error : new AbsentError('absent')];
     });
   const write = async (): Promise<readonly unknown[]> => {
-    const outcomes = await table.putMany([...items.values()]);
+    const outcomes = await table.putMany(items);
     return outcomes.flatMap((outcome) => (outcome.status === 'failed' ? outcome.error : []));
   };
   return [
-    { records: keys.size, send: read },
-    { records: items.size, send: () => heard(operations, write) },
+    { records: keys.length, send: read },
+    { records: items.length, send: () => heard(operations, write) },
   ].filter(({ records }) => records > 0);
 }

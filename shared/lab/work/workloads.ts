@@ -28,6 +28,11 @@ export const MIXES: Readonly<Record<Workload | ModelWorkload, Mix>> = {
 /** Records that a caller of the `load` workload hands over in one call, in every layout. */
 export const LOAD_RECORDS_PER_CALL = 500;
 
+/** In layouts without batches. */
+export function recordsPerCall(workload: Workload | ModelWorkload): number {
+  return workload === 'load' ? LOAD_RECORDS_PER_CALL : 1;
+}
+
 /** From 1 on, uniform: YCSB's `maxscanlength` and `scanlengthdistribution`. */
 export const SCAN_RECORDS_MAX = 100;
 

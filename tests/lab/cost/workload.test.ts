@@ -15,9 +15,9 @@ import {
   containersOf,
   containersTouched,
   monthlyQuantities,
-  operationsAGet,
   operationsAPut,
   operationsOf,
+  readsAGet,
   type Workload,
 } from '../../../shared/lab/cost/workload.ts';
 import { LIMITS } from '../../../shared/drivers/azure-tables/mapping.ts';
@@ -204,7 +204,7 @@ describe('the figures that estimates rest on', async () => {
     const several = played.filter(({ isPut, instances }) => isPut && instances > 1);
     expect(several.length).toBeGreaterThanOrEqual(4);
     for (const { instances, callers, containers, billed } of several) {
-      const { reads, writes } = operationsAPut({ instances, inFlight: instances * callers, containers });
+      const { reads, writes } = operationsAPut(instances, instances * callers, containers);
       expect(billed / (reads + writes)).toBeGreaterThan(2 / 3);
       expect(billed / (reads + writes)).toBeLessThan(1.6);
     }
@@ -215,8 +215,8 @@ describe('the figures that estimates rest on', async () => {
     expect(alone.length).toBeGreaterThanOrEqual(6);
     for (const { isPut, callers, containers, billed } of alone) {
       const { reads, writes } = isPut
-        ? operationsAPut({ instances: 1, inFlight: callers, containers })
-        : { ...operationsAGet(containers || Infinity), writes: 0 };
+        ? operationsAPut(1, callers, containers)
+        : { reads: readsAGet(containers || Infinity), writes: 0 };
       const most = isPut && callers > 1 ? 2 : 1.02;
       expect(billed).toBeLessThanOrEqual(most * (reads + writes));
       expect(billed / (reads + writes)).toBeGreaterThan(callers === 1 ? 0.9 : 0.2);

@@ -59,7 +59,7 @@ test.each([
 test('nothing is held back on emulators, elsewhere than on Datastore, or where nobody asked for it', () => {
   const clock = new Clock();
   const of = (rampedSinceMs: number | null, place: typeof PLACE) =>
-    rampOf(rampedSinceMs, { instances: 1, place, usage: () => emptyUsage(false), runtime: clock.runtime });
+    rampOf(rampedSinceMs, place, () => emptyUsage(false), { instances: 1, runtime: clock.runtime });
   expect(of(0, PLACE)).toBeUndefined();
   expect(of(0, { ...REAL, provider: 'azure-tables' })).toBeUndefined();
   expect(of(null, REAL)).toBeUndefined();

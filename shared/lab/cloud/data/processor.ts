@@ -16,21 +16,11 @@ export interface BatchCost {
   readonly record: number;
 }
 
-/** One entity a record, one request each, by the plain SDK. */
-export interface RecordCosts {
-  readonly get: Cost;
-  readonly insert: Cost;
-  /** Unconditional. */
-  readonly replace: Cost;
-  /** A record read and replaced if unchanged: two requests by etag, or a transaction of three. */
-  readonly conditional: Cost;
-}
-
-/** The SDK's batches. Without a batched read, `read` is a single get and its record is free. */
-export interface BatchCosts {
-  readonly read: BatchCost;
-  readonly write: BatchCost;
-}
+/**
+ * One entity a record, by the plain SDK. `replace` is unconditional; `conditional` replaces what was
+ * read if unchanged: two requests by etag, or a transaction of three.
+ */
+export type RecordCosts = Readonly<Record<'get' | 'insert' | 'replace' | 'conditional', Cost>>;
 
 /** Charged: an operation when called, a request half when sent, half when answered. */
 export interface ContainerCosts {
@@ -53,7 +43,8 @@ export interface ContainerCosts {
 /** One provider's client. */
 export interface ProcessorCosts {
   readonly record: RecordCosts;
-  readonly batch: BatchCosts;
+  /** The SDK's batches. Without a batched read, `read` is a single get and its record is free. */
+  readonly batch: Readonly<Record<'read' | 'write', BatchCost>>;
   readonly container: ContainerCosts;
 }
 

@@ -1,5 +1,5 @@
 // Runs a cell in virtual time: cold instances on a table, an uncounted warm-up, the window.
-import { LOAD_RECORDS_PER_CALL } from '../../work/workloads.ts';
+import { recordsPerCall } from '../../work/workloads.ts';
 import { encodeHistogram, latenciesOf } from '../../kit/histogram.ts';
 import { increase } from '../../kit/usage.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../cost/operations.ts';
@@ -44,7 +44,7 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
     busyMs: fleet.instances.map(({ processor }) => processor.busyMs),
     splits: clients.splits,
   }));
-  const size = recordsPerCall(cell);
+  const size = recordsPerCall(cell.workload);
   const nextOperation = operationSource({
     ...cell,
     recordForm: 'text',
@@ -86,10 +86,6 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
     parameters: parameters.used,
     steps: scheduler.steps,
   });
-}
-
-function recordsPerCall({ workload }: ModelCell): number {
-  return workload === 'load' ? LOAD_RECORDS_PER_CALL : 1;
 }
 
 /** The provider's data before the cell. */
