@@ -10,9 +10,7 @@ export interface BillLine {
   readonly quantity: number;
   /** Without the free tier; null where there is a quantity and no price for it. */
   readonly dollars: number | null;
-  /** How much of the quantity the free tier covers. */
   readonly freeQuantity: number;
-  /** Dollars that the free tier takes off. */
   readonly freeDollars: number;
 }
 

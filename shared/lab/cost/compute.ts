@@ -1,7 +1,6 @@
 // The bill of functions for the calls they answer.
 import type { BilledPeriod, ProviderPrices, Quantities } from './prices.ts';
 
-/** One instance of a function. */
 export interface Instance {
   readonly vcpus: number;
   readonly memoryGib: number;

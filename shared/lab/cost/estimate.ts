@@ -8,7 +8,6 @@ import { type Calls, type Case, INSTANCE, monthlyQuantities, operationsOf, type 
 export interface Estimate {
   readonly provider: Provider;
   readonly region: string;
-  /** A month's bill, by layout. */
   readonly bills: Readonly<Record<UsersLayout, Bill>>;
   /** Dollars for the operations of a million records each; null without a price. */
   readonly perMillionRecords: Readonly<Record<UsersLayout, MillionRecords>>;

@@ -2,7 +2,6 @@
 // durations are not known from them.
 import type { Provider, UsersLayout } from '../kit/dimensions.ts';
 
-/** Kinds of calls, by what they hand over. */
 export type Verb = 'get' | 'put' | 'scan';
 
 /**

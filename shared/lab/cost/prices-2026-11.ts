@@ -54,7 +54,6 @@ const GOOGLE_EGRESS_GIB = price(0.12, 1, GOOGLE_EGRESS);
 /** For the first 10 TB a month. A GB of Azure's is taken as a GiB throughout. */
 const AZURE_EGRESS_GIB = price(0.087, 1, AZURE_EGRESS);
 
-/** Every operation costs the same. */
 function tableOperations(from: Origin) {
   const operation = price(0.00036, 10_000, from);
   return { reads: operation, writes: operation, deletes: operation, storageGib: price(0.045, 1, from) };

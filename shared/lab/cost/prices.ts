@@ -24,7 +24,6 @@ export type Quantities = Readonly<Partial<Record<Meter, number>>>;
 
 /** The source of a number. Pages were read in stored copies: a copy may be older than its day. */
 export interface Origin {
-  /** The page. */
   readonly source: string;
   /** `YYYY-MM-DD` when it was read. */
   readonly read: string;
@@ -42,7 +41,6 @@ export interface FreeTier extends Origin {
   readonly amount: number;
   /** The period of the amount; a rest is lost at its end. `always`: an amount kept, not used up. */
   readonly period: 'day' | 'month' | 'always';
-  /** The amount is shared within this. */
   readonly scope: string;
   /** Regions that have it; default all. */
   readonly continent?: RegionPrices['continent'];
@@ -81,7 +79,6 @@ export interface PriceList {
   readonly providers: Readonly<Record<Provider, ProviderPrices>>;
 }
 
-/** Dollars for one unit. */
 export function dollarsEach({ dollars, per }: Price): number {
   return dollars / per;
 }

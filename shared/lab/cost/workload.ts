@@ -9,7 +9,6 @@ import type { ProviderPrices, Quantities } from './prices.ts';
 /** A table, and what is done with it on each day. */
 export interface Workload {
   readonly records: number;
-  /** Bytes of a record, key and value. */
   readonly recordBytes: number;
   readonly readsPerDay: number;
   readonly writesPerDay: number;
@@ -24,7 +23,6 @@ export interface Calls {
   readonly recordsPerCall: number;
   /** Anywhere in the table, or beside each other in the order of their keys. */
   readonly keys: 'random' | 'together';
-  /** Calls that an instance answers at a time. */
   readonly concurrency: number;
   /** Instances that write at a time; as few as take the calls, if undefined. */
   readonly instances: number | undefined;
@@ -32,7 +30,6 @@ export interface Calls {
   readonly durationMs: number | undefined;
 }
 
-/** An estimate for one provider. */
 export interface Case {
   readonly provider: Provider;
   readonly workload: Workload;
@@ -57,7 +54,6 @@ export function monthlyQuantities(layout: UsersLayout, one: Case, prices: Provid
   return { ...Object.fromEntries(perMonth), storageGib: storedBytes(layout, provider, workload) / GIB };
 }
 
-/** Billed operations of a workload's day. */
 export function operationsOf(layout: UsersLayout, one: Case): BillableOperations {
   const { readsPerDay, writesPerDay, deletesPerDay, scansPerDay, records } = one.workload;
   if (layout === 'container') return containerOperations(one);
@@ -93,7 +89,6 @@ function containerOperations(one: Case): BillableOperations {
   };
 }
 
-/** Containers that a table fills. */
 export function containersOf(provider: Provider, workload: Workload): number {
   return Math.max(1, Math.ceil(storedBytes('container', provider, workload) / CONTAINERS.storedBytes));
 }

@@ -1,6 +1,5 @@
 // Splits what is too much for one request.
 
-/** The items in order, `size` to a part; the last part may be shorter. */
 export function chunks<T>(items: readonly T[], size: number): T[][] {
   const parts: T[][] = [];
   for (let at = 0; at < items.length; at += size) parts.push(items.slice(at, at + size));

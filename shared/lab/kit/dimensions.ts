@@ -17,7 +17,6 @@ export const USERS_LAYOUTS = ['record', 'batch', 'container'] as const satisfies
 
 export type UsersLayout = (typeof USERS_LAYOUTS)[number];
 
-/** Containers have a size. */
 export function isOfContainers(layout: Layout): boolean {
   return layout === 'container' || layout === 'container-batch';
 }

@@ -43,7 +43,6 @@ export function exp(x: number): number {
   return sum * powerOfTwo(half) * powerOfTwo(exponent - half);
 }
 
-/** A positive base to any power. */
 export function power(base: number, exponent: number): number {
   return exp(exponent * ln(base));
 }

@@ -12,7 +12,6 @@ export const figureSchema = z.strictObject({
   high: finite,
   /** That it holds the true median: 0 of one value, 0.75 of three, above 0.95 from six. */
   confidence: z.number().min(0).max(1),
-  /** One for each repetition, in the order they ran. */
   values: z.array(finite).min(1),
 });
 

@@ -50,7 +50,6 @@ export function decodeHistogram(encoded: string): Histogram {
   return hdr.decodeFromCompressedBase64(encoded);
 }
 
-/** One histogram of all the samples of several encoded ones. */
 export function mergeHistograms(encoded: readonly string[]): Histogram {
   const merged = newHistogram();
   for (const one of encoded) merged.add(decodeHistogram(one));

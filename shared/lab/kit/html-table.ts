@@ -3,7 +3,6 @@ import { escape } from './html.ts';
 
 export interface Column {
   readonly title: string;
-  /** Numbers stand to the right. */
   readonly isNumber?: boolean;
 }
 

@@ -17,7 +17,6 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** An integer in [0, limit). */
 export function randomInt(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }

@@ -20,7 +20,6 @@ export const WINDOW_GROWTH_MAX = 10;
 /** Operations still in flight when the window closes are waited for so long. */
 export const DRAIN_MS = 10_000;
 
-/** The phases of a load. */
 export type WindowPhases = Pick<
   Phases,
   'startMs' | 'openedMs' | 'closedMs' | 'steadiness' | 'tickMs' | 'look' | 'close' | 'replied'
@@ -31,7 +30,6 @@ export class Phases {
   readonly startMs: number;
   /** When the window opened; Infinity until then. */
   openedMs = Infinity;
-  /** When it closed; Infinity until then. */
   closedMs = Infinity;
   steadiness: Steadiness = 'not known';
   readonly #options: PhasesOptions;

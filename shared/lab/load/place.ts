@@ -14,11 +14,9 @@ export const placeSchema = z.strictObject({
   region: z.string().nullable(),
   /** The platform's id of the instance; of a local process one of its own, drawn as it starts. */
   instanceId: z.string().min(1),
-  /** Memory that the instance may use, in bytes. */
   memoryBytes: z.number().positive().nullable(),
   /** Processors that the instance may use; parts of one are possible. */
   processors: z.number().positive().nullable(),
-  /** Model of the processor, as the system names it. */
   processorModel: z.string(),
   /** `Linux 6.1.0 x64`. */
   system: z.string(),

@@ -4,7 +4,6 @@ import type { CellResult } from './cell.ts';
 
 /** Running totals in milliseconds, of a cell's thread and of its machine. */
 export interface ProcessorTimes {
-  /** The thread ran. */
   readonly ranMs: number;
   /** The thread was ready to run, and every processor was busy with something else. */
   readonly waitedMs: number;

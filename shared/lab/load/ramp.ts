@@ -11,7 +11,6 @@ export function allowedPerSecond(elapsedMs: number): number {
   return FIRST_PER_SECOND * GROWTH ** Math.max(0, Math.floor(elapsedMs / STEP_MS));
 }
 
-/** Operations that are allowed between two moments since the first one. */
 export function allowedBetween(fromMs: number, toMs: number): number {
   let allowed = 0;
   for (let atMs = fromMs; atMs < toMs;) {
@@ -25,7 +24,6 @@ export function allowedBetween(fromMs: number, toMs: number): number {
 export interface RampOptions {
   /** Milliseconds since the dataset's first operation, when this begins. */
   readonly elapsedMs: number;
-  /** Instances that share what is allowed. */
   readonly instances: number;
   /** Entity operations so far: whoever packs many records into one is held up less. */
   readonly spent: () => number;
@@ -40,7 +38,6 @@ export class Ramp {
   readonly #options: RampOptions;
   readonly #startMs: number;
   readonly #spentBefore: number;
-  /** Whether anybody had to wait. */
   hasHeld = false;
 
   constructor(options: RampOptions) {

@@ -1,7 +1,6 @@
 // Time on the wall and processor time of a piece of work. A function's owner pays for processor
 // time, and other programs move it far less.
 
-/** The clocks that work is measured by. */
 export interface Clocks {
   /** Milliseconds, never going back. */
   monotonicMs(): number;
@@ -9,7 +8,6 @@ export interface Clocks {
   processorUs(): number;
 }
 
-/** The clocks of this machine and this process. */
 export const PROCESS_CLOCKS: Clocks = {
   monotonicMs: () => performance.now(),
   processorUs: () => {

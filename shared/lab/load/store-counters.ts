@@ -5,7 +5,6 @@ const count = z.int().min(0);
 
 /** As `table.stats()` has them, of one piece of work. */
 export const storeCountersSchema = z.strictObject({
-  /** Commits acknowledged. */
   commits: count,
   /** Commits of other processes that reads have shown. */
   foreignCommits: count,
@@ -15,7 +14,6 @@ export const storeCountersSchema = z.strictObject({
   rests: count,
   /** Containers that were split, for their size or for their traffic. */
   splits: count,
-  /** Containers split for their traffic. */
   splitsByTraffic: count,
   /** Splits for traffic that others' commits prevented. */
   lostSplits: count,

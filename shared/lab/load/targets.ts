@@ -29,7 +29,6 @@ export interface CellTargets extends DatasetTargets {
     /** True until the first cell of this process has been asked for; asking ends it. */
     takeCold(): boolean;
     uptimeMs(): number;
-    /** Resident memory. */
     memoryBytes(): number;
     /** The thread and machine that the cell runs on; undefined if the system does not tell. */
     processorTimes(): ProcessorTimes | undefined;

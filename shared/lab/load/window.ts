@@ -37,9 +37,7 @@ type Fields = 'durationMs' | 'records' | 'recordsTotal' | 'errors' | 'unfinished
 /** Figures as callers saw them; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'openedAtMs' | 'behindMsMax'> {
   readonly histogram: Histogram;
-  /** Sum of the times that operations were under way within the window. */
   readonly underWayMs: number;
-  /** Records replied within the window to each caller of a closed loop. */
   readonly byCaller: Uint32Array;
 }
 
@@ -88,7 +86,6 @@ class Run {
     this.#meter = new Meter(this.#phases, options.gapMs === null ? options.callers : 0);
   }
 
-  /** Callers that wait for their replies. */
   closedLoop(): Promise<void> {
     const isOver = (): boolean => !this.#isOpen();
     return closedLoop(this.#options.callers, isOver, (caller) => this.#make(caller, this.#nextCall(caller), undefined));

@@ -8,13 +8,15 @@ import { type Baseline, type BaselineTable, placeOf, withTries } from '../work/b
 /** Operations in one group transaction: the service's limit. */
 const TRANSACTION_MAX = 100;
 
-export interface AzureTablesBaselineOptions {
-  /** Makes a client for a table of this name; endpoint and credentials are the entry's business. */
+/**
+ * One storage account, whose tables `tableClient` makes clients for: endpoint and credentials are
+ * the entry's business. Retries are at their default, and seen in the pipeline.
+ */
+export function azureTablesBaseline({
+  tableClient,
+}: {
   readonly tableClient: (tableName: string) => TableClient;
-}
-
-/** One storage account. Retries are at their default, and seen in the pipeline. */
-export function azureTablesBaseline({ tableClient }: AzureTablesBaselineOptions): Baseline {
+}): Baseline {
   const usage = emptyUsage(true);
   return {
     provider: 'azure-tables',
@@ -65,7 +67,7 @@ function table(client: TableClient, usage: MutableUsage): BaselineTable {
         () => void usage.conflicts++,
       ),
     get,
-    range: (from, to, count) => range(client, { from, to, count }, usage),
+    range: (...asked) => range(client, usage, ...asked),
     putMany,
     putInTransaction: putMany,
     getMany: async (keys) => (await Promise.all(keys.map(get))).filter(Boolean).length,
@@ -99,14 +101,14 @@ async function modify(client: TableClient, record: SampleRecord, usage: MutableU
 /** One page, of the partition that both ends are in: the whole of a tenant lies in one. */
 async function range(
   client: TableClient,
-  { from, to, count }: { readonly from: string; readonly to: string; readonly count: number },
   usage: MutableUsage,
+  ...[from, to, count]: Parameters<BaselineTable['range']>
 ): Promise<number> {
   const [partition, first] = [tenantOf(from), rowKeyOf(from)];
-  const isWhole = to === tenantEnd(from);
-  const filter = isWhole
-    ? odata`PartitionKey eq ${partition} and RowKey ge ${first}`
-    : odata`PartitionKey eq ${partition} and RowKey ge ${first} and RowKey lt ${rowKeyOf(to)}`;
+  const filter =
+    to === tenantEnd(from)
+      ? odata`PartitionKey eq ${partition} and RowKey ge ${first}`
+      : odata`PartitionKey eq ${partition} and RowKey ge ${first} and RowKey lt ${rowKeyOf(to)}`;
   const pages = client.listEntities<RecordFields>({ queryOptions: { filter } }).byPage({ maxPageSize: count });
   for await (const page of pages) {
     for (const fields of page) usage.bytesRead += fieldBytes(fields);

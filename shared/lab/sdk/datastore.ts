@@ -114,7 +114,6 @@ function kind(datastore: Datastore, name: string, usage: MutableUsage): Baseline
   };
 }
 
-/** A query that was answered. */
 function counted([entities]: [RecordFields[]], usage: MutableUsage): number {
   usage.requests++;
   usage.billable.reads += entities.length;

@@ -20,11 +20,9 @@ export interface Baseline {
   readonly getManyMax: number;
   /** Records of one lane may share a `putMany`, others not. */
   lane(key: string): string;
-  /** Opens the dataset's kind or table, and creates it where it is missing. */
   open(dataset: string): Promise<BaselineTable>;
   /** No error if absent. Not counted. Rejects with the SDK's error or the signal's reason. */
   remove(dataset: string, signal: AbortSignal): Promise<void>;
-  /** Running totals since the baseline was made. */
   usage(): Usage;
   close(): Promise<void>;
 }
@@ -54,7 +52,6 @@ export interface BaselineTable {
 /** Tries of a modification before its caller sees a conflict, as SDKs repeat a transaction. */
 const MODIFY_TRIES = 10;
 
-/** Others changed the record each time. */
 class ConflictError extends Error {
   readonly code = 'conflict';
 }

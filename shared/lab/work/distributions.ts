@@ -32,7 +32,6 @@ export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): 
   };
 }
 
-/** Indexes in [0, count), each as likely as the other. */
 export function uniformIndexes(count: number, random: Random): () => number {
   return () => randomInt(random, count);
 }
@@ -46,7 +45,6 @@ function latestIndexes({ count }: KeySpace, random: Random): () => number {
   };
 }
 
-/** YCSB's exponent of its zipfian distribution. */
 const THETA = 0.99;
 const OF_RANK_1 = power(0.5, THETA);
 

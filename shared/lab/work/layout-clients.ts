@@ -128,7 +128,6 @@ function writesOf(operations: readonly Operation[]): Write[] {
   return [...writes.values()];
 }
 
-/** A key is read once. */
 function keysOf(operations: readonly Operation[]): string[] {
   return [...new Set(operations.flatMap((operation) => (operation.kind === 'read' ? operation.key : [])))];
 }

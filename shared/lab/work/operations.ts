@@ -6,7 +6,6 @@ import { recordSource, type SampleRecord } from './records.ts';
 import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
 import type { ModelKeyChoice, ModelWorkload, RecordForm, Workload } from '../kit/dimensions.ts';
 
-/** One operation on a record, or on a few in a row. */
 export type Operation =
   | { readonly kind: 'read'; readonly key: string }
   /** Replaces a record that is there, whatever is in it. */
@@ -64,7 +63,6 @@ function drawOf(choice: ModelKeyChoice, inserts: Inserts, random: Random): () =>
   return () => one;
 }
 
-/** The verb that a number in [0, 1) falls on. */
 function verbs(shares: Readonly<Partial<Record<Verb, number>>>): (u: number) => Verb {
   const all = Object.entries(shares) as [Verb, number][];
   return (u) => {
@@ -93,7 +91,6 @@ class Inserts implements KeySpace {
     this.#from = from;
   }
 
-  /** Records that are there. */
   readonly count = (): number => this.#records + this.#done;
 
   begin(): number {

@@ -1,7 +1,6 @@
 // Short hands for the data files: a number, its range and its source.
 import { type Figure, NO_LIMIT } from './parameters.ts';
 
-/** The least and the largest value that is possible. */
 type Range = readonly [low: number, high: number];
 
 export function documented(middle: number, source: string, [low, high]: Range = [middle, middle]): Figure {

@@ -38,7 +38,6 @@ export type ParameterName =
 /** A rate or count that is never reached: the provider states none. */
 export const NO_LIMIT = 1e9;
 
-/** A provider as a data file gives it. */
 export interface ProviderData {
   readonly name: string;
   /** When its sources were read, `2026-11`, or what time they speak of. */

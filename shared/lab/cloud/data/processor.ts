@@ -1,7 +1,6 @@
 // Microseconds of the client's process, user and system, without the provider's servers.
 import type { Provider } from '../../kit/dimensions.ts';
 
-/** In flight, at which the `busy` figures were measured. */
 export const BUSY_IN_FLIGHT = 32;
 
 /** One alone, and one of 32 in flight, which share turns of the event loop. */
@@ -40,7 +39,6 @@ export interface ContainerCosts {
   readonly kib: { readonly read: number; readonly written: number };
 }
 
-/** One provider's client. */
 export interface ProcessorCosts {
   readonly record: RecordCosts;
   /** The SDK's batches. Without a batched read, `read` is a single get and its record is free. */
@@ -55,7 +53,6 @@ export interface ProcessorTable {
   readonly machine: { readonly cpu: string; readonly cores: number; readonly platform: string; readonly node: string };
   /** Versions of this project and of the packages that were in use. */
   readonly packages: Readonly<Record<string, string>>;
-  /** Rounds, of which the medians count. */
   readonly rounds: number;
   readonly costs: Readonly<Record<Provider, ProcessorCosts>>;
 }

@@ -11,7 +11,6 @@ import type { Instance } from './instance.ts';
 
 const LAST_KEY = '\uffff';
 
-/** The kind or table holds the record already. */
 class ExistsError extends Error {
   readonly code = 'exists';
 }

@@ -2,7 +2,7 @@
 import { type Driver, type Entity, partBytes, type Write } from '../../../store/contract/driver.ts';
 import type { ContainerCosts } from '../data/processor.ts';
 import { charged } from './charged.ts';
-import type { Processor } from './processor.ts';
+import type { Processor } from './instance.ts';
 
 const KIB = 1_024;
 

@@ -1,8 +1,7 @@
 // Calls on a modelled instance, and their cost of its processor.
 import { type Cost, costAt } from '../data/processor.ts';
-import type { Processor } from './processor.ts';
+import type { Processor } from './instance.ts';
 
-/** A processor, and what is under way on it. */
 interface Station {
   readonly processor: Processor;
   inFlight: number;

@@ -2,9 +2,8 @@
 import type { Random } from '../../kit/random.ts';
 import type { Runtime } from '../../../store/contract/runtime.ts';
 import type { Scheduler } from '../time/scheduler.ts';
-import { Processor } from './processor.ts';
+import { Processor } from './instance.ts';
 
-/** Wall clock at the beginning of a run. */
 const START_WALL_MS = 1_700_000_000_000;
 /** A share of the processor's time is taken over at least so long. */
 const SHARE_TAKEN_MS = 100;

@@ -88,7 +88,6 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
   });
 }
 
-/** The provider's data before the cell. */
 async function datasetIn(
   { plain, service }: ModelledCloud,
   cell: ModelCell,
@@ -144,7 +143,6 @@ class Clients {
   }
 }
 
-/** Sends one call of operations; its errors. */
 async function sendAll(client: LayoutClient, operations: readonly Operation[]): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
   for (const units of client.call(operations)) {

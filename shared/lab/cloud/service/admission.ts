@@ -4,7 +4,6 @@ import { KeyRanges } from './key-ranges.ts';
 import { PacedQueue, Ramp, TokenBucket } from './rate-limits.ts';
 import type { Access, ModelRequest } from './request.ts';
 
-/** The service's state of one partition or kind. */
 interface Partition {
   readonly bucket: TokenBucket | undefined;
   readonly ramp: Ramp | undefined;

@@ -24,18 +24,14 @@ import { memoryEffects, type MemoryState } from '../../../drivers/memory/effects
 import { type Access, type Describe, type ModelRequest, type Reply, ServiceFailure } from './request.ts';
 import type { ModelledService } from './service.ts';
 
-/** The kind of all containers on Datastore. */
 const KIND = 'Container';
 
 /** Which requests a provider's driver makes of a call; the rest is the same for all. */
 interface Shape {
   readonly limits: DriverLimits;
   partition(id: EntityId): string;
-  /** Whether writes that share a request are applied all or none. */
+  /** Writes that share a request are applied all or none, and removals share none. */
   readonly isAtomic: boolean;
-  /** Whether removals share a request. */
-  readonly removesTogether: boolean;
-  /** The requests for entities that are wanted together. */
   groups(requests: readonly ReadRequest[]): readonly (readonly ReadRequest[])[];
 }
 
@@ -43,7 +39,6 @@ const DATASTORE: Shape = {
   limits: DATASTORE_LIMITS,
   partition: () => KIND,
   isAtomic: false,
-  removesTogether: true,
   // A lookup has one mask: entities wanted whole and in part are asked for side by side.
   groups: (requests) => {
     const isWhole = ({ parts }: ReadRequest): boolean => parts === 'all';
@@ -55,7 +50,6 @@ const AZURE: Shape = {
   limits: AZURE_LIMITS,
   partition: (id) => AZURE_LIMITS.lane(id),
   isAtomic: true,
-  removesTogether: false,
   groups: (requests) => requests.map((request) => [request]),
 };
 
@@ -111,7 +105,7 @@ export function modelledDriver(service: ModelledService, state: MemoryState): Dr
     },
     async remove(removals, { timeoutMs }) {
       checkRemovals(removals, limits);
-      if (shape.removesTogether) return remove(removals, timeoutMs);
+      if (!shape.isAtomic) return remove(removals, timeoutMs);
       return (await Promise.all(removals.map((removal) => remove([removal], timeoutMs)))).flat();
     },
     async list(prefix, cursor, count, { timeoutMs }) {

@@ -4,12 +4,10 @@ import type { ProviderParameters } from '../data/parameters.ts';
 import { PacedQueue } from './rate-limits.ts';
 
 interface KeyRange {
-  /** Its least key. */
   readonly low: string;
   readonly queue: PacedQueue;
   /** Since when writes wait here; undefined while they do not. */
   busySinceMs: number | undefined;
-  /** The last keys written. */
   readonly recent: string[];
   written: number;
 }

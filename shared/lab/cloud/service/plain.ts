@@ -25,7 +25,6 @@ export function plainState(madeUp: PlainState['madeUp'] = () => undefined): Plai
 /** A record as it is handed over: its bytes are those of its fields. */
 type PlainItem = Pick<PlainRecord, 'bytes'> & { readonly key: string };
 
-/** How the provider's SDK sends. */
 interface Habits {
   /** Most records in one `putMany`. */
   readonly putManyMax: number;
@@ -71,7 +70,6 @@ export class PlainTable {
     this.#habits = HABITS[service.parameters.data.provider];
   }
 
-  /** The record's bytes; undefined if there is none. One request. */
   get(key: string): Promise<number | undefined> {
     const accesses = [this.#access(key, 'read', 0)];
     return sendBySdk(this.#service, {

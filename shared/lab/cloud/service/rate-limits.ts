@@ -71,7 +71,6 @@ export class Ramp {
     this.#periodMs = nowMs;
   }
 
-  /** As of a PacedQueue. */
   waitMs(nowMs: number, units: number): number | undefined {
     while (nowMs >= this.#periodMs + this.#everyMs) {
       const grown = (this.#growth * this.#carried * 1_000) / this.#everyMs;

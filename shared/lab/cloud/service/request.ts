@@ -1,7 +1,6 @@
 // Requests to a modelled service, and their failures.
 import type { RequestKind } from '../data/parameters.ts';
 
-/** One entity that a request touches. */
 export interface Access {
   readonly id: string;
   /** Azure: the partition. Datastore: the kind. */
@@ -32,9 +31,7 @@ export interface ModelRequest {
   readonly transaction?: Transaction | undefined;
 }
 
-/** The meaning of an effect's result for the service. */
 export interface Reply {
-  /** Bytes that travel back. */
   bytes: number;
   /** Entities that a list or query found; 0 of any other kind. */
   entities: number;
@@ -51,7 +48,6 @@ export type Describe<T> = (result: T, reply: Reply) => void;
  */
 export type Failure = 'throttled' | 'contended' | 'lost' | 'timed-out';
 
-/** A request's failure, as its caller sees it. */
 export class ServiceFailure extends Error {
   readonly code: Failure;
 

@@ -10,7 +10,6 @@ const RETRIED: Readonly<Record<Provider, readonly Failure[]>> = {
   'azure-tables': ['throttled', 'timed-out', 'lost'],
 };
 
-/** A request with its effect, and the meaning of its result. */
 interface SdkCall<T> extends Omit<ModelRequest, 'timeoutMs'> {
   readonly effect: () => T;
   readonly describe?: Describe<T>;

@@ -5,7 +5,6 @@ import type { Claimant, EntityLocks } from './entity-locks.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { type Describe, FAILURES, type Failure, type ModelRequest, type Reply } from './request.ts';
 
-/** The next event on the way. */
 type Step = 'arrive' | 'claim' | 'take-effect' | 'settle';
 
 const NOTHING: Reply = { bytes: 0, entities: 0, isRefused: false };
@@ -64,7 +63,6 @@ export class Transit<T> implements Claimant, Happening {
     }
   }
 
-  /** Called when it holds its entities. */
   proceed(): void {
     const { transaction, accesses } = this.#request;
     this.#isWaiting = false;

@@ -63,19 +63,16 @@ function bytesOf({ parts }: StoredEntity): number {
 
 function madeUpEntity(tree: MadeUpTree, place: NodePlace): StoredEntity {
   const header = headerOf(tree, place);
+  // Each node was inserted by an attempt of its own.
+  const attempt = header.container === ROOT_CONTAINER ? MADE_UP_INCARNATION : header.container;
   const parts = new Map<PartName, Uint8Array>([
     [HEADER_PART, encodeHeader(header)],
-    [COMMIT_PART, Buffer.from(attemptOf(header), 'hex')],
+    [COMMIT_PART, Buffer.from(attempt, 'hex')],
   ]);
   for (const { slot, content } of header.pages) parts.set(pagePart(slot), content.sealed!);
   const { limits } = tree.rules;
   const chunksPeak = new Map([...parts].map(([name, bytes]) => [name, chunksOf(bytes.length, limits)]));
   return { version: MADE_UP_VERSION, parts, chunksPeak };
-}
-
-/** The attempt that inserted the node: each has one of its own. */
-function attemptOf({ container }: Header): Id64 {
-  return container === ROOT_CONTAINER ? MADE_UP_INCARNATION : container;
 }
 
 /** As an insert leaves a node, without commits and layers. */

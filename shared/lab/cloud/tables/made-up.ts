@@ -16,14 +16,11 @@ export interface MadeUpTable {
   readonly records: number;
   /** Bytes of text in a record's five fields, as in the comparison's records. */
   readonly recordBytes: number;
-  /** The reading driver's. */
   readonly limits: DriverLimits;
-  /** As in the store. */
   readonly containerBytesMax?: number;
 }
 
 const KEY_DIGITS = 10;
-/** The first number of more digits. */
 const RECORDS_END = 10_000_000_000;
 
 /** The key of record `index`: keys stand in the order of their indexes. */
@@ -31,7 +28,6 @@ export function madeUpKey(index: number): string {
   return `customer:${String(index).padStart(KEY_DIGITS, '0')}`;
 }
 
-/** All nodes are of one incarnation. */
 export const MADE_UP_INCARNATION = '6d616465202d7570' as Id64;
 
 /** A node's place: level 0 has the leaves, index 0 is the leftmost of a level. */

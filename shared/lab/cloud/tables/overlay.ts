@@ -2,7 +2,6 @@
 import type { MemoryEntities, StoredEntity } from '../../../drivers/memory/effects.ts';
 import type { EntityId } from '../../../store/contract/driver.ts';
 
-/** Entities that nobody changes. */
 type Base = Pick<MemoryEntities, 'get' | 'keys'>;
 
 export class OverlayEntities implements MemoryEntities {

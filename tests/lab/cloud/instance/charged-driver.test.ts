@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import type { ContainerCosts } from '../../../../shared/lab/cloud/data/processor.ts';
 import { chargedDriver } from '../../../../shared/lab/cloud/instance/charged-driver.ts';
-import { Processor } from '../../../../shared/lab/cloud/instance/processor.ts';
+import { Processor } from '../../../../shared/lab/cloud/instance/instance.ts';
 import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 import { entityId, partName } from '../../../support/ids.ts';
 

@@ -1,6 +1,6 @@
 // A store inside a modelled instance learns how busy its processor is.
 import { expect, test } from 'vitest';
-import { Processor } from '../../../../shared/lab/cloud/instance/processor.ts';
+import { Processor } from '../../../../shared/lab/cloud/instance/instance.ts';
 import { InstanceRuntime } from '../../../../shared/lab/cloud/instance/runtime.ts';
 import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 
