@@ -1,6 +1,6 @@
 // Bills worked out by hand; the arithmetic stands in the comments.
 import { describe, expect, test } from 'vitest';
-import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
+import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { billOf } from '../../../shared/lab/cost/bill.ts';
 import { billedMs, billedSecondsADay, computeQuantities } from '../../../shared/lab/cost/compute.ts';
 import { dollarsPerMillionRecords, operationPrices } from '../../../shared/lab/cost/operations.ts';
@@ -43,10 +43,8 @@ describe('operations', () => {
     const google = operationPrices(PRICES_2026_11, 'datastore', 'us-central1');
     expect(dollarsPerMillionRecords(billable, 2_000, google)).toBeCloseTo(1.55, 10);
     // In nam5 every operation costs twice as much.
-    expect(dollarsPerMillionRecords(billable, 2_000, operationPrices(PRICES_2026_11, 'datastore', 'nam5'))).toBeCloseTo(
-      3.1,
-      10,
-    );
+    const nam5 = operationPrices(PRICES_2026_11, 'datastore', 'nam5');
+    expect(dollarsPerMillionRecords(billable, 2_000, nam5)).toBeCloseTo(3.1, 10);
     // 1,000 requests for 100,000 records: 10,000 requests a million, at 0.00036 dollars per 10,000.
     const requests = { reads: 0, writes: 1_000, deletes: 0 };
     const eastus = operationPrices(PRICES_2026_11, 'azure-tables', 'eastus');
@@ -60,81 +58,73 @@ describe('operations', () => {
 });
 
 describe('a bill', () => {
-  test('is each quantity times its price, and the free tier apart: Datastore', () => {
-    const bill = billOf(
-      {
-        reads: 6_000_000,
-        writes: 1_000_000,
-        deletes: 300_000,
-        storageGib: 10,
-        requests: 3_000_000,
-        vcpuSeconds: 300_000,
-        gibSeconds: 600_000,
-        egressGib: 5,
-      },
-      PRICES_2026_11,
+  /** The quantity of each meter, its dollars, how much is free, and the dollars of that. */
+  test.each<[Provider, string, [Meter, number, number, number, number][], dollars: number, freeDollars: number]>([
+    [
       'datastore',
       'us-central1',
-    );
-    const expected: [Meter, number, number, number][] = [
-      // 60 x 0.03 = 1.80; free: 30 x 50,000 = 1,500,000 = 15 x 0.03 = 0.45.
-      ['reads', 1.8, 1_500_000, 0.45],
-      // 10 x 0.09 = 0.90; free: 30 x 20,000 = 600,000 = 6 x 0.09 = 0.54.
-      ['writes', 0.9, 600_000, 0.54],
-      // 3 x 0.01 = 0.03; 600,000 are free, so all of it.
-      ['deletes', 0.03, 300_000, 0.03],
-      // 10 x 0.15 = 1.50; 1 GiB free = 0.15.
-      ['storageGib', 1.5, 1, 0.15],
-      // 3 x 0.40 = 1.20; free: 2 x 0.40 = 0.80.
-      ['requests', 1.2, 2_000_000, 0.8],
-      // 300,000 x 0.000024 = 7.20; free: 180,000 x 0.000024 = 4.32.
-      ['vcpuSeconds', 7.2, 180_000, 4.32],
-      // 600,000 x 0.0000025 = 1.50; free: 360,000 x 0.0000025 = 0.90.
-      ['gibSeconds', 1.5, 360_000, 0.9],
-      // 5 x 0.12 = 0.60; 1 GiB free = 0.12.
-      ['egressGib', 0.6, 1, 0.12],
-    ];
-    expectLines(bill, expected);
-    // 1.80 + 0.90 + 0.03 + 1.50 + 1.20 + 7.20 + 1.50 + 0.60 = 14.73. Free: 0.45 + 0.54 + 0.03 +
-    // 0.15 + 0.80 + 4.32 + 0.90 + 0.12 = 7.31.
-    expect(bill.dollars).toBeCloseTo(14.73, 10);
-    expect(bill.freeDollars).toBeCloseTo(7.31, 10);
-    expect(bill.unpriced).toEqual([]);
-  });
-
-  test('is each quantity times its price, and the free tier apart: Azure', () => {
-    const bill = billOf(
-      {
-        reads: 6_000_000,
-        writes: 1_000_000,
-        deletes: 300_000,
-        storageGib: 10,
-        requests: 3_000_000,
-        gibSeconds: 600_000,
-        egressGib: 150,
-      },
-      PRICES_2026_11,
+      [
+        // 60 x 0.03 = 1.80; free: 30 x 50,000 = 1,500,000 = 15 x 0.03 = 0.45.
+        ['reads', 6_000_000, 1.8, 1_500_000, 0.45],
+        // 10 x 0.09 = 0.90; free: 30 x 20,000 = 600,000 = 6 x 0.09 = 0.54.
+        ['writes', 1_000_000, 0.9, 600_000, 0.54],
+        // 3 x 0.01 = 0.03; 600,000 are free, so all of it.
+        ['deletes', 300_000, 0.03, 300_000, 0.03],
+        // 10 x 0.15 = 1.50; 1 GiB free = 0.15.
+        ['storageGib', 10, 1.5, 1, 0.15],
+        // 3 x 0.40 = 1.20; free: 2 x 0.40 = 0.80.
+        ['requests', 3_000_000, 1.2, 2_000_000, 0.8],
+        // 300,000 x 0.000024 = 7.20; free: 180,000 x 0.000024 = 4.32.
+        ['vcpuSeconds', 300_000, 7.2, 180_000, 4.32],
+        // 600,000 x 0.0000025 = 1.50; free: 360,000 x 0.0000025 = 0.90.
+        ['gibSeconds', 600_000, 1.5, 360_000, 0.9],
+        // 5 x 0.12 = 0.60; 1 GiB free = 0.12.
+        ['egressGib', 5, 0.6, 1, 0.12],
+      ],
+      // 1.80 + 0.90 + 0.03 + 1.50 + 1.20 + 7.20 + 1.50 + 0.60; free: 0.45 + 0.54 + 0.03 + 0.15 +
+      // 0.80 + 4.32 + 0.90 + 0.12.
+      14.73,
+      7.31,
+    ],
+    [
       'azure-tables',
       'eastus',
-    );
-    expectLines(bill, [
-      // 600 x 0.00036 = 0.216; 100 x 0.00036 = 0.036; 30 x 0.00036 = 0.0108; no free tier.
-      ['reads', 0.216, 0, 0],
-      ['writes', 0.036, 0, 0],
-      ['deletes', 0.0108, 0, 0],
-      // 10 x 0.045.
-      ['storageGib', 0.45, 0, 0],
-      // 3 x 0.40 = 1.20; free: 0.25 x 0.40 = 0.10.
-      ['requests', 1.2, 250_000, 0.1],
-      // 600,000 x 0.000026 = 15.60; free: 100,000 x 0.000026 = 2.60.
-      ['gibSeconds', 15.6, 100_000, 2.6],
-      // 150 x 0.087 = 13.05; free: 100 x 0.087 = 8.70.
-      ['egressGib', 13.05, 100, 8.7],
-    ]);
-    // 0.216 + 0.036 + 0.0108 + 0.45 + 1.20 + 15.60 + 13.05 = 30.5628; 0.10 + 2.60 + 8.70 = 11.40.
-    expect(bill.dollars).toBeCloseTo(30.5628, 10);
-    expect(bill.freeDollars).toBeCloseTo(11.4, 10);
-  });
+      [
+        // 600 x 0.00036 = 0.216; 100 x 0.00036 = 0.036; 30 x 0.00036 = 0.0108; no free tier.
+        ['reads', 6_000_000, 0.216, 0, 0],
+        ['writes', 1_000_000, 0.036, 0, 0],
+        ['deletes', 300_000, 0.0108, 0, 0],
+        // 10 x 0.045.
+        ['storageGib', 10, 0.45, 0, 0],
+        // 3 x 0.40 = 1.20; free: 0.25 x 0.40 = 0.10.
+        ['requests', 3_000_000, 1.2, 250_000, 0.1],
+        // 600,000 x 0.000026 = 15.60; free: 100,000 x 0.000026 = 2.60.
+        ['gibSeconds', 600_000, 15.6, 100_000, 2.6],
+        // 150 x 0.087 = 13.05; free: 100 x 0.087 = 8.70.
+        ['egressGib', 150, 13.05, 100, 8.7],
+      ],
+      // 0.216 + 0.036 + 0.0108 + 0.45 + 1.20 + 15.60 + 13.05; free: 0.10 + 2.60 + 8.70.
+      30.5628,
+      11.4,
+    ],
+  ])(
+    'of %s is each quantity times its price, and the free tier apart',
+    (provider, region, lines, dollars, freeDollars) => {
+      const quantities = Object.fromEntries(lines.map(([meter, quantity]) => [meter, quantity]));
+      expect(billOf(quantities, PRICES_2026_11, provider, region)).toEqual({
+        lines: lines.map(([meter, quantity, cost, freeQuantity, free]) => ({
+          meter,
+          quantity,
+          dollars: expect.closeTo(cost, 10) as number,
+          freeQuantity,
+          freeDollars: expect.closeTo(free, 10) as number,
+        })),
+        dollars: expect.closeTo(dollars, 10) as number,
+        freeDollars: expect.closeTo(freeDollars, 10) as number,
+        unpriced: [],
+      });
+    },
+  );
 
   test.each([
     // Free: 50,000 reads a day, 1,500,000 a month.
@@ -189,30 +179,33 @@ describe('functions', () => {
 
   const instance = { vcpus: 1, memoryGib: 2, concurrency: 32 };
 
-  test('are billed one by one while calls are rare', () => {
+  const { concurrency } = instance;
+  test.each<
+    [string, kinds: [callsPerDay: number, durationMs: number][], concurrency: number, google: number, azure: number]
+  >([
     // 10 calls a day do not overlap: 10 x 0.1 s on Google, 10 x 1 s on Azure.
-    const rare = [{ callsPerDay: 10, durationMs: 20 }];
-    expect(billedSecondsADay(rare, instance, datastore.billedPeriod)).toBeCloseTo(1, 4);
-    expect(billedSecondsADay(rare, instance, azure.billedPeriod)).toBeCloseTo(10, 2);
-  });
-
-  test('share an instance’s time where calls overlap', () => {
-    // A call a second bills 1 - e^-0.1 of 86,400 s on Google (0.1 s a call): 8,222.04 s. On Azure
-    // (1 s a call) 1 - e^-1: 54,615.22 s.
-    const steady = [{ callsPerDay: 86_400, durationMs: 20 }];
-    expect(billedSecondsADay(steady, instance, datastore.billedPeriod)).toBeCloseTo(8_222.04, 1);
-    expect(billedSecondsADay(steady, instance, azure.billedPeriod)).toBeCloseTo(54_615.22, 1);
-  });
-
-  test('are billed all day, and as many as the load needs', () => {
+    ['one by one while calls are rare', [[10, 20]], concurrency, 1, 10],
+    // A call a second bills 1 - e^-0.1 of 86,400 s on Google (0.1 s a call), on Azure 1 - e^-1.
+    ['for time that overlapping calls share', [[86_400, 20]], concurrency, 8_222.05, 54_615.22],
     // 1,000 calls a second of 0.1 s keep 100 in flight: 4 instances of 32, none ever idle.
-    const busy = [
-      { callsPerDay: 600 * 86_400, durationMs: 100 },
-      { callsPerDay: 400 * 86_400, durationMs: 100 },
-    ];
-    expect(billedSecondsADay(busy, instance, datastore.billedPeriod)).toBeCloseTo(4 * 86_400, 3);
-    // An instance that takes 100 at a time is enough.
-    expect(billedSecondsADay(busy, { ...instance, concurrency: 100 }, datastore.billedPeriod)).toBeCloseTo(86_400, 3);
+    [
+      'all day',
+      [
+        [600 * 86_400, 100],
+        [400 * 86_400, 100],
+      ],
+      concurrency,
+      4 * 86_400,
+      4 * 86_400,
+    ],
+    ['as few as take the load', [[1_000 * 86_400, 100]], 100, 86_400, 86_400],
+    ['nothing where nobody calls', [[0, 5]], concurrency, 0, 0],
+  ])('are billed %s', (_, kinds, taken, google, microsoft) => {
+    const calls = kinds.map(([callsPerDay, durationMs]) => ({ callsPerDay, durationMs }));
+    const billed = [datastore, azure].map(({ billedPeriod }) =>
+      billedSecondsADay(calls, { ...instance, concurrency: taken }, billedPeriod),
+    );
+    expect(billed).toEqual([google, microsoft].map((seconds) => expect.closeTo(seconds, 2) as number));
   });
 
   test('count calls, memory and, on Google, processors', () => {
@@ -228,26 +221,7 @@ describe('functions', () => {
       gibSeconds: expect.closeTo(109_230.43, 1) as number,
     });
   });
-
-  test('that nobody calls cost nothing', () => {
-    expect(billedSecondsADay([{ callsPerDay: 0, durationMs: 5 }], instance, azure.billedPeriod)).toBe(0);
-  });
 });
-
-function expectLines(
-  bill: ReturnType<typeof billOf>,
-  expected: [meter: Meter, dollars: number, freeQuantity: number, freeDollars: number][],
-): void {
-  expect(bill.lines).toEqual(
-    expected.map(([meter, dollars, freeQuantity, freeDollars]) => ({
-      meter,
-      quantity: expect.any(Number) as number,
-      dollars: expect.closeTo(dollars, 10) as number,
-      freeQuantity,
-      freeDollars: expect.closeTo(freeDollars, 10) as number,
-    })),
-  );
-}
 
 /** Each price, free tier and period that has a source, by its path. */
 function originsIn(value: unknown, where: string): Record<string, Origin> {

@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { plainBytes } from '../../../infra/lab/stored-bytes.ts';
 import { seededRandom, randomInt } from '../../../shared/lab/kit/random.ts';
+import { increase } from '../../../shared/lab/kit/usage.ts';
 import { recordSource } from '../../../shared/lab/work/records.ts';
-import { PROVIDERS, type Provider } from '../../../shared/lab/kit/dimensions.ts';
+import { PROVIDERS, type Provider, type UsersLayout } from '../../../shared/lab/kit/dimensions.ts';
 import { billableOf } from '../../../shared/lab/cost/billable.ts';
 import { assumptionsOf, estimateOf } from '../../../shared/lab/cost/estimate.ts';
 import { STORED_BYTES } from '../../../shared/lab/cost/figures.ts';
@@ -25,6 +26,7 @@ import { type DriverCounters, measured } from '../../../shared/drivers/measured.
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
+import { expectWithin } from '../expect-within.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const GUARD = new URL('../../../infra/lab/model/guard.tsv', import.meta.url);
@@ -44,36 +46,21 @@ function caseOf(provider: Provider, calls: Partial<Calls> = {}, workload: Partia
 }
 
 describe('billed operations of a day', () => {
-  test('of an entity a record', () => {
-    // Datastore: 100,000 reads + 2 scans of 1,000,000. Azure: 2 x 1,000 pages of 1,000 entities.
-    expect(operationsOf('record', caseOf('datastore'))).toEqual({ reads: 2_100_000, writes: 10_000, deletes: 1_000 });
-    expect(operationsOf('record', caseOf('azure-tables'))).toEqual({ reads: 102_000, writes: 10_000, deletes: 1_000 });
-  });
-
-  test('of the SDK’s batches: Datastore bills entities all the same, Azure group transactions of 100', () => {
-    const calls = { recordsPerCall: 250 };
-    expect(operationsOf('batch', caseOf('datastore', calls))).toEqual({
-      reads: 2_100_000,
-      writes: 10_000,
-      deletes: 1_000,
-    });
-    // 250 records are 3 transactions: 10,000 / 250 x 3 = 120, 1,000 / 250 x 3 = 12. Single reads.
-    expect(operationsOf('batch', caseOf('azure-tables', calls))).toEqual({
-      reads: 102_000,
-      writes: expect.closeTo(120, 8) as number,
-      deletes: expect.closeTo(12, 8) as number,
-    });
-  });
-
-  test('of containers, one record a call', () => {
+  test.each<[UsersLayout, Provider, recordsPerCall: number, reads: number, writes: number, deletes: number]>([
+    // 100,000 reads and 2 scans of 1,000,000. Azure: 2 x 1,000 pages of 1,000 entities.
+    ['record', 'datastore', 1, 2_100_000, 10_000, 1_000],
+    ['record', 'azure-tables', 1, 102_000, 10_000, 1_000],
+    // Datastore bills entities all the same, Azure group transactions of 100. 250 records are 3:
+    // 10,000 / 250 x 3 = 120, 1,000 / 250 x 3 = 12. Single reads.
+    ['batch', 'datastore', 250, 2_100_000, 10_000, 1_000],
+    ['batch', 'azure-tables', 250, 102_000, 120, 12],
     // 1,000,000 x 309 bytes / 400,000 = 772.5: 773 containers. Writes: 10,000 + 1,000 deletes.
     // Reads: 100,000 + 2 x 773.
-    for (const provider of PROVIDERS)
-      expect(operationsOf('container', caseOf(provider))).toEqual({
-        reads: expect.closeTo(101_546, 6) as number,
-        writes: expect.closeTo(11_000, 6) as number,
-        deletes: 0,
-      });
+    ['container', 'datastore', 1, 101_546, 11_000, 0],
+    ['container', 'azure-tables', 1, 101_546, 11_000, 0],
+  ])('of %s on %s, %i records a call', (layout, provider, recordsPerCall, ...operations) => {
+    const { reads, writes, deletes } = operationsOf(layout, caseOf(provider, { recordsPerCall }));
+    expect([reads, writes, deletes]).toEqual(operations.map((count) => expect.closeTo(count, 6) as number));
   });
 
   test('of containers that four instances write: they look first, and are refused where they meet', () => {
@@ -93,10 +80,8 @@ describe('billed operations of a day', () => {
   test('of a table larger than what an instance knows: a second read for what it does not', () => {
     // 1e9 records fill 772,500 containers; the process knows 1,759.
     const large = { records: 1_000_000_000, writesPerDay: 0, deletesPerDay: 0, scansPerDay: 0 };
-    expect(operationsOf('container', caseOf('azure-tables', {}, large)).reads).toBeCloseTo(
-      100_000 * (2 - 1_759 / 772_500),
-      6,
-    );
+    const { reads } = operationsOf('container', caseOf('azure-tables', {}, large));
+    expect(reads).toBeCloseTo(100_000 * (2 - 1_759 / 772_500), 6);
   });
 
   test('of containers, with records of a call beside each other', () => {
@@ -110,27 +95,20 @@ describe('billed operations of a day', () => {
 describe('containers that a call touches', () => {
   test.each([
     // 4 x (1 - 0.75^2) = 1.75. 50 records meet the one container; 1,000 meet nearly all of ten.
-    [4, 2, 1.75],
-    [1, 50, 1],
-    [773, 1, 1],
-    [10, 1_000, 10],
-  ])('of %i, for %i random records: %d', (containers, recordsPerCall, touched) => {
-    expect(containersTouched(containers, 1_000_000, { ...CALLS, recordsPerCall })).toBeCloseTo(touched, 9);
-  });
-
-  test('are never more than there are', () => {
-    const calls = { ...CALLS, recordsPerCall: 1_000, keys: 'together' } as const;
-    expect(containersTouched(2, 900, calls)).toBe(2);
+    [4, 2, 'random', 1.75],
+    [1, 50, 'random', 1],
+    [773, 1, 'random', 1],
+    [10, 1_000, 'random', 10],
+    [2, 10_000_000, 'together', 2],
+  ] as const)('of %i, for %i %s records: %d', (containers, recordsPerCall, keys, touched) => {
+    expect(containersTouched(containers, 1_000_000, { ...CALLS, recordsPerCall, keys })).toBeCloseTo(touched, 9);
   });
 });
 
 describe('a month', () => {
   test('of an entity a record on Azure', () => {
-    const { gibSeconds, ...others } = monthlyQuantities(
-      'record',
-      caseOf('azure-tables'),
-      PRICES_2026_11.providers['azure-tables'],
-    );
+    const prices = PRICES_2026_11.providers['azure-tables'];
+    const { gibSeconds, ...others } = monthlyQuantities('record', caseOf('azure-tables'), prices);
     expect(others).toEqual({
       // 30 x 102,000, 30 x 10,000, 30 x 1,000.
       reads: 3_060_000,
@@ -183,30 +161,20 @@ describe('the figures that estimates rest on', async () => {
   /** Rows of the model's guard: `4 x 4 put` of the container layout on either cloud. */
   const lines = (await readFile(GUARD, 'utf8')).split('\n').filter((line) => !line.startsWith('#'));
   const [names = [], ...rows] = lines.map((line) => line.split('\t'));
-  const of = (row: readonly string[], name: string): string => row[names.indexOf(name)]!;
-  const played = rows
-    .filter((row) => of(row, 'layout') === 'container')
-    .flatMap((row) => {
-      const [, instances, callers] = /^(\d+) x (\d+) (?:put|read)(?:, .*KiB)?$/.exec(of(row, 'case')) ?? [];
-      const [containers, billed] = ['containers', 'billed/op'].map((name) => Number(of(row, name)));
-      if (instances === undefined) return [];
-      const isPut = of(row, 'case').includes('put');
-      return {
-        isPut,
-        instances: Number(instances),
-        callers: Number(callers),
-        containers: containers!,
-        billed: billed!,
-      };
-    });
+  const played = rows.flatMap((row) => {
+    const of = (name: string): string => row[names.indexOf(name)]!;
+    const [, instances, callers, verb] = /^(\d+) x (\d+) (put|read)(?:, .*KiB)?$/.exec(of('case') ?? '') ?? [];
+    if (instances === undefined || of('layout') !== 'container') return [];
+    const [containers, billed] = [Number(of('containers')), Number(of('billed/op'))];
+    return { isPut: verb === 'put', instances: Number(instances), callers: Number(callers), containers, billed };
+  });
 
   test('puts of several instances cost the model little more than the formula, though their containers still split', () => {
     const several = played.filter(({ isPut, instances }) => isPut && instances > 1);
     expect(several.length).toBeGreaterThanOrEqual(4);
     for (const { instances, callers, containers, billed } of several) {
       const { reads, writes } = operationsAPut(instances, instances * callers, containers);
-      expect(billed / (reads + writes)).toBeGreaterThan(2 / 3);
-      expect(billed / (reads + writes)).toBeLessThan(1.6);
+      expectWithin(billed / (reads + writes), 1.13, 0.41);
     }
   });
 
@@ -229,7 +197,7 @@ describe('the figures that estimates rest on', async () => {
       const source = recordSource(1, recordBytes);
       const sizes = Array.from({ length: 1_000 }, (_, index) => plainBytes(provider, 'Container', source(index, 0)));
       const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
-      expect(Math.abs(mean / (fixed + factor * recordBytes) - 1)).toBeLessThan(0.03);
+      expectWithin(mean, fixed + factor * recordBytes, 0.03);
     }
   });
 
@@ -247,7 +215,7 @@ describe('the figures that estimates rest on', async () => {
     });
     // A load leaves 10,000 x 309 bytes / 400,000 = 7.7 containers: CONTAINERS.storedBytes.
     expect(scanned).toMatchObject({ writes: 0, deletes: 0 });
-    expect(Math.abs(scanned.reads / containers - 1)).toBeLessThan(0.25);
+    expectWithin(scanned.reads, containers, 0.25);
 
     const got = await billedBy(counters, async () => {
       for (const { key } of drawn(200)) await table.get(key);
@@ -267,7 +235,7 @@ describe('the figures that estimates rest on', async () => {
     const gotMany = await billedBy(counters, async () => {
       for (let call = 0; call < 10; call++) await table.getMany(drawn(100).map(({ key }) => key));
     });
-    expect(Math.abs(gotMany.reads / expected - 1)).toBeLessThan(0.1);
+    expectWithin(gotMany.reads, expected, 0.1);
     const putMany = await billedBy(counters, async () => {
       for (let call = 0; call < 10; call++) await table.putMany(drawn(100));
     });
@@ -284,11 +252,9 @@ describe('the figures that estimates rest on', async () => {
     const before = { ...counters };
     for (let call = 0; call < 10; call++)
       await runtime.run(table.putMany(Array.from({ length: 100 }, () => items[randomInt(random, records)]!)));
-    const billed =
-      billableOf('azure-tables', counters).billable.writes - billableOf('azure-tables', before).billable.writes;
-    expect(billed).toBeLessThan(
-      billableOf('datastore', counters).billable.writes - billableOf('datastore', before).billable.writes,
-    );
+    const billed = (provider: Provider) =>
+      billableOf(provider, counters).billable.writes - billableOf(provider, before).billable.writes;
+    expect(billed('azure-tables')).toBeLessThan(billed('datastore'));
     await store.close();
   });
 
@@ -317,10 +283,5 @@ async function loadedTable(records: number, limits: Partial<DriverLimits> = {}) 
 async function billedBy(counters: DriverCounters, work: () => Promise<void>) {
   const before = billableOf('datastore', counters).billable;
   await work();
-  const after = billableOf('datastore', counters).billable;
-  return {
-    reads: after.reads - before.reads,
-    writes: after.writes - before.writes,
-    deletes: after.deletes - before.deletes,
-  };
+  return increase(before, billableOf('datastore', counters).billable);
 }

@@ -1,15 +1,8 @@
 import { expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
-import {
-  cents,
-  decimal,
-  dollars,
-  factor,
-  intervalText,
-  threeDigits,
-  whole,
-  withUnit,
-} from '../../../shared/lab/kit/format.ts';
+import * as format from '../../../shared/lab/kit/format.ts';
+
+const { cents, decimal, dollars, factor, intervalText, threeDigits, whole, withUnit } = format;
 
 test.each([
   [

@@ -16,19 +16,18 @@ function answering() {
   return { seen, call };
 }
 
-test('so many callers call at a time, each again as soon as it has its reply, until so many calls are made', async () => {
-  const { seen, call } = answering();
-  await closedLoop(4, afterCalls(12), call);
-  expect(seen).toEqual({ now: 0, most: 4, byCaller: [3, 3, 3, 3] });
-});
-
-test('callers for whom no call is left make none', async () => {
-  const { seen, call } = answering();
-  await closedLoop(4, afterCalls(2), call);
-  expect(seen.byCaller).toEqual([1, 1]);
-  await closedLoop(4, () => true, call);
-  expect(seen.byCaller).toEqual([1, 1]);
-});
+test.each([
+  [12, 4, [3, 3, 3, 3]],
+  [2, 2, [1, 1]],
+  [0, 0, []],
+])(
+  'four callers make %i calls, %i at a time, each again as soon as it has its reply',
+  async (calls, most, byCaller) => {
+    const { seen, call } = answering();
+    await closedLoop(4, afterCalls(calls), call);
+    expect(seen).toEqual({ now: 0, most, byCaller });
+  },
+);
 
 test('a loop of so much time begins with itself, and begins no call after that', async () => {
   let nowMs = 1_000;

@@ -16,6 +16,7 @@ import { Clock } from '../fake-store.ts';
 import { cell, COUNTERS, type FakeOptions, type FakeTargets, fakeTargets } from '../fakes.ts';
 
 const signal = new AbortController().signal;
+const UNWARMED = { leastMs: 0, mostMs: 0 };
 
 interface Ran {
   readonly result: CellResult;
@@ -45,52 +46,43 @@ const lengthOf = async (latencyMs: number, mostMs = 400): Promise<number> =>
   (await ran({ layout: 'container', warmup: { leastMs: 0, mostMs } }, { latencyMs })).result.durationMs;
 
 describe('a cell', () => {
-  test('counts the replies within the window, and neither warm-up nor what was only sent', async () => {
+  test('counts the replies within the window, not what was only sent, and how its processor was', async () => {
     const { result } = await ran({});
     // 20 ms of warm-up and 100 ms of window at 10 ms a record.
-    expect(result.recordsTotal).toBe(12);
-    expect(result.records).toBeCloseTo(10);
-    expect(result.durationMs).toBe(100);
+    expect(result).toMatchObject({ recordsTotal: 12, records: expect.closeTo(10), durationMs: 100, store: null });
     expect(decodeHistogram(result.histogram).totalCount).toBe(10);
+    expect(result).toMatchObject({ firstOperationMs: 10, uptimeMs: 5_000, memoryBytes: 50_000_000 });
+    expect(result.processor).toEqual({ wait: 0.25, stolen: 0, busy: 0.75 });
+    expect(cellResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
   });
 
-  test('tells what the store counted of it, and nothing where there is no store', async () => {
+  test('tells what the store counted of it', async () => {
     const { result } = await ran({ layout: 'container', workload: 'ycsb-c' });
     expect(result.store).toEqual({ ...COUNTERS, commits: result.usage.requests });
-    expect((await ran({})).result.store).toBeNull();
-  });
-
-  test('answers what its schema says', async () => {
-    const { result } = await ran({});
-    expect(cellResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
-    expect(result).toMatchObject({ firstOperationMs: 10, uptimeMs: 5_000, memoryBytes: 50_000_000 });
   });
 
   test('counts errors by code, and not as records', async () => {
-    const { result } = await ran({ warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 1, fail: failEverySecond });
+    const { result } = await ran({ warmup: UNWARMED }, { latencyMs: 1, fail: failEverySecond });
     expect(result.errors['throttled']).toBeGreaterThan(20);
     expect(Math.abs(result.errors['throttled']! - result.records)).toBeLessThan(2);
   });
 
   test('in which nothing succeeded is an error that names the codes', async () => {
-    const running = ran({ warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 5, fail: failAlways });
+    const running = ran({ warmup: UNWARMED }, { latencyMs: 5, fail: failAlways });
     await expect(running).rejects.toThrow(/no operation succeeded.*14=/);
     await expect(running).rejects.toBeInstanceOf(CellError);
   });
 
   test('counts the failed records of a batch apart from its written ones', async () => {
-    const { result } = await ran({ layout: 'container', warmup: { leastMs: 0, mostMs: 0 } }, { latencyMs: 50 });
+    const { result } = await ran({ layout: 'container', warmup: UNWARMED }, { latencyMs: 50 });
     // The second call began a millisecond later, and ends that much after the window.
     expect(result.records).toBeCloseTo(1.98 * 499);
     expect(result.errors).toEqual({ Error: 2 });
   });
 
   test('makes its window as many times longer as two replies a caller need by the warm-up, ten times where it had none', async () => {
-    expect(await lengthOf(10)).toBe(100);
-    expect(await lengthOf(90)).toBe(200);
-    expect(await lengthOf(190)).toBe(400);
-    expect(await lengthOf(500)).toBe(1_000);
-    expect(await lengthOf(90, 0)).toBe(100);
+    const lengths = await Promise.all([lengthOf(10), lengthOf(90), lengthOf(190), lengthOf(500), lengthOf(90, 0)]);
+    expect(lengths).toEqual([100, 200, 400, 1_000, 100]);
   });
 
   test('hands over 500 records a call, as five transactions of 100 where that is the most', async () => {
@@ -111,20 +103,13 @@ describe('a cell', () => {
   ])(
     'hands over as many records in container-batch as in batch: with %i keys a lookup',
     async (getManyMax, records) => {
-      const [batch, container] = [
-        await ran({ layout: 'batch', workload: 'ycsb-b' }, { getManyMax }),
-        await ran({ layout: 'container-batch', workload: 'ycsb-b' }, { getManyMax }),
-      ];
+      const batch = await ran({ layout: 'batch', workload: 'ycsb-b' }, { getManyMax });
+      const container = await ran({ layout: 'container-batch', workload: 'ycsb-b' }, { getManyMax });
       expect([batch.result.recordsPerCall, container.result.recordsPerCall]).toEqual([records, records]);
       const verbs = container.targets.log.map((line) => line.replace(/ [0-9]+$/, ''));
       expect(new Set(verbs)).toEqual(new Set(['container getMany', 'container putMany']));
     },
   );
-
-  test('says how its processor was: how long it waited, and how busy it was', async () => {
-    const { result } = await ran({});
-    expect(result.processor).toEqual({ wait: 0.25, stolen: 0, busy: 0.75 });
-  });
 
   test('is cold once an instance', async () => {
     const clock = new Clock();
@@ -151,18 +136,16 @@ describe('a cell', () => {
   });
 });
 
-describe.each(WORKLOADS)('the workload %s', (workload) => {
-  test('mixes its operations as its shares say', async () => {
-    const { log } = (await ran({ workload, durationMs: 10_000, records: 1_000, warmup: { leastMs: 0, mostMs: 0 } }))
-      .targets;
-    const verbs = { read: 'get', update: 'replace', insert: 'insert', scan: 'range', modify: 'modify' } as const;
-    for (const [verb, name] of Object.entries(verbs)) {
-      const share = MIXES[workload].shares[verb as keyof typeof verbs] ?? 0;
-      const found = log.filter((line) => line === `${name} 1`).length / log.length;
-      // The bound is four standard deviations of the binomial distribution.
-      expect(Math.abs(found - share)).toBeLessThanOrEqual(4 * Math.sqrt((share * (1 - share)) / log.length));
-    }
-  });
+test.each(WORKLOADS)('the workload %s mixes its operations as its shares say', async (workload) => {
+  const { targets } = await ran({ workload, durationMs: 10_000, records: 1_000, warmup: UNWARMED });
+  const { log } = targets;
+  const verbs = { read: 'get', update: 'replace', insert: 'insert', scan: 'range', modify: 'modify' } as const;
+  for (const [verb, name] of Object.entries(verbs)) {
+    const share = MIXES[workload].shares[verb as keyof typeof verbs] ?? 0;
+    const found = log.filter((line) => line === `${name} 1`).length / log.length;
+    // The bound is four standard deviations of the binomial distribution.
+    expect(Math.abs(found - share)).toBeLessThanOrEqual(4 * Math.sqrt((share * (1 - share)) / log.length));
+  }
 });
 
 test.each([

@@ -6,9 +6,7 @@ import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { expectWithin } from '../expect-within.ts';
 import { Clock, FakeStore, windowOptions } from '../fake-store.ts';
 
-interface Load extends Partial<
-  Pick<WindowOptions, 'ratePerSecond' | 'arrivals' | 'drawSeed' | 'durationMs' | 'callers' | 'windowAtMs'>
-> {
+interface Load extends Partial<WindowOptions> {
   readonly servers: number;
   readonly serviceMs: () => number;
   readonly records?: number;
@@ -19,8 +17,7 @@ async function measured(
   clock = new Clock(),
 ): Promise<WindowResult> {
   const store = new FakeStore(clock, servers, serviceMs);
-  const window = runWindow(() => [[store.unit(records)]], windowOptions(clock, options));
-  return await clock.run(window);
+  return clock.run(runWindow(() => [[store.unit(records)]], windowOptions(clock, options)));
 }
 
 const perSecond = ({ records, durationMs }: WindowResult): number => records / (durationMs / 1_000);
@@ -82,12 +79,7 @@ const stalling = (clock: Clock) => () => {
 
 const measuredInStall = async (change: Partial<Load>): Promise<WindowResult> => {
   const clock = new Clock();
-  const load = {
-    servers: 1_000,
-    serviceMs: stalling(clock),
-    durationMs: 1_000,
-    windowAtMs: clock.wallStartMs + 600,
-  };
+  const load = { servers: 1_000, serviceMs: stalling(clock), windowAtMs: clock.wallStartMs + 600 };
   return await measured({ ...load, ...change }, clock);
 };
 
@@ -97,15 +89,12 @@ const arrivalsOf = async (drawSeed: number): Promise<number> => {
 };
 
 describe('an open loop', () => {
-  test.each([50, 100, 400, 790])(
-    'of %i a second on eight servers of 10 ms keeps its rate, and nobody waits',
-    async (rate) => {
-      const result = await measured({ ratePerSecond: rate, callers: 256, servers: 8, serviceMs: () => 10 });
-      expectNear(perSecond(result), rate);
-      expectNear(meanMs(result), 10);
-      expect(result.behindMsMax).toBeLessThan(0.001);
-    },
-  );
+  test.each([50, 100, 400, 790])('of %i a second on eight servers of 10 ms keeps its rate', async (rate) => {
+    const result = await measured({ ratePerSecond: rate, callers: 256, servers: 8, serviceMs: () => 10 });
+    expectNear(perSecond(result), rate);
+    expectNear(meanMs(result), 10);
+    expect(result.behindMsMax).toBeLessThan(0.001);
+  });
 
   test('above what the servers can gives what they can, and latencies that grow from the moment each call was due', async () => {
     const load = { ratePerSecond: 1_600, callers: 256, servers: 8, serviceMs: () => 10, durationMs: 2_000 };
@@ -124,17 +113,14 @@ describe('an open loop', () => {
     ['poisson', 'exponential', 10],
     ['poisson', 'equal', 5],
     ['equidistant', 'equal', 0],
-  ] as const)(
-    'of %s arrivals on one server of %s service times waits as the textbook says',
-    async (arrivals, of, waitMs) => {
-      const random = seededRandom(5);
-      const serviceMs = (): number => (of === 'equal' ? 10 : -10 * Math.log(1 - random()));
-      const load = { ratePerSecond: 50, arrivals, callers: 256, servers: 1, serviceMs, durationMs: 1_000_000 };
-      const result = await measured(load);
-      expectNear(perSecond(result), 50);
-      expectNear(meanMs(result), 10 + waitMs);
-    },
-  );
+  ] as const)('of %s arrivals on one server of %s service times waits %i ms', async (arrivals, of, waitMs) => {
+    const random = seededRandom(5);
+    const serviceMs = (): number => (of === 'equal' ? 10 : -10 * Math.log(1 - random()));
+    const load = { ratePerSecond: 50, arrivals, callers: 256, servers: 1, serviceMs, durationMs: 1_000_000 };
+    const result = await measured(load);
+    expectNear(perSecond(result), 50);
+    expectNear(meanMs(result), 10 + waitMs);
+  });
 
   test('draws its arrivals from the seed', async () => {
     expect(await arrivalsOf(1)).toBe(await arrivalsOf(1));
