@@ -1,6 +1,6 @@
 // Our keys against those of YCSB's Java program. ycsb.json holds its draws, and says how it drew.
 import { describe, expect, test } from 'vitest';
-import type { KeyChoice } from '../../../shared/lab/kit/dimensions.ts';
+import { KEY_CHOICES, type KeyChoice } from '../../../shared/lab/kit/dimensions.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { fnvHash, keyIndexes } from '../../../shared/lab/work/distributions.ts';
 import ycsb from './ycsb.json' with { type: 'json' };
@@ -88,16 +88,13 @@ describe('keys are drawn as YCSB draws them', () => {
 });
 
 test('zipfian-over-records is hotter than YCSB is, and leaves a third of the keys alone', () => {
-  const space = { count: () => 10_000, insertsExpected: 0 };
-  const draw = keyIndexes('zipfian-over-records', space, seededRandom(3));
-  const counts = new Uint32Array(10_000);
-  for (let drawn = 0; drawn < DRAWS; drawn++) counts[draw()]! += 1;
+  const counts = counted({ distribution: 'zipfian-over-records', records: 10_000, insertShare: 0, inserts: 0 });
   expect(Math.max(...counts) / DRAWS).toBeGreaterThan(0.09);
   expect(counts.filter((count) => count === 0).length).toBeGreaterThan(3_000);
 });
 
 test.each([1, 2, 3])('of %i records each choice draws those that are there', (count) => {
-  for (const choice of ['uniform', 'zipfian', 'zipfian-over-records', 'latest'] as const) {
+  for (const choice of KEY_CHOICES) {
     const draw = keyIndexes(choice, { count: () => count, insertsExpected: 0 }, seededRandom(3));
     for (let drawn = 0; drawn < 1_000; drawn++) expect([...Array(count).keys()]).toContain(draw());
   }

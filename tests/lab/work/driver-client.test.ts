@@ -70,11 +70,9 @@ test('records handed over together go in as few writes as lanes and limits allow
     },
   };
   const large = recordSource(1, 10_000, 'ycsb');
-  const records = Array.from({ length: 500 }, (_, index): Operation => ({
-    kind: 'insert',
-    record: large(index, 0),
-    ended,
-  }));
+  const records = Array.from({ length: 500 }, (_, index): Operation => {
+    return { kind: 'insert', record: large(index, 0), ended };
+  });
   const loading = driverClient(azure, 'one');
   expect([...loading.call(records)].flat().reduce((sum, unit) => sum + unit.records, 0)).toBe(500);
   expect(await send(records, loading)).toEqual([]);

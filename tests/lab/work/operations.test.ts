@@ -2,17 +2,19 @@
 import { expect, test } from 'vitest';
 import { type Operation, operationSource } from '../../../shared/lab/work/operations.ts';
 import { keyOf, tenantEnd } from '../../../shared/lab/work/keys.ts';
+import { expectWithin } from '../expect-within.ts';
 import { cell } from '../fakes.ts';
 
 type Insert = Extract<Operation, { kind: 'insert' }>;
 
-/** Draws `count` operations: gathers their inserts, and the keys that they read. */
+/** Draws `count` operations: gathers their inserts, and the keys that they read or scan from. */
 function drawn(next: () => Operation, count: number): { readonly inserts: Insert[]; readonly read: Set<string> } {
   const [inserts, read] = [[] as Insert[], new Set<string>()];
   for (let at = 0; at < count; at++) {
     const operation = next();
     if (operation.kind === 'insert') inserts.push(operation);
     if (operation.kind === 'read') read.add(operation.key);
+    if (operation.kind === 'scan') read.add(operation.from);
   }
   return { inserts, read };
 }
@@ -47,27 +49,19 @@ test('scans begin at records that are there, end with their tenant, and are from
 
 test('scans begin at records that were inserted, too, once all before them are there', () => {
   const next = operationSource(cell({ workload: 'ycsb-e', records: 1_000, insertFrom: 5_000 }));
-  const [inserts, early] = [[] as Insert[], new Set<string>()];
-  while (inserts.length < 60) {
-    const operation = next();
-    if (operation.kind === 'insert') inserts.push(operation);
-    if (operation.kind === 'scan') early.add(operation.from);
-  }
-  const inserted = new Set(inserts.map(({ record }) => record.key));
-  expect([...early].filter((key) => inserted.has(key))).toEqual([]);
-  for (const { ended } of inserts) ended(true);
+  const early = drawn(next, 1_200);
+  const inserted = new Set(early.inserts.map(({ record }) => record.key));
+  expect([...early.read].filter((key) => inserted.has(key))).toEqual([]);
+  for (const { ended } of early.inserts) ended(true);
   const begun = Array.from({ length: 5_000 }, next).flatMap((one) => (one.kind === 'scan' ? one.from : []));
-  // 60 of 1,101 places are new, about one in eighteen. The bounds are a third off.
+  // Some 60 of 1,101 places are new, about one in eighteen. The bounds are a third off.
   const share = begun.filter((key) => inserted.has(key)).length / begun.length;
-  expect(share).toBeGreaterThan(0.035);
-  expect(share).toBeLessThan(0.08);
+  expectWithin(share, inserted.size / 1_101, 1 / 3);
 });
 
 test('a plan may choose the keys in place of the workload', () => {
   const next = operationSource(cell({ workload: 'ycsb-c', keys: 'latest', records: 1_000 }));
-  const reads = Array.from({ length: 1_000 }, next).flatMap((operation) =>
-    operation.kind === 'read' ? operation.key : [],
-  );
+  const reads = Array.from({ length: 1_000 }, next).flatMap((one) => (one.kind === 'read' ? one.key : []));
   const times = (index: number): number => reads.filter((key) => key === keyOf(index)).length;
   expect(times(999)).toBeGreaterThan(80);
   expect(times(0)).toBeLessThan(10);

@@ -25,8 +25,6 @@ describe.each(PROVIDERS)('$name', (data) => {
   });
 });
 
-const set = (overrides: Record<string, number>) => () => new ProviderParameters(DATASTORE_2026_11, overrides);
-
 test('numbers are overridden by name, by a number or by an end of their range', () => {
   const parameters = new ProviderParameters(DATASTORE_2026_11, { 'get.baseMs': 5, 'commit.baseMs': 'high' });
   expect(parameters.get('get.baseMs')).toBe(5);
@@ -35,9 +33,10 @@ test('numbers are overridden by name, by a number or by an end of their range', 
 });
 
 test('a name that does not exist is refused with those that do, and so is what is no number', () => {
-  expect(set({ 'get.basMs': 5 })).toThrow(/no parameter get\.basMs; there are .*get\.baseMs/);
-  expect(set({ 'get.baseMs': -1 })).toThrow('a parameter is a number from 0 up: get.baseMs=-1');
-  expect(set({ 'get.baseMs': Number.NaN })).toThrow('from 0 up');
+  const set = (name: string, value: number) => () => new ProviderParameters(DATASTORE_2026_11, { [name]: value });
+  expect(set('get.basMs', 5)).toThrow(/no parameter get\.basMs; there are .*get\.baseMs/);
+  expect(set('get.baseMs', -1)).toThrow('a parameter is a number from 0 up: get.baseMs=-1');
+  expect(set('get.baseMs', Number.NaN)).toThrow('from 0 up');
 });
 
 test('a run tells which numbers it hangs on: those that were read, and no others', async () => {
@@ -47,10 +46,8 @@ test('a run tells which numbers it hangs on: those that were read, and no others
     service.send(request('get', read('a')), () => 0),
   );
   const { used } = service.parameters;
-  expect(used).toContain('get.baseMs');
-  expect(used).toContain('network.oneWayMs.median');
+  expect(used).toEqual(expect.arrayContaining(['get.baseMs', 'network.oneWayMs.median']));
   expect(used).not.toContain('commit.baseMs');
-  expect(used).not.toContain('throttle.replyMs');
   await inTime(
     service,
     service.send(request('commit', write('a')), () => 0),

@@ -87,18 +87,6 @@ describe('one entity whose writers arrive at random', () => {
   const COUNT = 150_000;
   const LOCKED = { 'contention.holdShare': 1, 'contention.waitMaxMs': 1e9, 'effect.share': 0 };
 
-  test('is an M/M/1 queue when its commits take exponential times', async () => {
-    // Commits take the time of their bytes: exponential, 10 ms in the mean; the server is half
-    // busy.
-    const service = stillService('datastore', { ...LOCKED, 'commit.baseMs': 0, 'commit.perKibMs': 1 });
-    const draws = new Draws(11);
-    const times = await poisson(service, { perMs: 0.05, count: COUNT }, () =>
-      request('commit', write('a', -Math.log(1 - draws.uniform()) * 10 * 1_024)),
-    );
-    expectWithin(mean(times), 1 / (1 / 10 - 0.05), 0.02);
-    expectWithin(quantile(times, 0.5), Math.log(2) / (1 / 10 - 0.05), 0.02);
-  });
-
   test('is an M/G/1 queue when they are lognormal: the Pollaczek-Khinchine formula', async () => {
     const SIGMA = 0.6;
     const service = stillService('datastore', { ...LOCKED, 'commit.baseMs': 10, 'commit.sigma': SIGMA });
