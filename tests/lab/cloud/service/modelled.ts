@@ -8,21 +8,8 @@ import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 
 type Overrides = Readonly<Record<string, number | Level>>;
 
-/** No spread, no network, no time for entities and bytes. */
-const STILL: Overrides = {
-  'network.oneWayMs.median': 0,
-  'network.oneWayMs.sigma': 0,
-  ...Object.fromEntries(
-    ['get', 'getMany', 'commit', 'transaction', 'list', 'query'].flatMap((kind) => [
-      [`${kind}.sigma`, 0],
-      [`${kind}.perEntityMs`, 0],
-      [`${kind}.perKibMs`, 0],
-    ]),
-  ),
-};
-
 export function stillService(provider: ProviderData['provider'], overrides: Overrides = {}, seed = 1): ModelledService {
-  return serviceOf(calmProvider(provider), { ...STILL, ...overrides }, seed);
+  return serviceOf(calmProvider(provider), overrides, seed);
 }
 
 export function serviceOf(data: ProviderData, overrides: Overrides = {}, seed = 1): ModelledService {
