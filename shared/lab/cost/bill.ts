@@ -24,10 +24,7 @@ export interface Bill {
   readonly unpriced: readonly Meter[];
 }
 
-/**
- * The bill for a month's quantities. A daily free tier assumes the same load every day. Throws a
- * RangeError for an unknown region or a quantity without a price.
- */
+/** A daily free tier assumes the same load every day. Throws a RangeError for what is unknown. */
 export function billOf(quantities: Quantities, list: PriceList, provider: Provider, region: string): Bill {
   const { meters, free } = list.providers[provider];
   const { prices, continent } = regionOf(list, provider, region);

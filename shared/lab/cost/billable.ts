@@ -1,5 +1,4 @@
-// Billed operations of a driver's work. Datastore bills entities, Azure Table Storage bills
-// requests.
+// Billed operations of a driver's work: on Datastore entities, on Azure Tables requests.
 import type { Provider } from '../kit/dimensions.ts';
 import type { DriverCounters } from '../../drivers/measured.ts';
 

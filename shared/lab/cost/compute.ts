@@ -31,10 +31,7 @@ export function billedMs(durationMs: number, { leastMs, stepMs }: BilledPeriod):
   return Math.max(leastMs, Math.ceil(durationMs / stepMs) * stepMs);
 }
 
-/**
- * Seconds that instances are billed for a day. Calls begin at random (a Poisson process), on as few
- * instances as their mean number needs: the least there is to pay.
- */
+/** Calls begin at random, on as few instances as their mean number needs: the least to pay. */
 export function billedSecondsADay(kinds: readonly CallKind[], { concurrency }: Instance, period: BilledPeriod): number {
   const instances = instancesFor(kinds, concurrency);
   const alone = meanInFlight(kinds, (durationMs) => billedMs(durationMs, period));

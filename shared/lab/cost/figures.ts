@@ -1,13 +1,9 @@
-// Measured figures of an estimate, each with its source: the benchmark on emulators. A cloud's
-// durations are not known from them.
+// Measured figures of an estimate, from emulators: they tell no cloud's durations.
 import type { Provider, UsersLayout } from '../kit/dimensions.ts';
 
 export type Verb = 'get' | 'put' | 'scan';
 
-/**
- * Bytes in storage of a record: `fixed` + `factor` x `recordBytes`. Source:
- * infra/lab/bench/README.md, by the services' published formulas, for records of 500 bytes.
- */
+/** `fixed` + `factor` x `recordBytes`: infra/lab/bench/README.md, records of 500 bytes. */
 export const STORED_BYTES: Readonly<
   Record<'entity' | 'container', Record<Provider, { fixed: number; factor: number }>>
 > = {
@@ -38,10 +34,7 @@ export const SDK_BATCH_MAX: Readonly<Record<Provider, { read: number; write: num
   'azure-tables': { read: 1, write: 100, scan: 1_000 },
 };
 
-/**
- * Milliseconds of the first record of a call and of each further one, one call at a time. Source:
- * infra/lab/bench/README.md. A delete is taken as a put.
- */
+/** One call at a time; infra/lab/bench/README.md. A delete is taken as a put. */
 export const CALL_MS: Readonly<
   Record<Provider, Record<UsersLayout, Record<Verb, { first: number; further: number }>>>
 > = {

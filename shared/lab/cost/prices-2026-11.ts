@@ -9,10 +9,7 @@ function verified(source: string): Origin {
   return { source, read: READ, isVerified: true };
 }
 
-/**
- * The page is another's, or the provider's whose stored copies leave the number out; sources that
- * agree, or the one named, gave it.
- */
+/** Others' pages, or the provider's whose stored copies lack the number, which others gave. */
 function unverified(source: string): Origin {
   return { source, read: READ, isVerified: false };
 }

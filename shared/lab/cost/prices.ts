@@ -1,5 +1,4 @@
-// The form of a price list: meters, their prices in a region, and free amounts. A dated data file
-// has the numbers.
+// The form of a price list; a dated file has the numbers.
 import type { Provider } from '../kit/dimensions.ts';
 
 /**

@@ -35,10 +35,7 @@ export const PAIRS_TO_TELL_APART = 6;
 /** Equal prices differ by less, as sums of them are rounded. */
 const ROUNDING = 1e-9;
 
-/**
- * Middle and interval from Wilcoxon's signed ranks (Hollander and Wolfe, section 3.3). Null without
- * pairs, or where a denominator is 0.
- */
+/** By Wilcoxon's signed ranks (Hollander and Wolfe, 3.3). Null without pairs, or over a 0. */
 export function ratioOf(pairs: readonly Pair[]): Ratio | null {
   const sound = pairs.filter(({ isSound }) => isSound);
   const judged = sound.length >= PAIRS_TO_TELL_APART ? sound : pairs;

@@ -1,5 +1,4 @@
-// A request to one instance for its part of a run of a cell, and its answer. Both travel as JSON;
-// raw sums and a histogram merge exactly.
+// A request to one instance for its part of a cell's run, and the answer, both as JSON.
 import * as z from 'zod';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, PROVIDERS, RECORD_FORMS, WORKLOADS } from '../kit/dimensions.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';

@@ -1,14 +1,10 @@
-// The closed loop: callers who each wait for a reply before they call again. Whatever measures or
-// loads with a fixed number in flight runs this one.
+// The closed loop: callers who each wait for a reply before they call again.
 import type { Runtime } from '../../store/index.ts';
 
 /** Asked before each call, by each caller; true ends the loop. The next answer may differ. */
 export type IsOver = () => boolean;
 
-/**
- * Runs callers, numbered from 0, until `isOver`. After a call that rejects nobody calls again;
- * rejects with the first error when nothing is in flight any more.
- */
+/** Callers have numbers from 0. After a failure nobody calls again; rejects when all is quiet. */
 export async function closedLoop(
   callers: number,
   isOver: IsOver,

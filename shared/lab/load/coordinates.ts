@@ -1,5 +1,4 @@
-// The coordinates of a cell: what is compared, and under which load. A cell runs several times, and
-// each run on one or several instances.
+// The coordinates of a cell: what is compared, and under which load.
 import * as z from 'zod';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 

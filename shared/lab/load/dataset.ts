@@ -1,5 +1,4 @@
-// The records that a workload begins with: loaded before anything is measured, and removed when
-// nothing works on them any more.
+// The records that a workload begins with: loaded before it is measured, and removed after all.
 import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { keyOf } from '../work/keys.ts';

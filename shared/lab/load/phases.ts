@@ -1,5 +1,4 @@
-// The window of a cell opens when the load is steady, and closes after its length. This looks at
-// the clock when asked; nothing here waits.
+// The window opens when the load is steady, and closes after its length. Nothing here waits.
 import type { CellRequest } from './cell.ts';
 import { SLICES_LEAST, steadiness, type Steadiness } from './steady.ts';
 

@@ -1,5 +1,4 @@
-// Tells whether a cell had the processor it wanted. A cell that waited measured other programs; one
-// always busy measured itself.
+// Whether a cell had the processor it wanted: else it measured other programs, or itself.
 import type { CellResult } from './cell.ts';
 
 /** Running totals in milliseconds, of a cell's thread and of its machine. */

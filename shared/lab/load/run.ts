@@ -1,5 +1,4 @@
-// Runs one instance's part of a cell next to its store. Keeps nothing between cells. A part in
-// which nothing succeeded is an error, never a row of zeros.
+// One instance's part of a cell next to its store. Without a success it is an error.
 import { systemRuntime } from '../../store/index.ts';
 import type { Provider } from '../kit/dimensions.ts';
 import { whyNot } from '../work/workloads.ts';

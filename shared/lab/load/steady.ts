@@ -1,5 +1,4 @@
-// When a load is warm: code is compiled, connections are open, caches are filled, and the rate of
-// replies rises no more.
+// When a load is warm: the rate of its replies rises no more.
 
 export const STEADINESS = ['steady', 'unsteady', 'not known'] as const;
 
@@ -17,10 +16,7 @@ const TOLERANCE = 0.1;
 /** With so many a doubled load is told in nine of ten cases; with half of them in one of two. */
 const REPLIES_NEEDED = 100;
 
-/**
- * Whether the last slices' replies differ from those before by at most a tenth, or by two standard
- * deviations of chance. Too few replies: not known.
- */
+/** Whether the last slices differ from those before by a tenth at most, or as by chance. */
 export function steadiness(repliesBySlice: readonly number[]): Steadiness {
   for (let slices = SLICES; 2 * slices <= repliesBySlice.length; slices += 1) {
     const late = sum(repliesBySlice.slice(-slices));

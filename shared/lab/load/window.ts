@@ -1,5 +1,4 @@
-// The load of a cell: a closed loop of callers, or an open loop at a rate, through warm-up, window
-// and a bounded drain.
+// The load of a cell, closed or open loop, through warm-up, window and a bounded drain.
 import type { Runtime } from '../../store/index.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import type { Histogram } from '../kit/histogram.ts';

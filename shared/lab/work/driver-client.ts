@@ -2,7 +2,7 @@
 import type { Driver, EntityId, EntityVersion, ListCursor, PartName, Write, WriteOutcome } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { withTries } from './baseline.ts';
-import { found, heard, type LayoutClient, oneOrMany, type Unit } from './layout-clients.ts';
+import { heard, type LayoutClient, oneOrMany, type SingleTable, type Unit } from './layout-clients.ts';
 import type { Operation } from './operations.ts';
 import type { SampleRecord } from './records.ts';
 import { recordsPerCall } from './workloads.ts';
@@ -19,10 +19,7 @@ export function driverClient(driver: Driver, dataset: string): LayoutClient {
   const entities = new Entities(driver, prefixOf(dataset));
   return {
     recordsPerCall,
-    call: oneOrMany(
-      (operation) => entities.send(operation),
-      (operations) => entities.writes(operations),
-    ),
+    call: oneOrMany(entities, (operations) => entities.writes(operations)),
   };
 }
 
@@ -57,7 +54,7 @@ class OutcomeError extends Error {
   }
 }
 
-class Entities {
+class Entities implements SingleTable {
   readonly #driver: Driver;
   readonly #prefix: string;
   readonly #versions: Map<EntityId, EntityVersion>;
@@ -69,21 +66,16 @@ class Entities {
     VERSIONS.set(driver, this.#versions);
   }
 
-  async send(operation: Operation): Promise<void> {
-    switch (operation.kind) {
-      case 'read':
-        return found((await this.#read(this.#idOf(operation.key))) !== undefined, operation.key);
-      case 'insert':
-        return await this.#written(this.#writeOf(operation.record, undefined));
-      case 'update':
-        return await this.#put(operation.record);
-      case 'modify':
-        return found(await withTries(() => this.#modify(operation.record), nothing), operation.record.key);
-      case 'scan':
-        throw new TypeError('the driver reads no range of keys');
-      default:
-        return operation satisfies never;
-    }
+  async get(key: string): Promise<boolean> {
+    return (await this.#read(this.#idOf(key))) !== undefined;
+  }
+
+  insert(record: SampleRecord): Promise<void> {
+    return this.#written(this.#writeOf(record, undefined));
+  }
+
+  range(): Promise<never> {
+    return Promise.reject(new TypeError('the driver reads no range of keys'));
   }
 
   /** As many requests as lanes and the limits of one write make of them. */
@@ -107,13 +99,13 @@ class Entities {
     const writes = all.map(([, write]) => write);
     for (const [at, outcome] of (await this.#driver.write(writes, CALL)).entries()) {
       if (outcome.kind === 'written') this.#remember(writes[at]!.id, outcome.version);
-      else await this.#put(all[at]![0]);
+      else await this.replace(all[at]![0]);
     }
     return [];
   }
 
   /** Replaces the record, whatever is in it, or creates it. */
-  async #put(record: SampleRecord): Promise<void> {
+  async replace(record: SampleRecord): Promise<void> {
     const id = this.#idOf(record.key);
     await withTries(async () => {
       const version = this.#versions.get(id) ?? (await this.#read(id));
@@ -121,9 +113,11 @@ class Entities {
     }, nothing);
   }
 
-  async #modify(record: SampleRecord): Promise<boolean | 'conflict'> {
-    const version = await this.#read(this.#idOf(record.key));
-    return version !== undefined && (await this.#unlessChanged(this.#writeOf(record, version)));
+  modify(record: SampleRecord): Promise<boolean> {
+    return withTries(async () => {
+      const version = await this.#read(this.#idOf(record.key));
+      return version !== undefined && (await this.#unlessChanged(this.#writeOf(record, version)));
+    }, nothing);
   }
 
   async #unlessChanged(write: Write): Promise<true | 'conflict'> {

@@ -62,12 +62,20 @@ export async function heard(
   }
 }
 
-async function sendSingle(table: BaselineTable, operation: Operation): Promise<void> {
+/** A call for each operation, as a baseline has it. False or undefined: the record is absent. */
+export interface SingleTable extends Pick<BaselineTable, 'range'> {
+  insert(record: SampleRecord): Promise<unknown>;
+  replace(record: SampleRecord): Promise<unknown>;
+  modify(record: SampleRecord): Promise<unknown>;
+  get(key: string): Promise<unknown>;
+}
+
+async function sendSingle(table: SingleTable, operation: Operation): Promise<void> {
   switch (operation.kind) {
     case 'insert':
-      return await table.insert(operation.record);
+      return void (await table.insert(operation.record));
     case 'update':
-      return await table.replace(operation.record);
+      return void (await table.replace(operation.record));
     case 'modify':
       return found(await table.modify(operation.record), operation.record.key);
     case 'scan':
@@ -79,8 +87,8 @@ async function sendSingle(table: BaselineTable, operation: Operation): Promise<v
   }
 }
 
-export function found(isThere: boolean, key: string): void {
-  if (!isThere) throw new AbsentError(`absent: ${key}`);
+function found(record: unknown, key: string): void {
+  if (record === undefined || record === false) throw new AbsentError(`absent: ${key}`);
 }
 
 /** The SDK's batches, a call's in parallel. Without a batched get reads are single. */
@@ -137,46 +145,33 @@ export function containerClient(table: Table<RecordFields>, baseline?: Baseline)
   return {
     recordsPerCall: (workload) =>
       baseline === undefined ? recordsPerCall(workload) : recordsOfBatch(baseline, workload),
-    call: oneOrMany(
-      (operation) => sendToContainer(table, operation),
-      (operations) => containerBatches(table, operations),
-    ),
+    call: oneOrMany(singlesOf(table), (operations) => containerBatches(table, operations)),
   };
 }
 
 /** A lone operation goes by itself, several at a time in batches. */
 export function oneOrMany(
-  one: (operation: Operation) => Promise<void>,
+  table: SingleTable,
   many: (operations: readonly Operation[]) => Unit[],
 ): LayoutClient['call'] {
   return (operations) => {
     const [first] = operations;
-    return [operations.length === 1 ? [singleUnit(first!, () => one(first!))] : many(operations)];
+    return [operations.length === 1 ? [singleUnit(first!, () => sendSingle(table, first!))] : many(operations)];
   };
 }
 
-async function sendToContainer(table: Table<RecordFields>, operation: Operation): Promise<void> {
-  switch (operation.kind) {
-    case 'read':
-      return found((await table.get(operation.key)) !== undefined, operation.key);
-    case 'insert':
-      return void (await table.put(operation.record.key, operation.record.fields, { ifAbsent: true }));
-    case 'update':
-      return void (await table.put(operation.record.key, operation.record.fields));
-    case 'modify': {
-      const { key, fields } = operation.record;
-      const after = await table.update(key, (current) => (current === undefined ? undefined : fields));
-      return found(after !== undefined, key);
-    }
-    case 'scan': {
-      const { from, to, count } = operation;
+function singlesOf(table: Table<RecordFields>): SingleTable {
+  return {
+    insert: ({ key, fields }) => table.put(key, fields, { ifAbsent: true }),
+    replace: ({ key, fields }) => table.put(key, fields),
+    modify: ({ key, fields }) => table.update(key, (current) => current && fields),
+    get: (key) => table.get(key),
+    range: async (from, to, count) => {
       let records = 0;
       for await (const entry of table.scan({ from, to, limit: count })) records += Number(entry.key >= from);
-      return found(records > 0, from);
-    }
-    default:
-      return operation satisfies never;
-  }
+      return records;
+    },
+  };
 }
 
 /** One unit of reads, one of unconditional writes, as in the baselines. Equal keys count once. */

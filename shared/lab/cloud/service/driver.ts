@@ -1,5 +1,4 @@
-// A driver over a modelled service: the real driver's requests, the memory driver's effects at the
-// service's moments.
+// The real driver's requests to a modelled service, with the memory driver's effects.
 import {
   type Driver,
   type DriverLimits,

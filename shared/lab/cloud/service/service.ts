@@ -7,10 +7,7 @@ import { Transit } from './transit.ts';
 const TRANSACTION_IDLE_MS = 60_000;
 
 export class ModelledService extends Mechanisms {
-  /**
-   * `effect` runs at most once. Default of `describe`: no bytes, nothing refused. Rejects with a
-   * ServiceFailure, or as the effect throws.
-   */
+  /** `effect` runs at most once. Rejects with a ServiceFailure, or as the effect throws. */
   send<T>(request: ModelRequest, effect: () => T, describe?: Describe<T>): Promise<T> {
     this.counters.requests += 1;
     const transit = new Transit(this, request, effect, describe);
