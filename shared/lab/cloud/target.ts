@@ -67,6 +67,10 @@ function chargedStore(store: Store, instance: Instance, costs: ContainerCosts): 
   return overridden(store, { table: table as Store['table'] });
 }
 
+function each(cost: number, { length }: readonly unknown[]): Cost {
+  return flat(cost * length);
+}
+
 /** Charges the engine's part when called; charged-driver.ts charges the requests. */
 function chargedTable<V>(table: Table<V>, instance: Instance, { operation }: ContainerCosts): Table<V> {
   const charged = async <T>(cost: Cost, call: () => Promise<T>): Promise<T> => {
@@ -78,7 +82,6 @@ function chargedTable<V>(table: Table<V>, instance: Instance, { operation }: Con
       instance.inFlight -= 1;
     }
   };
-  const each = (cost: number, { length }: readonly unknown[]): Cost => flat(cost * length);
   return overridden(table, {
     get: (...asked) => charged(operation.get, () => table.get(...asked)),
     put: (...asked) => charged(operation.put, () => table.put(...asked)),

@@ -39,10 +39,8 @@ const DATASTORE: Shape = {
   partition: () => KIND,
   isAtomic: false,
   // A lookup has one mask: entities wanted whole and in part are asked for side by side.
-  groups: (requests) => {
-    const isWhole = ({ parts }: ReadRequest): boolean => parts === 'all';
-    return [requests.filter(isWhole), requests.filter((one) => !isWhole(one))].filter(({ length }) => length > 0);
-  },
+  groups: (requests) =>
+    [requests.filter(isWhole), requests.filter((one) => !isWhole(one))].filter(({ length }) => length > 0),
 };
 
 const AZURE: Shape = {
@@ -161,6 +159,10 @@ class Calls {
       return request.accesses.map(() => unknown(isThrottled(error) ? 'throttled' : 'other', error));
     }
   }
+}
+
+function isWhole({ parts }: ReadRequest): boolean {
+  return parts === 'all';
 }
 
 function describeRead(entities: readonly (Entity | undefined)[], reply: Reply): void {

@@ -32,8 +32,9 @@ test('numbers are overridden by name, by a number or by an end of their range', 
   expect(parameters.get('list.baseMs')).toBe(DATASTORE_2026_11.figures['list.baseMs'].middle);
 });
 
+const set = (name: string, value: number) => () => new ProviderParameters(DATASTORE_2026_11, { [name]: value });
+
 test('a name that does not exist is refused with those that do, and so is what is no number', () => {
-  const set = (name: string, value: number) => () => new ProviderParameters(DATASTORE_2026_11, { [name]: value });
   expect(set('get.basMs', 5)).toThrow(/no parameter get\.basMs; there are .*get\.baseMs/);
   expect(set('get.baseMs', -1)).toThrow('a parameter is a number from 0 up: get.baseMs=-1');
   expect(set('get.baseMs', Number.NaN)).toThrow('from 0 up');

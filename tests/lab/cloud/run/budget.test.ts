@@ -69,9 +69,10 @@ test('a caller who has no answer from before the window to its end is in the lat
   expect(result.underWayMs / 100).toBeCloseTo(2, 9);
 });
 
+const throttling = (): Promise<void> => Promise.reject(Object.assign(new Error('no'), { code: 'throttled' }));
+
 test('failures are counted by their codes, and a caller whose calls fail at once lets time pass', async () => {
-  const serve = (): Promise<void> => Promise.reject(Object.assign(new Error('no'), { code: 'throttled' }));
-  const result = await played({ scheduler: new Scheduler(1), load: 1, budget: { windowMs: 100.5 }, serve });
+  const result = await played({ scheduler: new Scheduler(1), load: 1, budget: { windowMs: 100.5 }, serve: throttling });
   expect(result.records).toBe(0);
   expect(result.errors['throttled']).toBeGreaterThanOrEqual(100);
   expect(result.histogram.totalCount).toBe(0);

@@ -18,8 +18,8 @@ function driven(service: ModelledService): Driver {
   let underWay = 0;
   let pumping: Promise<void> | undefined;
   const pump = async (): Promise<void> => {
-    while (underWay > 0) await service.scheduler.pass(1);
-    pumping = undefined;
+    await service.scheduler.pass(1);
+    pumping = underWay > 0 ? pump() : undefined;
   };
   const through = async <T>(call: Promise<T>): Promise<T> => {
     underWay += 1;

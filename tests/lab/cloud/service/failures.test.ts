@@ -27,8 +27,9 @@ async function fates(overrides: Readonly<Record<string, number>>) {
   return { shares, service };
 }
 
+const near = (share: number) => expect.closeTo(share, 2) as number;
+
 test('a lost request has no effect, a lost reply has had it; some are noticed at once, others at the deadline', async () => {
-  const near = (share: number) => expect.closeTo(share, 2) as number;
   const requests = await fates({ 'loss.requestShare': 0.1, 'loss.silentShare': 0.5 });
   expect(requests.shares).toEqual([0.9, 0.05, 0.05].map(near));
   const replies = await fates({ 'loss.replyShare': 0.1, 'loss.silentShare': 0.25 });
