@@ -1,4 +1,4 @@
-// An invented provider without network, spread, loss, throttling and contention: a test adds one.
+// An invented provider without network, spread, loss and contention: a test adds one.
 import { DATASTORE_2026_11 } from '../../../../shared/lab/cloud/data/datastore-2026-11.ts';
 import { guessed } from '../../../../shared/lab/cloud/data/figures.ts';
 import {
