@@ -16,8 +16,8 @@ export interface BatchCost {
 }
 
 /**
- * One entity a record, by the plain SDK. `replace` is unconditional; `conditional` replaces what was
- * read if unchanged: two requests by etag, or a transaction of three.
+ * One entity a record, by the plain SDK. `conditional` replaces what was read if unchanged: two
+ * requests by etag, or a transaction of three.
  */
 export type RecordCosts = Readonly<Record<'get' | 'insert' | 'replace' | 'conditional', Cost>>;
 
