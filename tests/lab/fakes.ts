@@ -168,10 +168,6 @@ export function instanceOf(runtime: Runtime): CellTargets['instance'] {
   };
 }
 
-function keysOf(records: readonly { readonly key: string }[]): string[] {
-  return records.map(({ key }) => key);
-}
-
 export function cell(input: Partial<CellRequestInput>): CellRequest {
   return cellRequestSchema.parse({
     layout: 'record',
