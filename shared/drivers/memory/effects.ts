@@ -61,8 +61,6 @@ export interface ListRequest {
   readonly isListed?: (id: EntityId) => boolean;
 }
 
-export type MemoryEffects = ReturnType<typeof memoryEffects>;
-
 /** With `only`, other writes or removals have no effect, and all outcomes are `unknown`. */
 export function memoryEffects(state: MemoryState, limits: DriverLimits) {
   return {
