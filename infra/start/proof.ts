@@ -19,7 +19,7 @@ export async function proveRecord(
   await ask(served, `/v1/tables/${table}`, { method: 'PUT', body: '{}' }, signal);
   await ask(served, path, { method: 'PUT', body }, signal);
   const answer = await ask(served, path, {}, signal);
-  if (answer !== body) throw new Error(`the record came back as ${answer}`);
+  if (answer !== body) throw new Error(`${served.url}${path} returned ${answer} for ${body}`);
 }
 
 /** The text of an answer in JSON. Throws, with its beginning, if the status is an error. */

@@ -1,8 +1,9 @@
 // Data in a file: there after the process that wrote it was killed, on both clouds.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { expect, onTestFinished, test } from 'vitest';
@@ -112,11 +113,11 @@ function opened(file: string) {
 test('a file holds the newest value of each key, of groups that are whole', async () => {
   const file = await newFile();
   const { append } = opened(file);
-  append(['a', 1], ['b', 1], ['c', Buffer.from('c')]);
+  append(['a', 1], ['b', 1], ['c', Buffer.from('c')], ['a\0b', 3]);
   append(['a', 2], ['b', undefined]);
   // A function cannot be written.
   expect(() => append(['a', 3], ['d', () => {}])).toThrow('could not be cloned');
-  expect(opened(file).held).toEqual({ a: 2, c: Buffer.from('c') });
+  expect(opened(file).held).toEqual({ a: 2, c: Buffer.from('c'), 'a\0b': 3 });
 });
 
 test.each(['datastore', 'azure-tables'] as const)(
@@ -136,6 +137,16 @@ test('a file that holds something else is refused, and stays as it is', async ()
   writeFileSync(file, 'my notes');
   expect(() => opened(file)).toThrow(`${file} holds no data of this emulator`);
   expect(readFileSync(file, 'utf8')).toBe('my notes');
-  truncateSync(file);
-  expect(() => opened(file)).toThrow('holds no data');
+  const others = await newFile();
+  const database = new DatabaseSync(others);
+  database.exec('CREATE TABLE notes (text TEXT)');
+  database.close();
+  expect(() => opened(others)).toThrow('holds no data');
+});
+
+test('a file that a kill left empty is made again', async () => {
+  const file = await newFile();
+  writeFileSync(file, '');
+  opened(file).append(['a', 1]);
+  expect(opened(file).held).toEqual({ a: 1 });
 });

@@ -20,9 +20,9 @@ const decode = decoder('Value');
 
 /** Bytes by the service's formula. Throws naming the property, or the field below its value. */
 export function checkProperty({ name: nameBytes, value }: Property): number {
+  if (nameBytes.length === 0) throw invalid('properties', 'a property name must not be empty');
   if (!isUtf8(nameBytes)) throw invalid('properties', 'a property name must be valid UTF-8');
   const name = nameBytes.toString();
-  if (name === '') throw invalid('properties', 'a property name must not be empty');
   if (nameBytes.length > INDEXED_BYTES_MAX)
     throw invalid('properties', `a property name must not be longer than ${INDEXED_BYTES_MAX} bytes`);
   if (isReserved(name)) throw invalid(`properties.${name}`, 'the name is reserved');
@@ -39,7 +39,7 @@ function checkValue(bytes: Buffer): number {
     return checkLength('string_value', text.length, excludeFromIndexes) + STRING_OVERHEAD_BYTES;
   }
   const fixed = FIXED_BYTES.get(type);
-  if (fixed === undefined) throw unsupported(`a ${type}`);
+  if (fixed === undefined) throw unsupported(`the kind ${type}`);
   return fixed;
 }
 

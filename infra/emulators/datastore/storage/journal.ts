@@ -1,6 +1,6 @@
-// A file that outlives a kill: each key's newest value, in SQLite. Power cuts can cost seconds.
+// A file that outlives a kill: each key's newest value, in SQLite. A power cut costs the last ones.
 import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { deserialize, serialize } from 'node:v8';
 
 /** A key's new value; undefined: it is gone. */
@@ -16,15 +16,17 @@ export interface Journal {
 
 /** Tells this emulator's files from other databases: "stow". */
 const APPLICATION_ID = 0x7374_6f77;
+/** SQLite's code for a file that is no database. */
+const NOT_A_DATABASE = 26;
 
 /** Throws, with nothing changed, if the file holds something else. Makes it where there is none. */
 export function openJournal(file: string, restore: (entries: ReadonlyMap<string, unknown>) => void): Journal {
   checkJournal(file);
-  const database = new DatabaseSync(file);
-  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
-    CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID`);
+  const database = openDatabase(file);
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID`);
   const rows = database.prepare('SELECT key, value FROM kept').all();
-  restore(new Map(rows.map(({ key, value }) => [String(key), deserialize(value as Uint8Array)])));
+  restore(new Map(rows.map(({ key, value }) => [textOf(key), deserialize(value as Uint8Array)])));
   const put = database.prepare('REPLACE INTO kept VALUES (?, ?)');
   const remove = database.prepare('DELETE FROM kept WHERE key = ?');
   return {
@@ -33,11 +35,11 @@ export function openJournal(file: string, restore: (entries: ReadonlyMap<string,
       database.exec('BEGIN');
       try {
         for (const [key, value] of changes)
-          if (value === undefined) remove.run(key);
-          else put.run(key, serialize(value));
+          if (value === undefined) remove.run(Buffer.from(key));
+          else put.run(Buffer.from(key), serialize(value));
         database.exec('COMMIT');
       } catch (error) {
-        database.exec('ROLLBACK');
+        if (database.isTransaction) database.exec('ROLLBACK');
         throw error;
       }
     },
@@ -54,15 +56,27 @@ export function checkJournal(file: string): void {
     throw new Error(`${file} holds no data of this emulator; remove it or name another`);
 }
 
+/** Also of one that a kill left empty. Not read-only: what a kill left open is ended first. */
 function isOwn(file: string): boolean {
+  const database = openDatabase(file);
   try {
-    const database = new DatabaseSync(file, { readOnly: true });
-    try {
-      return database.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID;
-    } finally {
-      database.close();
-    }
-  } catch {
-    return false;
+    const { application_id: id } = database.prepare('PRAGMA application_id').get()!;
+    const { schema_version: version } = database.prepare('PRAGMA schema_version').get()!;
+    return id === APPLICATION_ID || (id === 0 && version === 0);
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === NOT_A_DATABASE) return false;
+    throw error;
+  } finally {
+    database.close();
   }
+}
+
+/** Loaded here alone: Node.js 22 warns of it. */
+function openDatabase(file: string): DatabaseSync {
+  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(file);
+}
+
+/** As bytes: Node.js 22 cuts a text at its first NUL. */
+function textOf(key: unknown): string {
+  return Buffer.from(key as Uint8Array).toString();
 }
