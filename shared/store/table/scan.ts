@@ -79,7 +79,8 @@ export class TableScan<T> implements AsyncIterable<T> {
     const [step, isReverse] = [this.#isReverse ? -1 : 1, this.#isReverse];
     let left = this.#options.limit ?? Infinity;
     let count = 0;
-    while (!this.#isAtEnd && left > 0 && beforeBound(this.#left.from, this.#left.end)) {
+    // Forward even an empty range reads its leaf: the table may be gone, or another by now.
+    while (!this.#isAtEnd && (!isReverse || beforeBound(this.#left.from, this.#left.end))) {
       const leaf = await this.#nextLeaf();
       const nowMs = runtime.wallMs();
       for (const { page, from } of this.#stretchesIn(leaf)) {
@@ -103,6 +104,8 @@ export class TableScan<T> implements AsyncIterable<T> {
       }
       this.#movePast(leaf.header);
     }
+    this.#hasMoved = true;
+    this.#isAtEnd = true;
   }
 
   /** Every record of the stretch was given, or reported damaged. */

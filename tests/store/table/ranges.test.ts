@@ -77,6 +77,30 @@ test('a scan in reverse, and keys, leave out what is deleted or expired', async 
   expect(await world.run(table.count())).toBe(left.length);
 });
 
+test.each([{ through: key(1) }, { from: key(COUNT - 2), reverse: true }])(
+  'pages of %j that end with its last record end',
+  async (range) => {
+    const table = await filled();
+    const pages: string[][] = [];
+    let cursor: string | undefined;
+    do {
+      const page = table.keys({ ...range, limit: 1, ...(cursor === undefined ? {} : { cursor }) });
+      pages.push(await all(page));
+      cursor = page.cursor;
+    } while (cursor !== undefined && pages.length < 4);
+    expect(pages.map((page) => page.length)).toEqual([1, 1, 0]);
+  },
+);
+
+test('a scan of an empty range hears that its table is gone', async () => {
+  const table = await filled();
+  const scan = table.keys({ through: key(0), limit: 1 });
+  await all(scan);
+  await world.run(world.process().store.drop('t'));
+  await world.run(world.runtime.sleep(1));
+  await expect(all(table.keys({ cursor: scan.cursor! }))).rejects.toMatchObject({ code: 'not_found' });
+});
+
 test('a cursor keeps its direction and its bounds', async () => {
   const table = await filled();
   const scan = table.keys({ reverse: true, from: key(3), to: key(90), limit: 2 });
