@@ -28,6 +28,7 @@ export class ContainerTraffic {
   #commitsAlone = 0;
   /** How long the last commits were on their way, the newest first. */
   #answersMs: readonly [number, number] = [0, 0];
+  #lastAnswerMs = 0;
 
   constructor(nowMs: number) {
     this.#lastCallMs = nowMs;
@@ -61,8 +62,9 @@ export class ContainerTraffic {
   }
 
   /** As `Traffic.noteRoundTrip`. */
-  noteAnswer(ms: number): void {
+  noteAnswer(ms: number, nowMs: number): void {
     this.#answersMs = [ms, this.#answersMs[0]];
+    this.#lastAnswerMs = nowMs;
   }
 
   noteFailure(isRefused: boolean): void {
@@ -101,9 +103,9 @@ export class ContainerTraffic {
     return this.#commitsAlone > 0;
   }
 
-  /** 0 before the first. */
-  get answerMs(): number {
-    return this.#answersMs[0];
+  /** 0 before the first, and a while after the last: a line is of its moment. */
+  answerMs(nowMs: number): number {
+    return nowMs - this.#lastAnswerMs < HORIZON_MS ? this.#answersMs[0] : 0;
   }
 
   /** The shorter of the last two: one alone may have been slow by chance. 0 before them. */

@@ -98,7 +98,7 @@ export class Traffic {
   /** A request with commits of these containers was answered so long after it left. */
   noteRoundTrip(ms: number, ids: readonly EntityId[]): void {
     this.#commits.note(ms);
-    for (const id of ids) this.#of(id).noteAnswer(ms);
+    for (const id of ids) this.#of(id).noteAnswer(ms, this.#nowMs);
   }
 
   /** This process split the container into these nodes, itself among them unless it is a root. */
@@ -158,7 +158,7 @@ export class Traffic {
 
   #crowdsOf(container: ContainerTraffic): typeof NO_CROWD {
     // All that stood before a refused commit wanted the same entity.
-    const lineMs = container.order.refusalsInARow > 0 ? this.#lineMs(container.answerMs) : 0;
+    const lineMs = container.order.refusalsInARow > 0 ? this.#lineMs(container.answerMs(this.#nowMs)) : 0;
     const met = container.foreign.leastPerMs() * this.#underWayMs(container);
     const foreignCrowd = lineMs > 0 ? Math.max(met, lineMs / this.#freeCommitMs) : met;
     const mayHaveMore = container.areCallsWatched && !isNear(this.#ways.writes) && this.#mayCommitEachCall;
@@ -179,7 +179,7 @@ export class Traffic {
       runtime: this.#runtime,
       tag: this.#tag,
       roundTripMs: this.#commits.ms,
-      lineMs: this.#lineMs(container.answerMs),
+      lineMs: this.#lineMs(container.answerMs(this.#nowMs)),
       commitsPerMs: container.commitsPerMs,
     });
   }

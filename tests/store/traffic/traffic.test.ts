@@ -194,7 +194,7 @@ test('where commits stand in line few are made, and many meet: two long ones in 
   expect(watched.nodes(100_000)).toBe(0);
 });
 
-test('who was refused after a line splits at once, into the more parts the longer the line was', () => {
+test('who was refused after a line splits at once, while that is fresh', async () => {
   const watched = new Watched();
   const refusedAfter = (ms: number): number => {
     watched.traffic.noteRoundTrip(ms, [ID]);
@@ -204,6 +204,9 @@ test('who was refused after a line splits at once, into the more parts the longe
   watched.traffic.noteRoundTrip(100, [ID]);
   expect(watched.nodes(600_000)).toBe(0);
   expect(refusedAfter(ROUND_TRIP_MS)).toBe(0);
+  expect(refusedAfter(100)).toBe(16);
+  await watched.runtime.advance(5_000);
+  expect(watched.nodes(600_000)).toBe(0);
   expect(refusedAfter(100)).toBe(16);
   watched.traffic.noteCommit(ID);
   expect(watched.nodes(600_000)).toBe(0);
