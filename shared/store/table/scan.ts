@@ -79,8 +79,7 @@ export class TableScan<T> implements AsyncIterable<T> {
     const [step, isReverse] = [this.#isReverse ? -1 : 1, this.#isReverse];
     let left = this.#options.limit ?? Infinity;
     let count = 0;
-    // Forward even an empty range reads its leaf: the table may be gone, or another by now.
-    while (!this.#isAtEnd && (!isReverse || beforeBound(this.#left.from, this.#left.end))) {
+    while (this.#mustGoOn) {
       const leaf = await this.#nextLeaf();
       const nowMs = runtime.wallMs();
       for (const { page, from } of this.#stretchesIn(leaf)) {
@@ -106,6 +105,11 @@ export class TableScan<T> implements AsyncIterable<T> {
     }
     this.#hasMoved = true;
     this.#isAtEnd = true;
+  }
+
+  /** Forward even an empty range reads its leaf: the table may be gone, or another by now. */
+  get #mustGoOn(): boolean {
+    return !this.#isAtEnd && (!this.#isReverse || beforeBound(this.#left.from, this.#left.end));
   }
 
   /** Every record of the stretch was given, or reported damaged. */
