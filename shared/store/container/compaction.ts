@@ -8,8 +8,10 @@ import { layerBounds, recordsIn, rowBefore, rowsFor } from './layers.ts';
 import { firstNewSlot } from './slots.ts';
 import { type Snapshot } from './snapshot.ts';
 
-/** Layers above a base at most: a lookup may open a page of each. */
-const LAYERS_MAX = 8;
+/** With so many layers above a base a commit merges some: a lookup may open a page of each. */
+const LAYERS_WANTED = 8;
+/** It rather adds one, up to so many, than first read the pages of the merge, which others wrote. */
+const LAYERS_MOST = 12;
 
 /** New pages of others that a read before a commit asks for. */
 const NEXT_SLOTS = 8;
@@ -20,8 +22,27 @@ const LAST_BYTES = 4_096;
 /** Records above a base, at most, for each of its own; above a base of one page, 1. */
 const BASE_GROWTH = 3;
 
-/** The lowest layer that is rewritten: 0 the base, their number a new one. `changes`: in order. */
-export function compactionTarget(header: Header, changes: readonly Change[]): number {
+/**
+ * The lowest layer that is rewritten: 0 the base, their number a new one. `changes`: in order.
+ * `isAtHand`: whether a page can be had without a read.
+ */
+export function compactionTarget(
+  header: Header,
+  changes: readonly Change[],
+  isAtHand: (ref: PageRef) => boolean = isKnown,
+): number {
+  const target = wantedTarget(header, changes);
+  const top = header.layers.length;
+  if (target === 0 || target > top || top >= LAYERS_MOST) return target;
+  return rowsRewritten(header, changes, target).every(isAtHand) ? target : top + 1;
+}
+
+function isKnown({ content }: PageRef): boolean {
+  return content.isKnown;
+}
+
+/** The target if all pages were at hand. */
+function wantedTarget(header: Header, changes: readonly Change[]): number {
   const { pages, layers } = header;
   const bounds = layerBounds(header);
   const top = layers.length;
@@ -34,7 +55,7 @@ export function compactionTarget(header: Header, changes: readonly Change[]): nu
   const touched = rowsTouched(pages, bounds[top]!, pages.length, changes);
   // A group no smaller than the one page it touches goes into that layer.
   if (touched.length === 1 && recordsIn(touched) <= changes.length) return top;
-  if (top < LAYERS_MAX) return top + 1;
+  if (top < LAYERS_WANTED) return top + 1;
   // As a binary counter carries (Bentley and Saxe, 1980).
   let target = top;
   let merged = changes.length + above[target - 1]!;
@@ -58,13 +79,13 @@ function rowsTouched(rows: readonly PageRef[], first: number, end: number, chang
 
 /** The unknown pages that must be read before these changes can be committed. */
 export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
-  return pagesUsed(snapshot, changes).filter(({ content }) => !content.isKnown);
+  return pagesUsed(snapshot, changes, isKnown).filter((ref) => !isKnown(ref));
 }
 
 /** The slots that a read before these changes should ask for. */
 export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): number[] {
   const { header } = snapshot;
-  const used = pagesUsed(snapshot, changes).map(({ slot }) => slot);
+  const used = pagesUsed(snapshot, changes, () => true).map(({ slot }) => slot);
   return [...new Set([...used, ...lastSlots(header), ...nextSlots(header, NEXT_SLOTS)])];
 }
 
@@ -88,23 +109,29 @@ function nextSlots(header: Header, count: number): number[] {
   return [...dead, ...Array.from({ length: count - dead.length }, (_, at) => first + at)];
 }
 
-function pagesUsed(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
+type IsAtHand = (ref: PageRef) => boolean;
+
+function pagesUsed(snapshot: Snapshot, changes: readonly Change[], isAtHand: IsAtHand): PageRef[] {
   const { header } = snapshot;
   const whole = changes[0]?.whole;
   if (whole?.kind === 'clear') return rowsToCount(header, { from: changes[0]!.position, end: whole.end });
-  return pagesTouched(header, singles(changes));
+  return pagesTouched(header, singles(changes), isAtHand);
 }
 
-function pagesTouched(header: Header, changes: readonly Change[]): PageRef[] {
-  const { pages, layers } = header;
-  const target = compactionTarget(header, changes);
-  const bounds = layerBounds(header);
-  const first = bounds[target]!;
-  const isMerge = target < layers.length;
-  const end = bounds[target + 1] ?? first;
-  const needed = new Set(isMerge ? pages.slice(first) : rowsTouched(pages, first, end, changes));
+function pagesTouched(header: Header, changes: readonly Change[], isAtHand: IsAtHand): PageRef[] {
+  const target = compactionTarget(header, changes, isAtHand);
+  const needed = new Set(rowsRewritten(header, changes, target));
   for (const change of changes) {
     if (!change.isBlind) for (const ref of rowsFor(header, change.position)) needed.add(ref);
   }
   return [...needed];
+}
+
+/** The rows that a commit into the layer `target` takes in. */
+function rowsRewritten(header: Header, changes: readonly Change[], target: number): PageRef[] {
+  const { pages, layers } = header;
+  const bounds = layerBounds(header);
+  const first = bounds[target]!;
+  if (target < layers.length) return pages.slice(first);
+  return rowsTouched(pages, first, bounds[target + 1] ?? first, changes);
 }

@@ -98,6 +98,28 @@ test('lone changes are written by themselves, and a record some six times in all
   expect(records / count).toBeGreaterThan(1);
 });
 
+test('a commit that lacks the pages of a merge adds a layer, up to twelve', () => {
+  let snapshot = filled(1_000);
+  const asked: number[] = [];
+  for (let index = 0; index < 16; index += 1) {
+    const changes = [put(key(index * 50), 2)];
+    const lacking = withRows(snapshot, unread);
+    const slots = pagesToCommit(lacking, changes).map(({ slot }) => slot);
+    asked.push(slots.length);
+    const read = withRows(snapshot, (ref) => (slots.includes(ref.slot) ? ref : unread(ref)));
+    const evaluation = evaluated(read, changes);
+    // At hand, they are merged from the ninth on.
+    if (index === 8)
+      expect([evaluation, evaluated(snapshot, changes)].map(({ layers }) => layers.length)).toEqual([9, 8]);
+    const known = new Map(snapshot.header.pages.map((ref) => [ref.number, ref]));
+    const pages = evaluation.pages.map((ref) => known.get(ref.number) ?? ref);
+    snapshot = after(snapshot, { ...evaluation, pages });
+  }
+  expect(asked.slice(0, 12)).toEqual(Array.from({ length: 12 }, () => 0));
+  expect(asked[12]).toBeGreaterThan(0);
+  expect(snapshot.header.layers.length).toBeLessThanOrEqual(12);
+});
+
 test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', () => {
   const snapshot = filled(1_000);
   expect(pagesToCommit(withRows(snapshot, unread), SCATTERED)).toEqual([]);
