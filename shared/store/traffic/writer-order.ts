@@ -25,6 +25,9 @@ const COMMITS_A_GAP = 8;
 const GAP_ROUND_TRIPS = 2;
 /** A writer that the header does not name waits at random, up to 2 to the power of this. */
 const UNNAMED_DOUBLINGS_MOST = 3;
+/** Refusals in a row before a writer waits at random: one may be chance, a line is none. */
+const REFUSALS = 2;
+const LINE_REFUSALS = 1;
 /** One that stood in line waits at random, up to so many times as long: lines dissolve. */
 const LINES_RESTED = 2;
 /** The second in order tries at once: where a refusal is cheap the rate is a quarter higher. */
@@ -104,12 +107,12 @@ export class WriterOrder {
 
   #yieldMs(header: Header, contest: Contest): number {
     const { commitsPerMs, roundTripMs, lineMs, tag, runtime } = contest;
-    if (lineMs > 0 && this.#mustThinOut) return this.#atRandomMs(LINES_RESTED * lineMs, runtime);
+    if (lineMs > 0 && this.#mustThinOut(LINE_REFUSALS)) return this.#atRandomMs(LINES_RESTED * lineMs, runtime);
     if (commitsPerMs * roundTripMs < CROWD_TO_YIELD) return 0;
     const ahead = writersAhead(header, tag);
     if (ahead === undefined) {
       const doublings = Math.min(UNNAMED_DOUBLINGS_MOST, this.#refusalsInARow);
-      return this.#mustThinOut ? this.#atRandomMs(roundTripMs * 2 ** doublings, runtime) : 0;
+      return this.#mustThinOut(REFUSALS) ? this.#atRandomMs(roundTripMs * 2 ** doublings, runtime) : 0;
     }
     const isGap = header.commitCount % COMMITS_A_GAP === 0;
     if (ahead === 0 && this.#refusalsInARow === 0 && isGap) return GAP_ROUND_TRIPS * roundTripMs;
@@ -119,9 +122,9 @@ export class WriterOrder {
     );
   }
 
-  /** Writers that do not know of each other thin out by random rests after each refusal. */
-  get #mustThinOut(): boolean {
-    return this.#refusalsInARow >= 2 && this.#refusalsInARow !== this.#refusalsRested;
+  /** Writers that do not know of each other thin out by random rests, after so many refusals. */
+  #mustThinOut(refusals: number): boolean {
+    return this.#refusalsInARow >= refusals && this.#refusalsInARow !== this.#refusalsRested;
   }
 
   #atRandomMs(mostMs: number, runtime: Contest['runtime']): number {

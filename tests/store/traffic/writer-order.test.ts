@@ -173,7 +173,7 @@ test('who never had a turn tries at once, and again after one refusal; after mor
   }
 });
 
-test('who is refused again after a line rests at random, up to twice as long as the line was', () => {
+test('who is refused after a line rests at random, up to twice as long as the line was', () => {
   const rests: number[] = [];
   traffic.noteRoundTrip(ROUND_TRIP_MS, []);
   meetAnother();
@@ -182,7 +182,7 @@ test('who is refused again after a line rests at random, up to twice as long as 
     traffic.noteFailure(ID, true);
     rests.push(traffic.restMs(after(Array.from({ length: refusals + 1 }, () => B))));
   }
-  expect(rests[0]).toBe(0);
+  expect(rests[0]).toBeGreaterThan(0);
   expect(Math.max(...rests)).toBeGreaterThan(100);
   expect(Math.max(...rests)).toBeLessThanOrEqual(200);
   // After a quick refusal nobody stands in line.
