@@ -19,6 +19,8 @@ interface RefusalFacts {
 /** A whole reply that is not the success its request asked for. */
 export class RefusedRequestError extends Error {
   readonly facts: RefusalFacts;
+  /** The service's word for it: logs tell the codes of all causes. */
+  readonly code: string | undefined;
 
   constructor(facts: RefusalFacts) {
     const { status, code, detail, isVerdict } = facts;
@@ -26,6 +28,7 @@ export class RefusedRequestError extends Error {
     super(`${who} answered ${[status, code, detail].filter(Boolean).join(' ')}`);
     this.name = 'RefusedRequestError';
     this.facts = facts;
+    this.code = code;
   }
 }
 
