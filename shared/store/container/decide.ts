@@ -45,8 +45,10 @@ export function decideAll(
     let end = first + 1;
     if (whole?.kind === 'batch') decideBatch(snapshot, whole, rules, decisions);
     else {
+      // A batch is alone in its group (`sortChanges`), so none follows here.
       while (end < changes.length && compareBytes(changes[end]!.position, position) === 0) end += 1;
-      decideRecord(snapshot, changes.slice(first, end), rules, decisions);
+      const isAll = first === 0 && end === changes.length;
+      decideRecord(snapshot, isAll ? changes : changes.slice(first, end), rules, decisions);
     }
     first = end;
   }
