@@ -94,7 +94,7 @@ export interface Header {
   readonly lastSplit: LastSplit | undefined;
 }
 
-/** A node of which no page is left. */
+/** A node of which no page is left: nobody splits it, and its last split names nodes no more. */
 export const NO_PAGES = { pages: [], layers: [], deadSlots: [], holdForMs: 0, lastSplit: undefined } as const;
 
 /** Appends an id, and drops the oldest one too many. */

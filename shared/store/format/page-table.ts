@@ -41,7 +41,7 @@ interface EncodedTable {
 }
 
 /** Bytes of a row, more than most take: so the writer's memory rarely grows. */
-export const ROW_BYTES_EXPECTED = 32;
+export const ROW_BYTES_EXPECTED = 20;
 
 /** By the array of rows, of which a commit changes few: the next version copies the others. */
 const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
