@@ -8,7 +8,7 @@ import { processorTimes } from '../instance/processor.ts';
 
 type Fact = 'provider' | 'platform' | 'backend' | 'isEmulator' | 'region' | 'instanceId' | 'memoryBytes';
 
-/** Facts that only the cloud's entry knows. Without a word on memory the system's counts. */
+/** Facts that only the cloud's entry knows. `memoryBytes` of null: the system's limit counts. */
 export type PlatformFacts = Pick<Place, Fact>;
 
 const buildSchema = z.object({ commit: z.string().nullable(), versions: z.record(z.string(), z.string()) });

@@ -145,10 +145,12 @@ export class Mender {
     { groupBy, most }: Sketch,
     own: Pick<Header, 'order' | 'incarnation' | 'container' | 'level' | 'low' | 'high' | 'right'>,
   ): Header {
+    const { order, incarnation, container, level, low, high, right } = own;
     const first = most + NUMBERS_SKIPPED;
     const counted = { nextNumber: first, commitCount: first, commitIds: EMPTY_BYTES };
     const made = { createdAtMs: this.#engine.runtime.wallMs(), origin: undefined };
-    return { ...own, groupBy, state: 'live', ...counted, ...made, ...NO_PAGES };
+    const place = { order, incarnation, container, level, low, high, right };
+    return { ...place, groupBy, state: 'live', ...counted, ...made, ...NO_PAGES };
   }
 
   /** Saves the container as it is, then writes it with all that is left of it. */

@@ -94,8 +94,8 @@ export async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Sna
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
     return found?.retired === undefined ? found?.live : undefined;
   } catch (error) {
-    // Stale entries mislead the search: vacuum goes on, to drop them.
-    if (error instanceof StoreError) return undefined;
+    // Stale entries mislead the search: vacuum goes on, to drop them. A busy provider ends it.
+    if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'unavailable')) return undefined;
     throw error;
   }
 }
