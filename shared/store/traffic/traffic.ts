@@ -179,6 +179,7 @@ export class Traffic {
       runtime: this.#runtime,
       tag: this.#tag,
       roundTripMs: this.#commits.ms,
+      commitsWait: this.#ways.commitsWait,
       lineMs: this.#lineMs(container.answerMs(this.#nowMs)),
       commitsPerMs: container.commitsPerMs,
     });

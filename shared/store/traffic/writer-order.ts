@@ -20,9 +20,8 @@ const SPLIT_BYTES_A_MS = 2_048;
 export const WARY_COMMITS = 8;
 /** Processes yield where so many commits are made while one is under way. */
 const CROWD_TO_YIELD = 0.25;
-/** The first in order skips one commit of so many, for writers that the header does not name. */
-const COMMITS_A_GAP = 8;
-const GAP_ROUND_TRIPS = 2;
+/** Where a refusal comes at once, and holds nobody up, turns cost more than refusals do. */
+const CROWD_TO_YIELD_AT_ONCE = 0.5;
 /** A writer that the header does not name waits at random, up to 2 to the power of this. */
 const UNNAMED_DOUBLINGS_MOST = 3;
 /** Refusals in a row before a writer waits at random: one may be chance, a line is none. */
@@ -42,6 +41,8 @@ export interface Contest {
   /** This process's, see `writersAhead`. */
   readonly tag: string;
   readonly roundTripMs: number;
+  /** The driver's: whether commits stand in line at one entity, instead of a refusal at once. */
+  readonly commitsWait: boolean;
   /** How long the last commit took, if it stood in line at its entity; else 0. */
   readonly lineMs: number;
   /** Commits of the container by all processes. */
@@ -106,16 +107,14 @@ export class WriterOrder {
   }
 
   #yieldMs(header: Header, contest: Contest): number {
-    const { commitsPerMs, roundTripMs, lineMs, tag, runtime } = contest;
+    const { commitsPerMs, roundTripMs, commitsWait, lineMs, tag, runtime } = contest;
     if (lineMs > 0 && this.#mustThinOut(LINE_REFUSALS)) return this.#atRandomMs(LINES_RESTED * lineMs, runtime);
-    if (commitsPerMs * roundTripMs < CROWD_TO_YIELD) return 0;
+    if (commitsPerMs * roundTripMs < (commitsWait ? CROWD_TO_YIELD : CROWD_TO_YIELD_AT_ONCE)) return 0;
     const ahead = writersAhead(header, tag);
     if (ahead === undefined) {
       const doublings = Math.min(UNNAMED_DOUBLINGS_MOST, this.#refusalsInARow);
       return this.#mustThinOut(REFUSALS) ? this.#atRandomMs(roundTripMs * 2 ** doublings, runtime) : 0;
     }
-    const isGap = header.commitCount % COMMITS_A_GAP === 0;
-    if (ahead === 0 && this.#refusalsInARow === 0 && isGap) return GAP_ROUND_TRIPS * roundTripMs;
     return (
       Math.max(0, ahead + 1 - WRITERS_AT_ONCE) *
       Math.max(WAIT_ROUND_TRIPS_LEAST * roundTripMs, WAIT_SHARE / commitsPerMs)
