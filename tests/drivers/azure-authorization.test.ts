@@ -34,6 +34,7 @@ import { closedAfterEach } from '../support/opened.ts';
 const QUICK = { timeoutMs: 300 };
 const WRITTEN = [{ kind: 'written' }];
 const TAKEN = azureText(204, { ETag: 'v' });
+const BUSY = azureText(503, { 'x-ms-error-code': 'ServerBusy' });
 // The service tells no version to a caller whom it denies.
 const DENIED = replyText(401, { 'x-ms-request-id': '1', 'x-ms-error-code': 'InvalidAuthenticationInfo' });
 
@@ -237,27 +238,24 @@ test('a key that the service denies is not shown twice', async () => {
 });
 
 describe('TLS', () => {
-  const { cert, key } = selfSignedCertificate();
+  const UNSENT = { kind: 'unknown', code: 'unavailable', sent: 0 };
+  const [whole, withoutAddress] = [selfSignedCertificate(), selfSignedCertificate([])];
   const trusted = getCACertificates('default');
   afterEach(() => setDefaultCACertificates(trusted));
 
-  async function served(host: string) {
-    const server = opened(await rawServer(({ socket }) => socket.write(TAKEN), { cert, key }));
-    const endpoint = `https://${host}:${server.port}`;
-    // A strange endpoint is probed before a change, not before an insert.
-    const options = { endpoint, tableName: 'table', credential: numbered(3_600_000) };
-    return { driver: opened(azureTablesDriver(options)), server };
-  }
-
   test.each([
-    ['that nobody vouches for', '127.0.0.1', false],
-    ['of another name', '127.0.0.2', true],
-  ])('a certificate %s: no request leaves', async (_, host, isTrusted) => {
-    if (isTrusted) setDefaultCACertificates([...trusted, cert]);
-    const { driver, server } = await served(host);
-    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
-    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
-    expect(server.requests).toHaveLength(0);
+    ['that is trusted for its address: requests leave', whole, true, { kind: 'written', code: 'throttled', sent: 2 }],
+    ['that nobody vouches for: none leaves', whole, false, UNSENT],
+    ['of another name: none leaves', withoutAddress, true, UNSENT],
+  ])('a certificate %s', async (_, pair, isTrusted, { kind, code, sent }) => {
+    if (isTrusted) setDefaultCACertificates([...trusted, pair.cert]);
+    const server = opened(await rawServer(({ socket, method }) => socket.write(method === 'GET' ? BUSY : TAKEN), pair));
+    const endpoint = `https://127.0.0.1:${server.port}`;
+    // A strange endpoint is probed before a change, not before an insert.
+    const driver = opened(azureTablesDriver({ endpoint, tableName: 'table', credential: numbered(3_600_000) }));
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind }]);
+    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code, retryable: true });
+    expect(server.requests).toHaveLength(sent);
   });
 });
 
