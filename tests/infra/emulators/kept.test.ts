@@ -1,7 +1,7 @@
 // Data in a file: there after the process that wrote it was killed, on both clouds.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
@@ -149,4 +149,15 @@ test('a file that a kill left empty is made again', async () => {
   writeFileSync(file, '');
   opened(file).append(['a', 1]);
   expect(opened(file).held).toEqual({ a: 1 });
+});
+
+test('a file whose content cannot be taken over is closed again', async () => {
+  const file = await newFile();
+  const opening = () =>
+    openJournal(file, () => {
+      throw new Error('no room');
+    });
+  expect(opening).toThrow('no room');
+  // SQLite removes it when the last connection is closed.
+  expect(existsSync(`${file}-wal`)).toBe(false);
 });

@@ -23,10 +23,12 @@ const NOT_A_DATABASE = 26;
 export function openJournal(file: string, restore: (entries: ReadonlyMap<string, unknown>) => void): Journal {
   checkJournal(file);
   const database = openDatabase(file);
-  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID`);
-  const rows = database.prepare('SELECT key, value FROM kept').all();
-  restore(new Map(rows.map(({ key, value }) => [textOf(key), deserialize(value as Uint8Array)])));
+  try {
+    restore(readEntries(database));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   const put = database.prepare('REPLACE INTO kept VALUES (?, ?)');
   const remove = database.prepare('DELETE FROM kept WHERE key = ?');
   return {
@@ -48,6 +50,14 @@ export function openJournal(file: string, restore: (entries: ReadonlyMap<string,
       if (database.isOpen) database.close();
     },
   };
+}
+
+/** Makes a journal of an empty file. */
+function readEntries(database: DatabaseSync): Map<string, unknown> {
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID`);
+  const rows = database.prepare('SELECT key, value FROM kept').all();
+  return new Map(rows.map(({ key, value }) => [textOf(key), deserialize(value as Uint8Array)]));
 }
 
 /** Throws if there is a file, and it holds something else. */
