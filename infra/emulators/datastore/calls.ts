@@ -4,7 +4,7 @@ import { lookup } from './queries/lookup.ts';
 import { runQuery } from './queries/run-query.ts';
 import type { Services } from './storage/transactions.ts';
 import { decoder, encoder, type Messages, type Request } from './wire/protocol.ts';
-import { invalid } from './wire/status.ts';
+import { inside, invalid } from './wire/status.ts';
 import { commit } from './writes/commit.ts';
 
 export const RPCS = ['Lookup', 'RunQuery', 'BeginTransaction', 'Commit', 'Rollback'] as const;
@@ -36,7 +36,7 @@ function reading<M extends keyof Messages & `${string}Request`>(
 ): Call {
   const decode = decoder(message);
   return (bytes, services) => {
-    const request = decode(bytes);
+    const request = inside(message, () => decode(bytes));
     return answer(request, databaseOf(request), services);
   };
 }

@@ -1,7 +1,7 @@
 // google.datastore.v1 as published, but what is stored stays bytes: the wire is the same.
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs/light.js';
-import { invalid } from './status.ts';
+import { invalid, StatusError, unsupported } from './status.ts';
 
 interface Timestamp {
   readonly seconds: protobuf.Long | number;
@@ -181,16 +181,41 @@ function loadTypes(): protobuf.Root {
 
 const root = loadTypes();
 
-/** Reads a message of this name; throws INVALID_ARGUMENT if the bytes are none. */
+/**
+ * Reads a message of this name; throws INVALID_ARGUMENT if the bytes are none, and UNIMPLEMENTED if
+ * it has a field that is not known.
+ */
 export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) => Messages[M] {
   const type = root.lookupType(`${PACKAGE}.${message}`);
+  const wireTypes = new Map(type.fieldsArray.map((field) => [field.id, wireTypeOf(field)]));
   return (bytes) => {
     try {
+      checkTags(bytes, wireTypes);
       return type.decode(bytes) as unknown as Messages[M];
     } catch (error) {
-      throw invalid(message, `is not a well-formed protobuf message: ${error instanceof Error ? error.message : ''}`);
+      if (error instanceof StatusError) throw error;
+      throw invalid('', `is not a well-formed protobuf message: ${error instanceof Error ? error.message : ''}`);
     }
   };
+}
+
+/** By the field's definition, none of which is of packed numbers. */
+function wireTypeOf(field: protobuf.Field): number {
+  const basic: Readonly<Record<string, number | undefined>> = protobuf.types.basic;
+  const { type, resolvedType } = field.resolve();
+  return basic[resolvedType instanceof protobuf.Enum ? 'int32' : type] ?? basic['bytes']!;
+}
+
+/** `decode` skips a field that it does not know, and takes a known one for what its tag denies. */
+function checkTags(bytes: Buffer, wireTypes: ReadonlyMap<number, number>): void {
+  const reader = protobuf.Reader.create(bytes);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    const [id, wireType] = [tag >>> 3, tag & 7];
+    if (!wireTypes.has(id)) throw unsupported(`the field ${id}`);
+    if (wireTypes.get(id) !== wireType) throw invalid('', `the field ${id} must not have the wire type ${wireType}`);
+    reader.skipType(wireType);
+  }
 }
 
 /** Writes a message of this name. */

@@ -1,5 +1,6 @@
 // The embedded server alone: its faults, its clock, its cuts of large answers, its end.
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { checkProperty } from '../../../../infra/emulators/datastore/entities/values.ts';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
 import { expectCode } from './declare.ts';
 import {
@@ -147,6 +148,17 @@ test('what it does not do is UNIMPLEMENTED, and the message says what', async ()
     ['__kind__', service.query({ kind: [{ name: '__kind__' }] })],
   ] as const)
     await expect(call).rejects.toMatchObject({ code: CODE.unimplemented, details: expect.stringContaining(field) });
+});
+
+test.each([
+  ['cut short', '8a0102', CODE.invalid, 'properties.x: is not a well-formed protobuf message'],
+  ['with a text that its tag calls a number', '88010161', CODE.invalid, 'properties.x: the field 17'],
+  ['with a flag that its tag calls bytes', '8a0101619a0100', CODE.invalid, 'properties.x: the field 19'],
+  ['with a field that is not known', '8a010161f80701', CODE.unimplemented, 'the field 127'],
+])('a value %s is refused', (_, hex, code, message) => {
+  const property = { name: Buffer.from('x'), value: Buffer.from(hex, 'hex') };
+  const expected = { code, message: expect.stringContaining(message) as string };
+  expect(() => checkProperty(property)).toThrow(expect.objectContaining(expected));
 });
 
 test('a port that is taken is an error that says so', async () => {
