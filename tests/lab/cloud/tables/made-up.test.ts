@@ -137,6 +137,20 @@ test.each([
   expect(counters.readCalls).toBe(most);
 });
 
+test('memory keeps the nodes made up last, within its bound', () => {
+  const bytesMax = 2 ** 20;
+  const { entities } = madeUp(1_000_000, 65_536, bytesMax);
+  const leaves = Array.from({ length: 60 }, (_, index) =>
+    nodeId(TABLE, MADE_UP_INCARNATION, entities.tree.containerOf({ level: 0, index })),
+  );
+  const before = leaves.map((id) => entities.get(id)!);
+  // From the last on: one that is gone is made up again, as another object.
+  const kept = before.toReversed().filter((entity, at) => entities.get(leaves.at(-1 - at)!) === entity);
+  const bytes = kept.flatMap(({ parts }) => [...parts.values()]).reduce((sum, { length }) => sum + length, 0);
+  expect(bytes).toBeLessThanOrEqual(bytesMax);
+  expect(bytes).toBeGreaterThan(0.9 * bytesMax);
+});
+
 test.each([0, 1.5, 10_000_000_000])('%d records are refused', (records) => {
   expect(() => madeUp(records, 65_536)).toThrow(`records=${records}`);
 });
