@@ -37,6 +37,12 @@ test('a partition of Azure serves 2,000 entities a second, and answers the rest 
   expect(service.counters.billable.writes).toBeLessThanOrEqual(served + failed - service.counters.throttled);
 });
 
+test('below its limit a partition of Azure throttles nothing', async () => {
+  const service = serviceOf(AZURE_TABLES_2026_11);
+  await offer(service, { perSecond: 1_900, seconds: SECONDS }, writing('one'));
+  expect(service.counters.throttled).toBe(0);
+});
+
 test('the entities of a transaction count one by one, and larger ones for several', async () => {
   const service = stillService('azure-tables', { 'partition.unitsPerSecond': 2_000, 'unit.kib': 64 });
   const many = Array.from({ length: 100 }, (_, at) => write(`r${at}`));
