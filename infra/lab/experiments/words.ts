@@ -43,7 +43,7 @@ export function columnsNow(suffix: string): string[] {
 /** Within this factor of the fastest a run cannot tell the two apart. */
 export const CLOSE = 1.25;
 
-/** Rows of now by their ratio in a column, the lowest first. */
+/** Rows by their ratio in a column, the lowest first. */
 export function ranked(table: FigureTable, column: string): { id: string; name: string; ratio: number }[] {
   return table.rows
     .flatMap(({ id, name, standIn = name }) => {
