@@ -16,8 +16,9 @@ export const PROVIDER_SHORT_NAMES: Readonly<Record<Provider, string>> = {
   'azure-tables': 'Azure',
 };
 
+type ColourOfEach<List> = { readonly [At in keyof List]: string };
 /** A colour for each of `LAYOUTS`, in their order. */
-type Palette = Readonly<Record<Provider, readonly string[]>>;
+type Palette = Readonly<Record<Provider, ColourOfEach<typeof LAYOUTS>>>;
 
 /**
  * Warm for Google, blue for Azure; fuller entities are further from the paper's brightness. Each
