@@ -78,12 +78,15 @@ test.each<[string, (orphans: readonly EntityId[]) => ((call: MemoryCall) => bool
   const { world, other, deliver, count } = await splitUnderWay();
   const orphans = orphansOf(world.state, 't');
   const steps = stepsBefore(orphans);
+  let met = 0;
   other.rule((call) => {
-    if (steps[0]?.(call) === true && steps.shift() !== undefined && steps.length === 0) deliver();
+    if (steps[met]?.(call) !== true) return undefined;
+    met += 1;
+    if (met === steps.length) deliver();
     return undefined;
   });
   expect(await world.run(other.store.vacuum('t', { quietMs: 0 }))).toMatchObject({ removed: 0 });
-  expect(steps).toEqual([]);
+  expect(met).toBe(steps.length);
   expect(storedIds(world.state, 't')).toEqual(expect.arrayContaining(orphans));
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(await keysBy(world, await open(world, other))).toHaveLength(count + 1);
