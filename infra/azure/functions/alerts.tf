@@ -117,8 +117,11 @@ locals {
     },
   )
 
-  # How often a rule looks, and how far back. The others: five minutes.
-  spans = { vacuum = ["PT15M", "PT15M"], absent = ["PT6H", "P2D"] }
+  # How often a rule looks, and how far back.
+  spans = merge(
+    { for name in keys(local.alerts) : name => ["PT5M", "PT5M"] },
+    { vacuum = ["PT15M", "PT15M"], absent = ["PT6H", "P2D"] },
+  )
 
   alerts = var.alerts == null ? {} : merge(
     { for name, share in local.shares : name => {
@@ -214,8 +217,8 @@ resource "azurerm_monitor_scheduled_query_rules_alert_v2" "this" {
 
   scopes                  = [azurerm_application_insights.this.id]
   severity                = 2
-  evaluation_frequency    = lookup(local.spans, each.key, ["PT5M", "PT5M"])[0]
-  window_duration         = lookup(local.spans, each.key, ["PT5M", "PT5M"])[1]
+  evaluation_frequency    = local.spans[each.key][0]
+  window_duration         = local.spans[each.key][1]
   auto_mitigation_enabled = true
 
   criteria {
