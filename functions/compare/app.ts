@@ -74,7 +74,7 @@ class RunningCells {
     }
   }
 
-  /** Resolves when the dataset's cells have ended, well or not. Rejects with the signal's reason. */
+  /** Resolves when the dataset's cells have ended, or failed. Rejects with the signal's reason. */
   async ended(dataset: string, signal: AbortSignal): Promise<void> {
     const cells = this.#ends.get(dataset) ?? new Set<Promise<unknown>>();
     signal.throwIfAborted();

@@ -50,7 +50,7 @@ function encodingFor(accepted: string): 'br' | 'gzip' | 'identity' {
   return (['br', 'gzip'] as const).find((one) => named.includes(one)) ?? 'identity';
 }
 
-/** The page may run its own inline script and style, and call functions over TLS, or on this machine. */
+/** The page may run its own script and style, and call functions over TLS or on this machine. */
 function policyOf(html: string): string {
   return [
     "default-src 'none'",

@@ -10,7 +10,7 @@ import { type Snapshot } from './snapshot.ts';
 
 /** With so many layers above a base a commit merges some: a lookup may open a page of each. */
 const LAYERS_WANTED = 8;
-/** It rather adds one, up to so many, than first read the pages of the merge, which others wrote. */
+/** Up to so many it adds one rather than first read a merge's pages, which others wrote. */
 const LAYERS_MOST = 12;
 
 /** New pages of others that a read before a commit asks for. */

@@ -11,7 +11,7 @@ const CURSOR_VERSION = 1;
 /** Stands for order `key` in reverse. */
 const REVERSE = 2;
 
-/** The positions a scan has left. Forwards `from` moves up to `end`; in reverse `end` moves down. */
+/** The positions that a scan has left: `from` moves up, in reverse `end` moves down. */
 export interface ScanState extends Range {
   readonly order: Order;
   readonly incarnation: Id64;

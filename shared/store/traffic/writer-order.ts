@@ -20,7 +20,7 @@ const SPLIT_BYTES_A_MS = 2_048;
 export const WARY_COMMITS = 8;
 /** Processes yield where so many commits are made while one is under way. */
 const CROWD_TO_YIELD = 0.25;
-/** Where a refusal comes at once, and holds nobody up, turns cost more than refusals do. */
+/** A refusal that comes at once holds nobody up: there turns cost more than refusals do. */
 const CROWD_TO_YIELD_AT_ONCE = 0.5;
 /** A writer that the header does not name waits at random, up to 2 to the power of this. */
 const UNNAMED_DOUBLINGS_MOST = 3;

@@ -118,7 +118,7 @@ test('a commit that lacks the pages of a merge adds a layer, up to twelve', () =
   expect(asked[12]).toBeGreaterThan(0);
   // The ninth is not added where its pages are at hand.
   expect(layers.slice(7, 9)).toEqual([
-    [8, 8],
+    [8, 7],
     [9, 8],
   ]);
   expect(snapshot.header.layers.length).toBeLessThanOrEqual(12);
