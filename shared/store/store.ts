@@ -18,7 +18,7 @@ import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';
 import { decodeKey } from './format/position.ts';
 import type { StoredRecord } from './format/record.ts';
-import { AdaptiveLimit } from './io/adaptive-limit.ts';
+import { RequestLimit } from './io/request-limit.ts';
 import { CallDriver } from './io/call-driver.ts';
 import { Clock, drawId } from './io/clock.ts';
 import { ContainerCache } from './io/container-cache.ts';
@@ -42,8 +42,6 @@ const TIMEOUT_MS_DEFAULT = 30_000;
 const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_CHANGES_MAX = 100_000;
 const COMMITS_AT_A_TIME = 256;
-/** Reads in flight at first: few share requests, which a busy processor needs at once. */
-const READS_FIRST = 8;
 /** Leaves at creation. A growing table splits by itself. */
 const INITIAL_CONTAINERS_MAX = 256;
 /** `close` waits as long for work under way. */
@@ -91,7 +89,7 @@ class ContainerStore implements Store {
       throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
     const { inFlightMax } = options.driver.limits;
     this.#timeoutMs = timeoutMs;
-    const readLimit = new AdaptiveLimit(runtime, inFlightMax, READS_FIRST);
+    const readLimit = new RequestLimit(runtime, inFlightMax);
     this.#driver = withRetry(options.driver, runtime, () => readLimit.noteThrottledTry());
     this.#deadlines = new Deadlines(runtime, timeoutMs);
     this.#shared = {
@@ -100,7 +98,7 @@ class ContainerStore implements Store {
       cache: new ContainerCache(cacheBytesMax),
       deadlines: this.#deadlines,
       readLimit,
-      writeLimit: new AdaptiveLimit(runtime, inFlightMax),
+      writeLimit: new RequestLimit(runtime, inFlightMax),
       commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
       compression,
     };

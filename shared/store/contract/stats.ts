@@ -33,10 +33,6 @@ export interface TableStats {
   readonly merges: number;
   /** Changes waiting for their commit, now. */
   readonly queueDepth: number;
-  /** Reads in flight, now at most: 2 to the driver's `inFlightMax`. Throttling halves it. */
-  readonly readsInFlightMax: number;
-  /** The same for commits. */
-  readonly commitsInFlightMax: number;
   /** The container size in use: `TableOptions.containerBytesMax`, or its default. */
   readonly containerBytesMax: number;
 }

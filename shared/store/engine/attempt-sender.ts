@@ -57,7 +57,7 @@ export class AttemptSender {
     this.#open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
-    const sending = writeBatcher.send(write, traffic.sendsAlone(this.#id), attempt.changes.length);
+    const sending = writeBatcher.send(write, traffic.sendsAlone(this.#id));
     const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
     if (outcome === undefined) return false;

@@ -4,7 +4,7 @@ import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/size.ts';
 import type { Driver } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
-import type { AdaptiveLimit } from '../io/adaptive-limit.ts';
+import type { RequestLimit } from '../io/request-limit.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import { type Counters, newCounters } from '../io/counters.ts';
@@ -26,8 +26,8 @@ export interface StoreShared {
   readonly cache: ContainerCache;
   readonly deadlines: Deadlines;
   /** How many reads, and how many commits, may be in flight. */
-  readonly readLimit: AdaptiveLimit;
-  readonly writeLimit: AdaptiveLimit;
+  readonly readLimit: RequestLimit;
+  readonly writeLimit: RequestLimit;
   /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
   readonly commitsAtATime: Semaphore;
   readonly compression: Compression;

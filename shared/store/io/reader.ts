@@ -11,7 +11,7 @@ import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts
 import type { UpperBound } from '../format/position.ts';
 import { currentOperation } from '../system/tracing.ts';
 import type { Traffic } from '../traffic/traffic.ts';
-import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
+import type { RequestLimit, Reply } from './request-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import { count, type Counters } from './counters.ts';
@@ -38,7 +38,6 @@ interface Pending {
   isWhole: boolean;
   /** The next departure may take it. Others wait for the end of a check, for a while. */
   isDue: boolean;
-  askers: number;
   /** The call that asked first. */
   readonly operation: OperationTrace | undefined;
   /** The container as one of them saw it last. */
@@ -52,7 +51,7 @@ export interface ReaderContext {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Pick<Runtime, 'watch'>;
-  readonly limit: AdaptiveLimit;
+  readonly limit: RequestLimit;
   readonly counters: Counters;
   readonly traffic: Traffic;
   /** Own open attempts among the commits that `now` counts beyond `before`. */
@@ -127,7 +126,6 @@ export class Reader {
         parts: isWhole ? [] : parts,
         isWhole,
         isDue: false,
-        askers: 0,
         latest,
         reply,
         operation: currentOperation(),
@@ -136,7 +134,6 @@ export class Reader {
     } else if (parts === 'all') pending.isWhole = true;
     // Checks all ask for the same list: nothing is to be added then.
     else if (parts !== pending.parts) pending.parts = [...new Set([...pending.parts, ...parts])];
-    pending.askers += 1;
     pending.latest ??= latest;
     if (!pending.isDue) this.#departUnlessParked(pending);
     return pending.reply.promise;
@@ -186,14 +183,13 @@ export class Reader {
     const seen = this.#context.clock.now();
     for (const id of checked) this.#checking.set(id, seen.monotonicMs);
     const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : parts }));
-    const operations = batch.reduce((sum, { askers }) => sum + askers, 0);
     try {
       const entities = await sendReads(this.#context, requests, batch[0]?.operation);
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
-      return { operations };
+      return {};
     } catch (error) {
       for (const pending of batch) pending.reply.reject(error);
-      return { operations, isFailed: true };
+      return { isFailed: true };
     } finally {
       for (const id of checked) {
         this.#checking.delete(id);

@@ -1,6 +1,6 @@
 // A bound on work at a time. It makes no promise if there is room; p-limit makes seven a call.
 export class Semaphore {
-  #max: number;
+  readonly #max: number;
   #active = 0;
   readonly #line: (() => void)[] = [];
 
@@ -8,24 +8,9 @@ export class Semaphore {
     this.#max = max;
   }
 
-  /** How many may work at a time. */
-  get max(): number {
-    return this.#max;
-  }
-
-  /** With a lower bound the work under way goes on. */
-  set max(max: number) {
-    this.#max = max;
-    this.#admit();
-  }
-
   /** How many work now, or were told that they may. */
   get active(): number {
     return this.#active;
-  }
-
-  get waiting(): number {
-    return this.#line.length;
   }
 
   /** Awaited before the work, which ends with `release`; undefined if there is room. */
@@ -38,14 +23,8 @@ export class Semaphore {
   }
 
   release(): void {
-    this.#active -= 1;
-    this.#admit();
-  }
-
-  #admit(): void {
-    while (this.#active < this.#max && this.#line.length > 0) {
-      this.#active += 1;
-      this.#line.shift()?.();
-    }
+    const next = this.#line.shift();
+    if (next === undefined) this.#active -= 1;
+    else next();
   }
 }

@@ -3,14 +3,13 @@ import { type EntityId, partBytes, type Write, type WriteOutcome } from '../cont
 import type { Runtime } from '../contract/runtime.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import { currentOperation } from '../system/tracing.ts';
-import type { AdaptiveLimit, Reply } from './adaptive-limit.ts';
+import type { RequestLimit, Reply } from './request-limit.ts';
 import { type Provider, sendWrites } from './requests.ts';
 
 interface Waiting {
   readonly write: Write;
   readonly bytes: number;
   readonly isAlone: boolean;
-  readonly changeCount: number;
   readonly operation: OperationTrace | undefined;
   readonly outcome: PromiseWithResolvers<WriteOutcome>;
 }
@@ -25,22 +24,22 @@ export class WriteBatcher {
   readonly #nowMs: () => number;
   readonly #noteRoundTrip: RoundTrips['noteRoundTrip'];
   readonly #provider: Provider;
-  readonly #limit: AdaptiveLimit;
+  readonly #limit: RequestLimit;
   /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
   readonly #waiting = new Map<EntityId, Waiting>();
 
-  constructor(provider: Provider, limit: AdaptiveLimit, { runtime, noteRoundTrip }: RoundTrips) {
+  constructor(provider: Provider, limit: RequestLimit, { runtime, noteRoundTrip }: RoundTrips) {
     this.#provider = provider;
     this.#limit = limit;
     this.#nowMs = () => runtime.monotonicMs();
     this.#noteRoundTrip = noteRoundTrip;
   }
 
-  /** `isAlone`: only there a refusal is certain (rule 1). `changeCount`: the changes waiting. */
-  send(write: Write, isAlone: boolean, changeCount: number): Promise<WriteOutcome> {
+  /** `isAlone`: only there a refusal is certain (rule 1). */
+  send(write: Write, isAlone: boolean): Promise<WriteOutcome> {
     const outcome = Promise.withResolvers<WriteOutcome>();
     const operation = currentOperation();
-    const waiting = { write, bytes: partBytes(write.parts), isAlone, changeCount, operation, outcome };
+    const waiting = { write, bytes: partBytes(write.parts), isAlone, operation, outcome };
     this.#waiting.set(write.id, waiting);
     void this.#limit.run(() => this.#depart());
     return waiting.outcome.promise;
@@ -65,9 +64,7 @@ export class WriteBatcher {
     } catch (error) {
       for (const { outcome } of batch) outcome.reject(error);
     }
-    // A split carries no changes, and yet its reply is one.
-    const operations = batch.reduce((sum, { changeCount }) => sum + Math.max(1, changeCount), 0);
-    return { operations, isThrottled, isFailed };
+    return { isThrottled, isFailed };
   }
 
   /** The write that waits longest, with those of its lane that fit into the same request. */

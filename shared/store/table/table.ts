@@ -246,9 +246,8 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 
   stats(): TableStats {
-    const { containerBytesMax, counters, readLimit, writeLimit } = this.#context.engine;
-    const inFlight = { readsInFlightMax: readLimit.inFlightMax, commitsInFlightMax: writeLimit.inFlightMax };
-    return { ...counters, ...inFlight, containerBytesMax };
+    const { containerBytesMax, counters } = this.#context.engine;
+    return { ...counters, containerBytesMax };
   }
 }
 

@@ -1,7 +1,7 @@
 // An engine alone, without a store around it.
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { createEngine, type Engine } from '../../../shared/store/engine/engine.ts';
-import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
+import { RequestLimit } from '../../../shared/store/io/request-limit.ts';
 import { Clock } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
@@ -16,8 +16,8 @@ export function engineOn(runtime: VirtualRuntime, driver: Driver, cacheBytesMax 
     tag: '0000',
     cache: new ContainerCache(cacheBytesMax),
     deadlines: new Deadlines(runtime, 30_000),
-    readLimit: new AdaptiveLimit(runtime, 64),
-    writeLimit: new AdaptiveLimit(runtime, 64),
+    readLimit: new RequestLimit(runtime, 64),
+    writeLimit: new RequestLimit(runtime, 64),
     commitsAtATime: new Semaphore(8),
     compression: 'none' as const,
   };

@@ -1,7 +1,7 @@
 // The parts that a read asks for, and when it departs.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
+import { RequestLimit } from '../../../shared/store/io/request-limit.ts';
 import { engineOn } from '../engine/engine-on.ts';
 import { leavesOf } from '../rules/structure.ts';
 import { World } from '../rules/world.ts';
@@ -115,7 +115,7 @@ test.each([100, 5, 1])('where a request reads %i containers each departure is on
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key }))));
   await world.run(table.getMany(KEYS));
   process.takeCalls();
-  const run = vi.spyOn(AdaptiveLimit.prototype, 'run');
+  const run = vi.spyOn(RequestLimit.prototype, 'run');
   onTestFinished(() => run.mockRestore());
   await world.run(table.getMany(KEYS));
   const requests = process.takeCalls().map((call) => (call.kind === 'read' ? call.requests.length : 0));

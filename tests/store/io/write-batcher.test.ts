@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver, Write } from '../../../shared/store/contract/driver.ts';
-import { AdaptiveLimit } from '../../../shared/store/io/adaptive-limit.ts';
+import { RequestLimit } from '../../../shared/store/io/request-limit.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
 import { WriteBatcher } from '../../../shared/store/io/write-batcher.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -35,7 +35,7 @@ function sending() {
   const roundTrips = { runtime, noteRoundTrip: () => {} };
   const batcher = new WriteBatcher(
     { table: 'users', driver, counters: newCounters() },
-    new AdaptiveLimit(runtime, 64),
+    new RequestLimit(runtime, 64),
     roundTrips,
   );
   return { batcher, requests };
@@ -65,7 +65,7 @@ test.each<[name: string, sent: readonly Sent[], requests: string[]]>([
 ])('%s', async (_, sent, expected) => {
   const { batcher, requests } = sending();
   const outcomes = await Promise.all(
-    sent.map(([id, bytes, isAlone = false]) => batcher.send(insert(id, bytes), isAlone, 1)),
+    sent.map(([id, bytes, isAlone = false]) => batcher.send(insert(id, bytes), isAlone)),
   );
   expect(outcomes).toMatchObject(sent.map(() => ({ kind: 'written' })));
   expect(requests.map((ids) => ids.join(' '))).toEqual(expected);
@@ -73,8 +73,8 @@ test.each<[name: string, sent: readonly Sent[], requests: string[]]>([
 
 test('each write of a batch hears its own outcome', async () => {
   const { batcher } = sending();
-  await batcher.send(insert('a2'), false, 1);
-  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => batcher.send(insert(id), false, 1)));
+  await batcher.send(insert('a2'), false);
+  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => batcher.send(insert(id), false)));
   expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'refused', 'written']);
 });
 
@@ -86,10 +86,10 @@ test('a round trip begins when its request leaves: waiting for room before is no
     write: async (writes, options) => (await runtime.sleep(10), memory.write(writes, options)),
   };
   const told: (readonly [number, readonly string[]])[] = [];
-  const batcher = new WriteBatcher({ table: 'users', driver, counters: newCounters() }, new AdaptiveLimit(runtime, 1), {
+  const batcher = new WriteBatcher({ table: 'users', driver, counters: newCounters() }, new RequestLimit(runtime, 1), {
     runtime,
     noteRoundTrip: (ms, ids) => void told.push([ms, ids]),
   });
-  await runtime.run(Promise.all(['a', 'b', 'c'].map((id) => batcher.send(insert(id), true, 1))));
+  await runtime.run(Promise.all(['a', 'b', 'c'].map((id) => batcher.send(insert(id), true))));
   expect(told).toEqual(['a', 'b', 'c'].map((id) => [10, [id]]));
 });
