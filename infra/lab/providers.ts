@@ -2,7 +2,7 @@
 // not look for a metadata server.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
-import type { Baseline } from '../../shared/lab/work/baseline.ts';
+import type { SdkBaseline } from '../../shared/lab/work/baseline.ts';
 import { datastoreBaseline, datastoreClient } from '../../shared/lab/sdk/datastore.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
@@ -22,7 +22,7 @@ export interface BenchProvider {
   readonly backend: string;
   readonly endpoint: string;
   /** The plain SDK. Each call opens clients anew. */
-  baseline(): Baseline;
+  baseline(): SdkBaseline;
   /** A driver on a namespace or table of its own. */
   driver(space: string, transport?: Transport): Driver;
   store(options?: Omit<StoreOptions, 'driver'>, transport?: Transport): Store;
@@ -32,7 +32,7 @@ export interface BenchProvider {
 export type Transport = 'own' | 'sdk';
 
 interface Making {
-  baseline(endpoint: string): Baseline;
+  baseline(endpoint: string): SdkBaseline;
   driver(endpoint: string, space: string, transport: Transport): Driver;
 }
 

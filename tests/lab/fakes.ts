@@ -75,7 +75,6 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
         return !empty;
       },
       putMany: (records) => answer('putMany', keysOf(records)),
-      putInTransaction: (records) => answer('transaction', keysOf(records)),
       getMany: async (asked) => {
         await answer('getMany', asked);
         return empty ? 0 : asked.length;
@@ -84,7 +83,6 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
         await answer('range', [from]);
         return empty ? 0 : count;
       },
-      scan: async () => 1,
     }),
     remove: async (dataset) => void log.push(`remove ${dataset}`),
     usage: () => usage,

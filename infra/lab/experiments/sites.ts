@@ -7,7 +7,7 @@ import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { increase, type Usage } from '../../../shared/lab/kit/usage.ts';
 import { type Spent, spentOn } from '../../../shared/lab/load/spent.ts';
 import { PROVIDER_NAMES } from '../../../shared/lab/report/names.ts';
-import type { Baseline } from '../../../shared/lab/work/baseline.ts';
+import type { SdkBaseline } from '../../../shared/lab/work/baseline.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import type { ExperimentContext } from './experiment.ts';
 import { sdkTable, storeTable, type TextTable } from './text-table.ts';
@@ -89,7 +89,7 @@ export class Site {
 
 interface Clients {
   readonly backend: string;
-  readonly baseline: Baseline;
+  readonly baseline: SdkBaseline;
   readonly store: Store;
   readonly billable: Readonly<Record<Way['client'], () => Usage['billable']>>;
 }

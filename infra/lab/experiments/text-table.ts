@@ -1,5 +1,5 @@
 // Records of a key and one text, on the plain SDK or this store. Work not wholly done is an error.
-import type { Baseline, BaselineTable } from '../../../shared/lab/work/baseline.ts';
+import type { Baseline, SdkTable } from '../../../shared/lab/work/baseline.ts';
 import type { SampleRecord } from '../../../shared/lab/work/records.ts';
 import { tenantEnd } from '../../../shared/lab/work/keys.ts';
 import type { Table } from '../../../shared/store/index.ts';
@@ -20,7 +20,7 @@ export interface TextTable {
 }
 
 /** Entities of one property. Without a batched get, a query reads from the first key on. */
-export function sdkTable({ getManyMax }: Baseline, table: BaselineTable): TextTable {
+export function sdkTable({ getManyMax }: Baseline, table: SdkTable): TextTable {
   return {
     put: (record) => table.insert(plainOf(record)),
     putMany: (records) => table.putMany(records.map(plainOf)),

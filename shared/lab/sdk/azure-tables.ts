@@ -3,7 +3,7 @@ import { odata, RestError, type TableClient } from '@azure/data-tables';
 import { tenantEnd, tenantOf } from '../work/keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
-import { type Baseline, type BaselineTable, placeOf, withTries } from '../work/baseline.ts';
+import { placeOf, type SdkBaseline, type SdkTable, withTries } from '../work/baseline.ts';
 
 /** Operations in one group transaction: the service's limit. */
 const TRANSACTION_MAX = 100;
@@ -16,7 +16,7 @@ export function azureTablesBaseline({
   tableClient,
 }: {
   readonly tableClient: (tableName: string) => TableClient;
-}): Baseline {
+}): SdkBaseline {
   const usage = emptyUsage(true);
   return {
     provider: 'azure-tables',
@@ -37,7 +37,7 @@ export function azureTablesBaseline({
   };
 }
 
-function table(client: TableClient, usage: MutableUsage): BaselineTable {
+function table(client: TableClient, usage: MutableUsage): SdkTable {
   const putMany = async (records: readonly SampleRecord[]): Promise<void> => {
     for (const record of records) usage.bytesWritten += sizeOf(record);
     await client.submitTransaction(records.map((record) => ['upsert', entityOf(record), 'Replace']));
@@ -102,7 +102,7 @@ async function modify(client: TableClient, record: SampleRecord, usage: MutableU
 async function range(
   client: TableClient,
   usage: MutableUsage,
-  ...[from, to, count]: Parameters<BaselineTable['range']>
+  ...[from, to, count]: Parameters<SdkTable['range']>
 ): Promise<number> {
   const [partition, first] = [tenantOf(from), rowKeyOf(from)];
   const filter =

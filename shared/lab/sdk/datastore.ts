@@ -3,7 +3,7 @@ import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/
 import { chunks } from '../kit/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
-import { type Baseline, type BaselineTable, placeOf, withTries } from '../work/baseline.ts';
+import { placeOf, type SdkBaseline, type SdkTable, withTries } from '../work/baseline.ts';
 
 /** The customary size of a commit: the limit of old, and still that of older emulators. */
 const COMMIT_MAX = 500;
@@ -20,7 +20,7 @@ export function datastoreClient(options: DatastoreOptions): Datastore {
 }
 
 /** One project and namespace. The client retries out of sight: `retries` is null. */
-export function datastoreBaseline(options: DatastoreOptions): Baseline {
+export function datastoreBaseline(options: DatastoreOptions): SdkBaseline {
   const datastore = datastoreClient(options);
   const usage = emptyUsage(false);
   return {
@@ -53,7 +53,7 @@ async function removeKind(datastore: Datastore, name: string, signal: AbortSigna
   }
 }
 
-function kind(datastore: Datastore, name: string, usage: MutableUsage): BaselineTable {
+function kind(datastore: Datastore, name: string, usage: MutableUsage): SdkTable {
   const entityOf = ({ key, fields }: SampleRecord) => ({
     key: datastore.key([name, key]),
     data: fields,

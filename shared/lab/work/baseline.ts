@@ -27,7 +27,7 @@ export interface Baseline {
   close(): Promise<void>;
 }
 
-/** One request each, but `modify`, `scan` and Datastore's `putInTransaction`. SDK errors pass. */
+/** A table as layouts use it: one request each, but `modify`. SDK errors pass. */
 export interface BaselineTable {
   /** Creates the record; rejects if it exists. */
   insert(record: SampleRecord): Promise<void>;
@@ -39,13 +39,22 @@ export interface BaselineTable {
   get(key: string): Promise<boolean>;
   /** Writes at most `putManyMax` records of one lane and of distinct keys, present or not. */
   putMany(records: readonly SampleRecord[]): Promise<void>;
-  /** All or none: a group transaction on Azure, begun and committed on Datastore. */
-  putInTransaction(records: readonly SampleRecord[]): Promise<void>;
   /** How many of at most `getManyMax` distinct keys were there. */
   getMany(keys: readonly string[]): Promise<number>;
   /** Counts records in [from, to) of one lane, read in key order; `count` is at most 1,000. */
   range(from: string, to: string, count: number): Promise<number>;
-  /** Reads all records by the SDK's query, in as many requests as it takes; their number. */
+}
+
+/** An SDK on a real service or an emulator. */
+export interface SdkBaseline extends Baseline {
+  open(dataset: string): Promise<SdkTable>;
+}
+
+/** Contests and experiments ask more of it, in as many requests as it takes. */
+export interface SdkTable extends BaselineTable {
+  /** All or none: a group transaction on Azure, begun and committed on Datastore. */
+  putInTransaction(records: readonly SampleRecord[]): Promise<void>;
+  /** Reads all records by the SDK's query; their number. */
   scan(): Promise<number>;
 }
 

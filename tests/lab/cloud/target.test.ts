@@ -10,6 +10,7 @@ import { type Layout, LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../..
 import { type CellRequestInput, type CellResult, cellResultSchema } from '../../../shared/lab/load/cell.ts';
 import { prepareDataset, removeDataset } from '../../../shared/lab/load/dataset.ts';
 import { runCell } from '../../../shared/lab/load/run.ts';
+import { keyOf } from '../../../shared/lab/work/keys.ts';
 import { whyNot } from '../../../shared/lab/work/workloads.ts';
 import { cell, instanceOf, PLACE } from '../fakes.ts';
 
@@ -38,7 +39,9 @@ async function ran(provider: Provider, input: Partial<CellRequestInput>): Promis
 
 describe.each(PROVIDERS)('%s', (provider) => {
   describe.each(LAYOUTS)('the layout %s', (layout: Layout) => {
-    test.each(WORKLOADS.filter((workload) => whyNot(layout, workload) === undefined))('runs %s', async (workload) => {
+    // Single entities are never scanned in the model.
+    const workloads = WORKLOADS.filter((workload) => layout !== 'record' || workload !== 'ycsb-e');
+    test.each(workloads.filter((workload) => whyNot(layout, workload) === undefined))('runs %s', async (workload) => {
       const result = await ran(provider, { layout, workload });
       expect(cellResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
       // Datastore throttles batches while a new kind has few ranges.
@@ -53,9 +56,9 @@ test('a dataset that was removed is no longer there', async () => {
   const request = cell({ records: 100, workload: 'ycsb-c' });
   await inTime(prepareDataset(request, targets, { signal, runtime }));
   const table = await targets.baseline.open(request.dataset);
-  expect(await inTime(table.scan())).toBe(100);
+  expect(await inTime(table.getMany([keyOf(99)]))).toBe(1);
   await inTime(removeDataset(request.dataset, targets, signal));
-  expect(await inTime((await targets.baseline.open(request.dataset)).scan())).toBe(0);
+  expect(await inTime((await targets.baseline.open(request.dataset)).getMany([keyOf(99)]))).toBe(0);
 });
 
 test('the baseline refuses to insert what is there, and to modify what is not', async () => {
@@ -66,7 +69,7 @@ test('the baseline refuses to insert what is there, and to modify what is not', 
   await inTime(table.insert(record));
   await expect(inTime(table.insert(record))).rejects.toMatchObject({ code: 'exists' });
   expect(await inTime(table.modify(record))).toBe(true);
-  await inTime(table.putInTransaction([{ ...record, key: 't00:customer:2' }]));
+  await inTime(table.putMany([{ ...record, key: 't00:customer:2' }]));
   expect(await inTime(table.getMany(['t00:customer:1', 't00:customer:2', 't00:customer:3']))).toBe(2);
   expect(targets.baseline.usage().bytesWritten).toBeGreaterThan(0);
 });

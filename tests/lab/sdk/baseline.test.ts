@@ -6,7 +6,7 @@ import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../.
 import { RECORD_FORMS } from '../../../shared/lab/kit/dimensions.ts';
 import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
 import { increase, type Usage } from '../../../shared/lab/kit/usage.ts';
-import { type Baseline, withTries } from '../../../shared/lab/work/baseline.ts';
+import { type SdkBaseline, withTries } from '../../../shared/lab/work/baseline.ts';
 import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
 import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/keys.ts';
 import { type RecordFields, recordSource } from '../../../shared/lab/work/records.ts';
@@ -18,7 +18,7 @@ const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACC
 const tableClient = (name: string): TableClient =>
   new TableClient(azurite.endpoint, name, credential, { allowInsecureConnection: true });
 
-const BASELINES: readonly (readonly [string, Baseline])[] = [
+const BASELINES: readonly (readonly [string, SdkBaseline])[] = [
   ['azure-tables', azureTablesBaseline({ tableClient })],
   ['datastore', datastoreBaseline({ projectId: 'stowage-test', apiEndpoint: inject('embeddedEndpoint') })],
 ];

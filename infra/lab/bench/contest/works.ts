@@ -1,6 +1,6 @@
 // The work of each contest, the same for both sides: each sends it as its layout's client does.
 import { afterCalls, closedLoop, eachInFlight } from '../../../../shared/lab/load/closed-loop.ts';
-import type { Baseline } from '../../../../shared/lab/work/baseline.ts';
+import type { SdkBaseline } from '../../../../shared/lab/work/baseline.ts';
 import {
   batchClient,
   containerClient,
@@ -79,7 +79,7 @@ function inserted(operation: Operation): Operation {
   return operation.kind === 'update' ? { kind: 'insert', record: operation.record, ended: () => {} } : operation;
 }
 
-export async function plainParty(baseline: Baseline, dataset: string): Promise<Party> {
+export async function plainParty(baseline: SdkBaseline, dataset: string): Promise<Party> {
   const table = await baseline.open(dataset);
   const single = recordClient(table);
   const batches = batchClient(baseline, table);

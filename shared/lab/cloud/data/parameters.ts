@@ -15,7 +15,7 @@ export interface Figure {
 }
 
 /** Kinds of request; each has a service time of its own. */
-export type RequestKind = 'get' | 'getMany' | 'commit' | 'transaction' | 'list' | 'query';
+export type RequestKind = 'get' | 'getMany' | 'commit' | 'transaction' | 'list';
 
 /** Numbers that every provider has. */
 export type ParameterName =

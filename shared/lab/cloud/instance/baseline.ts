@@ -9,8 +9,6 @@ import type { Usage } from '../../kit/usage.ts';
 import { charged } from './charged.ts';
 import type { Instance } from './instance.ts';
 
-const LAST_KEY = '\uffff';
-
 class ExistsError extends Error {
   readonly code = 'exists';
 }
@@ -56,14 +54,6 @@ function tableOf(table: PlainTable, instance: Instance, costs: ProcessorCosts | 
     const { request, record } = costs.batch[way];
     return charged(instance, flat(request + records * record), send);
   };
-  const putMany = (records: readonly SampleRecord[], kind?: 'transaction'): Promise<void> =>
-    many('write', records.length, () => table.putMany(records.map(itemOf), kind));
-  const range = async (from: string, to: string, count: number): Promise<number> => {
-    if (costs === undefined) return table.range(from, to, count);
-    const { request, record } = costs.batch.read;
-    const answered = (found: number): number => found * record;
-    return charged(instance, flat(request), () => table.range(from, to, count), { answered });
-  };
   return {
     insert: async (record) => {
       const isNew = await once('insert', () => table.insert(record.key, sizeOf(record)));
@@ -77,14 +67,12 @@ function tableOf(table: PlainTable, instance: Instance, costs: ProcessorCosts | 
         () => undefined,
       ),
     get: async (key) => (await once('get', () => table.get(key))) !== undefined,
-    putMany: (records) => putMany(records),
-    putInTransaction: (records) => putMany(records, 'transaction'),
+    putMany: (records) => many('write', records.length, () => table.putMany(records.map(itemOf))),
     getMany: async (keys) => {
       const found = await many('read', keys.length, () => table.getMany(keys));
       return found.filter((bytes) => bytes !== undefined).length;
     },
-    range,
-    scan: () => range('', LAST_KEY, Infinity),
+    range: () => Promise.reject(new TypeError('the model has no workload that reads a range of keys')),
   };
 }
 

@@ -36,14 +36,13 @@ export function countServed(
   counters.bytesRead += reply.bytes;
   for (const { bytes } of accesses) counters.bytesWritten += bytes;
   const { billable } = counters;
-  const isQuery = kind === 'list' || kind === 'query';
   if (provider === 'azure-tables') {
     const first = accesses[0]?.kind ?? 'read';
-    billable[isQuery ? 'reads' : NAMES[first]] += 1;
+    billable[kind === 'list' ? 'reads' : NAMES[first]] += 1;
     return;
   }
   // A query for keys alone is one read, however many it finds.
-  if (isQuery) billable.reads += kind === 'query' ? Math.max(1, reply.entities) : 1;
+  if (kind === 'list') billable.reads += 1;
   else for (const access of accesses) billable[NAMES[access.kind]] += 1;
 }
 

@@ -115,22 +115,12 @@ export class PlainTable {
   }
 
   /** One request, begin and commit together. Distinct keys of one lane, at most `putManyMax`. */
-  async putMany(records: readonly PlainItem[], kind = this.#habits.batch): Promise<void> {
+  async putMany(records: readonly PlainItem[]): Promise<void> {
     const accesses = records.map(({ key, bytes }) => this.#access(key, 'write', bytes));
     const effect = (): void => {
       for (const { key, bytes } of records) this.#write(key, bytes);
     };
-    await sendBySdk(this.#service, { kind, accesses, effect });
-  }
-
-  /** Counts written records in [from, to), at most `count`. One request, one partition. */
-  async range(from: string, to: string, count: number): Promise<number> {
-    const accesses = [{ ...this.#access('', 'read', 0), partition: this.#habits.lane(from) }];
-    const effect = (): readonly (number | undefined)[] => {
-      const keys = [...this.#state.records.keys()].filter((key) => key >= from && key < to).toSorted();
-      return keys.slice(0, count).map((key) => this.#held(key)?.bytes);
-    };
-    return (await sendBySdk(this.#service, { kind: 'query', accesses, effect, describe: describeFound })).length;
+    await sendBySdk(this.#service, { kind: this.#habits.batch, accesses, effect });
   }
 
   async #modify(record: PlainItem, transaction?: Transaction): Promise<boolean | 'conflict'> {
@@ -186,11 +176,6 @@ const describeRecord: Describe<PlainRecord | undefined> = (record, reply) => {
 
 const describeMany: Describe<readonly (number | undefined)[]> = (found, reply) => {
   for (const bytes of found) reply.bytes += bytes ?? 0;
-};
-
-const describeFound: Describe<readonly (number | undefined)[]> = (found, reply) => {
-  describeMany(found, reply);
-  reply.entities = found.length;
 };
 
 const describeWritten: Describe<boolean> = (isWritten, reply) => {

@@ -23,7 +23,7 @@ export class Transaction {
 /** One request as it travels: what it does to the state is the effect that is passed beside it. */
 export interface ModelRequest {
   readonly kind: RequestKind;
-  /** Ids are distinct. A list or query names its one partition, with an empty id. */
+  /** Ids are distinct. A list names its one partition, with an empty id. */
   readonly accesses: readonly Access[];
   /** After this many milliseconds the caller gives up; the request goes on. */
   readonly timeoutMs: number;
@@ -33,7 +33,7 @@ export interface ModelRequest {
 
 export interface Reply {
   bytes: number;
-  /** Entities that a list or query found; 0 of any other kind. */
+  /** Entities that a list found; 0 of any other kind. */
   entities: number;
   /** A condition did not hold, so that nothing was written. */
   isRefused: boolean;

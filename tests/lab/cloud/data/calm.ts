@@ -16,7 +16,6 @@ const VALUES: Readonly<Record<string, number>> = {
   'commit.baseMs': 6,
   'transaction.baseMs': 8,
   'list.baseMs': 8,
-  'query.baseMs': 8,
   'batch.exponent': 1,
   'tail.factor': 1,
   'effect.share': 0.5,
