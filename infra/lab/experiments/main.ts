@@ -17,7 +17,7 @@ const LEAD = [
 
 const NOTES = [
   'A ratio is a row’s mean over its baseline’s, within one column. Ratios of then and of now may be set beside each other; times and rates may not.',
-  'Bars show the ratios on a logarithmic scale of their own for each table; the line is the baseline. Of several runs the lowest and the highest stand below the mean.',
+  'Of several runs the lowest and the highest stand below the mean.',
   'Where a variant of then does not exist any more, the row names what was measured now in its place.',
 ];
 

@@ -40,12 +40,6 @@ export function line(spots: readonly Spot[], { colour, widthPx }: Stroke): strin
   return `<path d="${d}" fill="none" stroke="${colour}" stroke-width="${widthPx}" stroke-linejoin="round"/>`;
 }
 
-/** Fill, and what else the element has. */
-export function rect(from: Spot, to: Spot, paint: string): string {
-  const [x, y] = [Math.min(from.x, to.x), Math.min(from.y, to.y)];
-  return `<rect x="${px(x)}" y="${px(y)}" width="${px(Math.abs(to.x - from.x))}" height="${px(Math.abs(to.y - from.y))}" ${paint}/>`;
-}
-
 const SYMBOL_PX = 4.5;
 
 const SYMBOLS: Readonly<Record<Layout, string>> = {

@@ -12,7 +12,6 @@ import {
   type Row,
   type WordTable,
 } from './schema.ts';
-import { colourOf, ratioBars } from './bars.ts';
 import { type Cell, columnName, ratioTextOf, type Sheet, sheetsOf } from './sheets.ts';
 
 export function chaptersHtml(report: ChaptersReport): string {
@@ -21,10 +20,10 @@ export function chaptersHtml(report: ChaptersReport): string {
 }
 
 const STYLE = `
-:root { --then: #8793a0; --now-0: #c2571a; --now-1: #2673b8; --good: #1d7a46; }
-@media screen and (prefers-color-scheme: dark) { :root { --then: #93a0ad; --now-0: #ee9a5b; --now-1: #6db3ee; --good: #6fcf97; } }
+:root { --good: #1d7a46; }
+@media screen and (prefers-color-scheme: dark) { :root { --good: #6fcf97; } }
 .question { font-size: 17px; margin: 2px 0 4px; } .verdict { font-weight: 600; } .holds { color: var(--good); } .does-not-hold, .bad, .changed { color: var(--red); } .open, .same { color: var(--soft); }
-td b { display: block; } td.n > small, tbody th { white-space: normal; max-width: none; } .chip { display: inline-block; width: 10px; height: 10px; } .fidelity th, .fidelity td { font-size: 11px; padding: 4px 3px; white-space: normal; } .fidelity .changed { overflow-wrap: anywhere; } .fidelity .same { white-space: nowrap; }
+td b { display: block; } td.n > small, tbody th { white-space: normal; max-width: none; } .fidelity th, .fidelity td { font-size: 11px; padding: 4px 3px; white-space: normal; } .fidelity .changed { overflow-wrap: anywhere; } .fidelity .same { white-space: nowrap; }
 @media (max-width: 640px) { .cards td:empty, .cards td small + small { display: none; } .fidelity td { font-size: 13px; } .fidelity td:has(.same) { display: none; } }
 `;
 
@@ -88,18 +87,10 @@ function figuresHtml(table: FigureTable): string {
 
 function sheetHtml({ rows: all }: FigureTable, { caption, columns, rows }: Sheet): string {
   const better = [...new Set(columns.map((one) => one.better))].join(' or ');
-  const bars = ratioBars(
-    rows.map(({ cells }) => cells),
-    columns,
-  );
   return tableHtml({
     caption: `${caption} (${better} is better)`,
-    columns: columnsOf(['Variant', 'times its baseline'], columns.map(columnName)),
-    rows: rows.map(({ row, cells }, at) => [
-      nameHtml(row, all),
-      bars[at]!,
-      ...cells.map((cell, place) => cellHtml(cell, colourOf(columns, columns[place]!))),
-    ]),
+    columns: columnsOf(['Variant'], columns.map(columnName)),
+    rows: rows.map(({ row, cells }) => [nameHtml(row, all), ...cells.map(cellHtml)]),
     isCards: true,
   });
 }
@@ -115,9 +106,8 @@ function nameHtml({ id, name, standIn, marks = [], against }: Row, rows: readonl
   return [escape(name), ...smalls.map((small) => `<small>${escape(small)}</small>`)].join('');
 }
 
-function cellHtml(cell: Cell, colour: string): string {
-  const chip = `<i class="chip" style="background:${colour}" aria-hidden="true"></i>`;
-  const ratio = cell.ratio === undefined ? '' : `<b>${chip} ${ratioTextOf(cell)}</b>`;
+function cellHtml(cell: Cell): string {
+  const ratio = cell.ratio === undefined ? '' : `<b>${ratioTextOf(cell)}</b>`;
   const spread = cell.spread === undefined ? '' : `<small>${escape(cell.spread)}</small>`;
   const text =
     cell.text === '' ? '' : `<small${cell.text === 'failed' ? ' class="bad"' : ''}>${escape(cell.text)}</small>`;

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeFiles } from '../../../../infra/cli/report-files.ts';
 import { chaptersHtml } from '../../../../shared/lab/report/chapters/html.ts';
-import { ratioBars } from '../../../../shared/lab/report/chapters/bars.ts';
 import { sheetsOf } from '../../../../shared/lab/report/chapters/sheets.ts';
 import { chaptersText } from '../../../../shared/lab/report/chapters/text.ts';
 import {
@@ -118,28 +117,6 @@ test('the page shows then and now apart, stand-ins, marks, failures, and escapes
     expect(html).toContain(text);
   for (const text of ['Writes &lt;of&gt; records', 'Speed &amp; size']) expect(html).toContain(text);
   expect(html).not.toMatch(/<script|(?:src|href)="http|url\(|@import/);
-  // Two charts, for the rows with ratios.
-  expect(html.match(/<svg /g)).toHaveLength(2);
-});
-
-/** The left end and the length of each bar. */
-function bars(svg: string): string[][] {
-  return [...svg.matchAll(/<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"/g)].map((at) => at.slice(1, 3));
-}
-
-test('bars of one sheet share a scale: a half reaches as far to the left as twice as much to the right', () => {
-  const [half, none, twice, same] = [0.5, 0, 2, 1].map((ratio) => ({ text: '', ratio }));
-  const rows = [
-    [half!, none!],
-    [twice!, same!],
-  ];
-  const [first, second] = ratioBars(rows, TABLE.columns);
-  expect(bars(first!)).toEqual([['1', '79']]);
-  expect(bars(second!)).toEqual([
-    ['80', '79'],
-    ['80', '0'],
-  ]);
-  expect(ratioBars([[{ text: 'failed' }]], TABLE.columns)).toEqual(['']);
 });
 
 test('a chapter that failed as a whole has its place, with the reason', () => {
