@@ -2,7 +2,6 @@
 import { escape } from '../kit/html.ts';
 import type { Column } from '../kit/html-table.ts';
 import type { Layout, Provider } from '../kit/dimensions.ts';
-import { type Shape, SHAPES } from './chart-parts.ts';
 import { colourOf, SYMBOL_CHARACTERS } from './names.ts';
 import { REPORT_STYLE } from './style.ts';
 
@@ -27,6 +26,17 @@ ${body}
 </html>
 `;
 }
+
+export interface Shape {
+  readonly name: 'wide' | 'narrow';
+  readonly widthPx: number;
+}
+
+/** `wide` fits a tablet and paper, `narrow` a phone of 390: text keeps its size in both. */
+export const SHAPES: readonly Shape[] = [
+  { name: 'wide', widthPx: 720 },
+  { name: 'narrow', widthPx: 340 },
+];
 
 interface Captioned {
   readonly title: string;

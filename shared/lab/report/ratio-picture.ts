@@ -1,8 +1,17 @@
 // The picture of the first screen: a row for each provider and workload, a symbol for each layout.
+// Colours are the page's CSS variables.
 import { factor, whole, whyUndecided } from '../kit/format.ts';
-import { FAINT, INK, line, logScale, type Shape, type Spot, svg, symbol, text } from './chart-parts.ts';
+import { escape } from '../kit/html.ts';
+import type { Shape } from './html-parts.ts';
 import { isOneRun, isTold, type Pair } from './lead.ts';
-import { colourOf, PROVIDER_SHORT_NAMES } from './names.ts';
+import { colourOf, PROVIDER_SHORT_NAMES, SYMBOL_CHARACTERS } from './names.ts';
+
+const INK = 'var(--ink)';
+const FAINT = 'var(--line)';
+/** Keeps a number readable where a line passes behind it. */
+const HALO = 'stroke="var(--paper)" stroke-width="3" paint-order="stroke"';
+/** From the middle of a line of text down to its base line. */
+const BASE_PX = 4;
 
 const PAIR_PX = 17;
 const GAP_PX = 7;
@@ -26,15 +35,17 @@ export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
     const middle = top + (own.length * PAIR_PX) / 2;
     const marks = own.map((pair, at) => pairMark(pair, x.at, top + (at + 0.5) * PAIR_PX));
     top += own.length * PAIR_PX + GAP_PX;
-    return text(name, { x: left - 12, y: middle + 4 }, { anchor: 'end' }) + marks.join('');
+    return text(name, left - 12, middle + BASE_PX, `fill="${INK}" text-anchor="end"`) + marks.join('');
   });
   const grid = x.ticks.map((tick) => {
     const [colour, widthPx] = tick === 1 ? [INK, 1.5] : [FAINT, 1];
-    const at = x.at(tick);
-    const ends = [0, top].map((y) => ({ x: at, y }));
-    return line(ends, { colour, widthPx }) + text(factor(tick), { x: at, y: top + 15 }, { anchor: 'middle' });
+    const at = px(x.at(tick));
+    const line = `<path d="M${at} 0V${px(top)}" stroke="${colour}" stroke-width="${widthPx}"/>`;
+    return line + text(factor(tick), at, top + 15, `fill="${INK}" text-anchor="middle"`);
   });
-  return svg(shape.widthPx, top + FOOT_PX, [...grid, ...drawn].join(''));
+  const height = top + FOOT_PX;
+  // Fonts without quotes: they are inside a quoted attribute.
+  return `<svg width="${shape.widthPx}" height="${height}" viewBox="0 0 ${shape.widthPx} ${height}" xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" font-size="12">${[...grid, ...drawn].join('')}</svg>`;
 }
 
 function hasSizes(pairs: readonly Pair[]): boolean {
@@ -49,14 +60,38 @@ function nameOf({ provider, workload, recordBytes }: Pair, isSized: boolean): st
 function pairMark({ provider, other, ratio }: Pair, at: (value: number) => number, y: number): string {
   if (ratio.low <= 0) return '';
   const colour = colourOf(provider, other);
-  const [low, middle, high]: Spot[] = [ratio.low, ratio.ratio, ratio.high].map((value) => ({ x: at(value), y }));
-  const number = text(
-    `${factor(ratio.ratio)}${isTold(ratio) || isOneRun(ratio) ? '' : ' ?'}`,
-    { x: high!.x + 8, y: y + 4 },
-    { hasHalo: true },
-  );
-  const mark = line([low!, high!], { colour, widthPx: 3 }) + symbol(other, middle!, colour) + number;
+  const [low, middle, high] = [at(ratio.low), at(ratio.ratio), at(ratio.high)];
+  const number = `${factor(ratio.ratio)}${isTold(ratio) || isOneRun(ratio) ? '' : ' ?'}`;
+  const mark = [
+    `<path d="M${px(low)} ${px(y)}H${px(high)}" stroke="${colour}" stroke-width="3"/>`,
+    text(SYMBOL_CHARACTERS[other], middle, y + BASE_PX, `fill="${colour}" text-anchor="middle"`),
+    text(number, high + 8, y + BASE_PX, `fill="${INK}" ${HALO}`),
+  ].join('');
   return isTold(ratio) ? mark : `<g opacity="0.55">${mark}</g>`;
+}
+
+function text(content: string, x: number, y: number, attributes: string): string {
+  return `<text x="${px(x)}" y="${px(y)}" ${attributes}>${escape(content)}</text>`;
+}
+
+/** A tenth of a pixel is as much as anybody sees. */
+function px(length: number): number {
+  return Math.round(length * 10) / 10;
+}
+
+type Range = readonly [from: number, to: number];
+
+const ROUNDING = 1e-9;
+
+/** `at`: a value's place in CSS pixels. Ticks are the powers of the base within the range. */
+function logScale([min, max]: Range, [fromPx, toPx]: Range, base: 2 | 10) {
+  const powerOf = (value: number): number => Math.log(value) / Math.log(base);
+  const first = Math.ceil(powerOf(min) - ROUNDING);
+  const count = Math.floor(powerOf(max) + ROUNDING) - first + 1;
+  return {
+    at: (value: number) => fromPx + (Math.log(value / min) / Math.log(max / min)) * (toPx - fromPx),
+    ticks: Array.from({ length: count }, (_, at) => base ** (first + at)),
+  };
 }
 
 export function ratioWords(pairs: readonly Pair[]): string {

@@ -1,6 +1,6 @@
 // The sentences and the picture of the first screen.
 import { expect, test } from 'vitest';
-import { SHAPES } from '../../../shared/lab/report/chart-parts.ts';
+import { SHAPES } from '../../../shared/lab/report/html-parts.ts';
 import { leadOf, pairsOf } from '../../../shared/lab/report/lead.ts';
 import { ratioPicture, ratioWords } from '../../../shared/lab/report/ratio-picture.ts';
 import { CLOUD_PLACES, sampleReport } from './sample-report.ts';

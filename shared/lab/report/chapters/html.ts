@@ -80,9 +80,8 @@ function section(result: Result): string {
 }
 
 function figuresHtml(table: FigureTable): string {
-  const notes = (table.notes ?? []).map((note) => `<p class="words">${escape(note)}</p>`);
   const sheets = sheetsOf(table).map((sheet) => sheetHtml(table, sheet));
-  return [`<h3>${escape(table.title)}</h3><p class="words">${escape(table.about)}</p>`, ...sheets, ...notes].join('\n');
+  return [`<h3>${escape(table.title)}</h3><p class="words">${escape(table.about)}</p>`, ...sheets].join('\n');
 }
 
 function sheetHtml({ rows: all }: FigureTable, { caption, columns, rows }: Sheet): string {

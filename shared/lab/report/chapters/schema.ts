@@ -59,8 +59,6 @@ const tableSchema = z
     rows: list(rowSchema),
     /** The middle run counts, as one may be disturbed. Default: the mean, as in documents. */
     hasMedians: z.boolean().optional(),
-    /** Sentences that stand under the table. */
-    notes: list(z.string()).optional(),
   })
   .readonly();
 
