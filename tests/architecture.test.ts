@@ -266,7 +266,7 @@ const HELD: readonly (readonly [what: string, among: RegExp, pattern: RegExp, ..
   ],
   ['a loop of calls that are due', MEASURING, /from 'p-limit'/, 'shared/lab/load/open-loop.ts'],
   ['a printer of tables', MEASURING, /cells?\.map\([^;]*pad(Start|End)\(/, 'shared/lab/kit/text-table.ts'],
-  ['a printer of tables for a page', MEASURING, /<t(able|head|body)\b/, 'shared/lab/kit/html-table.ts'],
+  ['a printer of tables for a page', MEASURING, /<t(able|head|body)\b/, 'shared/lab/kit/html.ts'],
   ['a plain SDK', MEASURING, SDK_CALL, 'shared/lab/sdk/azure-tables.ts', 'shared/lab/sdk/datastore.ts'],
   ['Datastore’s SDK', MEASURING, /from '@google-cloud\/datastore'/, 'shared/lab/sdk/datastore.ts'],
   // CommonJS can require it.

@@ -77,3 +77,8 @@ export function withUnit(value: number, unit: string): string {
 export function threeDigits(value: number): string {
   return Math.abs(value) >= 1_000 ? whole(value) : String(Number(value.toPrecision(3)));
 }
+
+/** Keeps the lines that are to be said, as `isCold && 'it was cold'`. */
+export function said(...lines: readonly (string | false)[]): string[] {
+  return lines.filter((line) => line !== false);
+}

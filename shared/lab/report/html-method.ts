@@ -1,7 +1,6 @@
 // The end of the report's page, folded: how to read it, where it ran, how to do it again.
 import type { Place } from '../load/place.ts';
-import { escape } from '../kit/html.ts';
-import { tableHtml } from '../kit/html-table.ts';
+import { escape, tableHtml } from '../kit/html.ts';
 import { columnsOf, folded } from './html-parts.ts';
 import { commitWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Report } from './schema.ts';

@@ -1,6 +1,5 @@
 // Parts of all reports' pages.
-import { escape } from '../kit/html.ts';
-import type { Column } from '../kit/html-table.ts';
+import { type Column, escape } from '../kit/html.ts';
 import type { Layout, Provider } from '../kit/dimensions.ts';
 import { colourOf, SYMBOL_CHARACTERS } from './names.ts';
 import { REPORT_STYLE } from './style.ts';

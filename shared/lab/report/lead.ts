@@ -1,8 +1,7 @@
 // Three sentences for a reader in a hurry, and the pairs that the picture shows.
 import type { Layout } from '../kit/dimensions.ts';
 import type { Ratio } from '../kit/ratio.ts';
-import { factor } from '../kit/format.ts';
-import { said } from '../kit/said.ts';
+import { factor, said } from '../kit/format.ts';
 import { nameOf } from './against.ts';
 import { list, PROVIDER_NAMES, providersIn, recordWords } from './names.ts';
 import type { Best, Report, SummaryRow } from './schema.ts';

@@ -1,7 +1,6 @@
 // Warnings before any figure, the same on the page and in the terminal.
 import type { Place } from '../load/place.ts';
-import { percent } from '../kit/format.ts';
-import { said } from '../kit/said.ts';
+import { percent, said } from '../kit/format.ts';
 import { list, PROVIDER_NAMES, providersIn } from './names.ts';
 import type { Report, ReportRun } from './schema.ts';
 

@@ -1,6 +1,5 @@
 // Goals as findings: a figure holds, or does not, against the bounds that it is to keep.
-import { decimal } from '../../kit/format.ts';
-import { said } from '../../kit/said.ts';
+import { decimal, said } from '../../kit/format.ts';
 import type { Finding } from './schema.ts';
 
 interface Bounds {

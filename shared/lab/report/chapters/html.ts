@@ -1,7 +1,6 @@
 // The report as one self-contained HTML page, without script.
-import { escape } from '../../kit/html.ts';
-import { tableHtml } from '../../kit/html-table.ts';
-import { said } from '../../kit/said.ts';
+import { escape, tableHtml } from '../../kit/html.ts';
+import { said } from '../../kit/format.ts';
 import { columnsOf, page } from '../html-parts.ts';
 import {
   type ChaptersReport,

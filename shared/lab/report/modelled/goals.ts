@@ -1,6 +1,6 @@
 // Goals of a plan against the figures of the model.
 import type { ModelLayout } from '../../kit/dimensions.ts';
-import { said } from '../../kit/said.ts';
+import { said } from '../../kit/format.ts';
 import type { ModelResult } from '../../cloud/run/cell.ts';
 import type { Goal, PlannedRow } from '../../plan/modelled/plan.ts';
 import { goalFinding } from '../chapters/goal.ts';
