@@ -100,7 +100,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/lab/sdk/datastore.ts', ...DATASTORE_SDK],
   ['shared/lab/sdk/azure-tables.ts', ...AZURE_SDK],
   ['shared/lab/kit', 'zod', 'hdr-histogram-js'],
-  ['shared/lab/cost', MEASURED],
+  ['shared/lab/cost', MEASURED, 'zod'],
   ['shared/lab/work', STORE],
   ['shared/lab/load', STORE, 'zod', 'p-limit', 'node:timers/promises'],
   ['shared/lab/report', 'zod', 'simple-statistics'],

@@ -1,13 +1,10 @@
 // Billed operations of a driver's work: on Datastore entities, on Azure Tables requests.
 import type { Provider } from '../kit/dimensions.ts';
+import type { Usage } from '../kit/usage.ts';
 import type { DriverCounters } from '../../drivers/measured.ts';
 
 /** Operations as the provider bills them; a list counts as a read. */
-export interface BillableOperations {
-  readonly reads: number;
-  readonly writes: number;
-  readonly deletes: number;
-}
+export type BillableOperations = Usage['billable'];
 
 /** Requests sent and operations billed since the counters began. */
 export function billableOf(

@@ -1,24 +1,31 @@
 // Billable operations into dollars, without free tiers, for work that was measured.
-import type { Provider } from '../kit/dimensions.ts';
+import * as z from 'zod';
+import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
 import type { BillableOperations } from './billable.ts';
 import { dollarsEach, type PriceList, regionOf, regionText } from './prices.ts';
 
-/** The prices of one provider's operations in one region, as a report carries them. */
-export interface OperationPrices {
-  readonly region: string;
-  /** Names one billable operation. */
-  readonly billed: string;
-  readonly dollarsPerRead: number;
-  readonly dollarsPerWrite: number;
-  readonly dollarsPerDelete: number;
-  readonly source: string;
-}
+const dollars = z.number().min(0);
 
-export interface OperationPriceList {
+/** The prices of one provider's operations in one region. */
+const operationPricesSchema = z.strictObject({
+  region: z.string(),
+  /** Names one billable operation. */
+  billed: z.string(),
+  dollarsPerRead: dollars,
+  dollarsPerWrite: dollars,
+  dollarsPerDelete: dollars,
+  source: z.string(),
+});
+
+/** As a report carries them. */
+export const operationPriceListSchema = z.strictObject({
   /** `YYYY-MM` when the sources were read. */
-  readonly date: string;
-  readonly providers: Readonly<Record<Provider, OperationPrices>>;
-}
+  date: z.string(),
+  providers: z.record(z.enum(PROVIDERS), operationPricesSchema),
+});
+
+export type OperationPrices = z.infer<typeof operationPricesSchema>;
+export type OperationPriceList = z.infer<typeof operationPriceListSchema>;
 
 /** The list's operations in each provider's default region. */
 export function operationPriceList(list: PriceList): OperationPriceList {
@@ -49,6 +56,6 @@ export function dollarsPerMillionRecords(
   prices: OperationPrices,
 ): number {
   const { dollarsPerRead, dollarsPerWrite, dollarsPerDelete } = prices;
-  const dollars = reads * dollarsPerRead + writes * dollarsPerWrite + deletes * dollarsPerDelete;
-  return (dollars / records) * 1_000_000;
+  const spent = reads * dollarsPerRead + writes * dollarsPerWrite + deletes * dollarsPerDelete;
+  return (spent / records) * 1_000_000;
 }

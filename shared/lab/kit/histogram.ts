@@ -14,17 +14,6 @@ export function operationsNeeded(percentile: number): number {
   return Math.round((SLOWER_MIN * 100) / (100 - percentile));
 }
 
-/** Milliseconds. A percentile is null where the operations are too few for it. */
-interface Latencies {
-  readonly meanMs: number;
-  readonly p50Ms: number | null;
-  readonly p90Ms: number | null;
-  readonly p95Ms: number | null;
-  readonly p99Ms: number | null;
-  readonly p999Ms: number | null;
-  readonly maxMs: number;
-}
-
 /** From 1 µs to one minute; longer ones count as one minute. */
 export function newHistogram(): Histogram {
   return hdr.build({
@@ -56,8 +45,8 @@ export function mergeHistograms(encoded: readonly string[]): Histogram {
   return merged;
 }
 
-/** The percentiles that stand on enough operations; 0 as the mean and the maximum of none. */
-export function latenciesOf(histogram: Histogram): Latencies {
+/** Null where the operations are too few for a percentile; 0 as the mean and maximum of none. */
+export function latenciesOf(histogram: Histogram) {
   const given = (percentile: number): number | null => percentileOf(histogram, percentile);
   return {
     meanMs: histogram.totalCount === 0 ? 0 : histogram.mean / 1_000,

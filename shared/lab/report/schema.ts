@@ -1,6 +1,7 @@
 // The report of a comparison as data: `compare.json`, checked before it is written. Sizes in bytes,
 // times in milliseconds unless the name says otherwise; null means not known.
 import * as z from 'zod';
+import { operationPriceListSchema } from '../cost/operations.ts';
 import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/place.ts';
 import { STEADINESS } from '../load/steady.ts';
@@ -187,29 +188,13 @@ export const circumstancesSchema = z.strictObject({
   providers: z.array(z.strictObject({ provider: z.enum(PROVIDERS), ran: z.boolean(), why: z.string() })),
 });
 
-/** The prices of billed operations. */
-const pricesSchema = z.strictObject({
-  date: z.string(),
-  providers: z.record(
-    z.enum(PROVIDERS),
-    z.strictObject({
-      region: z.string(),
-      billed: z.string(),
-      dollarsPerRead: positive,
-      dollarsPerWrite: positive,
-      dollarsPerDelete: positive,
-      source: z.string(),
-    }),
-  ),
-});
-
 export const reportSchema = z.strictObject({
   schemaVersion: z.literal(REPORT_SCHEMA_VERSION),
   ...circumstancesSchema.shape,
   /** Why the comparison ended before its last run (Ctrl-C, a deadline); null if it did not. */
   endedEarly: z.string().nullable(),
   plan: planSchema,
-  prices: pricesSchema,
+  prices: operationPriceListSchema,
   /** Every function instance that answered, by its own word. */
   places: z.array(placeSchema),
   cells: z.array(reportCellSchema),
