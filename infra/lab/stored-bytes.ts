@@ -3,6 +3,7 @@
 // Table service data model".
 import type { SampleRecord } from '../../shared/lab/work/records.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
+import { sum } from '../../shared/lab/kit/numbers.ts';
 import type { Driver } from '../../shared/store/index.ts';
 
 /** Bytes an entity or an index entry takes beside its contents. */
@@ -48,10 +49,6 @@ function keyBytes(kind: string, key: string): number {
 
 function propertyBytes(name: string, value: unknown): number {
   return text(name) + text(String(value));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Bytes that the index of the kind adds for an entity. */

@@ -1,5 +1,6 @@
 // Bytes of a record in storage, ours against an entity of its own, by the published formulas.
 import { chunks } from '../../../shared/lab/kit/chunks.ts';
+import { sum } from '../../../shared/lab/kit/numbers.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { figureOf, type FigureTable, type Row } from '../../../shared/lab/report/chapters/schema.ts';
 import type { BenchProvider } from '../providers.ts';
@@ -18,8 +19,7 @@ export async function storedTable(bench: BenchProvider): Promise<FigureTable> {
       await table.putMany(some.map(({ key, fields }) => ({ key, value: fields })));
     const sizes = await entitySizes(driver, provider === 'datastore');
     const row = (id: string, name: string, bytes: readonly number[]): Row => {
-      const mean = bytes.reduce((sum, one) => sum + one, 0) / records.length;
-      return { id, name, against: 'ours', figures: { bytes: figureOf([mean]) } };
+      return { id, name, against: 'ours', figures: { bytes: figureOf([sum(bytes) / records.length]) } };
     };
     const theirs = records.map((record) => plainBytes(provider, KIND, record));
     const unindexed = records.map((record) => unindexedBytes(provider, KIND, record));

@@ -1,5 +1,6 @@
 // A month's bill: what each meter counted, times its price, with what is free of it set apart.
 import type { Provider } from '../kit/dimensions.ts';
+import { sum } from '../kit/numbers.ts';
 import { dollarsEach, type FreeTier, type Meter, type PriceList, type Quantities, regionOf } from './prices.ts';
 
 /** A month, for loads and free tiers that are given by the day. */
@@ -53,8 +54,4 @@ export function billOf(quantities: Quantities, list: PriceList, provider: Provid
 
 function freeAMonth({ amount, period }: FreeTier): number {
   return period === 'day' ? amount * DAYS_A_MONTH : amount;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

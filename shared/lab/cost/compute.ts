@@ -1,4 +1,5 @@
 // The bill of functions for the calls they answer.
+import { sum } from '../kit/numbers.ts';
 import type { BilledPeriod, ProviderPrices, Quantities } from './prices.ts';
 
 export interface Instance {
@@ -41,7 +42,7 @@ export function billedSecondsADay(kinds: readonly CallKind[], { concurrency }: I
 }
 
 function meanInFlight(kinds: readonly CallKind[], lastsMs: (durationMs: number) => number): number {
-  const busyMs = kinds.reduce((sum, { callsPerDay, durationMs }) => sum + callsPerDay * lastsMs(durationMs), 0);
+  const busyMs = sum(kinds.map(({ callsPerDay, durationMs }) => callsPerDay * lastsMs(durationMs)));
   return busyMs / 1_000 / DAY_SECONDS;
 }
 
@@ -53,7 +54,7 @@ export function computeQuantities(
 ): Quantities {
   const seconds = billedSecondsADay(kinds, instance, billedPeriod);
   return {
-    requests: kinds.reduce((sum, { callsPerDay }) => sum + callsPerDay, 0),
+    requests: sum(kinds.map(({ callsPerDay }) => callsPerDay)),
     ...(meters.includes('vcpuSeconds') ? { vcpuSeconds: seconds * instance.vcpus } : {}),
     gibSeconds: seconds * instance.memoryGib,
   };

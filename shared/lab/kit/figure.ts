@@ -1,6 +1,6 @@
 // Figures with intervals: how far a median moves between comparisons, however runs scatter.
 import * as z from 'zod';
-import { median } from './median.ts';
+import { median } from './numbers.ts';
 
 const finite = z.number();
 

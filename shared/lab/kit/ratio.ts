@@ -1,6 +1,6 @@
 // Ratios block by block: a disturbance hits both sides. The verdict is read off the interval.
 import * as z from 'zod';
-import { median } from './median.ts';
+import { median, sum } from './numbers.ts';
 import { SIGNIFICANCE } from './figure.ts';
 
 const positive = z.number().min(0);
@@ -64,8 +64,7 @@ function isEnough(pairs: readonly Pair[], sound: readonly Pair[]): Ratio['verdic
 /** Means left out at each end, and the confidence; of few pairs it is the whole range. */
 function ends(pairs: number): { readonly leftOut: number; readonly confidence: number } {
   const ways = waysToRankSums(pairs);
-  const chanceUpTo = (sum: number): number =>
-    ways.slice(0, sum + 1).reduce((total, some) => total + some, 0) / 2 ** pairs;
+  const chanceUpTo = (most: number): number => sum(ways.slice(0, most + 1)) / 2 ** pairs;
   let leftOut = 0;
   while (chanceUpTo(leftOut + 1) <= SIGNIFICANCE / 2) leftOut += 1;
   return { leftOut, confidence: Math.max(0, 1 - 2 * chanceUpTo(leftOut)) };
@@ -75,6 +74,6 @@ function ends(pairs: number): { readonly leftOut: number; readonly confidence: n
 function waysToRankSums(pairs: number): number[] {
   const ways = [1, ...Array.from({ length: (pairs * (pairs + 1)) / 2 }, () => 0)];
   for (let rank = 1; rank <= pairs; rank += 1)
-    for (let sum = ways.length - 1; sum >= rank; sum -= 1) ways[sum]! += ways[sum - rank]!;
+    for (let at = ways.length - 1; at >= rank; at -= 1) ways[at]! += ways[at - rank]!;
   return ways;
 }

@@ -1,5 +1,6 @@
 // The cost of a piece of work, as both clouds bill it: counts and bytes, by provider operation.
 import * as z from 'zod';
+import { sum } from './numbers.ts';
 
 const count = z.number().min(0);
 
@@ -26,8 +27,17 @@ export function increase<Counters extends object>(before: Counters, after: Count
   return Object.fromEntries(entries) as Counters;
 }
 
+/** The sum of each counter, nested ones too. At least one, all of the same shape. */
+export function sumOf<Counters extends object>(all: readonly Counters[]): Counters {
+  const entries = Object.entries(all[0]!).map(([name, first]) => {
+    const counts: readonly unknown[] = all.map((one) => one[name as keyof Counters]);
+    return [name, typeof first === 'number' ? sum(counts as number[]) : sumOf(counts as object[])];
+  });
+  return Object.fromEntries(entries) as Counters;
+}
+
 export function totalOf(counts: Counts): number {
-  return Object.values(counts).reduce((sum, times) => sum + times, 0);
+  return sum(Object.values(counts));
 }
 
 /** All of them together, by code. */
@@ -52,6 +62,12 @@ export const usageSchema = z.strictObject({
 });
 
 export type Usage = z.infer<typeof usageSchema>;
+
+/** All retries together, by code; null where an SDK hides them. */
+export function retriesOf(all: readonly Pick<Usage, 'retries'>[]): Counts | null {
+  const counts = all.map(({ retries }) => retries);
+  return counts.every((one) => one !== null) ? sumOfCounts(counts) : null;
+}
 
 /** Counters that a baseline keeps. */
 export type MutableUsage = { -readonly [K in keyof Usage]: Usage[K] };

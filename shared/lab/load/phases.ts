@@ -1,4 +1,5 @@
 // The window opens when the load is steady, and closes after its length. Nothing here waits.
+import { sum } from '../kit/numbers.ts';
 import type { CellRequest } from './cell.ts';
 import { SLICES_LEAST, steadiness, type Steadiness } from './steady.ts';
 
@@ -99,8 +100,7 @@ export class Phases {
   #growth(warmMs: number): number {
     const { durationMs, callers, ratePerSecond } = this.#options;
     if (ratePerSecond !== null || warmMs === 0) return 1;
-    const replies = this.#warmupReplies.reduce((total, some) => total + some, 0);
-    const lengths = (REPLIES_PER_CALLER * callers * warmMs) / replies / durationMs;
+    const lengths = (REPLIES_PER_CALLER * callers * warmMs) / sum(this.#warmupReplies) / durationMs;
     return Math.min(WINDOW_GROWTH_MAX, Math.max(1, Math.ceil(lengths)));
   }
 }

@@ -1,4 +1,5 @@
 // When a load is warm: the rate of its replies rises no more.
+import { sum } from '../kit/numbers.ts';
 
 export const STEADINESS = ['steady', 'unsteady', 'not known'] as const;
 
@@ -26,8 +27,4 @@ export function steadiness(repliesBySlice: readonly number[]): Steadiness {
     return Math.abs(late - early) <= mayDiffer ? 'steady' : 'unsteady';
   }
   return 'not known';
-}
-
-function sum(some: readonly number[]): number {
-  return some.reduce((total, one) => total + one, 0);
 }

@@ -23,14 +23,6 @@ export type StoreCounters = z.infer<typeof storeCountersSchema>;
 
 /** The counters that a comparison keeps. */
 export function countersIn(stats: StoreCounters): StoreCounters {
-  return ofEach((name) => stats[name]);
-}
-
-export function sumOfStoreCounters(many: readonly StoreCounters[]): StoreCounters {
-  return ofEach((name) => many.reduce((sum, counters) => sum + counters[name], 0));
-}
-
-function ofEach(valueOf: (name: keyof StoreCounters) => number): StoreCounters {
   const names = storeCountersSchema.keyof().options;
-  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as StoreCounters;
+  return Object.fromEntries(names.map((name) => [name, stats[name]])) as StoreCounters;
 }

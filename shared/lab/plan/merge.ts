@@ -1,8 +1,8 @@
 // The parts of a run together, as if one instance had done it all.
 import type { CellResult } from '../load/cell.ts';
 import { mergeHistograms } from '../kit/histogram.ts';
-import { sumOfStoreCounters } from '../load/store-counters.ts';
-import { sumOfCounts, type Usage } from '../kit/usage.ts';
+import { sum } from '../kit/numbers.ts';
+import { retriesOf, sumOf, sumOfCounts, type Usage } from '../kit/usage.ts';
 
 export type Merged = ReturnType<typeof mergeParts>;
 
@@ -17,7 +17,7 @@ export function mergeParts(parts: readonly CellResult[]) {
     errors: sumOfCounts(parts.map(({ errors }) => errors)),
     unfinished: sum(parts.map(({ unfinished }) => unfinished)),
     usage: mergeUsage(parts.map(({ usage }) => usage)),
-    store: parts[0]!.store && sumOfStoreCounters(parts.flatMap(({ store }) => store ?? [])),
+    store: parts[0]!.store && sumOf(parts.flatMap(({ store }) => store ?? [])),
   };
 }
 
@@ -26,22 +26,6 @@ export function rateOf({ records, durationMs }: Pick<CellResult, 'records' | 'du
 }
 
 function mergeUsage(all: readonly Usage[]): Usage {
-  const retries = all.map((usage) => usage.retries);
-  const each = (of: (usage: Usage) => number): number => sum(all.map(of));
-  return {
-    requests: each(({ requests }) => requests),
-    retries: retries.every((counts) => counts !== null) ? sumOfCounts(retries) : null,
-    conflicts: each(({ conflicts }) => conflicts),
-    billable: {
-      reads: each(({ billable }) => billable.reads),
-      writes: each(({ billable }) => billable.writes),
-      deletes: each(({ billable }) => billable.deletes),
-    },
-    bytesWritten: each(({ bytesWritten }) => bytesWritten),
-    bytesRead: each(({ bytesRead }) => bytesRead),
-  };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+  const counted = all.map((usage) => ({ ...usage, retries: 0 }));
+  return { ...sumOf(counted), retries: retriesOf(all) };
 }

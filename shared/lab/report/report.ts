@@ -3,9 +3,10 @@ import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList }
 import type { PriceList } from '../cost/prices.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Figure, figureOf } from '../kit/figure.ts';
+import { sum } from '../kit/numbers.ts';
 import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type Counts, sumOfCounts, type Usage } from '../kit/usage.ts';
+import { retriesOf, sumOfCounts, type Usage } from '../kit/usage.ts';
 import { notesOf } from './notes.ts';
 import { Places, runOf } from './run-of.ts';
 import {
@@ -77,7 +78,7 @@ function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places
     latency: latencyOf(runs),
     operations: sum(runs.map(({ operations }) => operations)),
     errors: sumOfCounts(runs.map(({ errors }) => errors)),
-    retries: retriesOf(runs),
+    retries: retriesOf(runs.map(({ usage }) => usage)),
     unfinished: sum(runs.map(({ unfinished }) => unfinished)),
     requestsPer1000Records: per(({ requests }) => requests * 1_000),
     billableOperationsPer1000Records: per(
@@ -100,11 +101,6 @@ function latencyOf(runs: readonly ReportRun[]): ReportCell['latency'] {
   return Object.fromEntries(figures) as ReportCell['latency'];
 }
 
-function retriesOf(runs: readonly ReportRun[]): Counts | null {
-  const all = runs.map(({ usage }) => usage.retries);
-  return all.every((counts) => counts !== null) ? sumOfCounts(all) : null;
-}
-
 function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
   const latencies = searches.flatMap(({ confirmed }) => confirmed?.latencyMs ?? []);
   return {
@@ -114,8 +110,4 @@ function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
     latencyMs: latencies.length === 0 ? null : figureOf(latencies),
     runs: searches.map(({ repetition, confirmed, tries }) => ({ repetition, confirmed, tries: [...tries] })),
   };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,6 +1,7 @@
 // The Mann-Whitney test, two-sided and exact: it compares ranks, so one slow run cannot decide.
 import { wilcoxonRankSum } from 'simple-statistics';
 import { SIGNIFICANCE } from '../kit/figure.ts';
+import { sum } from '../kit/numbers.ts';
 
 /** A sentence on many verdicts at once; nothing corrects for them. */
 export function byChanceAlone(verdicts: number): string {
@@ -16,10 +17,10 @@ export function mannWhitneyP(one: readonly number[], other: readonly number[]): 
   const pooled = [...one, ...other];
   // The average rank of equal values may end in a half: doubled, all are whole.
   const ranks = pooled.map((value, at) => 2 * wilcoxonRankSum([value], pooled.toSpliced(at, 1)));
-  const seen = ranks.slice(0, one.length).reduce((sum, rank) => sum + rank, 0);
+  const seen = sum(ranks.slice(0, one.length));
   const expected = one.length * (pooled.length + 1);
   const ways = waysToSum(ranks, one.length);
-  const atLeastAsFar = [...ways].filter(([sum]) => Math.abs(sum - expected) >= Math.abs(seen - expected));
+  const atLeastAsFar = [...ways].filter(([own]) => Math.abs(own - expected) >= Math.abs(seen - expected));
   return total(atLeastAsFar) / total([...ways]);
 }
 
@@ -30,12 +31,12 @@ function waysToSum(ranks: readonly number[], count: number): ReadonlyMap<number,
   for (const rank of ranks) {
     for (let taken = count; taken > 0; taken -= 1) {
       const into = byCount[taken]!;
-      for (const [sum, ways] of byCount[taken - 1]!) into.set(sum + rank, (into.get(sum + rank) ?? 0) + ways);
+      for (const [below, ways] of byCount[taken - 1]!) into.set(below + rank, (into.get(below + rank) ?? 0) + ways);
     }
   }
   return byCount[count]!;
 }
 
 function total(ways: readonly (readonly [sum: number, ways: number])[]): number {
-  return ways.reduce((sum, [, count]) => sum + count, 0);
+  return sum(ways.map(([, count]) => count));
 }

@@ -11,7 +11,7 @@ import {
   type RecordCosts,
 } from '../../../../shared/lab/cloud/data/processor.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
-import { median } from '../../../../shared/lab/kit/median.ts';
+import { median } from '../../../../shared/lab/kit/numbers.ts';
 import type { DriverUse } from './counted.ts';
 import { costOf, fitCosts, type Row } from './fit.ts';
 

@@ -1,6 +1,7 @@
 // The store's codecs and compressions on the memory driver: processor time and stored bytes.
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import { chunks } from '../../../../shared/lab/kit/chunks.ts';
+import { sum } from '../../../../shared/lab/kit/numbers.ts';
 import { spentOn } from '../../../../shared/lab/load/spent.ts';
 import type { Column, FigureTable, Row } from '../../../../shared/lab/report/chapters/schema.ts';
 import { recordSource, type RecordFields } from '../../../../shared/lab/work/records.ts';
@@ -72,7 +73,7 @@ async function operate(table: Table<RecordFields>, driver: Driver, round: number
       for (const outcome of outcomes) if (outcome.status === 'failed') throw outcome.error;
     }
   });
-  const stored = (await entitySizes(driver, false)).reduce((sum, bytes) => sum + bytes, 0);
+  const stored = sum(await entitySizes(driver, false));
   const lone = records.filter((_, index) => index % Math.floor(RECORDS / LONE_OPERATIONS) === 0);
   const put = await processorMs(async () => {
     for (const { key, fields } of lone) await table.put(key, fields);

@@ -1,6 +1,7 @@
 // Runs a cell in virtual time: cold instances on a table, an uncounted warm-up, the window.
 import { recordsPerCall } from '../../work/workloads.ts';
 import { encodeHistogram, latenciesOf } from '../../kit/histogram.ts';
+import { sum } from '../../kit/numbers.ts';
 import { increase } from '../../kit/usage.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../../cost/operations.ts';
 import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
@@ -205,7 +206,7 @@ function resultOf(
     slowestCaller: slowestCallerOf(byCaller),
     instances: busy.length,
     processorBusiest: Math.max(0, ...busy),
-    processorMean: busy.reduce((sum, share) => sum + share, 0) / Math.max(1, busy.length),
+    processorMean: sum(busy) / Math.max(1, busy.length),
     errors,
     warmupErrors: warmup.errors,
     unfinished,

@@ -1,6 +1,6 @@
 // A report of chapters, as data, as the experiments, the model and the benchmark make one.
 import * as z from 'zod';
-import { median } from '../../kit/median.ts';
+import { median, sum } from '../../kit/numbers.ts';
 import { circumstancesSchema } from '../schema.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
@@ -165,7 +165,7 @@ export function figureOf(runs: readonly number[], why = 'not printed'): Figure {
 /** Undefined where nothing was measured. */
 export function meanOf(figure: Figure | undefined): number | undefined {
   if (figure === undefined || !('runs' in figure)) return undefined;
-  return figure.runs.reduce((sum, run) => sum + run, 0) / figure.runs.length;
+  return sum(figure.runs) / figure.runs.length;
 }
 
 /** The mean of the runs, or the median where the table has medians; undefined without runs. */

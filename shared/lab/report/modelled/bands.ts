@@ -1,7 +1,7 @@
 // The headline figures of the model as bands: a table of Markdown, as README shows it.
 import type { ModelLayout } from '../../kit/dimensions.ts';
 import { factor } from '../../kit/format.ts';
-import { median } from '../../kit/median.ts';
+import { median } from '../../kit/numbers.ts';
 import { isMiddle } from '../../plan/modelled/plan-bands.ts';
 import { PROVIDER_SHORT_NAMES } from '../names.ts';
 import type { PlayedRow } from './goals.ts';

@@ -1,7 +1,7 @@
 // How much processor time a short piece of work takes typically. Not wall time: on a machine that
 // does other things too, that is theirs as well.
 import { PROCESS_CLOCKS } from '../../../../../shared/lab/load/spent.ts';
-import { median } from '../../../../../shared/lab/kit/median.ts';
+import { median } from '../../../../../shared/lab/kit/numbers.ts';
 
 const CHUNKS = 3;
 /** Long enough that reading the clock does not count. */

@@ -1,4 +1,8 @@
-// The median, which one slow run does not move.
+// Sums, and the median, which one slow run does not move.
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
 
 /** The mean of the two in the middle of an even number of values; NaN without values. */
 export function median(values: readonly number[]): number {
