@@ -70,7 +70,6 @@ const PARTITION = 'p';
 /** The records of one table: some that are there to be read, and new ones to write. */
 export class Records {
   readonly #loaded: number;
-  readonly #texts = new Map<number, (index: number) => string>();
   #drawn = 0;
 
   constructor(loaded: number) {
@@ -79,19 +78,18 @@ export class Records {
 
   /** The records to be read: keys count up. */
   loaded(characters: number): TextRecord[] {
-    return Array.from({ length: this.#loaded }, (_, index) => ({
-      key: loadedKey(index),
-      text: this.#textOf(characters)(index),
-    }));
+    const textOf = textsOf(characters);
+    return Array.from({ length: this.#loaded }, (_, index) => ({ key: loadedKey(index), text: textOf(index) }));
   }
 
   /** Their keys are in no order, and as long as a GUID. */
   fresh(count: number, characters: number): TextRecord[] {
+    const textOf = textsOf(characters);
     return Array.from({ length: count }, () => {
       const number = this.#next();
       const scattered = scramble32(number).toString(16).padStart(8, '0');
       const key = `${PARTITION}:w${scattered}-0000-4000-8000-${String(number).padStart(10, '0')}`;
-      return { key, text: this.#textOf(characters)(number) };
+      return { key, text: textOf(number) };
     });
   }
 
@@ -104,12 +102,6 @@ export class Records {
   neighbours(count: number): string[] {
     const first = scramble32(this.#next()) % Math.max(1, this.#loaded - count + 1);
     return Array.from({ length: Math.min(count, this.#loaded) }, (_, index) => loadedKey(first + index));
-  }
-
-  #textOf(characters: number): (index: number) => string {
-    const textOf = this.#texts.get(characters) ?? textsOf(characters);
-    this.#texts.set(characters, textOf);
-    return textOf;
   }
 
   #next(): number {

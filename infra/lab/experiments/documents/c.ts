@@ -7,18 +7,13 @@ import PUBLISHED from './published.json' with { type: 'json' };
 import type { Way } from '../ways.ts';
 import { ratiosIn, ratiosOf, ratiosText, verdictOf } from '../words.ts';
 
-export interface OptionsC {
-  readonly rounds: number;
-  /** Times that ten records are written a round; the figure is the mean. */
-  readonly repetitions: number;
-}
-
-const FULL: OptionsC = { rounds: 5, repetitions: 5 };
+/** Ten records are written `repetitions` times a round; the figure is the mean. */
+const FULL = { rounds: 5, repetitions: 5 };
 
 const RECORDS = 10;
 const { runs: THEN } = PUBLISHED.datastore_size_2009;
 
-export function experimentC({ rounds, repetitions }: OptionsC = FULL): Experiment {
+export function experimentC({ rounds, repetitions } = FULL): Experiment {
   const rows = [...rowsOf('big', 10_000, repetitions), ...rowsOf('small', 1, repetitions)];
   return documentOf({
     id: 'c',

@@ -7,26 +7,20 @@ import PUBLISHED from './published.json' with { type: 'json' };
 import { REQUEST, type Way } from '../ways.ts';
 import { findingsOf } from './e-findings.ts';
 
-export interface OptionsE {
-  readonly rounds: number;
-  /** Records that are there to be read. */
-  readonly loaded: number;
-  readonly recordCounts: readonly number[];
-  /** Numbers of callers; the first is what the others are set against. */
-  readonly callers: readonly number[];
-  /** Requests of each crowd a round, two of each caller at least. */
-  readonly requests: number;
-}
-
 const THEN = PUBLISHED.gae_operations_2011;
 
-const FULL: OptionsE = {
+const FULL = {
   rounds: 3,
+  /** Records that are there to be read. */
   loaded: 10_000,
   recordCounts: THEN.records,
+  /** Numbers of callers; the first is what the others are set against. */
   callers: [1, 2, 5, 10, 32, 100],
+  /** Requests of each crowd a round, two of each caller at least. */
   requests: 60,
 };
+
+type Options = typeof FULL;
 
 const CHARACTERS = 500;
 /** The customary size of a commit, and the limit of a group transaction. */
@@ -38,7 +32,7 @@ const BATCHES_IN_FLIGHT = 8;
 /** Work of a few records is repeated until it was so many. */
 const RECORDS_MIN = 20;
 
-export function experimentE(options: OptionsE = FULL): Experiment {
+export function experimentE(options: Options = FULL): Experiment {
   const { rounds, loaded, recordCounts, callers } = options;
   const [speeds, crowds] = [recordCounts.map(speedRows), callerRows(options)];
   const most = recordCounts.at(-1)!;
@@ -120,7 +114,7 @@ function printedAt(printed: object, id: string, count: number): Figure {
 const CLIENTS = { sdk: 'plain SDK', store: 'this store' } as const;
 const { scaling: SCALING } = THEN;
 
-function callerRows({ callers, requests }: OptionsE): PlannedRow[] {
+function callerRows({ callers, requests }: Options): PlannedRow[] {
   const rows = (['sdk', 'store'] as const).flatMap((client) =>
     callers.map((count): PlannedRow => {
       const at = SCALING.threads.indexOf(count);
@@ -185,7 +179,7 @@ function priceTable(count: number, rows: readonly PlannedRow[]): Table {
   };
 }
 
-function callersTable(rows: readonly PlannedRow[], { requests }: OptionsE): Table {
+function callersTable(rows: readonly PlannedRow[], { requests }: Options): Table {
   return {
     id: 'callers',
     title: 'Throughput against callers',

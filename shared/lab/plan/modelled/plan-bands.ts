@@ -1,7 +1,6 @@
 // The model's headline figures, a group for each guess that moves. Five seeds show chance.
-import { AZURE_TABLES_2026_11 } from '../../cloud/data/azure-tables-2026-11.ts';
-import { DATASTORE_2026_11 } from '../../cloud/data/datastore-2026-11.ts';
 import { NO_LIMIT } from '../../cloud/data/parameters.ts';
+import { COMMIT_AS_GET } from './plan-rows.ts';
 import type { PlanInput, RowInput } from './plan.ts';
 
 const LAYOUTS: RowInput['layouts'] = ['record', 'conditional', 'container'];
@@ -20,11 +19,7 @@ const GUESSES: readonly Guess[] = [
   ...[0, 1, 2, 3, 4].map((seed) => ({ title: `seed ${seed + 1}`, seed })),
   { title: '1 write a second', providers: ['datastore'], settings: { 'contention.writesPerSecond': 1 } },
   { title: 'no limit of writes', providers: ['datastore'], settings: { 'contention.writesPerSecond': NO_LIMIT } },
-  ...[DATASTORE_2026_11, AZURE_TABLES_2026_11].map(({ provider, figures }) => ({
-    title: 'commit as quick as get',
-    providers: [provider],
-    settings: { 'commit.baseMs': figures['get.baseMs'].middle },
-  })),
+  ...COMMIT_AS_GET.map((shape) => ({ title: 'commit as quick as get', ...shape })),
   ...[100, 1_000, 4_000].map((recordBytes) => ({ title: `${recordBytes} B a record`, recordBytes })),
 ];
 

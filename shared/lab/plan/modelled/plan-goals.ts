@@ -2,7 +2,7 @@
 import type { ModelLayout } from '../../kit/dimensions.ts';
 import type { Goal, PlanInput, RowInput } from './plan.ts';
 
-function throughput(layout: ModelLayout, atLeast: number, row?: string): Goal {
+export function throughput(layout: ModelLayout, atLeast: number, row?: string): Goal {
   return { figure: 'throughput', against: { layout, ...(row === undefined ? {} : { row }) }, atLeast };
 }
 

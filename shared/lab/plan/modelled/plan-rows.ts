@@ -3,16 +3,19 @@
 import { AZURE_TABLES_2026_11 } from '../../cloud/data/azure-tables-2026-11.ts';
 import { DATASTORE_2026_11 } from '../../cloud/data/datastore-2026-11.ts';
 import { type Random, randomInt, seededRandom } from '../../kit/random.ts';
+import { throughput } from './plan-goals.ts';
 import type { Goal, PlanInput, RowInput } from './plan.ts';
 
 type Shape = Pick<RowInput, 'providers' | 'settings'>;
 
 const AS_THE_DATA_SAY: readonly Shape[] = [{}];
 /** The split pays for its reads most where they take as long as commits. */
-const COMMIT_AS_GET: readonly Shape[] = [DATASTORE_2026_11, AZURE_TABLES_2026_11].map(({ provider, figures }) => ({
-  providers: [provider],
-  settings: { 'commit.baseMs': figures['get.baseMs'].middle },
-}));
+export const COMMIT_AS_GET: readonly Shape[] = [DATASTORE_2026_11, AZURE_TABLES_2026_11].map(
+  ({ provider, figures }) => ({
+    providers: [provider],
+    settings: { 'commit.baseMs': figures['get.baseMs'].middle },
+  }),
+);
 const HEAVY_TAILS: readonly Shape[] = [{ settings: { 'get.sigma': 1, 'commit.sigma': 1, 'getMany.sigma': 1 } }];
 
 const SHAPES = {
@@ -24,11 +27,11 @@ const SHAPES = {
 const SLOWEST: Goal = { figure: 'slowest', atLeast: 0.5 };
 
 function ofPlain(atLeast = 0.9): Goal[] {
-  return [{ figure: 'throughput', against: { layout: 'record' }, atLeast }, SLOWEST];
+  return [throughput('record', atLeast), SLOWEST];
 }
 
 function ofConditional(atLeast = 0.95): Goal[] {
-  return [{ figure: 'throughput', against: { layout: 'conditional' }, atLeast }, SLOWEST];
+  return [throughput('conditional', atLeast), SLOWEST];
 }
 
 /** The second second of cold instances. */

@@ -1,10 +1,9 @@
 // The headline figures of the model: their plan, their table, and README's copy of it.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BANDS, README, withBands } from '../../../../infra/lab/model/bands.ts';
+import { BANDS, bandsTable, README, withBands } from '../../../../infra/lab/model/bands.ts';
 import type { ModelResult } from '../../../../shared/lab/cloud/run/cell.ts';
 import { BANDS_PLAN } from '../../../../shared/lab/plan/modelled/plan-bands.ts';
-import { bandsTable } from '../../../../shared/lab/report/modelled/bands.ts';
 import type { PlayedRow } from '../../../../shared/lab/report/modelled/goals.ts';
 import { plannedRows } from '../../../lab/planned-rows.ts';
 

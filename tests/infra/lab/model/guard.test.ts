@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ModelResult } from '../../../../shared/lab/cloud/run/cell.ts';
-import { guardChanges, guardText } from '../../../../shared/lab/report/modelled/guard.ts';
+import { guardChanges, guardText } from '../../../../infra/lab/model/guard.ts';
 import { GUARD_PLAN } from '../../../../shared/lab/plan/modelled/plan-guard.ts';
-import { plannedRows } from '../../planned-rows.ts';
+import { plannedRows } from '../../../lab/planned-rows.ts';
 
 const ROWS = plannedRows(GUARD_PLAN);
 const CELLS = ROWS[0]!.cells;
