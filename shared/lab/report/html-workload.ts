@@ -1,5 +1,5 @@
 // The page's section of one workload: the table of every cell, and layout against layout.
-import { LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
+import type { Workload } from '../kit/dimensions.ts';
 import { operationsNeeded } from '../kit/histogram.ts';
 import { decimal, dollars, whole, whyUndecided } from '../kit/format.ts';
 import { columnsOf, folded, mark } from './html-parts.ts';
@@ -29,27 +29,11 @@ function cellsTable(cells: readonly ReportCell[], workload: Workload): string {
   const table = tableHtml({
     caption: `Every cell of ${workload}: medians, and below them the interval of the median`,
     columns: columnsOf(['Cell'], CELL_COLUMNS),
-    rows: inOrder(cells).map(cellRow),
+    rows: cells.map(cellRow),
   });
   return `${table}
 <p class="words">Small in place of a percentile: the operations of the run that had the fewest, and how many of each run it needs. Longer windows have more.</p>`;
 }
-
-function inOrder(cells: readonly ReportCell[]): ReportCell[] {
-  return cells.toSorted((one, other) => seriesPlace(one) - seriesPlace(other) || loadPlace(one) - loadPlace(other));
-}
-
-function seriesPlace({ provider, layout }: ReportCell): number {
-  return LAYOUTS.length * PROVIDERS.indexOf(provider) + LAYOUTS.indexOf(layout);
-}
-
-/** Closed loops before open ones. */
-function loadPlace(cell: ReportCell): number {
-  return cell.ratePerSecond === null ? cell.callers * cell.instances : OPEN_LOOPS + cell.ratePerSecond;
-}
-
-/** More callers than any cell has. */
-const OPEN_LOOPS = 1_000_000;
 
 function cellRow(cell: ReportCell): string[] {
   const { runs } = cell;

@@ -1,6 +1,7 @@
 // Makes the report of a comparison. The same outcome and circumstances make the same report.
 import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operations.ts';
 import type { PriceList } from '../cost/prices.ts';
+import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Figure, figureOf } from '../kit/figure.ts';
 import { sum } from '../kit/numbers.ts';
@@ -53,14 +54,24 @@ function byCell<Run extends { readonly cell: Coordinates; readonly repetition: n
     .toSorted(([one], [other]) => inOrder(one!.cell, other!.cell));
 }
 
+/** As dimensions.ts lists them; closed loops before open ones. */
 function inOrder(one: Coordinates, other: Coordinates): number {
-  const [name, otherName] = [one, other].map(({ provider, workload, layout }) => `${provider} ${workload} ${layout}`);
-  const differences = numbersOf(one).map((number, at) => number - numbersOf(other)[at]!);
-  return name!.localeCompare(otherName!, 'en') || (differences.find((difference) => difference !== 0) ?? 0);
+  const differences = placeOf(one).map((number, at) => number - placeOf(other)[at]!);
+  return differences.find((difference) => difference !== 0) ?? 0;
 }
 
-function numbersOf({ recordBytes, containerKib, instances, ratePerSecond, callers }: Coordinates): number[] {
-  return [recordBytes, containerKib ?? 0, instances, ratePerSecond ?? 0, callers];
+function placeOf(cell: Coordinates): number[] {
+  const { recordBytes, containerKib, ratePerSecond, instances, callers } = cell;
+  return [
+    PROVIDERS.indexOf(cell.provider),
+    WORKLOADS.indexOf(cell.workload),
+    recordBytes,
+    LAYOUTS.indexOf(cell.layout),
+    containerKib ?? 0,
+    ratePerSecond ?? 0,
+    instances,
+    callers,
+  ];
 }
 
 function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places: Places): ReportCell {

@@ -1,6 +1,6 @@
 // The comparison in ratios: layouts against each other, cell by cell and each at its best load.
 import type { Coordinates } from '../load/coordinates.ts';
-import { type Layout, LAYOUTS, PROVIDERS, type Workload } from '../kit/dimensions.ts';
+import { type Layout, LAYOUTS, type Workload } from '../kit/dimensions.ts';
 import { type Ratio, ratioOf } from '../kit/ratio.ts';
 import { coordinatesOf } from './against.ts';
 import type { Best, Comparison, ReportCell, SummaryRow } from './schema.ts';
@@ -78,8 +78,7 @@ export function shownIn(summary: readonly SummaryRow[]) {
 
 /** A row for each provider, workload and size of records. A side without cells has no ratio. */
 export function summaryOf(cells: readonly ReportCell[]): SummaryRow[] {
-  const inOrder = PROVIDERS.flatMap((provider) => cells.filter((cell) => cell.provider === provider));
-  const rows = Map.groupBy(inOrder, ({ provider, workload, recordBytes }) => `${provider} ${workload} ${recordBytes}`);
+  const rows = Map.groupBy(cells, ({ provider, workload, recordBytes }) => `${provider} ${workload} ${recordBytes}`);
   return [...rows.values()].map((some) => {
     const { provider, workload, recordBytes } = some[0]!;
     const best = new Map(LAYOUTS.map((layout) => [layout, bestOf(some, layout)]));

@@ -1,6 +1,5 @@
 // The report for a terminal: at most 120 columns, plain ASCII, numbers right-aligned.
 import { operationsNeeded } from '../kit/histogram.ts';
-import { LAYOUTS } from '../kit/dimensions.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { cellWords, failedIn, failureWords, loadWords, PROVIDER_NAMES, recordWords, WORKLOAD_TITLES } from './names.ts';
 import type { Against, Best, Report, ReportCell, SummaryRow } from './schema.ts';
@@ -40,12 +39,7 @@ const CELL_COLUMNS = [
 
 function workloadsText({ cells }: Report): string[] {
   const sections = Map.groupBy(cells, ({ workload, recordBytes }) => `${WORKLOAD_TITLES[workload]}, ${recordBytes} B`);
-  return [...sections].map(([title, own]) => {
-    const rows = LAYOUTS.flatMap((layout) => own.filter((cell) => cell.layout === layout)).toSorted((one, other) =>
-      other.provider.localeCompare(one.provider),
-    );
-    return `${title}\n${textTable(CELL_COLUMNS, rows.map(cellRow), 3)}`;
-  });
+  return [...sections].map(([title, own]) => `${title}\n${textTable(CELL_COLUMNS, own.map(cellRow), 3)}`);
 }
 
 function cellRow(cell: ReportCell): string[] {

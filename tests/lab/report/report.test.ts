@@ -163,11 +163,11 @@ describe('the report', () => {
       return [`${numerator}/${denominator}`, isLikeWithLike, recordsPerSecond?.ratio, dollarsPerMillionRecords?.ratio];
     });
     expect(has).toEqual([
+      ['driver/record', true, 1, 1],
       ['container/record', true, 1, 1],
       ['container/batch', false, undefined, undefined],
       ['container/driver', true, 1, 1],
       ['container-batch/batch', true, 1, 1],
-      ['driver/record', true, 1, 1],
     ]);
     expect(summary[0]!.containerToBatch?.ratio).toBe(1);
     const { containerToBatch, containerToDriver, driverToSdk } = reported(alone).summary[0]!;
