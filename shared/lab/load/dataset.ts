@@ -8,7 +8,7 @@ import type { CellRequest, DatasetRequest } from './cell.ts';
 import { eachInFlight } from './closed-loop.ts';
 import { isOfContainers, type Layout } from '../kit/dimensions.ts';
 import { driverClient, removeEntities } from '../work/driver-client.ts';
-import { batchClient, containerClient, type LayoutClient, recordClient } from '../work/layout-clients.ts';
+import { batchClient, containerClient, type LayoutClient, recordClient, sendCall } from '../work/layout-clients.ts';
 import { type Operation, operationSource } from '../work/operations.ts';
 import type { Place } from './place.ts';
 import { Ramp, type RampOptions } from './ramp.ts';
@@ -110,15 +110,9 @@ export function rampOf(
   return new Ramp({ elapsedMs: Math.max(0, runtime.wallMs() - rampedSinceMs), instances, spent, runtime });
 }
 
-/** The errors of one call. */
-async function sent(client: LayoutClient, operations: readonly Operation[]): Promise<unknown[]> {
-  const units = [...client.call(operations)].flat();
-  return (await Promise.all(units.map((unit) => unit.send()))).flat();
-}
-
 async function isThere(client: LayoutClient, key: string): Promise<boolean> {
   try {
-    return (await sent(client, [{ kind: 'read', key }])).length === 0;
+    return (await sendCall(client, [{ kind: 'read', key }])).length === 0;
   } catch (error) {
     if ((error as { code?: unknown }).code === 'absent') return false;
     throw error;
@@ -135,7 +129,7 @@ async function sendAll(
   await eachInFlight(chunks(operations, LOAD_RECORDS_PER_CALL), PRELOAD_CONCURRENCY, async (some) => {
     await ramp?.turn(() => signal.aborted, signal);
     signal.throwIfAborted();
-    const errors = await sent(client, some);
+    const errors = await sendCall(client, some);
     if (errors.length > 0)
       throw new Error(`loading the dataset failed for ${errors.length} records`, { cause: errors[0] });
   });

@@ -24,6 +24,16 @@ export interface LayoutClient {
   call(operations: readonly Operation[]): Call;
 }
 
+/** Sends a call and waits for all of it; the errors of the records that failed. */
+export async function sendCall(client: LayoutClient, operations: readonly Operation[]): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  for (const units of client.call(operations)) {
+    const answers = units.length === 1 ? [await units[0]!.send()] : await Promise.all(units.map((unit) => unit.send()));
+    errors.push(...answers.flat());
+  }
+  return errors;
+}
+
 /** A read that finds nothing is a failure here: the records were put there before. */
 class AbsentError extends Error {
   readonly code = 'absent';

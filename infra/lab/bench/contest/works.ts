@@ -6,6 +6,7 @@ import {
   containerClient,
   type LayoutClient,
   recordClient,
+  sendCall,
 } from '../../../../shared/lab/work/layout-clients.ts';
 import { driverClient } from '../../../../shared/lab/work/driver-client.ts';
 import type { Operation } from '../../../../shared/lab/work/operations.ts';
@@ -156,7 +157,7 @@ export function update(record: SampleRecord): Operation {
 
 /** Gives 1. Rejects with the error of a record that failed. */
 export async function sendOne(client: LayoutClient, operation: Operation): Promise<number> {
-  for (const units of client.call([operation])) for (const unit of units) failIfAny(await unit.send());
+  failIfAny(await sendCall(client, [operation]));
   return 1;
 }
 

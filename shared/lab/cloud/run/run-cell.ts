@@ -12,7 +12,7 @@ import { DRAIN_MS } from '../../load/phases.ts';
 import type { DatasetTargets } from '../../load/targets.ts';
 import { runPhases, type WindowResult } from '../../load/window.ts';
 import type { Baseline } from '../../work/baseline.ts';
-import type { Call, LayoutClient } from '../../work/layout-clients.ts';
+import { type Call, type LayoutClient, sendCall } from '../../work/layout-clients.ts';
 import { type Operation, operationSource } from '../../work/operations.ts';
 import { ProviderParameters } from '../data/parameters.ts';
 import { Fleet } from '../instance/fleet.ts';
@@ -57,7 +57,7 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
   const send = async (caller: number, operations: readonly Operation[]): Promise<readonly unknown[]> => {
     const instance = await fleet.take(caller);
     try {
-      return await sendAll(await clients.of(instance), operations);
+      return await sendCall(await clients.of(instance), operations);
     } finally {
       fleet.release(instance);
     }
@@ -142,15 +142,6 @@ class Clients {
     this.#open.push(open);
     return open.client;
   }
-}
-
-async function sendAll(client: LayoutClient, operations: readonly Operation[]): Promise<readonly unknown[]> {
-  const errors: unknown[] = [];
-  for (const units of client.call(operations)) {
-    const answers = units.length === 1 ? [await units[0]!.send()] : await Promise.all(units.map((unit) => unit.send()));
-    errors.push(...answers.flat());
-  }
-  return errors;
 }
 
 /** Every write reads the record first, and is refused if another was quicker. */
