@@ -1,7 +1,8 @@
 // The report's picture and tables of a comparison while it runs.
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import type { Plan } from '../../../shared/lab/plan/plan.ts';
-import { noteHtml, pictureHtml } from '../../../shared/lab/report/html-lead.ts';
+import { pictureHtml } from '../../../shared/lab/report/html-lead.ts';
+import { noteHtml } from '../../../shared/lab/report/html-parts.ts';
 import { workloadHtml } from '../../../shared/lab/report/html-workload.ts';
 import { pairsOf } from '../../../shared/lab/report/lead.ts';
 import { reportOf } from '../../../shared/lab/report/report.ts';

@@ -1,6 +1,6 @@
 // The first screen of the report's page: three sentences, one picture, and warnings.
 import { escape } from '../kit/html.ts';
-import { captioned, mark } from './html-parts.ts';
+import { captioned, mark, noteHtml } from './html-parts.ts';
 import { isOneRun, leadOf, type Pair, pairsOf } from './lead.ts';
 import { failureWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
 import { ratioPicture, ratioWords } from './ratio-picture.ts';
@@ -57,12 +57,4 @@ function warningsHtml(report: Report): string {
     noteHtml('Not removed: delete it yourself, it is billed', left, 'warning'),
     noteHtml('Left out', [...absent, ...untried], 'fact'),
   ].join('');
-}
-
-/** A box with a heading and a line or a list; nothing without lines. */
-export function noteHtml(title: string, lines: readonly string[], kind: 'fact' | 'warning'): string {
-  if (lines.length === 0) return '';
-  const items = lines.map((line) => `<li>${escape(line)}</li>`);
-  const body = lines.length === 1 ? ` ${escape(lines[0]!)}` : `<ul>${items.join('')}</ul>`;
-  return `<div class="note ${kind}"><b>${escape(title)}.</b>${body}</div>`;
 }

@@ -63,3 +63,11 @@ export function columnsOf(texts: readonly string[], numbers: readonly string[]):
 export function folded(summary: string, html: string): string {
   return `<details><summary>${escape(summary)}</summary>${html}</details>`;
 }
+
+/** A box with a heading and a line or a list; nothing without lines. */
+export function noteHtml(title: string, lines: readonly string[], kind: 'fact' | 'warning'): string {
+  if (lines.length === 0) return '';
+  const items = lines.map((line) => `<li>${escape(line)}</li>`);
+  const body = lines.length === 1 ? ` ${escape(lines[0]!)}` : `<ul>${items.join('')}</ul>`;
+  return `<div class="note ${kind}"><b>${escape(title)}.</b>${body}</div>`;
+}

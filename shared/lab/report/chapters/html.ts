@@ -1,7 +1,7 @@
 // The report as one self-contained HTML page, without script.
 import { escape, tableHtml } from '../../kit/html.ts';
 import { said } from '../../kit/format.ts';
-import { columnsOf, page } from '../html-parts.ts';
+import { columnsOf, noteHtml, page } from '../html-parts.ts';
 import {
   type ChaptersReport,
   type FigureTable,
@@ -28,13 +28,14 @@ td b { display: block; } td.n > small, tbody th { white-space: normal; max-width
 
 function header(report: ChaptersReport): string {
   const [first = '', ...others] = report.lead;
-  const trouble = isWhole(report)
-    ? ''
-    : `<p class="caveat warning">${report.endedEarly === null ? 'Something failed: the chapters say what, and hold what was measured.' : `Ended early: ${escape(report.endedEarly)}.`}</p>`;
+  const [title, why] =
+    report.endedEarly === null
+      ? ['Something failed', 'The chapters say what, and hold what was measured.']
+      : ['Ended early', report.endedEarly];
   return `<header>
 <h1>Stowage: ${escape(report.title)}</h1>
 <p>${escape(first)} ${ranHtml(report.ran)}</p>
-${trouble}${others.length === 0 ? '' : `<p class="caveat">${escape(others.join(' '))}</p>`}
+${isWhole(report) ? '' : noteHtml(title, [why], 'warning')}${noteHtml('Read first', others, 'fact')}
 </header>`;
 }
 
@@ -63,14 +64,13 @@ function list(items: readonly string[]): string {
 
 function section(result: Result): string {
   const { id, chapter, question, title, source } = result;
-  const problems = list(problemsOf(result).map(escape));
   const limits = list((chapter?.cannotShow ?? []).map(escape));
   return said(
     `<section id="${id}"><h2>${id.toUpperCase()}. ${escape(title)}</h2>`,
     question !== '' && `<p class="question">${escape(question)}</p>`,
     source !== null &&
       `<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`,
-    problems !== '' && `<div class="caveat failed"><b>Not everything was measured</b>${problems}</div>`,
+    noteHtml('Not everything was measured', problemsOf(result), 'warning'),
     ...(chapter?.tables ?? []).map(figuresHtml),
     ...(chapter?.wordTables ?? []).map(wordsHtml),
     limits !== '' && `<h3>What an emulator cannot show</h3>${limits}`,

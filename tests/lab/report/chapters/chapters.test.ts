@@ -123,7 +123,7 @@ test('a chapter that failed as a whole has its place, with the reason', () => {
   const report = chaptersReport({ ...FACTS, endedEarly: 'ended by SIGINT', results: [FAILED] });
   const html = chaptersHtml(report);
   expect(html).toContain('the emulator did not start');
-  expect(html).toContain('Ended early: ended by SIGINT');
+  expect(html).toContain('<b>Ended early.</b> ended by SIGINT');
   expect(chaptersText(report)).toContain('B  FAILED  the emulator did not start');
 });
 
