@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { CellResult } from '../load/cell.ts';
 import { type Coordinates, coordinatesSchema } from '../load/coordinates.ts';
-import { LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
 
 /** One run of a cell: all of its instances answered. */
 export interface CellRun {
@@ -13,20 +13,13 @@ export interface CellRun {
 }
 
 /** A target failed, timed out, or answered what nobody can read. */
-export const failureSchema = z.strictObject({
-  ...coordinatesSchema.shape,
-  repetition: z.int().min(1),
-  error: z.string(),
-});
+export const failureSchema = coordinatesSchema.extend({ repetition: z.int().min(1), error: z.string() });
 
 export type FailedRun = z.infer<typeof failureSchema>;
 
-export const leftOutSchema = z.strictObject({
-  provider: z.enum(PROVIDERS),
-  layout: z.enum(LAYOUTS),
-  workload: z.enum(WORKLOADS),
-  why: z.string(),
-});
+export const leftOutSchema = coordinatesSchema
+  .pick({ provider: true, layout: true, workload: true })
+  .extend({ why: z.string() });
 
 export type LeftOut = z.infer<typeof leftOutSchema>;
 

@@ -6,7 +6,7 @@ import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/place.ts';
 import { STEADINESS } from '../load/steady.ts';
 import { storeCountersSchema } from '../load/store-counters.ts';
-import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+import { LAYOUTS, PROVIDERS } from '../kit/dimensions.ts';
 import { figureSchema } from '../kit/figure.ts';
 import { ratioSchema } from '../kit/ratio.ts';
 import { failureSchema, leftOutSchema, leftoverSchema, searchRunSchema } from '../plan/outcome.ts';
@@ -94,8 +94,7 @@ export const reportCellSchema = z.strictObject({
 
 /** One layout against another at the same coordinates. A ratio over 0 is null. */
 const comparisonSchema = z.strictObject({
-  ...coordinatesSchema.omit({ layout: true, containerKib: true }).shape,
-  containerKib: coordinatesSchema.shape.containerKib,
+  ...coordinatesSchema.omit({ layout: true }).shape,
   numerator: z.enum(LAYOUTS),
   denominator: z.enum(LAYOUTS),
   /** Whether their calls hand over equally many records. Else there is no ratio. */
@@ -112,9 +111,7 @@ const bestSchema = z.strictObject({
 
 /** Each layout at the load where it was fastest, a choice that favours lucky runs a little. */
 const summaryRowSchema = z.strictObject({
-  provider: z.enum(PROVIDERS),
-  workload: z.enum(WORKLOADS),
-  recordBytes: coordinatesSchema.shape.recordBytes,
+  ...coordinatesSchema.pick({ provider: true, workload: true, recordBytes: true }).shape,
   best: z.record(z.enum(LAYOUTS), bestSchema.nullable()),
   containerToRecord: ratioSchema.nullable(),
   /** That of `container-batch` where a call of `container` hands over other numbers of records. */
