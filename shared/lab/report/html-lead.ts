@@ -2,19 +2,18 @@
 import { escape } from '../kit/html.ts';
 import { captioned, mark, noteHtml } from './html-parts.ts';
 import { isOneRun, leadOf, type Pair, pairsOf } from './lead.ts';
-import { failureWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
+import { failureWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, ranWords } from './names.ts';
 import { ratioPicture, ratioWords } from './ratio-picture.ts';
 import type { Report } from './schema.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
 
 export function leadHtml(report: Report): string {
-  const { plan, startedAt, durationMs, places } = report;
-  const began = startedAt.replace('T', ' ').slice(0, 16);
+  const { plan, places } = report;
   return `<header>
 <h1>Stowage: a container store against the SDKs</h1>
 <p class="lead">${escape(leadOf(report).join(' '))}</p>
 ${pictureHtml(pairsOf(report.summary))}
-<p class="words">Plan <i>${escape(plan.name)}</i>, seed ${plan.seed}, begun ${escape(began)} UTC, took ${escape(lengthWords(durationMs))}.</p>
+<p class="words">Plan <i>${escape(plan.name)}</i>, seed ${plan.seed}, begun ${escape(ranWords(report))}.</p>
 ${places.length === 0 ? noteHtml('No figures', [whereWords(places)], 'warning') : ''}</header>
 ${warningsHtml(report)}`;
 }
@@ -35,12 +34,6 @@ export function pictureHtml(pairs: readonly Pair[]): string {
     words: ratioWords(pairs),
     draw: (shape) => ratioPicture(pairs, shape),
   });
-}
-
-/** `45 s`, `12 min`. */
-function lengthWords(durationMs: number): string {
-  const seconds = Math.round(durationMs / 1_000);
-  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
 function warningsHtml(report: Report): string {

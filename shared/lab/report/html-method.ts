@@ -2,7 +2,7 @@
 import type { Place } from '../load/place.ts';
 import { escape, tableHtml } from '../kit/html.ts';
 import { columnsOf, folded } from './html-parts.ts';
-import { commitWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES } from './names.ts';
+import { commitWords, machineWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, versionWords } from './names.ts';
 import type { Report } from './schema.ts';
 import { whereWords } from './warnings.ts';
 
@@ -25,26 +25,14 @@ function placesTable(places: readonly Place[]): string {
       `${escape(place.platform)} <small>${escape(place.region ?? 'region not told')}</small>`,
       `${place.processors ?? '?'}, ${place.memoryBytes === null ? '?' : Math.round(place.memoryBytes / 2 ** 20)} MiB <small>${escape(place.processorModel)}</small>`,
       `${escape(place.runtime)} <small>${escape(place.system)}</small>`,
-      `<small>commit ${escape(commitWords(place.commit))}, ${versionsHtml(place.versions)}</small>`,
+      `<small>commit ${escape(commitWords(place.commit))}, ${escape(versionWords(place.versions))}</small>`,
     ]),
   });
 }
 
-function versionsHtml(versions: Report['versions']): string {
-  const packages = Object.entries(versions).map((one) => one.join(' '));
-  return escape(packages.join(', '));
-}
-
 function coordinatorHtml({ coordinator, versions, commit }: Report): string {
-  const { cpu, cores, memoryBytes, platform, node } = coordinator;
-  const facts = [
-    `${cores} x ${cpu}`,
-    ...(memoryBytes === 0 ? [] : [`${Math.round(memoryBytes / 2 ** 30)} GiB`]),
-    platform,
-    /^\d/.test(node) ? `Node.js ${node}` : node,
-    `commit ${commitWords(commit)}`,
-  ];
-  return `<p class="words">What asked for the cells, and measured nothing: ${escape(facts.join(', '))}. <small>${versionsHtml(versions)}</small></p>`;
+  const facts = `${machineWords(coordinator)}, commit ${commitWords(commit)}`;
+  return `<p class="words">What asked for the cells, and measured nothing: ${escape(facts)}. <small>${escape(versionWords(versions))}</small></p>`;
 }
 
 function pricesHtml({ prices, places }: Report): string {

@@ -1,10 +1,10 @@
 // Names and colours, the same on every page and in the terminal.
 import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
-import { whole } from '../kit/format.ts';
+import { said, whole } from '../kit/format.ts';
 import { totalOf } from '../kit/usage.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Report } from './schema.ts';
+import type { Circumstances, Report } from './schema.ts';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',
@@ -107,6 +107,25 @@ export function recordWords({ recordBytes, recordForm }: Pick<Plan, 'recordBytes
 /** `0123456789ab`, with `+` behind it where files differed from the commit; `unknown`. */
 export function commitWords(commit: string | null): string {
   return commit === null ? 'unknown' : commit.replace(/^(.{12})[^+]*/, '$1');
+}
+
+/** `2026-11-24 10:00 UTC, took 12 min`. */
+export function ranWords({ startedAt, durationMs }: Pick<Circumstances, 'startedAt' | 'durationMs'>): string {
+  const seconds = Math.round(durationMs / 1_000);
+  const took = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return `${startedAt.replace('T', ' ').slice(0, 16)} UTC, took ${took}`;
+}
+
+/** `2 x AMD EPYC, 24 GiB, Linux 6.1.0 x64, Node.js 24.21.0`; a browser tells no memory. */
+export function machineWords({ cpu, cores, memoryBytes, platform, node }: Circumstances['coordinator']): string {
+  const memory = memoryBytes > 0 && `${Math.round(memoryBytes / 2 ** 30)} GiB`;
+  return said(`${cores} x ${cpu}`, memory, platform, /^\d/.test(node) ? `Node.js ${node}` : node).join(', ');
+}
+
+/** `msgpackr 2.1.3, azurite 3.37.0`. */
+export function versionWords(versions: Circumstances['versions']): string {
+  const packages = Object.entries(versions).map((one) => one.join(' '));
+  return packages.join(', ');
 }
 
 /** `Datastore, Azure and Other`. */

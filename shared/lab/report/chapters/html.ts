@@ -2,6 +2,7 @@
 import { escape, tableHtml } from '../../kit/html.ts';
 import { said } from '../../kit/format.ts';
 import { columnsOf, noteHtml, page } from '../html-parts.ts';
+import { machineWords, ranWords, versionWords } from '../names.ts';
 import {
   type ChaptersReport,
   type FigureTable,
@@ -40,10 +41,7 @@ ${isWhole(report) ? '' : noteHtml(title, [why], 'warning')}${noteHtml('Read firs
 }
 
 function ranHtml(ran: ChaptersReport['ran']): string {
-  if (ran === null) return '';
-  const { startedAt, durationMs, coordinator } = ran;
-  return `Started ${escape(startedAt.replace('T', ' ').slice(0, 16))} UTC, took ${Math.round(durationMs / 1_000)} s
-on ${coordinator.cores} cores, ${escape(coordinator.cpu)}, ${Math.round(coordinator.memoryBytes / 2 ** 30)} GiB, ${escape(coordinator.platform)}, Node.js ${escape(coordinator.node)}.`;
+  return ran === null ? '' : escape(`Begun ${ranWords(ran)} on ${machineWords(ran.coordinator)}.`);
 }
 
 function findings({ results }: ChaptersReport): string {
@@ -128,8 +126,7 @@ function wordHtml(text: string): string {
 }
 
 function footer({ ran, notes }: ChaptersReport): string {
-  const packages = Object.entries(ran?.versions ?? {}).map(([name, version]) => `${name} ${version}`);
-  const versions = packages.length === 0 ? '' : `Versions: ${escape(packages.join(', '))}. `;
+  const versions = ran === null ? '' : `Versions: ${escape(versionWords(ran.versions))}. `;
   return `<section><h2>How to read this</h2>${list(notes.map(escape))}
 <p class="words">${versions}The same figures are in the JSON file beside this page.</p></section>`;
 }
