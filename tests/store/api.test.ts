@@ -232,6 +232,17 @@ test.each([0, -5, Number.NaN, Infinity, 2 ** 31])('openStore refuses timeoutMs %
   expect(() => openStore({ driver: memoryDriver(), timeoutMs })).toThrow('timeoutMs must be above 0 and below 2^31');
 });
 
+test('close waits for calls of several steps, between their steps too', async () => {
+  const store = openStore({ driver: memoryDriver() });
+  const table = await store.table<number>('things');
+  const items = Array.from({ length: 2_000 }, (_, index) => ({ key: `k${index}`, value: index }));
+  const writing = table.putMany(items);
+  const reading = table.getMany(items.map(({ key }) => key));
+  await store.close();
+  expect((await writing).every(({ status }) => status === 'written')).toBe(true);
+  expect((await reading).every(({ status }) => status !== 'failed')).toBe(true);
+});
+
 test('a closed store refuses further work; `await using` closes it, and with it its driver', async () => {
   const driver = memoryDriver();
   let seen: { store: Store; table: Table<number> };

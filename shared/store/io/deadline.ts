@@ -21,6 +21,8 @@ export class Deadlines {
   #wakeMs = Infinity;
   #sleeper: AbortController | undefined;
   #isClosed = false;
+  #closedBy: unknown;
+  #held = 0;
 
   /** Throws `invalid` for a default that no call could have. */
   constructor(runtime: Runtime, defaultTimeoutMs: number) {
@@ -37,9 +39,24 @@ export class Deadlines {
     return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
   }
 
-  /** Asks the clock: work that never waits keeps the timer from firing. */
-  isOver({ dueMs, signal }: Deadline): boolean {
-    return signal?.aborted === true || dueMs <= this.#runtime.monotonicMs();
+  /** Asks the clock: work that never waits keeps the timer from firing. True once it is closed. */
+  isOver(deadline: Deadline): boolean {
+    return this.#isClosed || this.#isPast(deadline);
+  }
+
+  /** The cause to tell of a call that is over; undefined: its deadline passed. */
+  causeOf({ signal }: Deadline): unknown {
+    return this.#closedBy ?? signal?.reason;
+  }
+
+  /** A call of several steps: it counts as under way between them, too. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    this.#held += 1;
+    try {
+      return await work();
+    } finally {
+      this.#held -= 1;
+    }
   }
 
   /** Calls `end` once at the deadline or abort, unless the returned function came first. */
@@ -57,7 +74,7 @@ export class Deadlines {
       this.#watched.delete(watched);
       signal?.removeEventListener('abort', onAbort);
     };
-    if (this.isOver(deadline)) {
+    if (this.#isPast(deadline)) {
       end(signal?.reason);
       return unwatch;
     }
@@ -73,6 +90,7 @@ export class Deadlines {
     work: () => Promise<T>,
     atEnd: (cause: unknown) => StoreError = abortedError,
   ): Promise<T> {
+    if (this.#isClosed) return Promise.reject(atEnd(this.#closedBy));
     return new Promise<T>((resolve, reject) => {
       let isEnded = false;
       const unwatch = this.watch(deadline, (cause) => {
@@ -97,13 +115,18 @@ export class Deadlines {
   /** Ends every call and every wait, and lets no further call begin. */
   close(cause: unknown): void {
     this.#isClosed = true;
+    this.#closedBy = cause;
     for (const watched of this.#watched) watched.end(cause);
     this.#sleeper?.abort();
   }
 
   /** Calls and waits under way. */
   get count(): number {
-    return this.#watched.size;
+    return this.#watched.size + this.#held;
+  }
+
+  #isPast({ dueMs, signal }: Deadline): boolean {
+    return signal?.aborted === true || dueMs <= this.#runtime.monotonicMs();
   }
 
   #rearm(dueMs: number): void {

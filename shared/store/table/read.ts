@@ -50,7 +50,8 @@ export class RecordReader<V> {
     const reading = { begunTick, maxAgeMs, bytesLeft: VALUES_BYTES_MAX };
     const outcomes: GetOutcome<V>[] = [];
     const locate = (key: string, index: number) => this.#locate(key, index, outcomes);
-    const located = keys.length === 1 ? keys.map(locate) : await engine.turns.map(keys, locate);
+    const locateAll = () => engine.turns.map(keys, locate);
+    const located = keys.length === 1 ? keys.map(locate) : await deadlines.hold(locateAll);
     const wanted = located.filter((one) => one !== undefined);
     try {
       await deadlines.bound(deadline, () => this.#readAll(wanted, reading, outcomes));

@@ -38,16 +38,27 @@ export class Writer {
 
   /** An outcome for each item, in order. Waves keep equal keys in the order given. */
   async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
-    const { items, options } = batch;
-    const { deadlines, engine, order } = this.#context;
-    const deadline = deadlines.begin(options);
-    const { turns } = engine;
+    const { deadlines } = this.#context;
+    const deadline = deadlines.begin(batch.options);
     // No await first: the caller may change its value once it has the promise.
-    const isLone = items.length === 1;
-    const locations = isLone ? [] : await turns.map(items, ({ key }) => this.#tryLocate(key));
-    const waves = isLone ? [[0]] : await wavesOf(locations, order, turns);
+    if (batch.items.length === 1) return this.#writeWaves(batch, deadline, [], [[0]]);
+    return deadlines.hold(() => this.#writeMany(batch, deadline));
+  }
+
+  async #writeMany<T extends Keyed, O>(batch: WriteBatch<T, O>, deadline: Deadline): Promise<O[]> {
+    const { engine, order } = this.#context;
+    const locations = await engine.turns.map(batch.items, ({ key }) => this.#tryLocate(key));
+    return this.#writeWaves(batch, deadline, locations, await wavesOf(locations, order, engine.turns));
+  }
+
+  async #writeWaves<T extends Keyed, O>(
+    batch: WriteBatch<T, O>,
+    deadline: Deadline,
+    locations: (Location | undefined)[],
+    waves: readonly (readonly number[])[],
+  ): Promise<O[]> {
     // At full length: V8 makes a hash table of an array that is filled from the middle.
-    const outcomes = Array.from<O>({ length: items.length });
+    const outcomes = Array.from<O>({ length: batch.items.length });
     for (const wave of waves) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), locations, outcomes);
@@ -94,7 +105,7 @@ export class Writer {
       if (isLong) await engine.turns.pause();
       // Nothing of this slice was sent: its items are `aborted`.
       if ((isLong || count === 0) && deadlines.isOver(deadline))
-        return slice.failRest(abortedError(deadline.signal?.reason));
+        return slice.failRest(abortedError(deadlines.causeOf(deadline)));
       const change = this.#prepare(slice, slice.indexes[count]!, call);
       bytes = change?.bytes ?? 0;
       if (change !== undefined) changes.push(change);

@@ -61,3 +61,15 @@ test('a call aborted while its write is under way is unknown by code and name, a
   });
   expect((await world.run(table.get('k')))?.value).toBe('v');
 });
+
+test('a bulk call that outlives close sends nothing more: what it had not sent is aborted', async () => {
+  const world = new World();
+  const process = world.process();
+  const table = await world.run(process.store.table<number>('t'));
+  process.rule((call) => (call.kind === 'write' ? { reply: new Promise(() => undefined) } : undefined));
+  const writing = table.putMany(Array.from({ length: 6_000 }, (_, index) => ({ key: `k${index}`, value: 1 })));
+  await world.run(process.store.close());
+  const codes = (await world.run(writing)).map((outcome) => outcome.status === 'failed' && outcome.error.code);
+  expect(new Set(codes)).toEqual(new Set(['aborted']));
+  expect(codes).toHaveLength(6_000);
+});
