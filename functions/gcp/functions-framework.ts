@@ -1,9 +1,12 @@
 // Google's functions-framework parses bodies and decodes paths: bad ones would get HTML pages.
 // Importing this module shows it requests without both; the app gets them as they arrived.
+import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../http/app.ts';
 import { type Arrival, serveNode } from '../http/node.ts';
+import { Problem, problemResponse, RETRY_AFTER_SECONDS } from '../http/problem.ts';
+import { takeRequest } from '../instance/lifetime.ts';
 
 const arrivals = new WeakMap<IncomingMessage, Arrival>();
 
@@ -23,7 +26,17 @@ export type FrameworkFunction = (incoming: IncomingMessage, outgoing: ServerResp
 export function frameworkFunction(app: () => Promise<App>): FrameworkFunction {
   return async (incoming, outgoing) => {
     const arrival = arrivals.get(incoming) ?? { url: incoming.url ?? '/', headers: incoming.headers };
+    const answered = takeRequest();
+    if (answered === undefined) return serveNode(incoming, outgoing, arrival, refusal);
+    outgoing.once('close', answered);
     const serving = await app();
     await serveNode(incoming, outgoing, arrival, (request) => serving.fetch(request, { target: arrival.url }));
   };
+}
+
+/** The platform sends what comes now to another instance, on another connection. */
+async function refusal(): Promise<Response> {
+  const headers = { 'Retry-After': RETRY_AFTER_SECONDS, Connection: 'close' };
+  const problem = new Problem('unavailable', 'this instance is ending: send the request again', { headers });
+  return problemResponse(problem, `urn:uuid:${randomUUID()}`);
 }

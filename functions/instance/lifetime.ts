@@ -1,4 +1,5 @@
 // Things made at their first use, and closed when the platform ends the instance.
+import { setTimeout as delay } from 'node:timers/promises';
 import { spansSent } from '../http/otlp.ts';
 
 /** Makes the thing at the first call. A failure is forgotten: the next call tries again. */
@@ -24,16 +25,35 @@ export async function closeWithSpans(close: () => Promise<void>): Promise<void> 
 
 /** Platforms wait ten seconds from SIGTERM to SIGKILL; the close takes five at most, spans two. */
 const CLOSE_TIMEOUT_MS = 8_000;
+/** Requests under way have so long before the store closes, which waits for their calls again. */
+const REQUESTS_TIMEOUT_MS = 2_000;
+const LOOK_EVERY_MS = 10;
+
+let isEnding = false;
+let requests = 0;
+
+/** To be called when the request was answered; undefined: the instance ends, and takes no more. */
+export function takeRequest(): (() => void) | undefined {
+  if (isEnding) return undefined;
+  requests += 1;
+  return () => void (requests -= 1);
+}
+
+async function requestsAnswered(): Promise<void> {
+  const untilMs = performance.now() + REQUESTS_TIMEOUT_MS;
+  while (requests > 0 && performance.now() < untilMs) await delay(LOOK_EVERY_MS);
+}
 
 /**
- * Removes other listeners: the functions-framework's own exits at once, with requests open.
- * Call it at the first request, after the framework registered its own.
+ * Takes no further request, answers those under way, then closes. Removes other listeners.
+ * The functions-framework's own would exit at once: call it after that has registered it.
  */
 export function closeOnSigterm(close: () => Promise<void>): void {
   process.removeAllListeners('SIGTERM');
   process.once('SIGTERM', () => {
+    isEnding = true;
     setTimeout(() => process.exit(1), CLOSE_TIMEOUT_MS).unref();
-    closeWithSpans(close).then(
+    closeWithSpans(() => requestsAnswered().then(close)).then(
       () => process.exit(0),
       () => process.exit(1),
     );

@@ -24,3 +24,47 @@ test('an instance that ends sends the spans that have ended', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(collector.spans.map(({ name }) => name)).toEqual(['GET /v1/health']);
 });
+
+/** Is told to end during a request: another comes, then the first is answered. */
+const BUSY = `
+const { createServer } = await import('node:http');
+const { frameworkFunction } = await import('${FUNCTIONS}gcp/functions-framework.ts');
+const { closeOnSigterm } = await import('${FUNCTIONS}instance/lifetime.ts');
+const [arrived, released] = [Promise.withResolvers(), Promise.withResolvers()];
+let answered = 0;
+const app = {
+  fetch: async () => {
+    arrived.resolve();
+    await released.promise;
+    answered += 1;
+    return new Response('done');
+  },
+};
+const server = createServer(frameworkFunction(async () => app)).listen(0, '127.0.0.1');
+await new Promise((resolve) => server.once('listening', resolve));
+const get = async () => {
+  const response = await fetch('http://127.0.0.1:' + server.address().port);
+  console.log(response.status, response.headers.get('Retry-After'), await response.text());
+};
+let first;
+closeOnSigterm(async () => {
+  console.log('closes after', answered);
+  await first;
+});
+first = get();
+await arrived.promise;
+process.emit('SIGTERM');
+await get();
+released.resolve();
+`;
+
+test('an instance that ends answers what is under way before it closes, and refuses what comes', async () => {
+  const { code, stdout, stderr } = await runCommand(['--input-type=module', '-e', BUSY]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const lines = stdout.trim().split('\n').sort();
+  expect(lines).toEqual([
+    '200 null done',
+    expect.stringMatching(/^503 1 .*"code":"unavailable".*"retryable":true/),
+    'closes after 1',
+  ]);
+});
