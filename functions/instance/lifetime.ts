@@ -30,18 +30,19 @@ const REQUESTS_TIMEOUT_MS = 2_000;
 const LOOK_EVERY_MS = 10;
 
 let isEnding = false;
-let requests = 0;
+const requests = new Set<symbol>();
 
 /** To be called when the request was answered; undefined: the instance ends, and takes no more. */
 export function takeRequest(): (() => void) | undefined {
   if (isEnding) return undefined;
-  requests += 1;
-  return () => void (requests -= 1);
+  const request = Symbol('request');
+  requests.add(request);
+  return () => void requests.delete(request);
 }
 
 async function requestsAnswered(): Promise<void> {
   const untilMs = performance.now() + REQUESTS_TIMEOUT_MS;
-  while (requests > 0 && performance.now() < untilMs) await delay(LOOK_EVERY_MS);
+  while (requests.size > 0 && performance.now() < untilMs) await delay(LOOK_EVERY_MS);
 }
 
 /**
