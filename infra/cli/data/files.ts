@@ -1,7 +1,6 @@
 // An export on disk: a folder with `table.json` and a file of NDJSON for each range of the table.
 import { open, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
 const range = z.strictObject({
@@ -54,15 +53,22 @@ export class StateFile {
   }
 }
 
-/** The lines of a file, with their numbers from 1. */
+/**
+ * The lines of a file, with their numbers from 1; empty ones are left out. Node's readline also
+ * splits at U+2028 and U+2029, which JSON may hold.
+ */
 export async function* linesOf(file: string): AsyncGenerator<{ readonly number: number; readonly text: string }> {
   await using handle = await open(file);
   let number = 0;
-  for await (const text of createInterface({
-    input: handle.createReadStream({ autoClose: false }),
-    crlfDelay: Infinity,
-  })) {
-    number += 1;
-    if (text !== '') yield { number, text };
+  let rest = '';
+  for await (const chunk of handle.createReadStream({ autoClose: false, encoding: 'utf8' })) {
+    const lines = (rest + (chunk as string)).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) {
+      number += 1;
+      const text = line.replace(/\r$/, '');
+      if (text !== '') yield { number, text };
+    }
   }
+  if (rest !== '') yield { number: number + 1, text: rest };
 }

@@ -158,6 +158,25 @@ test('an export that was interrupted goes on, and its import holds the same', as
   expect((await to.tables()).map(({ order }) => order)).toEqual(['key']);
 });
 
+test('characters at which other readers end a line come back, in keys and values', async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  const table = await from.table('t', { order: 'key', codec: 'encoded' });
+  const text = '1\u20282\u20293\u00854\r5\n6';
+  // Longer than one read of the file.
+  await table.putMany([text, 'last'].map((key) => ({ key, value: encode('msgpack', text.repeat(10_000)) })));
+  const out = await testFolder();
+  await exported(from, out);
+  expect(await imported(to, 'folder', out)).toBe(2);
+  expect(await imported(to, 'file', path.join(out, 'records-0000.ndjson'))).toBe(2);
+  expect([await sumOf(to, 'folder'), await sumOf(to, 'file')]).toEqual([await sumOf(from), await sumOf(from)]);
+});
+
+test('lines may end as on Windows, and the last need not end', async () => {
+  const file = path.join(await testFolder(), 'records.ndjson');
+  await writeFile(file, '{"key":"a","value":1}\r\n\r\n{"key":"b","value":2}');
+  expect(await imported(memoryStore(), 't', file)).toBe(2);
+});
+
 test('a line that is no record is named, and lines before it may have been put', async () => {
   const out = await testFolder();
   const source = path.join(out, 'records.ndjson');
