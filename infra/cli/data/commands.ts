@@ -26,6 +26,7 @@ ${ADDRESS_HELP}`,
     return onStore('--from', values.from, async (store, signal) => {
       const { ranges } = await exportTable({
         store,
+        from: values.from ?? '',
         table,
         folder,
         ranges: rangesOf(values),

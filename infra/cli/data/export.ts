@@ -9,6 +9,8 @@ import { Checksum, lineOf } from './record-line.ts';
 
 export interface ExportOptions {
   readonly store: Store;
+  /** The store's address. */
+  readonly from: string;
   readonly table: string;
   readonly folder: string;
   readonly ranges: number;
@@ -17,17 +19,15 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
 }
 
-/** The manifest of the whole export. Rejects if the folder holds an export of another table. */
+/** The manifest of the whole export. Rejects if the folder holds another one, or a finished one. */
 export async function exportTable(options: ExportOptions): Promise<Manifest> {
   const { folder } = options;
   const table = await encodedTable(options.store, options.table, { create: false });
   await mkdir(folder, { recursive: true });
   const begun = await readManifest(folder);
-  if (begun !== undefined && begun.table !== options.table)
-    throw new Error(`${folder} holds an export of the table ${begun.table}: name another folder`);
+  if (begun !== undefined) checkBegun(begun, options);
   const manifest =
-    begun ??
-    newManifest(options.table, layoutOf(table), await table.partitions(options.ranges, { signal: options.signal }));
+    begun ?? newManifest(options, layoutOf(table), await table.partitions(options.ranges, { signal: options.signal }));
   const saved = new StateFile(path.join(folder, 'table.json'));
   await saved.save(manifest);
   await sideBySide(manifest.ranges, options.signal, async (range, _, signal) => {
@@ -51,7 +51,20 @@ export async function exportTable(options: ExportOptions): Promise<Manifest> {
   return manifest;
 }
 
-function newManifest(table: string, layout: Pick<Manifest, 'order' | 'groupBy'>, cursors: readonly string[]): Manifest {
+/** Throws unless the export in the folder is this one and has something left to do. */
+function checkBegun(begun: Manifest, { folder, table, from }: ExportOptions): void {
+  const { from: origin = from } = begun;
+  if (begun.table !== table || origin !== from)
+    throw new Error(`${folder} holds an export of the table ${begun.table} of ${origin}: name another folder by --out`);
+  if (begun.ranges.every(({ cursor }) => cursor === null))
+    throw new Error(`${folder} holds a finished export: name another folder by --out, or remove this one`);
+}
+
+function newManifest(
+  { from, table }: ExportOptions,
+  layout: Pick<Manifest, 'order' | 'groupBy'>,
+  cursors: readonly string[],
+): Manifest {
   const ranges = cursors.map((cursor, index) => ({
     file: `records-${String(index).padStart(4, '0')}.ndjson`,
     cursor,
@@ -59,5 +72,5 @@ function newManifest(table: string, layout: Pick<Manifest, 'order' | 'groupBy'>,
     records: 0,
     sum: new Checksum().sum,
   }));
-  return { stowageExport: 1, table, ...layout, ranges };
+  return { stowageExport: 1, from, table, ...layout, ranges };
 }

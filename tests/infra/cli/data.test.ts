@@ -74,7 +74,7 @@ function imported(store: Store, table: string, source: string): Promise<number> 
 
 /** Exports the table `t`. */
 function exported(store: Store, folder: string, ranges = 1, onProgress: () => void = () => {}) {
-  return exportTable({ store, table: 't', folder, ranges, onProgress, signal: NEVER });
+  return exportTable({ store, from: 'here', table: 't', folder, ranges, onProgress, signal: NEVER });
 }
 
 async function sumOf(store: Store, name = 't'): Promise<string> {
@@ -156,6 +156,19 @@ test('an export that was interrupted goes on, and its import holds the same', as
   expect(await imported(to, 'u', out)).toBe(3_000);
   expect(await sumOf(to, 'u')).toBe(await sumOf(from));
   expect((await to.tables()).map(({ order }) => order)).toEqual(['key']);
+});
+
+test('an export is refused in a folder that holds a finished one, or one of another store', async () => {
+  const store = memoryStore();
+  await filled(store);
+  const folder = await testFolder();
+  await expect(exported(store, folder, 2, stop)).rejects.toThrow('stopped by');
+  const begun = { store, from: 'there', table: 't', folder, ranges: 1, onProgress: () => {}, signal: NEVER };
+  await expect(exportTable(begun)).rejects.toThrow('an export of the table t of here: name another folder by --out');
+  await exported(store, folder);
+  await expect(exported(store, folder)).rejects.toThrow(
+    'a finished export: name another folder by --out, or remove this one',
+  );
 });
 
 test('characters at which other readers end a line come back, in keys and values', async () => {
