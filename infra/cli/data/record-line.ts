@@ -30,6 +30,8 @@ export function itemOf(text: string): PutItem<EncodedValue> {
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const { key, codec, value, data, expiresAtMs } = parsed.data;
   const encoded = data === undefined ? encode(codec, value) : { codec, bytes: Buffer.from(data, 'base64') };
+  // The store takes encoded bytes as they are, and would call them damage as it reads them.
+  if (data !== undefined) decode(encoded);
   return { key, value: encoded, ...(expiresAtMs !== undefined && { expiresAtMs }) };
 }
 

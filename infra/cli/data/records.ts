@@ -30,7 +30,7 @@ Exit codes: 0 it is there, 1 it is not, or could not be read.`,
       const entry = await table.get(key, { signal });
       if (entry === undefined) throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
       if (values.json) console.log(fullLine(entry));
-      else process.stdout.write(printed(entry.value));
+      else process.stdout.write(printed(entry, name));
     });
   },
 });
@@ -162,11 +162,16 @@ function fullLine(entry: Entry<EncodedValue>): string {
   return lineOf(entry).replace(/\}$/, `,"version":${JSON.stringify(entry.version)}}`);
 }
 
-function printed(stored: EncodedValue): string | Uint8Array {
+function printed({ key, value: stored }: Entry<EncodedValue>, table: string): string | Uint8Array {
   if (stored.codec === 'bytes') return stored.bytes;
   const readable = readableValue(stored);
   if (readable !== undefined) return `${JSON.stringify(readable.value, null, 2)}\n`;
-  return `${inspect(decode(stored), { depth: Infinity, maxArrayLength: null, maxStringLength: null })}\n`;
+  try {
+    return `${inspect(decode(stored), { depth: Infinity, maxArrayLength: null, maxStringLength: null })}\n`;
+  } catch (cause) {
+    const record = `the record ${JSON.stringify(key)} in ${table}`;
+    throw new Error(`${record} is no ${stored.codec}: --json gives its bytes`, { cause });
+  }
 }
 
 function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {

@@ -1,7 +1,7 @@
 // Values in and out; the engine never decodes. A record's own codec tag lets any handle read it.
 import type { CodecName, EncodedValue } from '../contract/options.ts';
 import type { Entry } from '../contract/results.ts';
-import { StoreError } from '../contract/errors.ts';
+import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/record.ts';
 import { checkValue, Refusal } from './check-value.ts';
@@ -23,6 +23,9 @@ export interface TaggedBytes {
   readonly tag: number;
   readonly bytes: Uint8Array;
 }
+
+/** The record of an error; of values alone neither is known. */
+type Place = Pick<StoreErrorDetails, 'table' | 'key'>;
 
 const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
   msgpack: (value) => ({ tag: 1, bytes: packValue(value, checkValue(value, 'msgpack').isPlain) }),
@@ -47,7 +50,7 @@ function jsonOf(value: unknown, isPlain: boolean): string {
 }
 
 /** Throws `invalid` for a value that the codec cannot store, `too_large` above 512 KiB. */
-export function encodeValue(codec: CodecName, value: unknown, where: { table: string; key: string }): TaggedBytes {
+export function encodeValue(codec: CodecName, value: unknown, where: Place): TaggedBytes {
   let encoded: TaggedBytes;
   try {
     encoded = ENCODERS[codec](value);
@@ -56,7 +59,7 @@ export function encodeValue(codec: CodecName, value: unknown, where: { table: st
     const path = cause instanceof Refusal ? cause.path : 'value';
     throw new StoreError('invalid', `the codec "${codec}" cannot carry ${path}: ${detail}`, { ...where, cause });
   }
-  const bytes = encoded.bytes.length + Buffer.byteLength(where.key);
+  const bytes = encoded.bytes.length + Buffer.byteLength(where.key ?? '');
   if (bytes > RECORD_BYTES_MAX) {
     throw new StoreError(
       'too_large',
@@ -68,7 +71,7 @@ export function encodeValue(codec: CodecName, value: unknown, where: { table: st
 }
 
 /** Decodes by the stored tag; codec `encoded` gives the bytes as they are. Throws `corrupt`. */
-export function decodeValue(codec: CodecName, stored: TaggedBytes, where: { table: string; key: string }): unknown {
+export function decodeValue(codec: CodecName, stored: TaggedBytes, where: Place): unknown {
   const name = TAG_NAMES[stored.tag];
   try {
     if (name === undefined) throw new RangeError(`unknown codec tag ${stored.tag}`);
@@ -81,7 +84,7 @@ export function decodeValue(codec: CodecName, stored: TaggedBytes, where: { tabl
   }
 }
 
-const NOWHERE = { table: '', key: '' };
+const NOWHERE: Place = {};
 
 /**
  * A value in its stored form, for callers that move records. Throws a StoreError: `invalid` if the

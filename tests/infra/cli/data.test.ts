@@ -51,6 +51,8 @@ test.each([
   '{"key":"k","value":1,"data":""}',
   '{"key":5,"value":1}',
   '{"key":"k","value":1,"ttl":5}',
+  '{"key":"k","codec":"json","data":"AAAA"}',
+  '{"key":"k","data":"2Q=="}',
   '5',
   'no',
 ])('%s is no line of a record', (line) => {
@@ -195,6 +197,14 @@ test('a line that is no record is named, and lines before it may have been put',
   const source = path.join(out, 'records.ndjson');
   await writeFile(source, '{"key":"a","value":1}\n\n{"key":"b"}\n');
   await expect(imported(memoryStore(), 't', source)).rejects.toThrow(/line 3 of .*records\.ndjson/);
+});
+
+test('bytes that are no value of their codec are not put, and their line is named', async () => {
+  const source = path.join(await testFolder(), 'records.ndjson');
+  await writeFile(source, '{"key":"a","value":1}\n{"key":"zz","codec":"json","data":"AAAA"}\n');
+  await expect(imported(memoryStore(), 't', source)).rejects.toThrow(
+    /line 2 of .*records\.ndjson is no record: the stored value cannot be decoded$/,
+  );
 });
 
 test('a table goes from one emulator to the other and back by the commands, and is verified there', async () => {

@@ -1,6 +1,8 @@
 // Records on the command line, against the embedded emulator.
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { type Ended, onDatastore, runCommand, STOWAGE, stowage } from './run-command.ts';
 
 const env = onDatastore();
@@ -34,6 +36,17 @@ test('a record is put, read, listed and deleted', async () => {
   expect((await run('delete', 'users', 'ada')).stdout).toBe('deleted\n');
   const absent = await run('get', 'users', 'ada');
   expect([absent.code, absent.stdout, absent.stderr]).toEqual([1, '', 'there is no record "ada" in users\n']);
+});
+
+test('a record that cannot be decoded is named', async () => {
+  const endpoint = `http://${env['DATASTORE_EMULATOR_HOST']}`;
+  await using store = openStore({
+    driver: datastoreDriver({ projectId: 'commands', namespace: 'undecodable', kind: 'Container', endpoint }),
+  });
+  const table = await store.table('users', { codec: 'encoded' });
+  await table.put('ada', { codec: 'json', bytes: new Uint8Array(3) });
+  const { code, stderr } = await shell('undecodable')('get', 'users', 'ada');
+  expect([code, stderr]).toEqual([1, 'the record "ada" in users is no json: --json gives its bytes\n']);
 });
 
 test('bytes go in and out as they are', async () => {
