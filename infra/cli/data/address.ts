@@ -15,15 +15,35 @@ const TOKEN_KEPT_MS = 30 * 60_000;
 /** The part of the environment that is read. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Parameters of an address, by its protocol. */
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = { 'gcp:': ['namespace', 'kind'], 'azure:': [] };
+
 /** Opens the store at an address. No I/O. Throws a UsageError for what is no address. */
 export function storeAt(option: string, address: string, ask: AskTool, env: Environment): Store {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url?.protocol === 'gcp:' && url.hostname !== '') return openStore({ driver: datastoreAt(url, ask, env) });
-  if (url?.protocol === 'azure:' && /^\/[A-Za-z0-9]+$/.test(url.pathname))
-    return openStore({ driver: tablesAt(url, ask, env) });
+  if (url !== undefined && isStore(url)) {
+    checkParameters(option, url);
+    return openStore({ driver: url.protocol === 'gcp:' ? datastoreAt(url, ask, env) : tablesAt(url, ask, env) });
+  }
   throw new UsageError(
     `${option} takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE, not ${JSON.stringify(address)}`,
   );
+}
+
+function isStore({ protocol, hostname, host, username, password, pathname, hash }: URL): boolean {
+  if (hostname === '' || host !== hostname || username + password + hash !== '') return false;
+  if (protocol === 'gcp:') return /^(\/[^/]*)?$/.test(pathname);
+  return protocol === 'azure:' && /^\/[A-Za-z0-9]+$/.test(pathname);
+}
+
+/** A name that is mistyped would write into the default namespace. */
+function checkParameters(option: string, { protocol, searchParams }: URL): void {
+  const known = PARAMETERS[protocol] ?? [];
+  const given = [...searchParams.keys()];
+  const wrong = given.find((name, index) => !known.includes(name) || given.indexOf(name) !== index);
+  if (wrong === undefined) return;
+  const takes = known.length === 0 ? 'no parameters' : `the parameters ${known.join(' and ')}, each once`;
+  throw new UsageError(`${option}: a ${protocol}// address takes ${takes}, not ${JSON.stringify(wrong)}`);
 }
 
 function datastoreAt(url: URL, ask: AskTool, env: Environment): ReturnType<typeof datastoreDriver> {

@@ -237,10 +237,36 @@ function noTool(): never {
   throw new Error('no tool is asked');
 }
 
-test.each(['somewhere', 'gcp://', 'azure://a', 'https://a/b'])('%s is no address of a store', (address) => {
+test.each([
+  'somewhere',
+  'gcp://',
+  'azure://a',
+  'https://a/b',
+  'azure://a/b/c',
+  'gcp://p/d/e',
+  'gcp://p/d#e',
+  'gcp://me@p',
+  'gcp://:secret@p',
+  'gcp://p:80',
+])('%s is no address of a store', (address) => {
   expect(() => storeAt('--from', address, noTool, {})).toThrow(
     '--from takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE',
   );
+});
+
+test.each([
+  ['gcp://p?namspace=test', 'gcp:// address takes the parameters namespace and kind, each once, not "namspace"'],
+  ['gcp://p?kind=a&namespace=b&kind=c', 'each once, not "kind"'],
+  ['azure://a/b?namespace=c', 'azure:// address takes no parameters, not "namespace"'],
+])('%s is refused', (address, message) => {
+  expect(() => storeAt('--to', address, noTool, {})).toThrow(
+    expect.objectContaining({ name: 'UsageError', message: expect.stringContaining(message) as string }),
+  );
+});
+
+test('an address may name a database, a namespace and a kind', async () => {
+  for (const address of ['gcp://p', 'gcp://p/', 'gcp://p/d?namespace=a%20b&kind=K', 'azure://a/bcd'])
+    await expect(storeAt('--to', address, noTool, {}).close()).resolves.toBeUndefined();
 });
 
 test('groups go with the table, by a copy and by an export', async () => {
