@@ -9,6 +9,8 @@ export const EXIT = {
   conditionMet: 3,
   /** Shells expect this after Ctrl-C. */
   interrupted: 130,
+  /** Shells show this for a process that SIGPIPE ended. */
+  readerGone: 141,
 } as const;
 
 export const EXIT_HELP = `Exit codes: ${EXIT.ok} all is well, ${EXIT.failed} runs failed, 2 the command line is wrong, ${EXIT.conditionMet} a condition of --fail-if was met, ${EXIT.interrupted} Ctrl-C. The report

@@ -10,6 +10,7 @@ import { EXIT, EXIT_HELP } from './exit.ts';
 import { makeFolder } from './folder.ts';
 import { interrupted } from './interrupt.ts';
 import { choice, command, type CommandLine, runCommand, UsageError } from './options.ts';
+import { endWithoutOutput } from './output.ts';
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from './plan-options.ts';
 import { askTool } from './tools.ts';
 
@@ -60,6 +61,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   explain: explainCommand,
 };
 
+endWithoutOutput();
 const [name, ...args] = process.argv.slice(2);
 if (name === 'compare') {
   await runCommand(COMPARE, args, compare);

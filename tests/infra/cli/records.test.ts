@@ -1,5 +1,6 @@
 // Records on the command line, against the embedded emulator.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { openStore } from '../../../shared/store/index.ts';
@@ -76,4 +77,24 @@ test('a command that is none is refused with those that there are, also by the p
   const { code, stderr } = await runCommand([STOWAGE, 'gett']);
   const message = 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, export';
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+/** Runs `stowage scan` in a shell, with its output going there. */
+async function scanInto(output: string): Promise<string> {
+  const run = shell('output');
+  await run('put', 'users', 'ada', '1', '--create', 'key');
+  const scan = `"${process.execPath}" "${STOWAGE}" scan users --from 'gcp://commands?namespace=output'`;
+  // The code goes last to the error output, which is kept.
+  return spawnSync('sh', ['-c', `(${scan}; echo "code $?" >&2) ${output}`], {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  }).stderr;
+}
+
+test('a closed pipe ends a command quietly, as SIGPIPE would', async () => {
+  expect(await scanInto('| true')).toBe('code 141\n');
+});
+
+test.runIf(existsSync('/dev/full'))('output that is lost is an error', async () => {
+  expect(await scanInto('> /dev/full')).toMatch(/^the output cannot be written: ENOSPC.*\ncode 1\n$/);
 });
