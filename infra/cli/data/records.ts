@@ -11,6 +11,7 @@ import {
 } from '../../../shared/store/index.ts';
 import { choice, runnable, UsageError, wholeNumber } from '../options.ts';
 import { ADDRESS_HELP } from './address.ts';
+import { checkExact, textOf } from './exact-json.ts';
 import { FROM, onStore, TO } from './opened.ts';
 import { lineOf, readableValue } from './record-line.ts';
 
@@ -176,12 +177,14 @@ function printed({ key, value: stored }: Entry<EncodedValue>, table: string): st
 
 function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
   if (codec === 'bytes') return { codec, bytes };
+  const text = textOf(bytes);
   try {
-    return encode(codec, JSON.parse(bytes.toString()));
+    const value = encode(codec, JSON.parse(text));
+    checkExact(text);
+    return value;
   } catch (error) {
-    throw new UsageError(`VALUE is no JSON (${(error as Error).message}); text takes quotes: '"text"'`, {
-      cause: error,
-    });
+    if (!(error instanceof SyntaxError)) throw new UsageError((error as Error).message, { cause: error });
+    throw new UsageError(`VALUE is no JSON (${error.message}); text takes quotes: '"text"'`, { cause: error });
   }
 }
 

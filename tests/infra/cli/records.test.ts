@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { checkExact } from '../../../infra/cli/data/exact-json.ts';
 import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { type Ended, onDatastore, runCommand, STOWAGE, stowage } from './run-command.ts';
@@ -59,9 +60,26 @@ test('bytes go in and out as they are', async () => {
   expect(execFileSync(process.execPath, [STOWAGE, 'get', 'files', 'a', '--from', to], options)).toEqual(given);
 });
 
+test.each(['1.50', '-0', '1e2', '0.1', '9007199254740991', '1E-7', '{"a:b\\"":{"c":":"},"d":[{}]}', '"é"'])(
+  '%s loses nothing',
+  (json) => {
+    expect(() => checkExact(json)).not.toThrow();
+  },
+);
+
+test('a value that is not UTF-8 is refused', async () => {
+  const put = [STOWAGE, 'put', 'users', 'a', '--to', 'gcp://p'];
+  const { status, stderr } = spawnSync(process.execPath, put, { input: Buffer.from([0x22, 0xff, 0x22]) });
+  expect([status, stderr.toString()]).toEqual([2, expect.stringContaining('VALUE is not UTF-8: --codec bytes')]);
+});
+
 test.each([
   [['get', 'users'], 'it takes TABLE KEY'],
   [['put', 'users', 'a', 'text', '--to', 'gcp://p'], 'text takes quotes'],
+  [['put', 'users', 'a', '{"a":[12345678901234567890]}', '--to', 'gcp://p'], 'the number 12345678901234567890, which'],
+  [['put', 'users', 'a', '1e999', '--to', 'gcp://p'], 'which would become Infinity'],
+  [['put', 'users', 'a', '[{"a":1,"\\u0061":2}]', '--to', 'gcp://p'], 'a name that stands twice'],
+  [['put', 'users', 'a', '['.repeat(200) + ']'.repeat(200), '--to', 'gcp://p'], 'nested deeper than 100 levels'],
   [['put', 'users', 'a', '1'], '--to is missing'],
   [['scan', 'users', '--limit', '0', '--from', 'gcp://p'], '--limit takes a whole number from 1'],
   [['get', 'users', 'a', '--from', 'ftp://p'], '--from takes gcp://PROJECT/DATABASE'],
