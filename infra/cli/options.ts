@@ -56,7 +56,7 @@ export function command<const Options extends Readonly<Record<string, Option>>>(
 
 /** The last counts of an option given twice. Throws a UsageError. */
 export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
-  { operands = [], options }: Command<Options>,
+  { name, operands = [], options }: Command<Options>,
   args: readonly string[],
 ): CommandLine<Options> {
   const declared = Object.entries(options).map(([option, { value, default: unset }]) => {
@@ -70,10 +70,20 @@ export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
       throw new UsageError(`it takes ${operands.join(' ') || 'options alone'}, not "${parsed.positionals.join(' ')}"`);
     return { values: parsed.values as Values<Options>, operands: parsed.positionals };
   } catch (error) {
-    // Node.js adds advice about arguments after `--`, which no command here takes.
+    // Node.js adds advice about arguments after `--`, which most commands do not take.
     const said = error instanceof Error ? error.message : String(error);
-    throw new UsageError(said.replace(/ To specify a positional argument[^]*$/, ''), { cause: error });
+    const short = said.replace(/\.? To specify a positional argument[^]*$/, '');
+    throw new UsageError(short === said ? said : short + adviceFor(short, name, operands, options), { cause: error });
   }
+}
+
+/** Follows the message about an option that is unknown. */
+function adviceFor(said: string, name: string, operands: readonly string[], options: object): string {
+  const other = { from: 'to', to: 'from' }[/'--(from|to)'/.exec(said)?.[1] ?? ''];
+  if (other !== undefined && other in options) return `: it takes --${other}`;
+  // Keys and values are the only operands that may begin so.
+  if (!operands.includes('KEY')) return '';
+  return `: what begins with - goes behind --, as in ${name} [options] -- ${operands.join(' ')}`;
 }
 
 export function helpOf({ name, operands = [], about, options, examples }: Command<Record<string, Option>>): string {

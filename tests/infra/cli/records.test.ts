@@ -80,6 +80,9 @@ test.each([
   [['put', 'users', 'a', '1e999', '--to', 'gcp://p'], 'which would become Infinity'],
   [['put', 'users', 'a', '[{"a":1,"\\u0061":2}]', '--to', 'gcp://p'], 'a name that stands twice'],
   [['put', 'users', 'a', '['.repeat(200) + ']'.repeat(200), '--to', 'gcp://p'], 'nested deeper than 100 levels'],
+  [['put', 'users', 'a', '-1'], "'-1': what begins with - goes behind --, as in stowage put [options] -- TABLE KEY"],
+  [['get', 'users', 'a', '--to', 'gcp://p'], "Unknown option '--to': it takes --from\n"],
+  [['put', 'users', 'a', '1', '--from', 'gcp://p'], "Unknown option '--from': it takes --to\n"],
   [['put', 'users', 'a', '1'], '--to is missing'],
   [['scan', 'users', '--limit', '0', '--from', 'gcp://p'], '--limit takes a whole number from 1'],
   [['get', 'users', 'a', '--from', 'ftp://p'], '--from takes gcp://PROJECT/DATABASE'],
@@ -95,6 +98,14 @@ test('a command that is none is refused with those that there are, also by the p
   const { code, stderr } = await runCommand([STOWAGE, 'gett']);
   const message = 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, export';
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test('keys and values that begin with - stand behind --', async () => {
+  const at = 'gcp://commands?namespace=dashes';
+  expect(await stowage(['put', '--create', 'key', '--to', at, '--', 'users', '-k', '-1'], { env })).toMatchObject({
+    code: 0,
+  });
+  expect((await stowage(['get', '--from', at, '--', 'users', '-k'], { env })).stdout).toBe('-1\n');
 });
 
 /** Runs `stowage scan` in a shell, with its output going there. */
