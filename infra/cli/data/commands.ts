@@ -1,6 +1,7 @@
 // The commands that move tables: export, import, copy.
 import { readFile, rm } from 'node:fs/promises';
 import { z } from 'zod';
+import { StoreError } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { choice, runnable, UsageError, wholeNumber } from '../options.ts';
 import { ADDRESS_HELP } from './address.ts';
@@ -24,15 +25,9 @@ ${ADDRESS_HELP}`,
   async run({ operands: [table = ''], values }) {
     const folder = values.out ?? `${table}.export`;
     return onStore('--from', values.from, async (store, signal) => {
-      const { ranges } = await exportTable({
-        store,
-        from: values.from ?? '',
-        table,
-        folder,
-        ranges: rangesOf(values),
-        onProgress: told(),
-        signal,
-      });
+      const options = { store, from: values.from ?? '', table, folder, ranges: rangesOf(values), signal };
+      const exporting = exportTable({ ...options, onProgress: told() });
+      const { ranges } = await goingOn(exporting, `remove ${folder}, or name another by --out`);
       const records = ranges.reduce((sum, range) => sum + range.records, 0);
       console.log(`${records} records are in ${folder}`);
     });
@@ -90,7 +85,8 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
         await saved.save({ of, ...now });
         tell(now.records);
       };
-      const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
+      const copying = copyTable({ from, to, table, target, ranges, state, onState, signal });
+      const { records } = await goingOn(copying, `remove ${file}, or name another by --state`);
       await rm(file, { force: true });
       console.log(`${records} records were copied; comparing`);
       const [there, here] = await Promise.all(
@@ -127,6 +123,18 @@ async function stateIn(file: string, of: readonly string[]): Promise<CopyState |
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new UsageError(`${file} is no state of this copy: name another file by --state`, { cause: error });
+  }
+}
+
+/** Rejects with how to begin anew if a table is no longer the one that the work was begun with. */
+async function goingOn<T>(work: Promise<T>, anew: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    // A cursor of another order is `invalid`.
+    if (!(error instanceof StoreError) || !(error.code === 'conflict' || error.message.includes('cursor'))) throw error;
+    const message = `the table ${error.table} was dropped and created again meanwhile: to begin anew, ${anew}`;
+    throw new Error(message, { cause: error });
   }
 }
 

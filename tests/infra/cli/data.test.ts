@@ -1,6 +1,6 @@
 // Tables on the command line: what is exported, imported or copied comes back the same, also after
 // an interruption, and beside writers.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,10 +9,11 @@ import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../in
 import { exportTable } from '../../../infra/cli/data/export.ts';
 import { importTable } from '../../../infra/cli/data/import.ts';
 import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
+import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CodecName, encode, openStore, type Store } from '../../../shared/store/index.ts';
 import { testFolder } from '../../support/folder.ts';
-import { onBothClouds, stowage } from './run-command.ts';
+import { onBothClouds, onDatastore, stowage } from './run-command.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -232,6 +233,47 @@ test('a table goes from one emulator to the other and back by the commands, and 
   expect(text).toBe('{"key":"a","value":{"n":1}}\n{"key":"b","codec":"bytes","data":"AQI="}\n');
   expect((await readdir(cwd)).toSorted()).toEqual(['in.ndjson', 'users.export']);
 });
+
+test.each(['key', 'hash'] as const)(
+  'an export or a copy of a table that is now of order %s is begun anew',
+  async (order) => {
+    const env = onDatastore();
+    const address = `gcp://stowage-data-test?namespace=anew-${order}`;
+    const cwd = await testFolder();
+    const cursor = await (async () => {
+      await using store = openStore({
+        driver: datastoreDriver({
+          projectId: 'stowage-data-test',
+          namespace: `anew-${order}`,
+          kind: 'Container',
+          endpoint: `http://${env['DATASTORE_EMULATOR_HOST']}`,
+        }),
+      });
+      const [first] = await (await store.table('t', { order: 'key' })).partitions(1);
+      await store.drop('t');
+      await store.table('t', { order });
+      return first!;
+    })();
+    const range = { file: 'records-0000.ndjson', cursor, bytes: 0, records: 0, sum: '0' };
+    await mkdir(path.join(cwd, 't.export'));
+    await writeFile(
+      path.join(cwd, 't.export', 'table.json'),
+      JSON.stringify({ stowageExport: 1, from: address, table: 't', order: 'key', ranges: [range] }),
+    );
+    const state = { of: [address, 't', address, 'u'], ranges: [cursor], records: 0 };
+    await writeFile(path.join(cwd, 't.copy.json'), JSON.stringify(state));
+    const message = 'the table t was dropped and created again meanwhile: to begin anew, remove';
+    const options = { cwd, env };
+    expect(await stowage(['export', 't', '--from', address], options)).toMatchObject({
+      code: 1,
+      stderr: `${message} t.export, or name another by --out\n`,
+    });
+    expect(await stowage(['copy', 't', '--as', 'u', '--from', address, '--to', address], options)).toMatchObject({
+      code: 1,
+      stderr: `${message} t.copy.json, or name another by --state\n`,
+    });
+  },
+);
 
 function noTool(): never {
   throw new Error('no tool is asked');
