@@ -1,7 +1,8 @@
 // Exports a table into a folder. An export that was interrupted goes on where its files are whole.
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Store } from '../../../shared/store/index.ts';
+import { makeFolder } from '../folder.ts';
 import { batchesOf, sideBySide } from './batches.ts';
 import { encodedTable, layoutOf } from './copy.ts';
 import { type Manifest, readManifest, StateFile } from './files.ts';
@@ -23,7 +24,7 @@ export interface ExportOptions {
 export async function exportTable(options: ExportOptions): Promise<Manifest> {
   const { folder } = options;
   const table = await encodedTable(options.store, options.table, { create: false });
-  await mkdir(folder, { recursive: true });
+  await makeFolder('--out', folder);
   const begun = await readManifest(folder);
   if (begun !== undefined) checkBegun(begun, options);
   const manifest =

@@ -174,6 +174,15 @@ test('an export is refused in a folder that holds a finished one, or one of anot
   );
 });
 
+test('an export into no folder is refused, also below /proc, where Node would try for ever', async () => {
+  const store = memoryStore();
+  await filled(store, 'key', 1);
+  const file = path.join(await testFolder(), 'file');
+  await writeFile(file, '');
+  for (const folder of [file, path.join(file, 'below'), '/proc/x'])
+    await expect(exported(store, folder)).rejects.toThrow('--out takes a folder that can be written to');
+});
+
 test('characters at which other readers end a line come back, in keys and values', async () => {
   const [from, to] = [memoryStore(), memoryStore()];
   const table = await from.table('t', { order: 'key', codec: 'encoded' });
