@@ -25,20 +25,26 @@ export async function* batchesOf<Item extends Pick<PutItem<EncodedValue>, 'value
   yield items;
 }
 
-/** Writes over what is there; repeats what may succeed, throws what cannot. */
+/** Writes over what is there. Repeats what may succeed, and says so; throws what cannot. */
 export async function putAll(
   table: Table<EncodedValue>,
   items: readonly PutItem<EncodedValue>[],
   signal: AbortSignal,
 ): Promise<void> {
   let left = items;
-  for (let tries = 1; left.length > 0; tries += 1) {
+  for (let tries = 1; ; tries += 1) {
     const outcomes = await table.putMany(left, { signal });
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
-    const fatal = errors.find((error) => !mayBeRepeated(error) || tries === TRIES_MAX);
+    const fatal = errors.find((error) => !mayBeRepeated(error));
     if (fatal !== undefined) throw fatal;
+    const [failed] = errors;
+    if (failed === undefined) return;
+    signal.throwIfAborted();
+    if (tries === TRIES_MAX) throw new Error(`${failed.message}: run the command again`, { cause: failed });
+    const trouble = failed.code === 'throttled' ? 'asks to slow down' : 'does not answer';
+    console.error(`the store ${trouble}, try ${tries + 1} of ${TRIES_MAX}`);
     left = left.filter((_, index) => outcomes[index]?.status === 'failed');
-    if (left.length > 0) await sleep(PAUSE_FIRST_MS * 2 ** (tries - 1), undefined, { signal });
+    await sleep(PAUSE_FIRST_MS * 2 ** (tries - 1), undefined, { signal });
   }
 }
 

@@ -1,0 +1,59 @@
+// Many records are put: what fails for now is tried again, and is told.
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { putAll } from '../../../infra/cli/data/batches.ts';
+import {
+  encode,
+  type EncodedValue,
+  type PutItem,
+  type PutOutcome,
+  StoreError,
+  type StoreErrorCode,
+  type Table,
+} from '../../../shared/store/index.ts';
+
+vi.mock('node:timers/promises', () => ({ setTimeout: () => Promise.resolve() }));
+
+const ITEMS = ['a', 'b'].map((key) => ({ key, value: encode('json', 1) }));
+
+/** Puts both items; `b` fails as often. Gives the keys of each call, and what was said. */
+async function put(code: StoreErrorCode, failures: number) {
+  const calls: string[][] = [];
+  const putMany = (items: readonly PutItem<EncodedValue>[]): Promise<PutOutcome[]> => {
+    calls.push(items.map(({ key }) => key));
+    return Promise.resolve(
+      items.map(({ key }) =>
+        key === 'b' && calls.length <= failures
+          ? { key, status: 'failed', error: new StoreError(code, 'it failed') }
+          : { key, status: 'written', version: 'v' },
+      ),
+    );
+  };
+  const warn = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => warn.mockRestore());
+  const error = await putAll({ putMany } as unknown as Table<EncodedValue>, ITEMS, new AbortController().signal).then(
+    () => undefined,
+    (thrown: unknown) => (thrown as Error).message,
+  );
+  return { calls, error, said: warn.mock.calls.flat() };
+}
+
+test('a store that does not answer is tried again, with what is left, and a line says so', async () => {
+  expect(await put('unavailable', 2)).toEqual({
+    calls: [['a', 'b'], ['b'], ['b']],
+    error: undefined,
+    said: ['the store does not answer, try 2 of 8', 'the store does not answer, try 3 of 8'],
+  });
+});
+
+test('after eight tries the command is to be run again', async () => {
+  const { calls, error, said } = await put('throttled', 8);
+  expect([calls.length, error, said.at(-1)]).toEqual([
+    8,
+    'it failed: run the command again',
+    'the store asks to slow down, try 8 of 8',
+  ]);
+});
+
+test('an error that trying again does not mend is thrown at once', async () => {
+  expect(await put('too_large', 1)).toEqual({ calls: [['a', 'b']], error: 'it failed', said: [] });
+});
