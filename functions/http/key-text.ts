@@ -12,7 +12,10 @@ export interface KeyText {
 }
 
 /** Fewer than 16 characters behind the sign are of the key itself. */
-const FORM = /^(?:([a-z0-9-]{1,32})(?:\((?:tables=([\w.-]{1,63}\*?|\*))?;?(?:until=([\d-]+))?\))?=(?=.{16}))?(.+)$/s;
+const FORM = /^(?:([a-z0-9-]{1,32})(?:\(([^)]*)\))?=(?=.{16}))?(.+)$/s;
+
+/** One limit, or both with `;` between them. */
+const LIMITS = /^(?=.)(?:tables=([\w.-]{1,63}\*?|\*)(?:;(?=.)|$))?(?:until=(\d{4}-\d\d-\d\d))?$/;
 
 /** Brackets behind a name hold limits. A key that was read otherwise would open too much. */
 const BRACKETS = /^[\w.-]*\(/;
@@ -21,9 +24,12 @@ const DAY_MS = 24 * 3_600_000;
 
 /** Undefined if the text has brackets that hold something else. */
 export function keyText(text: string): KeyText | undefined {
-  const [, name, tables, until, key = ''] = FORM.exec(text) ?? [];
+  const [, name, limits, key = ''] = FORM.exec(text) ?? [];
+  const found = limits === undefined ? [] : LIMITS.exec(limits);
+  if (found === null || BRACKETS.test(key)) return undefined;
+  const [, tables, until] = found;
   const endsMs = until === undefined ? undefined : endOf(until);
-  if (Number.isNaN(endsMs) || BRACKETS.test(key)) return undefined;
+  if (Number.isNaN(endsMs)) return undefined;
   return { key, name, tables, endsMs };
 }
 

@@ -35,7 +35,10 @@ const appKey = z.string().check(
   z.regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces'),
   // Azure hands over the text of a reference that it could not follow, and that text is no secret.
   z.refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved'),
-  z.refine((text) => keyText(text) !== undefined, 'expected NAME(tables=orders-*;until=2027-01-31)=KEY'),
+  z.refine(
+    (text) => keyText(text) !== undefined,
+    'expected NAME(tables=orders-*;until=2027-01-31)=KEY with one limit or both, the day in full',
+  ),
   z.refine(
     (text) => (keyText(text)?.key.length ?? KEY_CHARS_MIN) >= KEY_CHARS_MIN,
     `expected ${KEY_CHARS_MIN} or more characters`,

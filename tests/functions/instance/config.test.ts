@@ -55,12 +55,26 @@ describe('the environment of a function', () => {
     ['STOWAGE_AUTH', { STOWAGE_AUTH: 'none', STOWAGE_READ_KEYS: KEY }],
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: 'secret' }],
     ['STOWAGE_WRITE_KEYS', { STOWAGE_WRITE_KEYS: Array.from({ length: 33 }, (_, at) => `${KEY}${at}`).join(',') }],
-    ...['tables=', 'tables=*a', 'table=a', 'until=2027-02-30', 'until=soon', 'until=2027-01-31;tables=a', 'secret'].map(
-      (limits): [string, Record<string, string>] => [
-        'STOWAGE_READ_KEYS',
-        { STOWAGE_READ_KEYS: `secret(${limits})=${KEY}` },
-      ],
-    ),
+    ...[
+      '',
+      ';',
+      'tables=',
+      'tables=*a',
+      'tables=a;',
+      'table=a',
+      'until=2027',
+      'until=2027-12',
+      'until=2027-02-30',
+      'until=soon',
+      ';until=2027-01-31',
+      'tables=auntil=2027-01-31',
+      'tables=*until=2027-01-31',
+      'until=2027-01-31;tables=a',
+      'secret',
+    ].map((limits): [string, Record<string, string>] => [
+      'STOWAGE_READ_KEYS',
+      { STOWAGE_READ_KEYS: `secret(${limits})=${KEY}` },
+    ]),
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: `Secret(tables=a)=${KEY}` }],
     ['STOWAGE_READ_KEYS', { STOWAGE_READ_KEYS: 'a(tables=secret)=short' }],
     ['STOWAGE_ADMIN_KEYS', { STOWAGE_ADMIN_KEYS: `secret ${KEY}` }],
@@ -80,6 +94,10 @@ describe('the environment of a function', () => {
   test.each([
     [{ STOWAGE_AUTH: 'off' }, 'STOWAGE_AUTH: expected "keys" or "none"'],
     [{ STOWAGE_READ_KEYS: 'short' }, 'STOWAGE_READ_KEYS: expected 16 or more characters'],
+    [
+      { STOWAGE_READ_KEYS: `app(until=2027-12)=${KEY}` },
+      'STOWAGE_READ_KEYS: expected NAME(tables=orders-*;until=2027-01-31)=KEY with one limit or both, the day in full',
+    ],
     [{ STOWAGE_TIMEOUT_MS: 'soon' }, 'STOWAGE_TIMEOUT_MS: expected a number'],
     [{ STOWAGE_TIMEOUT_MS: '1.5' }, 'STOWAGE_TIMEOUT_MS: expected a whole number'],
     [{ STOWAGE_TIMEOUT_MS: '60001' }, 'STOWAGE_TIMEOUT_MS: expected at most 60000'],
