@@ -1,14 +1,11 @@
 // A local host is a supervised child on 127.0.0.1, ready when its health answers.
 import { fileURLToPath } from 'node:url';
-import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
+import { answersOk, freePort, startSupervised, type Supervised, untilReady } from '../processes/supervised.ts';
 
-export interface FunctionHost {
+/** Its output is the function's log. */
+export interface FunctionHost extends Omit<Supervised, 'pid'> {
   /** `http://127.0.0.1:port`, without a slash at the end. */
   readonly url: string;
-  /** The last 20,000 characters the host printed: its log. */
-  output(): string;
-  /** Ends the host and waits for its end, at most 5 s. Idempotent. */
-  close(): Promise<void>;
 }
 
 /** The function's environment; of this process's own it gets only what Node and a proxy need. */
@@ -34,5 +31,5 @@ export async function startHost(
   });
   const url = `http://127.0.0.1:${port}`;
   await untilReady(name, child, () => answersOk(`${url}/v1/health`), READY_TIMEOUT_MS);
-  return { url, output: () => child.output(), close: () => child.close() };
+  return { ...child, url };
 }

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -16,6 +17,8 @@ export interface Supervised {
   readonly pid: number | undefined;
   /** The last 20,000 characters of both output streams. */
   output(): string;
+  /** Hands over each line that it prints from now on. */
+  onLine(listener: (line: string) => void): void;
   /** Resolves when the child has ended, with its exit code. */
   readonly exited: Promise<number>;
   /** Kills the child and waits for its end, at most 5 s. Idempotent. */
@@ -49,6 +52,9 @@ export function startSupervised(command: string, args: readonly string[], option
   return {
     pid: child.pid,
     output: () => output,
+    onLine(listener) {
+      for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', listener);
+    },
     exited,
     async close() {
       child.stdin.end();

@@ -28,6 +28,8 @@ export interface RunningCloud {
   readonly headers: (name: FunctionName) => Readonly<Record<string, string>>;
   /** Aborts when the emulator ends by itself: its functions would retry for long. */
   readonly ended: AbortSignal;
+  /** The process of each function, or of each instance of it. */
+  readonly hosts: readonly (readonly [FunctionName, FunctionHost])[];
   /** The last lines its hosts printed. */
   output(): string;
 }
@@ -74,12 +76,14 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
       ground.start('records', portOf(0)),
       ...Array.from({ length: instances }, () => ground.start('compare', portOf(1))),
     ]);
+    const hosts = [['records', records] as const, ...compares.map((host) => ['compare', host] as const)];
     const cloud: RunningCloud = {
       ...ground,
       recordsUrl: records.url,
       compareUrls: compares.map(({ url }) => url) as [string, ...string[]],
       ended: endOf(ground.emulator),
-      output: () => [records, ...compares].map((host) => tail(host.output())).join('\n'),
+      hosts,
+      output: () => hosts.map(([, host]) => tail(host.output())).join('\n'),
     };
     return { cloud, backend: ground.emulator.name };
   });
@@ -236,6 +240,6 @@ function keysEnv(keys: LocalKeys): HostEnv {
   return Object.fromEntries(roles.map((role) => [`STOWAGE_${role.toUpperCase()}_KEYS`, keys[role]]));
 }
 
-function tail(output: string): string {
+export function tail(output: string): string {
   return output.trimEnd().split('\n').slice(-8).join('\n');
 }

@@ -1,5 +1,6 @@
 // Both clouds for somebody who writes against them: addresses and keys to paste, until Ctrl-C.
 import path from 'node:path';
+import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';
 import { runCommand, UsageError } from '../cli/options.ts';
 import { checkJournal } from '../emulators/datastore/storage/journal.ts';
@@ -8,6 +9,7 @@ import { type Clouds, DATA_FILES, type RunningCloud, startClouds } from './cloud
 import { runJob } from './job.ts';
 import { lockFolder } from './lock-folder.ts';
 import { DEV, type DevOptions, devOptionsOf } from './options.ts';
+import { watch } from './watch.ts';
 
 /** Two functions on each of two clouds. */
 const PORTS = 4;
@@ -61,9 +63,13 @@ async function serve(options: DevOptions, signal: AbortSignal): Promise<number> 
   console.log('Starting emulators and functions ...');
   const clouds = await startClouds({ ...options, log: () => {}, signal });
   try {
+    const failure = new AbortController();
+    for (const cloud of clouds.running) watch(cloud, console.error, (why) => failure.abort(why));
     console.log(told(clouds, dataDir));
-    await untilAborted(signal);
-    return 0;
+    await untilAborted(AbortSignal.any([signal, failure.signal]));
+    if (signal.aborted) return EXIT.ok;
+    console.error(failure.signal.reason);
+    return EXIT.failed;
   } finally {
     await clouds.close();
   }

@@ -1,0 +1,26 @@
+// A cloud that runs unattended: errors of its functions are printed, the end of a process is told.
+import { type RunningCloud, tail } from './clouds.ts';
+
+/** As severityOf gives it; JSON has these quotes around no text of a caller. */
+const ERROR = '"severity":"ERROR"';
+
+/** Prints log lines of errors. Calls `onEnd` with the reason when a process ends. */
+export function watch(
+  { name: cloud, hosts, ended }: Pick<RunningCloud, 'name' | 'hosts' | 'ended'>,
+  print: (line: string) => void,
+  onEnd: (why: string) => void,
+): void {
+  const say = (): void => onEnd(`${cloud}: ${(ended.reason as Error).message}`);
+  if (ended.aborted) say();
+  ended.addEventListener('abort', say);
+  for (const [name, host] of hosts) {
+    host.onLine((line) => {
+      if (line.includes(ERROR)) print(`${cloud}, ${name}: ${line}`);
+    });
+    void host.exited.then((code) => {
+      onEnd(
+        `${cloud}: the process of ${name} has ended with exit code ${code}; its last output:\n${tail(host.output())}`,
+      );
+    });
+  }
+}
