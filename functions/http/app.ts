@@ -176,7 +176,7 @@ export function replyJson(value: unknown, status = 200): Response {
 }
 
 /** Says that this instance serves, and nothing about what it stores. */
-const HEALTH: Route = {
+export const HEALTH: Route = {
   method: 'GET',
   path: '/v1/health',
   role: undefined,

@@ -54,7 +54,7 @@ const PROBLEM = z.strictObject({
 
 /**
  * `operations` by method and path, such as `GET /v1/tables/{table}`; their least roles are those of
- * `routes`, and `inPath` has their parameters.
+ * `routes`, and `inPath` has their parameters. Throws if one of them is no route.
  */
 export function openApi(
   operations: Readonly<Record<string, Operation>>,
@@ -66,7 +66,8 @@ export function openApi(
     const [method = '', path = ''] = name.split(' ');
     const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, place = '']) => [place, inPath[place]!] as const);
     const route = routes.find((one) => one.method === method && shownPath(one) === path);
-    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation, route?.role, Object.fromEntries(places));
+    if (route === undefined) throw new Error(`the document has ${name}, which is no route`);
+    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation, route.role, Object.fromEntries(places));
   }
   return {
     openapi: '3.1.0',

@@ -32,7 +32,8 @@ export function createRecordsApp(options: RecordsAppOptions): App {
     batchRoute(tables),
     ...tableRoutes(tables),
     ...lookRoutes(options.store),
+    readyRoute(options.store),
   ];
-  const app = createApp([...routes, documentRoute(routes), readyRoute(options.store)], options);
+  const app = createApp([...routes, documentRoute(routes)], options);
   return openToPages(app, options.origins ?? []);
 }

@@ -1,7 +1,7 @@
 // The document's entries of `records`: schemas of requests are those that validate them.
 import * as z from 'zod/mini';
 import { TABLE_NAME } from '../../shared/store/index.ts';
-import { reply, type Route } from '../http/app.ts';
+import { HEALTH, reply, type Route } from '../http/app.ts';
 import { MEDIA_TYPE_OF } from '../http/content.ts';
 import { TTL_MS_MAX } from '../http/headers.ts';
 import { MERGE_PATCH } from '../http/merge-patch.ts';
@@ -192,15 +192,16 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 /** Open to everybody: it tells what the source tells. Made when it is first asked for. */
-export function documentRoute(routes: readonly Route[]): Route {
+export function documentRoute(others: readonly Route[]): Route {
   let text: string | undefined;
-  return {
+  const own: Route = {
     method: 'GET',
     path: '/v1/openapi.json',
     role: undefined,
     handle: async () => {
-      text ??= JSON.stringify(openApi(OPERATIONS, routes, { table, key }));
+      text ??= JSON.stringify(openApi(OPERATIONS, [...others, own, HEALTH], { table, key }));
       return reply('application/json', text, { 'Cache-Control': 'public, max-age=3600' });
     },
   };
+  return own;
 }
