@@ -78,12 +78,26 @@ const FUNCTION = z.object({
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.optional(z.url({ protocol: /^https?$/, error: 'expected an address, https://...' })),
   OTEL_EXPORTER_OTLP_HEADERS: z.prefault(
-    z.string().check(z.regex(/^(?:[\w-]+=[^,=]+=*(?:,|$))*$/, 'expected name=value, others after a comma')),
+    z
+      .string()
+      .check(
+        z.regex(/^(?:[\w-]+=[^,=]+=*(?:,|$))*$/, 'expected name=value, others after a comma'),
+        z.refine(isPercentEncoded, 'expected % with two hexadecimal digits behind it, of UTF-8; % itself is %25'),
+      ),
     '',
   ),
   OTEL_SERVICE_NAME: z.prefault(z.string(), 'stowage'),
   OTEL_TRACES_SAMPLER: z.prefault(z.enum(['parentbased_always_on', 'always_on']), 'parentbased_always_on'),
 });
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Throws a ConfigError. */
 export function functionConfig(env: Environment): FunctionConfig {
