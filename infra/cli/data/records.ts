@@ -15,7 +15,7 @@ import { checkExact, textOf } from './exact-json.ts';
 import { FROM, onStore, TO } from './opened.ts';
 import { lineOf, readableValue } from './record-line.ts';
 
-const JSON_LINE = { help: 'prints the record as `export` writes it, with its version' };
+const JSON_LINE = { help: 'prints the record as `export` writes it, and its version, which `import` does not take' };
 
 const get = runnable({
   name: 'stowage get',
