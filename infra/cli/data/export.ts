@@ -54,9 +54,10 @@ export async function exportTable(options: ExportOptions): Promise<Manifest> {
 
 /** Throws unless the export in the folder is this one and has something left to do. */
 function checkBegun(begun: Manifest, { folder, table, from }: ExportOptions): void {
-  const { from: origin = from } = begun;
-  if (begun.table !== table || origin !== from)
-    throw new Error(`${folder} holds an export of the table ${begun.table} of ${origin}: name another folder by --out`);
+  if (begun.table !== table || begun.from !== from)
+    throw new Error(
+      `${folder} holds an export of the table ${begun.table} of ${begun.from}: name another folder by --out`,
+    );
   if (begun.ranges.every(({ cursor }) => cursor === null))
     throw new Error(`${folder} holds a finished export: name another folder by --out, or remove this one`);
 }

@@ -15,8 +15,8 @@ const range = z.strictObject({
 
 const manifest = z.strictObject({
   stowageExport: z.literal(1),
-  /** The store's address; exports of earlier versions lack it. */
-  from: z.string().optional(),
+  /** The store's address. */
+  from: z.string(),
   table: z.string(),
   order: z.enum(['hash', 'key']),
   groupBy: z.string().optional(),
