@@ -149,8 +149,8 @@ export class Mender {
     const first = most + NUMBERS_SKIPPED;
     const counted = { nextNumber: first, commitCount: first, commitIds: EMPTY_BYTES };
     const made = { createdAtMs: this.#engine.runtime.wallMs(), origin: undefined };
-    const place = { order, incarnation, container, level, low, high, right };
-    return { ...place, groupBy, state: 'live', ...counted, ...made, ...NO_PAGES };
+    const place = { container, level, low, high, right, state: 'live' } as const;
+    return { order, groupBy, incarnation, ...place, ...counted, ...made, ...NO_PAGES };
   }
 
   /** Saves the container as it is, then writes it with all that is left of it. */

@@ -6,7 +6,7 @@ import { type Change, singles } from './change.ts';
 import { rowsToCount } from './count.ts';
 import { layerBounds, recordsIn, rowBefore, rowsFor } from './layers.ts';
 import { firstNewSlot } from './slots.ts';
-import { type Snapshot } from './snapshot.ts';
+import { isKnown, type Snapshot } from './snapshot.ts';
 
 /** With so many layers above a base a commit merges some: a lookup may open a page of each. */
 const LAYERS_WANTED = 8;
@@ -22,23 +22,15 @@ const LAST_BYTES = 4_096;
 /** Records above a base, at most, for each of its own; above a base of one page, 1. */
 const BASE_GROWTH = 3;
 
-/**
- * The lowest layer that is rewritten: 0 the base, their number a new one. `changes`: in order.
- * `isAtHand`: whether a page can be had without a read.
- */
-export function compactionTarget(
-  header: Header,
-  changes: readonly Change[],
-  isAtHand: (ref: PageRef) => boolean = isKnown,
-): number {
+/** Whether a page can be had without a read. */
+type IsAtHand = (ref: PageRef) => boolean;
+
+/** The lowest layer that is rewritten: 0 the base, their number a new one. `changes`: in order. */
+export function compactionTarget(header: Header, changes: readonly Change[], isAtHand: IsAtHand = isKnown): number {
   const target = wantedTarget(header, changes);
   const top = header.layers.length;
   if (target === 0 || target > top || top >= LAYERS_MOST) return target;
   return rowsRewritten(header, changes, target).every(isAtHand) ? target : top + 1;
-}
-
-function isKnown({ content }: PageRef): boolean {
-  return content.isKnown;
 }
 
 /** The target if all pages were at hand. */
@@ -108,8 +100,6 @@ function nextSlots(header: Header, count: number): number[] {
   const first = firstNewSlot(header);
   return [...dead, ...Array.from({ length: count - dead.length }, (_, at) => first + at)];
 }
-
-type IsAtHand = (ref: PageRef) => boolean;
 
 function pagesUsed(snapshot: Snapshot, changes: readonly Change[], isAtHand: IsAtHand): PageRef[] {
   const { header } = snapshot;

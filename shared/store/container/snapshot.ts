@@ -102,8 +102,12 @@ export function pageBytesOf({ pages }: Header): number {
   return sumsOf(pages).sealedBytes;
 }
 
+export function isKnown({ content }: PageRef): boolean {
+  return content.isKnown;
+}
+
 export function isWhole(header: Header): boolean {
-  return header.pages.every(({ content }) => content.isKnown);
+  return header.pages.every(isKnown);
 }
 
 /** The expanded page, kept so; throws `corrupt` if damaged, an Error if never read. */

@@ -1,7 +1,7 @@
 // Finds records in a leaf: no I/O if young enough, a tiny read with pages at hand, else one read.
 import { rowsToCount } from '../container/count.ts';
 import { everyRowFor, findRecord, type Range, rowsFor } from '../container/layers.ts';
-import { isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
+import { isKnown, isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
@@ -112,10 +112,6 @@ function hasPages({ header }: Snapshot, positions: readonly Position[]): boolean
   return positions.every(
     (position) => !within(position, header.low, header.high) || everyRowFor(header, position, isKnown),
   );
-}
-
-function isKnown({ content }: PageRef): boolean {
-  return content.isKnown;
 }
 
 /** The pages of the leaf that may hold those of the positions that lie within it. */

@@ -20,8 +20,8 @@ export class Deadlines {
   readonly #watched = new Set<Watched>();
   #wakeMs = Infinity;
   #sleeper: AbortController | undefined;
-  #isClosed = false;
-  #closedBy: unknown;
+  /** Why it was closed, once it is. */
+  #closedBy: StoreError | undefined;
   #held = 0;
 
   /** Throws `invalid` for a default that no call could have. */
@@ -33,7 +33,7 @@ export class Deadlines {
 
   /** Fixes the deadline of a call that begins now. Throws `invalid` once the store is closed. */
   begin(options: CallOptions | undefined): Deadline {
-    if (this.#isClosed) throw new StoreError('invalid', 'the store is closed');
+    if (this.#closedBy !== undefined) throw new StoreError('invalid', 'the store is closed');
     const timeoutMs = options?.timeoutMs ?? this.#defaultTimeoutMs;
     checkTimeout(timeoutMs);
     return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
@@ -41,7 +41,7 @@ export class Deadlines {
 
   /** Asks the clock: work that never waits keeps the timer from firing. True once it is closed. */
   isOver(deadline: Deadline): boolean {
-    return this.#isClosed || this.#isPast(deadline);
+    return this.#closedBy !== undefined || this.#isPast(deadline);
   }
 
   /** The cause to tell of a call that is over; undefined: its deadline passed. */
@@ -90,7 +90,7 @@ export class Deadlines {
     work: () => Promise<T>,
     atEnd: (cause: unknown) => StoreError = abortedError,
   ): Promise<T> {
-    if (this.#isClosed) return Promise.reject(atEnd(this.#closedBy));
+    if (this.#closedBy !== undefined) return Promise.reject(atEnd(this.#closedBy));
     return new Promise<T>((resolve, reject) => {
       let isEnded = false;
       const unwatch = this.watch(deadline, (cause) => {
@@ -113,8 +113,7 @@ export class Deadlines {
   }
 
   /** Ends every call and every wait, and lets no further call begin. */
-  close(cause: unknown): void {
-    this.#isClosed = true;
+  close(cause: StoreError): void {
     this.#closedBy = cause;
     for (const watched of this.#watched) watched.end(cause);
     this.#sleeper?.abort();

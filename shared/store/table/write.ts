@@ -116,7 +116,7 @@ export class Writer {
   #change({ key, position }: Location, { action, bytes, whole }: Prepared, call: Call, { sink, index }: Heard): Change {
     const cost = bytes + key.length + CHANGE_OVERHEAD_BYTES;
     const { order } = this.#context;
-    const { begunTick, dueMs = Infinity, operation } = call;
+    const { begunTick, dueMs, operation } = call;
     // Named one by one: two spreads took twice the time, for each record of a bulk load.
     return new Change({
       key,
@@ -151,7 +151,7 @@ export class Writer {
   }: Pick<WriteBatch<T, never>, 'items' | 'prepare' | 'options'>): Promise<Verdict[]> {
     const { groupBy = '' } = this.#context;
     const parts = items.map((item, index) =>
-      this.#change(this.#locate(item.key), prepare(item), { begunTick: 0 }, { sink: UNHEARD, index }),
+      this.#change(this.#locate(item.key), prepare(item), PART_OF_BATCH, { sink: UNHEARD, index }),
     );
     const sorted = parts.toSorted(byPosition);
     const batch = { kind: 'batch', groupBy, parts: sorted } as const;
@@ -212,13 +212,15 @@ export interface Keyed {
   readonly key: string;
 }
 
-type Call = Pick<Change, 'begunTick'> & Partial<Pick<Change, 'dueMs' | 'operation'>>;
+type Call = Pick<Change, 'begunTick' | 'dueMs' | 'operation'>;
 
 interface Heard {
   readonly sink: VerdictSink;
   readonly index: number;
 }
 
+/** The batch has the deadline and hears the verdict, not its parts. */
+const PART_OF_BATCH: Call = { begunTick: 0, dueMs: Infinity, operation: undefined };
 const UNHEARD: VerdictSink = { settled: () => undefined };
 
 /** A key's bytes and its position. */
