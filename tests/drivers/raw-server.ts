@@ -2,6 +2,7 @@
 // and writes nothing by itself.
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { AZURITE_ACCOUNT_NAME } from '../../infra/emulators/azurite.ts';
 import type { Certificate } from '../support/certificate.ts';
 import { listening } from '../support/listening.ts';
 
@@ -13,6 +14,11 @@ export interface RawRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly socket: Socket;
+}
+
+/** Clients of other tests, of gRPC and of Azurite, look for servers that had this port before. */
+function isOfOthers({ target }: RawRequest): boolean {
+  return target === '*' || target.startsWith(`/${AZURITE_ACCOUNT_NAME}`);
 }
 
 export async function rawServer(answer: (request: RawRequest) => void, tls?: Certificate) {
@@ -28,6 +34,7 @@ export async function rawServer(answer: (request: RawRequest) => void, tls?: Cer
     socket.on('data', (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]);
       for (let read = requestIn(bytes, socket); read !== undefined; read = requestIn(bytes, socket)) {
+        if (isOfOthers(read.request)) return void socket.destroy();
         bytes = bytes.subarray(read.size);
         requests.push(read.request);
         answer(read.request);
