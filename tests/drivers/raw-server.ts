@@ -34,7 +34,10 @@ export async function rawServer(answer: (request: RawRequest) => void, tls?: Cer
     socket.on('data', (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]);
       for (let read = requestIn(bytes, socket); read !== undefined; read = requestIn(bytes, socket)) {
-        if (isOfOthers(read.request)) return void socket.destroy();
+        if (isOfOthers(read.request)) {
+          socket.destroy();
+          return;
+        }
         bytes = bytes.subarray(read.size);
         requests.push(read.request);
         answer(read.request);

@@ -13,8 +13,11 @@ import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Properties, RowKeys } from './rows.ts';
 
-/** Fewer partitions would limit an account; a listing asks each. Stored: it never changes. */
-export const PARTITION_COUNT = 16;
+/**
+ * With 16 the busiest turned writers away before the account did. A listing asks each. Stored: it
+ * never changes.
+ */
+export const PARTITION_COUNT = 64;
 const LENGTH_BYTES = 4;
 /** A part's length and its first bytes. */
 const HEAD_BYTES = 6;

@@ -1,4 +1,4 @@
-// Reading branches: no more of them than the page that names a child.
+// Reading branches: no more of them than the page that names a child, and what memory lacks.
 import { pageToChild } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -33,10 +33,15 @@ export class BranchReader {
     return known;
   }
 
-  /** Reads the one page, or all of them if that page has another slot by now. */
+  /**
+   * Reads the page, and those that changed since memory had them: other positions need them soon.
+   * All of them if that page has another slot by now.
+   */
   async readFor(branch: Snapshot, position: Position): Promise<Snapshot | undefined> {
     const page = pageToChild(branch, position);
-    const read = page === undefined ? undefined : await this.#reader.readPages(branch.id, [page.slot]);
+    const pages = page && branch.header.pages.filter((one) => one === page || !one.content.isKnown);
+    const slots = pages?.map(({ slot }) => slot);
+    const read = slots === undefined ? undefined : await this.#reader.readPages(branch.id, slots);
     return read !== undefined && isPageKnown(read, position) ? read : this.#reader.readWhole(branch.id);
   }
 }

@@ -123,16 +123,17 @@ test('who was sent on from the node, or from beyond it, follows links', async ()
   expect(await tree.beyond(overtaken(2), onTheWay('n'))).toEqual(at('2'));
 });
 
-test('a branch is known by single pages: the one that names the child is read, and no other', async () => {
+test('of a branch the page that names the child is read with those that memory lacks, and no other', async () => {
   const stored = snapshotWith({
     container: ROOT_CONTAINER,
     level: 1,
     pages: [pageOfChildren(3, { '': '1', f: '2' }), pageOfChildren(6, { m: '3' }), pageOfChildren(9, { t: '4' })],
   });
-  const remembered = { ...stored, header: { ...stored.header, pages: stored.header.pages.map(unread) } };
+  const pages = stored.header.pages.map((page, index) => (index === 0 ? page : unread(page)));
+  const remembered = { ...stored, header: { ...stored.header, pages } };
   const { tree, reads } = treeWith(remembered, { ...stored, seen: { tick: 5, wallMs: 0, monotonicMs: 0 } });
   expect(await tree.route(Q, 0)).toEqual(at('3'));
-  expect(reads).toEqual(['slots 6']);
+  expect(reads).toEqual(['slots 6,9']);
 });
 
 test('where a hint leads back to a leaf that was passed, and memory has no room for it, links lead on', async () => {
