@@ -1,5 +1,6 @@
 // A small plan that passes every part of the model once. Its figures are kept in the repository
 // (infra/lab/model/guard.tsv), so that change of one is seen.
+import { SECOND_SECOND } from './plan-rows.ts';
 import type { PlanInput, RowInput } from './plan.ts';
 
 const ROWS: readonly RowInput[] = [
@@ -21,6 +22,15 @@ const ROWS: readonly RowInput[] = [
     callers: 4,
     providers: ['azure-tables'],
     settings: { 'account.unitsPerSecond': 1_000 },
+  },
+  // All processes cold: where a partition ends before the account, half of this is left.
+  {
+    workload: 'put',
+    instances: 64,
+    callers: 4,
+    providers: ['azure-tables'],
+    layouts: ['container'],
+    ...SECOND_SECOND,
   },
   { workload: 'put', callers: 8, settings: { 'tail.share': 0.01, 'tail.factor': 10 } },
 ];
