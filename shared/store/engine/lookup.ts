@@ -1,7 +1,7 @@
 // Finds records in a leaf: no I/O if young enough, a tiny read with pages at hand, else one read.
 import { rowsToCount } from '../container/count.ts';
 import { everyRowFor, findRecord, type Range, rowsFor } from '../container/layers.ts';
-import { isKnown, isWhole, pageOf, type Snapshot } from '../container/snapshot.ts';
+import { isKnown, isWhole, pageBytesOf, pageOf, SMALL_BYTES, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
@@ -47,7 +47,10 @@ export async function lookForRecords(
   return engine.reader.readWhole(id);
 }
 
-/** Header and pages, as far as the leaf seen last tells which. */
+/**
+ * Header and pages, as far as the leaf seen last tells which. A small leaf whole: what others wrote
+ * meanwhile lies in pages that nobody here knows of.
+ */
 function readFor(
   { reader }: Engine,
   id: EntityId,
@@ -55,6 +58,7 @@ function readFor(
   { positions }: LeafRequest,
 ): Promise<Snapshot | undefined> {
   if (latest === undefined) return reader.readUnknown(id);
+  if (pageBytesOf(latest.header) <= SMALL_BYTES) return reader.readWhole(id);
   const slots = pagesFor(latest, positions).map((ref) => ref.slot);
   return reader.readPages(id, slots, latest);
 }

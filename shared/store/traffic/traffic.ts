@@ -18,8 +18,6 @@ const CONTAINERS_MAX = 10_000;
 const TABLE_HORIZON_MS = 4 * HORIZON_MS;
 /** Foreign commits expected since the last look. With more a read costs less than a refusal. */
 const STALE_MAX = 0.16;
-/** With more a check is probably in vain: header and pages are asked for at once. */
-const STALE_MAX_TO_CHECK = 0.36;
 /** Calls a commit are averaged over so many commits. */
 const OWN_COMMITS_MOST = 256;
 /** Commits follow in a row with no more round trips between them. */
@@ -131,7 +129,7 @@ export class Traffic {
   /** Whether a read should ask for header and pages without asking first if memory is current. */
   isProbablyStale({ id, seen }: Snapshot): boolean {
     const foreignPerMs = this.#of(id).foreign.perMs(this.#foreign.perMs());
-    return foreignPerMs * (this.#nowMs - seen.monotonicMs) > STALE_MAX_TO_CHECK;
+    return foreignPerMs * (this.#nowMs - seen.monotonicMs) > STALE_MAX;
   }
 
   /** Whether checks wait for one sent at `sentMs`, and share the next request. */

@@ -106,13 +106,13 @@ test('a look that is older than the one before says nothing', () => {
   expect(watched.isStaleAfter(ID, 5_000)).toBe(false);
 });
 
-test('where a commit is worth a look before, a check may still be worth its request', async () => {
+test('where a commit is worth a look before, a check is not worth its request', async () => {
   const watched = await watching({ looks: 1 });
   const at = (ageMs: number): boolean => {
     const seen = { tick: 1, wallMs: 0, monotonicMs: watched.runtime.monotonicMs() - ageMs };
     return watched.traffic.isProbablyStale({ id: ID, seen } as Snapshot);
   };
-  expect([watched.isStaleAfter(ID, 25), at(25)]).toEqual([true, false]);
+  expect([watched.isStaleAfter(ID, 10), at(10)]).toEqual([false, false]);
   expect([watched.isStaleAfter(ID, 60), at(60)]).toEqual([true, true]);
 });
 
