@@ -47,10 +47,7 @@ export async function lookForRecords(
   return engine.reader.readWhole(id);
 }
 
-/**
- * Header and pages, as far as the leaf seen last tells which. A small leaf whole: what others wrote
- * meanwhile lies in pages that nobody here knows of.
- */
+/** Header and pages, as the leaf seen last tells them; a small one whole if others wrote since. */
 function readFor(
   { reader }: Engine,
   id: EntityId,
@@ -58,7 +55,7 @@ function readFor(
   { positions }: LeafRequest,
 ): Promise<Snapshot | undefined> {
   if (latest === undefined) return reader.readUnknown(id);
-  if (pageBytesOf(latest.header) <= SMALL_BYTES) return reader.readWhole(id);
+  if (pageBytesOf(latest.header) <= SMALL_BYTES && hasPages(latest, positions)) return reader.readWhole(id);
   const slots = pagesFor(latest, positions).map((ref) => ref.slot);
   return reader.readPages(id, slots, latest);
 }
