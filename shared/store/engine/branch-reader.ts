@@ -1,6 +1,6 @@
 // Reading branches: no more of them than the page that names a child, and what memory lacks.
 import { pageToChild } from '../container/branch.ts';
-import type { Snapshot } from '../container/snapshot.ts';
+import { isKnown, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { tableNotFound } from '../contract/errors.ts';
 import { type Position, within } from '../format/position.ts';
@@ -39,7 +39,7 @@ export class BranchReader {
    */
   async readFor(branch: Snapshot, position: Position): Promise<Snapshot | undefined> {
     const page = pageToChild(branch, position);
-    const pages = page && branch.header.pages.filter((one) => one === page || !one.content.isKnown);
+    const pages = page && branch.header.pages.filter((one) => one === page || !isKnown(one));
     const slots = pages?.map(({ slot }) => slot);
     const read = slots === undefined ? undefined : await this.#reader.readPages(branch.id, slots);
     return read !== undefined && isPageKnown(read, position) ? read : this.#reader.readWhole(branch.id);

@@ -55,8 +55,9 @@ function readFor(
   { positions }: LeafRequest,
 ): Promise<Snapshot | undefined> {
   if (latest === undefined) return reader.readUnknown(id);
-  if (pageBytesOf(latest.header) <= SMALL_BYTES && hasPages(latest, positions)) return reader.readWhole(id);
-  const slots = pagesFor(latest, positions).map((ref) => ref.slot);
+  const refs = pagesFor(latest, positions);
+  if (pageBytesOf(latest.header) <= SMALL_BYTES && refs.every(isKnown)) return reader.readWhole(id);
+  const slots = refs.map(({ slot }) => slot);
   return reader.readPages(id, slots, latest);
 }
 

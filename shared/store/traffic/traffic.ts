@@ -116,14 +116,12 @@ export class Traffic {
   }
 
   /** Whether to read before a commit: it would probably be refused, or others starve. */
-  isReadDue({ id, seen }: Snapshot): boolean {
-    const container = this.#of(id);
-    const ageMs = this.#nowMs - seen.monotonicMs;
-    const foreignPerMs = container.foreign.perMs(this.#foreign.perMs());
+  isReadDue(snapshot: Snapshot): boolean {
+    const container = this.#of(snapshot.id);
+    const isInARow = this.#nowMs - snapshot.seen.monotonicMs <= IN_A_ROW_ROUND_TRIPS * this.#commits.ms;
     // A process that never met another looks for none.
-    if (foreignPerMs === 0) return false;
-    if (container.isLookDue && ageMs <= IN_A_ROW_ROUND_TRIPS * this.#commits.ms) return true;
-    return foreignPerMs * ageMs > STALE_MAX;
+    if (container.isLookDue && isInARow && container.foreign.perMs(this.#foreign.perMs()) > 0) return true;
+    return this.isProbablyStale(snapshot);
   }
 
   /** Whether a read should ask for header and pages without asking first if memory is current. */
