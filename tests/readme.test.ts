@@ -170,5 +170,5 @@ const CODES = 'conflict not_found too_large invalid throttled unavailable unknow
 
 test.each(CODES)('the library’s table of errors has a row for "%s"', async (code) => {
   const text = await readFile(new URL('shared/store/README.md', ROOT), 'utf8');
-  expect(text).toMatch(new RegExp(`^\\| \`${code}\` .*\\| \\d{3}`, 'm'));
+  expect(text).toMatch(new RegExp(`^\\| \`${code}\` `, 'm'));
 });
