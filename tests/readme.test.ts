@@ -168,7 +168,7 @@ test('the drivers’ example works as written with what `npm run emulators` prin
 
 const CODES = 'conflict not_found too_large invalid throttled unavailable unknown corrupt aborted'.split(' ');
 
-test.each(CODES)('the library’s table of errors has a row for "%s"', async (code) => {
+test.each(CODES)('the library’s list of errors has "%s"', async (code) => {
   const text = await readFile(new URL('shared/store/README.md', ROOT), 'utf8');
-  expect(text).toMatch(new RegExp(`^\\| \`${code}\` `, 'm'));
+  expect(text).toMatch(new RegExp(`^- \`${code}\`: `, 'm'));
 });
