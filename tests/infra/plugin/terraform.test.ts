@@ -3,7 +3,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Traits } from './schemas/schema.ts';
+import { attributesOf } from './schemas/schema.ts';
 import { type Cloud, hasTerraform, INFRA, openSandbox, run, type Sandbox, schemaOf } from './stand-ins/terraform.ts';
 import { afterOf, type Change, computed, expectDone, INVOKER, KEYS, packagesFor, WANTED } from './stand-ins/plan.ts';
 
@@ -78,16 +78,17 @@ describe.each(['gcp', 'azure'] as const)('infra/%s', (cloud) => {
   test('says nothing that the provider has deprecated, and no value that it would refuse', async () => {
     const { resources } = await schemaOf(cloud);
     const text = (await Promise.all([cloud, `${cloud}/functions`, `${cloud}/ci`].map(textOf))).join('\n');
-    const wrong = [...text.matchAll(/^resource "(\w+)" "\w+" \{\n([^]*?)^}/gm)].flatMap(([, type, body]) =>
-      [...body!.matchAll(/^ {2}(\w+) += (?:"([^"$]*)"|(\d+))?/gm)].flatMap(([, name, word, number]) => {
-        const traits: Traits = resources[type!]?.attributes[name!]?.[2] ?? {};
+    const wrong = [...text.matchAll(/^resource "(\w+)" "\w+" \{\n([^]*?)^}/gm)].flatMap(([, type, body]) => {
+      const attributes = new Map(attributesOf(resources[type!] ?? {}));
+      return [...body!.matchAll(/^ {2}(\w+) += (?:"([^"$]*)"|(\d+))?/gm)].flatMap(([, name, word, number]) => {
+        const [, , traits = {}] = attributes.get(name!) ?? [];
         const [least = -Infinity, most = Infinity] = traits.range ?? [];
         const isRefused =
           (word !== undefined && traits.oneOf?.includes(word) === false) ||
           (number !== undefined && (Number(number) < least || Number(number) > most));
         return traits.deprecated !== undefined || isRefused ? [`${type}.${name}`] : [];
-      }),
-    );
+      });
+    });
     expect(wrong).toEqual([]);
   });
 });

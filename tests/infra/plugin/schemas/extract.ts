@@ -14,7 +14,7 @@ import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AttributeType, Block, ProviderSchema, Traits, Use } from './schema.ts';
+import type { Attribute, AttributeType, Block, NestedBlock, ProviderSchema, Traits, Use } from './schema.ts';
 
 /** As `terraform providers schema -json` prints them. */
 interface PrintedBlock {
@@ -85,33 +85,29 @@ function typesIn(text: string, kind: string, provider: string): string[] {
 }
 
 /** Leaves out optional and computed parts that no configuration names. */
-function blocksOf(named: ReadonlySet<string>) {
+function blocksOf(words: ReadonlySet<string>) {
   return function block(printed: PrintedBlock, traits: TraitsByPath, at = ''): Block {
     const { attributes = {}, block_types: nested = {} } = printed;
-    return {
-      attributes: Object.fromEntries(
-        Object.entries(attributes)
-          .filter(([name, { required }]) => required === true || named.has(name))
-          .map(([name, attribute]) => [name, attributeOf(attribute, traits[at + name])]),
-      ),
-      blocks: Object.fromEntries(
-        Object.entries(nested)
-          .filter(([name, { min_items: least = 0 }]) => name !== 'timeouts' && (least > 0 || named.has(name)))
-          .map(([name, { block: inner, min_items: least = 0, max_items: most = 0 }]) => [
-            name,
-            {
-              many: most !== 1,
-              use: least > 0 ? 'required' : 'optional',
-              ...(traits[at + name]?.forceNew === true ? { forceNew: true } : {}),
-              ...block(inner, traits, `${at}${name}.`),
-            },
-          ]),
-      ),
-    };
+    const named = Object.entries(attributes).filter(([name, { required }]) => required === true || words.has(name));
+    const kept = Object.entries(nested).filter(
+      ([name, { min_items: least = 0 }]) => name !== 'timeouts' && (least > 0 || words.has(name)),
+    );
+    return Object.fromEntries<Attribute | NestedBlock>([
+      ...named.map(([name, attribute]) => [name, attributeOf(attribute, traits[at + name])] as const),
+      ...kept.map(([name, { block: inner, min_items: least = 0, max_items: most = 0 }]) => {
+        const one: NestedBlock = {
+          ...(most !== 1 && { many: true }),
+          ...(least > 0 && { use: 'required' }),
+          ...(traits[at + name]?.forceNew === true && { forceNew: true }),
+          block: block(inner, traits, `${at}${name}.`),
+        };
+        return [name, one] as const;
+      }),
+    ]);
   };
 }
 
-function attributeOf(attribute: PrintedAttribute, traits: Traits = {}): Block['attributes'][string] {
+function attributeOf(attribute: PrintedAttribute, traits: Traits = {}): Attribute {
   const known: Traits = { ...(attribute.deprecated === true ? { deprecated: 'yes' } : {}), ...traits };
   const use: Use = attribute.required === true ? 'required' : attribute.optional === true ? 'optional' : 'computed';
   const bare = [typeOf(attribute.type), use] as const;

@@ -19,17 +19,27 @@ export interface Traits {
   readonly oneOf?: readonly string[];
 }
 
-export interface Block {
-  readonly attributes: Readonly<Record<string, readonly [AttributeType, Use, Traits?]>>;
-  readonly blocks: Readonly<Record<string, NestedBlock>>;
-}
+export type Attribute = readonly [AttributeType, Use, Traits?];
 
-export interface NestedBlock extends Block {
-  /** Whether there may be several. */
-  readonly many: boolean;
-  readonly use: Use;
+/** Attributes and nested blocks by name. */
+export type Block = Readonly<Record<string, Attribute | NestedBlock>>;
+
+export interface NestedBlock {
+  /** There may be several. */
+  readonly many?: true;
+  /** There must be one. */
+  readonly use?: 'required';
   /** Another block, none, or one more is another resource. */
   readonly forceNew?: true;
+  readonly block: Block;
+}
+
+export function attributesOf(block: Block): [name: string, Attribute][] {
+  return Object.entries(block).flatMap(([name, one]) => ('block' in one ? [] : [[name, one]]));
+}
+
+export function nestedIn(block: Block): [name: string, NestedBlock][] {
+  return Object.entries(block).flatMap(([name, one]) => ('block' in one ? [[name, one]] : []));
 }
 
 export interface ProviderSchema {

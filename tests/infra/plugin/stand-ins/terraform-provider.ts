@@ -13,7 +13,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { addExtension, Packr } from 'msgpackr';
-import type { AttributeType, Block, ProviderSchema } from '../schemas/schema.ts';
+import { type AttributeType, attributesOf, type Block, nestedIn, type ProviderSchema } from '../schemas/schema.ts';
 
 export type Value = string | number | boolean | null | undefined | Value[] | { [name: string]: Value };
 export type Values = { [name: string]: Value };
@@ -224,7 +224,7 @@ function answering(
 
 function wireBlock(block: Block, isWhole: boolean): object {
   return {
-    attributes: Object.entries(block.attributes).map(([name, [type, use]]) => ({
+    attributes: attributesOf(block).map(([name, [type, use]]) => ({
       name,
       type: Buffer.from(JSON.stringify(type)),
       required: use === 'required',
@@ -233,12 +233,12 @@ function wireBlock(block: Block, isWhole: boolean): object {
       computed: use === 'computed' || (isWhole && name === 'id'),
       write_only: name.endsWith('_wo'),
     })),
-    block_types: Object.entries(block.blocks).map(([name, nested]) => ({
+    block_types: nestedIn(block).map(([name, nested]) => ({
       type_name: name,
-      block: wireBlock(nested, false),
+      block: wireBlock(nested.block, false),
       nesting: 'LIST',
       min_items: nested.use === 'required' ? 1 : 0,
-      max_items: nested.many ? 0 : 1,
+      max_items: nested.many === true ? 0 : 1,
     })),
   };
 }
@@ -277,11 +277,10 @@ function transformed(
   change: (name: string, use: string, value: Value, type: AttributeType) => Value,
 ): Values {
   return mapValues(values, (value, name) => {
-    const attribute = block.attributes[name];
-    if (attribute !== undefined) return change(name, attribute[1], value, attribute[0]);
-    const nested = block.blocks[name];
-    if (nested === undefined || !Array.isArray(value)) return value;
-    return value.map((one) => transformed(nested, one as Values, change));
+    const known = block[name];
+    if (known === undefined) return value;
+    if (!('block' in known)) return change(name, known[1], value, known[0]);
+    return Array.isArray(value) ? value.map((one) => transformed(known.block, one as Values, change)) : value;
   });
 }
 

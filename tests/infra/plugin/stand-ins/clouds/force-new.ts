@@ -1,6 +1,6 @@
 // Attributes whose change makes another resource: those that the extract of a provider's schema
 // marks, and one that its code decides.
-import type { Block, ProviderSchema } from '../../schemas/schema.ts';
+import { attributesOf, type Block, nestedIn, type ProviderSchema } from '../../schemas/schema.ts';
 import { type Cloud, textOf, type Values } from '../terraform-provider.ts';
 
 /**
@@ -22,15 +22,15 @@ export function replacedByOf(schema: ProviderSchema): Cloud['replacedBy'] {
 /**
  * The attributes of a block that make another resource of it, and the blocks that have such ones.
  */
-function replacingIn({ attributes, blocks }: Block, before: Readonly<Values>, after: Readonly<Values>): string[] {
-  const names = Object.keys(attributes).filter((name) => attributes[name]![2]?.forceNew === true);
-  return [
-    ...names.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name])),
-    ...Object.keys(blocks).filter((name) => {
-      const [were, are] = [before[name], after[name]] as [Values[] | undefined, Values[] | undefined];
-      return are?.some((one, at) => replacingIn(blocks[name]!, were?.[at] ?? {}, one).length > 0);
-    }),
-  ];
+function replacingIn(block: Block, before: Readonly<Values>, after: Readonly<Values>): string[] {
+  const attributes = attributesOf(block).filter(
+    ([name, [, , traits]]) => traits?.forceNew === true && JSON.stringify(after[name]) !== JSON.stringify(before[name]),
+  );
+  const blocks = nestedIn(block).filter(([name, nested]) => {
+    const [were, are] = [before[name], after[name]] as [Values[] | undefined, Values[] | undefined];
+    return are?.some((one, at) => replacingIn(nested.block, were?.[at] ?? {}, one).length > 0);
+  });
+  return [...attributes, ...blocks].map(([name]) => name);
 }
 
 function isZonal(values: Readonly<Values>): boolean {
