@@ -53,15 +53,6 @@ locals {
   # Names of accounts and apps are the whole world's: the same subscription, service and stage
   # always make the same ones.
   suffix = substr(sha256("${var.subscription_id}/${local.name}"), 0, 8)
-
-  # All functions are told this of the store, beside where it is.
-  environment = merge(
-    { STOWAGE_TIMEOUT_MS = tostring(var.timeout_ms) },
-    var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = tostring(var.container_bytes_max) },
-    var.otlp_endpoint == "" ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT = var.otlp_endpoint },
-    length(var.cors_origins) == 0 ? {} : { STOWAGE_CORS_ORIGINS = join(",", var.cors_origins) },
-    var.transport == "own" ? {} : { STOWAGE_TRANSPORT = var.transport },
-  )
 }
 
 resource "azurerm_resource_group" "data" {
@@ -113,7 +104,7 @@ module "functions" {
   data_endpoint = azurerm_storage_account.data.primary_table_endpoint
   table         = var.table
   functions     = var.functions
-  environment   = local.environment
+  environment   = var.environment
   deployers     = var.deployers
   keys          = var.keys
   keys_version  = var.keys_version

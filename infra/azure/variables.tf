@@ -101,34 +101,10 @@ variable "replication" {
   }
 }
 
-variable "timeout_ms" {
-  description = "Deadline of a request to records that names none, in milliseconds."
-  type        = number
-  default     = 25000
-}
-
-variable "transport" {
-  description = "How the functions reach the store: own, or sdk."
-  type        = string
-  default     = "own"
-}
-
-variable "otlp_endpoint" {
-  description = "Address of a collector that takes traces by OTLP/HTTP; none by default."
-  type        = string
-  default     = ""
-}
-
-variable "cors_origins" {
-  description = "Origins whose pages may call records from a browser; none by default."
-  type        = list(string)
-  default     = []
-}
-
-variable "container_bytes_max" {
-  description = "How large the containers of all tables become, in bytes; 0: the library's default."
-  type        = number
-  default     = 0
+variable "environment" {
+  description = "What all functions are told of the store beside where it is: variables that functions/README.md has."
+  type        = map(string)
+  default     = { STOWAGE_TIMEOUT_MS = "25000" }
 }
 
 variable "deployers" {

@@ -28,15 +28,6 @@ provider "google" {
 locals {
   name   = "${var.service}-${var.stage}"
   labels = { service = var.service, stage = var.stage }
-
-  # All functions are told this of the store, beside where it is.
-  environment = merge(
-    { STOWAGE_TIMEOUT_MS = tostring(var.timeout_ms) },
-    var.container_bytes_max == 0 ? {} : { STOWAGE_CONTAINER_BYTES_MAX = tostring(var.container_bytes_max) },
-    var.otlp_endpoint == "" ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT = var.otlp_endpoint },
-    length(var.cors_origins) == 0 ? {} : { STOWAGE_CORS_ORIGINS = join(",", var.cors_origins) },
-    var.transport == "own" ? {} : { STOWAGE_TRANSPORT = var.transport },
-  )
 }
 
 resource "google_project_service" "needed" {
@@ -97,7 +88,7 @@ module "functions" {
   database     = google_firestore_database.store.name
   namespace    = var.namespace
   functions    = var.functions
-  environment  = local.environment
+  environment  = var.environment
   invokers     = var.invokers
   deployers    = var.deployers
   keys         = var.keys

@@ -93,11 +93,7 @@ export function commonVariables(
     service,
     stage,
     region: settings[cloud].region,
-    timeout_ms: store.timeoutMs,
-    container_bytes_max: store.containerBytesMax,
-    transport: store.transport,
-    cors_origins: store.corsOrigins,
-    otlp_endpoint: store.otlpEndpoint,
+    environment: environmentOf(store),
     functions: Object.fromEntries(
       functions.map((one) => [
         one.name,
@@ -116,6 +112,17 @@ export function commonVariables(
       alerts === undefined
         ? null
         : { email: alerts.email, error_percent: alerts.errorPercent, latency_ms: alerts.latencyMs },
+  };
+}
+
+/** Variables of functions/README.md; one that is left out has its default there. */
+function environmentOf({ timeoutMs, containerBytesMax, transport, corsOrigins, otlpEndpoint }: Settings['store']) {
+  return {
+    STOWAGE_TIMEOUT_MS: String(timeoutMs),
+    ...(containerBytesMax > 0 && { STOWAGE_CONTAINER_BYTES_MAX: String(containerBytesMax) }),
+    ...(otlpEndpoint !== '' && { OTEL_EXPORTER_OTLP_ENDPOINT: otlpEndpoint }),
+    ...(corsOrigins.length > 0 && { STOWAGE_CORS_ORIGINS: corsOrigins.join(',') }),
+    ...(transport !== 'own' && { STOWAGE_TRANSPORT: transport }),
   };
 }
 

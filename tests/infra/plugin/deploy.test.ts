@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
+import type { ProviderSettings } from '../../../infra/plugin/context/schema.ts';
 import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
 import { type Answer, SUBSCRIPTION } from './stand-ins/tools.ts';
@@ -73,10 +74,6 @@ describe('deploy', () => {
       point_in_time_recovery: false,
       backup_days: 0,
       processors_max: 20,
-      container_bytes_max: 0,
-      transport: 'own',
-      cors_origins: [],
-      otlp_endpoint: '',
       invokers: ['user:somebody@example.com', 'group:all@example.com'],
       keys_version: 1,
       alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 },
@@ -89,6 +86,28 @@ describe('deploy', () => {
       replication: 'LRS',
       functions: { compare: { instances_max: 40 } },
     });
+  });
+
+  test.each<readonly [Partial<ProviderSettings['store']>, object]>([
+    [{}, {}],
+    [
+      {
+        containerBytesMax: 65_536,
+        transport: 'sdk',
+        corsOrigins: ['https://a.example', 'https://b.example'],
+        otlpEndpoint: 'https://collector.example',
+      },
+      {
+        STOWAGE_CONTAINER_BYTES_MAX: '65536',
+        STOWAGE_TRANSPORT: 'sdk',
+        STOWAGE_CORS_ORIGINS: 'https://a.example,https://b.example',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example',
+      },
+    ],
+  ])('tells the functions what %j says of the store', async (store, told) => {
+    await deploy(machine.contextOf({ store: { ...PROVIDER_SETTINGS.store, ...store } }), { ...NOW, isPlanOnly: true });
+    for (const cloud of ['gcp', 'azure'])
+      expect((await machine.variablesOf(cloud))['environment']).toEqual({ STOWAGE_TIMEOUT_MS: '25000', ...told });
   });
 
   test('names a service account as one, and asks for its tokens by audience', async () => {
