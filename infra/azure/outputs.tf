@@ -13,16 +13,6 @@ output "upload" {
   value       = one(module.functions[*].upload)
 }
 
-output "tables_endpoint" {
-  description = "Table endpoint of the account that holds the store's tables."
-  value       = azurerm_storage_account.data.primary_table_endpoint
-}
-
-output "table" {
-  description = "The physical table that holds the store's tables."
-  value       = var.table
-}
-
 output "keys" {
   description = "Where the app keys are: the vault, and the secret of each role."
   value       = one(module.functions[*].keys)

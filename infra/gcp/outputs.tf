@@ -3,11 +3,6 @@ output "functions" {
   value       = one(module.functions[*].functions)
 }
 
-output "database" {
-  description = "Id of the database that holds the store's tables."
-  value       = google_firestore_database.store.name
-}
-
 output "keys" {
   description = "Where the app keys are: the secret of each role, and its version in use."
   value       = one(module.functions[*].keys)

@@ -10,6 +10,17 @@ locals {
   called    = { for name, function in var.functions : name => function if function.schedule == "" }
 }
 
+# --- accounts
+
+# Builds run as nobody who can reach the data. All may be there: ../ci makes them for workflows,
+# which may act as them alone, and delete none: `cron` exists without a schedule too.
+resource "google_service_account" "this" {
+  for_each = toset(["build", "run", "cron"])
+
+  account_id                   = "${var.name}-${each.key}"
+  create_ignore_already_exists = true
+}
+
 # --- code
 
 resource "google_storage_bucket" "code" {
@@ -68,17 +79,10 @@ resource "google_artifact_registry_repository" "images" {
   }
 }
 
-# Builds run as nobody who can reach the data. The three accounts may be there: ../ci makes them for
-# workflows, which may act as them alone.
-resource "google_service_account" "build" {
-  account_id                   = "${var.name}-build"
-  create_ignore_already_exists = true
-}
-
 resource "google_project_iam_member" "build_logs" {
   project = var.project
   role    = "roles/logging.logWriter"
-  member  = google_service_account.build.member
+  member  = google_service_account.this["build"].member
 }
 
 # The packages and the build's own bucket. The service makes that bucket at a project's first
@@ -86,7 +90,7 @@ resource "google_project_iam_member" "build_logs" {
 resource "google_project_iam_member" "build_sources" {
   project = var.project
   role    = "roles/storage.objectViewer"
-  member  = google_service_account.build.member
+  member  = google_service_account.this["build"].member
 
   condition {
     title = "${var.name} sources only"
@@ -101,21 +105,16 @@ resource "google_artifact_registry_repository_iam_member" "build" {
   location   = google_artifact_registry_repository.images.location
   repository = google_artifact_registry_repository.images.name
   role       = "roles/artifactregistry.writer"
-  member     = google_service_account.build.member
+  member     = google_service_account.this["build"].member
 }
 
 # --- identity
-
-resource "google_service_account" "run" {
-  account_id                   = "${var.name}-run"
-  create_ignore_already_exists = true
-}
 
 # The entities of this one database, and nothing more.
 resource "google_project_iam_member" "store" {
   project = var.project
   role    = "roles/datastore.user"
-  member  = google_service_account.run.member
+  member  = google_service_account.this["run"].member
 
   condition {
     title      = "${var.name} only"
@@ -161,7 +160,7 @@ resource "google_secret_manager_secret_iam_member" "run" {
 
   secret_id = each.value.id
   role      = "roles/secretmanager.secretAccessor"
-  member    = google_service_account.run.member
+  member    = google_service_account.this["run"].member
 }
 
 # A deployment reads the keys that callers have, and tries the functions out with them.
@@ -187,7 +186,7 @@ resource "google_cloudfunctions2_function" "this" {
   build_config {
     runtime           = "nodejs24"
     entry_point       = each.key
-    service_account   = google_service_account.build.id
+    service_account   = google_service_account.this["build"].id
     docker_repository = google_artifact_registry_repository.images.id
 
     source {
@@ -199,7 +198,7 @@ resource "google_cloudfunctions2_function" "this" {
   }
 
   service_config {
-    service_account_email            = google_service_account.run.email
+    service_account_email            = google_service_account.this["run"].email
     available_memory                 = "${each.value.memory_mb}Mi"
     available_cpu                    = "1"
     timeout_seconds                  = each.value.timeout_seconds
@@ -218,7 +217,7 @@ resource "google_cloudfunctions2_function" "this" {
       },
       var.environment,
       contains(keys(var.environment), "OTEL_EXPORTER_OTLP_ENDPOINT") ? { OTEL_SERVICE_NAME = "${var.name}-${each.key}" } : {},
-      each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = google_service_account.scheduler.email },
+      each.value.schedule == "" ? {} : { STOWAGE_SCHEDULER = google_service_account.this["cron"].email },
     )
 
     # Named versions, not the latest: a new key is a new revision, and rolls out like one.
@@ -256,12 +255,6 @@ resource "google_cloud_run_service_iam_member" "invoker" {
 
 # --- schedule
 
-# Exists without a schedule too: workflows may not delete accounts.
-resource "google_service_account" "scheduler" {
-  account_id                   = "${var.name}-cron"
-  create_ignore_already_exists = true
-}
-
 # The scheduler alone: what it calls asks for no app key, as it could only keep one where anybody
 # who may read a job could see it.
 resource "google_cloud_run_service_iam_member" "scheduler" {
@@ -270,7 +263,7 @@ resource "google_cloud_run_service_iam_member" "scheduler" {
   location = var.region
   service  = google_cloudfunctions2_function.this[each.key].name
   role     = "roles/run.invoker"
-  member   = google_service_account.scheduler.member
+  member   = google_service_account.this["cron"].member
 }
 
 resource "google_cloud_scheduler_job" "this" {
@@ -288,7 +281,7 @@ resource "google_cloud_scheduler_job" "this" {
     uri         = "${google_cloudfunctions2_function.this[each.key].service_config[0].uri}/v1/${each.key}"
 
     oidc_token {
-      service_account_email = google_service_account.scheduler.email
+      service_account_email = google_service_account.this["cron"].email
       audience              = google_cloudfunctions2_function.this[each.key].service_config[0].uri
     }
   }

@@ -170,8 +170,8 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     ]);
     const accounts = changes.filter(({ address }) => address.startsWith('google_service_account.acting'));
     expect(accounts.map(({ change }) => change.after!['account_id'])).toEqual([
-      ...(await accountsOf('stowage-dev')),
-      ...(await accountsOf('stowage-prod')),
+      ...(await accountsOf('dev')),
+      ...(await accountsOf('prod')),
     ]);
     const acting = changes.filter(({ address }) => address.startsWith('google_service_account_iam_member.acting'));
     expect(acting.map(({ change }) => change.after!['role'])).toEqual(
@@ -269,9 +269,9 @@ async function runbook(): Promise<string[]> {
 }
 
 /** The accounts that infra/gcp makes for a stage. */
-async function accountsOf(name: string): Promise<string[]> {
-  const text = await readFile(path.join(INFRA, 'gcp/functions/main.tf'), 'utf8');
-  return [...text.matchAll(/account_id += "\$\{var\.name\}(-\w+)"/g)].map(([, part]) => name + part!).sort();
+async function accountsOf(stage: string): Promise<unknown[]> {
+  const made = afterOf(await planOf('gcp', { stage }), 'google_service_account');
+  return made.map(({ account_id: id }) => id);
 }
 
 /** The roles that infra/gcp gives on the project itself. */
