@@ -51,12 +51,7 @@ export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emul
   const { java, jar } = emulator;
   const child = startSupervised(java, ['-Duser.language=en', '-cp', jar, MAIN_CLASS, 'start', ...options]);
   const endpoint = `http://127.0.0.1:${port}`;
-  try {
-    await untilReady(`the ${NAME}`, child, () => answersOk(endpoint), READY_TIMEOUT_MS);
-  } catch (error) {
-    await child.close();
-    throw error;
-  }
+  await untilReady(`the ${NAME}`, child, () => answersOk(endpoint), READY_TIMEOUT_MS);
   return { name: NAME, endpoint, exited: child.exited, close: () => child.close() };
 }
 

@@ -57,17 +57,19 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
     const request = await readRequest(incoming);
     const operations = operationsOf(request);
     const fault = faults.take(operations);
-    if (fault?.when === 'before') return send(outgoing, injected(fault));
+    if (fault?.when === 'before') throw injected(fault);
     const [first] = operations;
-    if (first !== undefined && isThrottled(placeOf(first), operations.length)) return send(outgoing, single(BUSY));
+    if (first !== undefined && isThrottled(placeOf(first), operations.length))
+      throw new Refused(503, 'ServerBusy', 'the partition is asked for more than 2,000 entities a second');
     const given = await answer(request, operations);
-    send(outgoing, fault === undefined ? given : injected(fault));
+    if (fault !== undefined) throw injected(fault);
+    send(outgoing, given);
   };
 
   const server = http.createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
       if (outgoing.headersSent) outgoing.destroy();
-      else send(outgoing, single(refusalFor(error)));
+      else send(outgoing, answerOf(refusalFor(error), false));
     });
   });
   server.listen(port, '127.0.0.1');
@@ -83,24 +85,13 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
   };
 }
 
-const BUSY: Refusal = {
-  status: 503,
-  code: 'ServerBusy',
-  message: 'the partition is asked for more than 2,000 entities a second',
-  place: 0,
-};
-
 function refusalFor(error: unknown): Refusal {
   if (error instanceof Refused) return error.refusal;
   return { status: 500, code: 'InternalError', message: String(error), place: 0 };
 }
 
-function single(refusal: Refusal): Answer {
-  return answerOf(refusal, false);
-}
-
-function injected({ status, code }: TableFault): Answer {
-  return single({ status, code, message: 'injected', place: 0 });
+function injected({ status, code }: TableFault): Refused {
+  return new Refused(status, code, 'injected');
 }
 
 function send(outgoing: ServerResponse, { status, headers, body }: Answer): void {
