@@ -17,7 +17,6 @@ let machine: Machine;
 
 beforeEach(async () => {
   machine = await startMachine();
-  return () => machine.close();
 });
 
 test('logs prints the command that shows a function’s log, for each cloud', async () => {

@@ -14,7 +14,6 @@ let machine: Machine;
 
 beforeEach(async () => {
   machine = await startMachine();
-  return () => machine.close();
 });
 
 describe('deploy', () => {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDeployed } from './stand-ins/deployed.ts';
 import { copyProject, type Ended } from './stand-ins/project.ts';
 import { makeTools, type Tools } from './stand-ins/tools.ts';
@@ -18,7 +18,6 @@ let tools: Tools;
 
 beforeEach(async () => {
   tools = await makeTools(deployed.outputs, path.join(project.dir, '.serverless'));
-  return () => tools.close();
 });
 afterAll(() => Promise.all([project.close(), deployed.close()]));
 
@@ -130,7 +129,6 @@ describe('serverless', () => {
       expect(await tools.calls()).toEqual([]);
 
       const placed = await makeTools(deployed.outputs, folder);
-      onTestFinished(() => placed.close());
       const timesOf = () => Promise.all(zips.map(async (name) => (await stat(path.join(folder, name))).mtimeMs));
       const made = await timesOf();
       const deploy = async (...args: string[]): Promise<Ended> => {

@@ -1,27 +1,31 @@
 // A machine to deploy from: stand-ins for terraform, gcloud and az on PATH, and functions that
 // check what the real ones would check of a request.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { CLOCK, type Context } from '../../../../infra/plugin/context/context.ts';
 import type { ProviderSettings } from '../../../../infra/plugin/context/schema.ts';
 import { DeployError, settingsOf } from '../../../../infra/plugin/context/settings.ts';
 import { run } from '../../../../infra/plugin/context/tools.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { startDeployed } from './deployed.ts';
 import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './settings.ts';
 import { makeTools } from './tools.ts';
 
 export type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/** Takes this process's PATH, until it is closed. */
+/** Takes this process's PATH, until the test is over. */
 export async function startMachine() {
-  const outDir = await mkdtemp(path.join(tmpdir(), 'stowage-out-'));
+  const outDir = await testFolder();
   const deployed = await startDeployed();
   const tools = await makeTools(deployed.outputs, outDir);
   const said: string[] = [];
   const before = process.env['PATH'];
   process.env['PATH'] = tools.bin;
+  onTestFinished(async () => {
+    process.env['PATH'] = before;
+    await deployed.close();
+  });
   return {
     outDir,
     tools,
@@ -37,10 +41,6 @@ export async function startMachine() {
     /** The variables of the last Terraform run. */
     variablesOf: async (cloud: string) =>
       JSON.parse(await readFile(path.join(outDir, `${cloud}-dev.tfvars.json`), 'utf8')) as Record<string, unknown>,
-    async close() {
-      process.env['PATH'] = before;
-      await Promise.all([deployed.close(), tools.close(), rm(outDir, { recursive: true })]);
-    },
   };
 }
 

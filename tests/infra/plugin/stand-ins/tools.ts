@@ -1,9 +1,9 @@
 // Stand-ins for terraform, gcloud and az, alone on PATH: each records its calls, and answers well
 // or as told. Shell scripts, as a command calls two dozen.
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { RESOURCE_PROVIDERS } from '../../../../infra/plugin/clouds/azure.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 export interface Answer {
   /** How the call begins, such as `gcloud auth list` or `terraform gcp apply`. */
@@ -53,9 +53,9 @@ function resolved(role: string): object {
   return { name: `STOWAGE_${role}`, properties: { status: 'Resolved', secretName: `keys-${role}-1` } };
 }
 
-/** `outDir` is where the plugin writes Terraform's variables. */
+/** They go with the test. `outDir` is where the plugin writes Terraform's variables. */
 export async function makeTools(outputs: Outputs, outDir: string) {
-  const dir = await mkdtemp(path.join(tmpdir(), 'stowage-tools-'));
+  const dir = await testFolder();
   const bin = path.join(dir, 'bin');
   const log = path.join(dir, 'calls.log');
   const away = new Set<string>();
@@ -96,7 +96,6 @@ export async function makeTools(outputs: Outputs, outDir: string) {
     /** The app keys that Terraform was given last, by role. */
     keysGiven: async (cloud: 'gcp' | 'azure') =>
       JSON.parse(await readFile(path.join(dir, `keys-${cloud}`), 'utf8')) as Record<string, string>,
-    close: () => rm(dir, { recursive: true, force: true }),
   };
 }
 
