@@ -49,7 +49,7 @@ async function startOn(cloud: keyof typeof STARTS, dataFile: string) {
   return { endpoint: line.trim(), kill };
 }
 
-test('what Datastore’s emulator has answered is there after SIGKILL', { timeout: 60_000 }, async () => {
+test('what Datastore’s emulator has answered is there after SIGKILL', async () => {
   const file = await newFile();
   const first = await startOn('datastore', file);
   const before = serviceAt(first.endpoint);
@@ -68,7 +68,7 @@ test('what Datastore’s emulator has answered is there after SIGKILL', { timeou
 
 const entity = (rowKey: string, n: number) => ({ partitionKey: 'p', rowKey, n });
 
-test('what Azure’s emulator has answered is there after SIGKILL', { timeout: 60_000 }, async () => {
+test('what Azure’s emulator has answered is there after SIGKILL', async () => {
   const file = await newFile();
   const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
   const clientOf = (endpoint: string, table: string) =>
@@ -122,7 +122,6 @@ test('a file holds the newest value of each key, of groups that are whole', asyn
 
 test.each(['datastore', 'azure-tables'] as const)(
   'the emulator of %s names a file that holds something else, and has nothing open',
-  { timeout: 60_000 },
   async (cloud) => {
     const file = await newFile();
     writeFileSync(file, 'my notes');

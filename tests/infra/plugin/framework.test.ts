@@ -3,13 +3,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDeployed } from './stand-ins/deployed.ts';
 import { copyProject, type Ended } from './stand-ins/project.ts';
 import { makeTools, type Tools } from './stand-ins/tools.ts';
 
-const SLOW_MS = 120_000;
 const STACK = /^ +at .*:\d+:\d+/m;
 
 const [project, deployed] = await Promise.all([copyProject(), startDeployed()]);
@@ -24,16 +22,16 @@ afterAll(() => Promise.all([project.close(), deployed.close()]));
 const serverless = (...args: string[]) => project.start(tools.bin, args).ended;
 
 describe('serverless', () => {
-  test('deploy packages, plans, applies, and tries out', { timeout: SLOW_MS }, async () => {
+  test('deploy packages, plans, applies, and tries out', async () => {
     const { code, output } = await serverless('deploy', '--wait', '0');
     expect(code === 0 ? '' : output).toBe('');
     expect(output).toMatch(/sha256[^]*Plan for gcp[^]*Plan for azure[^]*azure: healthy[^]*serverless compare/);
   });
 
-  test('deploy, interrupted, lets Terraform end in order, and says how to go on', { timeout: SLOW_MS }, async () => {
+  test('deploy, interrupted, lets Terraform end in order, and says how to go on', async () => {
     await tools.answer({ to: 'terraform azure apply', hangs: true });
     const running = project.start(tools.bin, ['deploy', '--wait', '0', '--param', 'cloud=azure']);
-    await until(() => existsSync(path.join(tools.dir, 'hanging')));
+    await expect.poll(() => existsSync(path.join(tools.dir, 'hanging'))).toBe(true);
     process.kill(running.pid, 'SIGTERM');
     const { code, output } = await running.ended;
     expect(code).toBe(130);
@@ -42,14 +40,14 @@ describe('serverless', () => {
     expect((await tools.calls()).at(-1)).toBe('terraform ended in order');
   });
 
-  test('remove asks, and where nobody can answer touches nothing', { timeout: SLOW_MS }, async () => {
+  test('remove asks, and where nobody can answer touches nothing', async () => {
     const { code, output } = await serverless('remove', '--delete-data', '--param', 'cloud=gcp');
     expect(code).toBe(1);
     expect(output).toContain('--yes agrees beforehand');
     expect((await tools.calls()).filter((call) => /apply|destroy/.test(call))).toEqual([]);
   });
 
-  test('names the path of everything that is wrong, before any tool is called', { timeout: SLOW_MS }, async () => {
+  test('names the path of everything that is wrong, before any tool is called', async () => {
     const wrong = [
       'cloud=aws',
       'gcpRegion=mars-north1',
@@ -99,7 +97,7 @@ describe('serverless', () => {
     ],
     ['another service’s name', (yml) => yml.replace('service: stowage', 'service: a-name-that-is-long'), ['2 to 12']],
     ['no YAML', (yml) => yml.replace('provider:', 'provider: ['), ['Cannot parse "wrong.yml"']],
-  ])('says what is wrong where serverless.yml has %s', { timeout: SLOW_MS }, async (_, change, parts) => {
+  ])('says what is wrong where serverless.yml has %s', async (_, change, parts) => {
     await writeFile(path.join(project.dir, 'wrong.yml'), change(await readFile(yml, 'utf8')));
     const { code, output } = await serverless('deploy', '--config', 'wrong.yml');
     expect(code).toBe(1);
@@ -108,7 +106,7 @@ describe('serverless', () => {
     expect(await tools.calls()).toEqual([]);
   });
 
-  test('refuses a parameter that nobody reads', { timeout: SLOW_MS }, async () => {
+  test('refuses a parameter that nobody reads', async () => {
     const { code, output } = await serverless('deploy', '--param', 'clod=gcp');
     expect(code).toBe(1);
     expect(output).toContain('--param clod=gcp: there is no such parameter; there are cloud, gcpRegion, ');
@@ -117,7 +115,7 @@ describe('serverless', () => {
 
   test(
     'package makes a zip of each function; deploy --package takes them, and with --plan touches nothing',
-    { timeout: 2 * SLOW_MS },
+    { timeout: 240_000 },
     async () => {
       const { code, output } = await serverless('package', '--package', 'elsewhere');
       expect(code === 0 ? '' : output).toBe('');
@@ -147,27 +145,23 @@ describe('serverless', () => {
     },
   );
 
-  test(
-    'invoke local runs the function that is named, on both clouds, without a cloud',
-    { timeout: SLOW_MS },
-    async () => {
-      const { code, output } = await serverless('invoke', 'local', '-f', 'vacuum');
-      expect(code === 0 ? '' : output).toBe('');
-      expect(output).toMatch(
-        /^Google.*HTTP 200\n\{"tables":0,.*\}\n(?:.*\n)*Azure.*HTTP 202\n\n.*"message":"vacuum: 0 tables/m,
-      );
-      expect(await tools.calls()).toEqual([]);
-    },
-  );
+  test('invoke local runs the function that is named, on both clouds, without a cloud', async () => {
+    const { code, output } = await serverless('invoke', 'local', '-f', 'vacuum');
+    expect(code === 0 ? '' : output).toBe('');
+    expect(output).toMatch(
+      /^Google.*HTTP 200\n\{"tables":0,.*\}\n(?:.*\n)*Azure.*HTTP 202\n\n.*"message":"vacuum: 0 tables/m,
+    );
+    expect(await tools.calls()).toEqual([]);
+  });
 
-  test('invoke local runs on the cloud that is named, and ends by SIGTERM in order', { timeout: SLOW_MS }, async () => {
+  test('invoke local runs on the cloud that is named, and ends by SIGTERM in order', async () => {
     const args = ['invoke', 'local', '-f', 'records', '-d', '{"path":"/v1/tables"}', '--param', 'cloud=azure'];
     const { code, output } = await serverless(...args);
     expect(code === 0 ? '' : output).toBe('');
     expect(output.match(/HTTP 200\n\{"tables":\[\]\}/g)).toHaveLength(1);
     const TMPDIR = await mkdtemp(path.join(project.dir, 'tmp-'));
     const running = project.start(tools.bin, args, { TMPDIR });
-    await until(() => unpackedIn(TMPDIR).length > 0);
+    await expect.poll(() => unpackedIn(TMPDIR)).not.toEqual([]);
     process.kill(running.pid, 'SIGTERM');
     const ended = await running.ended;
     expect(ended.code).toBe(130);
@@ -179,12 +173,4 @@ describe('serverless', () => {
 
 function unpackedIn(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.startsWith('stowage-functions-'));
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + SLOW_MS;
-  while (!isTrue()) {
-    if (performance.now() > deadlineMs) throw new Error('it did not come to that');
-    await sleep(50);
-  }
 }
