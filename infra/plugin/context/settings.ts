@@ -1,5 +1,7 @@
 // serverless.yml, checked and resolved by the framework, as the plugin works with it.
-import { type Cloud, CLOUDS } from '../../package/bundle.ts';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Cloud, CLOUDS, ROOT } from '../../package/bundle.ts';
 import type { DeclaredFunction, ProviderSettings } from './schema.ts';
 
 export interface FunctionSettings extends DeclaredFunction {
@@ -45,6 +47,17 @@ export function settingsOf(
     clouds: CLOUDS.filter((cloud) => provider.cloud === 'both' || provider.cloud === cloud),
     functions: deployed,
   };
+}
+
+/** Throws a DeployError that names the handlers whose files are missing. */
+export function checkHandlers({ functions, clouds }: Settings): void {
+  const missing = functions.flatMap(({ name, handler }) =>
+    clouds
+      .map((cloud) => handler.replace('{cloud}', cloud))
+      .filter((file) => !existsSync(path.join(ROOT, file)))
+      .map((file) => `functions.${name}.handler: there is no file ${file}`),
+  );
+  if (missing.length > 0) throw new DeployError(missing.join('\n'));
 }
 
 /** Cron in UTC; empty for an event with none; undefined for a function that callers call. */

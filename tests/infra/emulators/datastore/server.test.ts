@@ -42,16 +42,13 @@ test('a reset forgets entities, transactions and faults', async () => {
   await expectCode(CODE.invalid, service.commitIn(transaction, []));
 });
 
-test('a failure before applying leaves everything as it was', async () => {
-  emulator.faults.add({ code: 'UNAVAILABLE', when: 'before', rpc: 'Commit', times: 1 });
+test.each([
+  ['before', 'leaves everything as it was', undefined],
+  ['after', 'hides a success', {}],
+] as const)('a failure %s applying %s', async (when, _, content) => {
+  emulator.faults.add({ code: 'UNAVAILABLE', when, rpc: 'Commit', times: 1 });
   await expectCode(UNAVAILABLE, service.commit([insert(key('K', 'a'))]));
-  expect(await contentOf(service, key('K', 'a'))).toBeUndefined();
-});
-
-test('a failure after applying hides a success', async () => {
-  emulator.faults.add({ code: 'UNAVAILABLE', when: 'after', rpc: 'Commit', times: 1 });
-  await expectCode(UNAVAILABLE, service.commit([insert(key('K', 'a'))]));
-  expect(await contentOf(service, key('K', 'a'))).toEqual({});
+  expect(await contentOf(service, key('K', 'a'))).toEqual(content);
 });
 
 test('a fault ends after its number of calls, and says how many it met', async () => {
