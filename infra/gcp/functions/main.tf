@@ -12,8 +12,8 @@ locals {
 
 # --- accounts
 
-# Builds run as nobody who can reach the data. All may be there: ../ci makes them for workflows,
-# which may act as them alone, and delete none: `cron` exists without a schedule too.
+# Builds cannot reach the data. ../ci makes the same accounts for workflows, which may act as them
+# alone and delete none: `cron` is there without a schedule.
 resource "google_service_account" "this" {
   for_each = toset(["build", "run", "cron"])
 

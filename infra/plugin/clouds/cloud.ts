@@ -126,7 +126,7 @@ function environmentOf({ timeoutMs, containerBytesMax, transport, corsOrigins, o
   };
 }
 
-/** What a tool printed, trimmed; undefined if it failed or printed nothing. */
+/** A tool's output, trimmed; undefined if it failed or printed nothing. */
 export async function asked(run: Run, tool: string, args: readonly string[]): Promise<string | undefined> {
   const { code, stdout } = await run(tool, args);
   const text = stdout.trim();
