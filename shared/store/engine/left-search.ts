@@ -7,8 +7,8 @@ import { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { nodeId } from '../format/ids.ts';
 import { beforeBound, type Position } from '../format/position.ts';
-import type { Reader } from '../io/reader.ts';
 import type { Root } from './root.ts';
+import type { TreeContext } from './route.ts';
 
 /** Steps back after which leaves merge faster than they can be followed. */
 export const MERGES_FOLLOWED_MAX = 100;
@@ -36,10 +36,10 @@ interface Start {
 
 export class LeftSearch {
   readonly #table: string;
-  readonly #reader: Reader;
+  readonly #reader: TreeContext['reader'];
   readonly #root: Root;
 
-  constructor(table: string, reader: Reader, root: Root) {
+  constructor({ table, reader }: TreeContext, root: Root) {
     this.#table = table;
     this.#reader = reader;
     this.#root = root;

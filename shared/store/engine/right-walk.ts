@@ -5,12 +5,9 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { nodeId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
-import type { Clock } from '../io/clock.ts';
-import type { ContainerCache } from '../io/container-cache.ts';
-import { count, type Counters } from '../io/counters.ts';
-import type { BranchMemory } from './branch-memory.ts';
-import type { BranchReader } from './branch-reader.ts';
-import type { Repair, Route, Traveller } from './route.ts';
+import { count } from '../io/counters.ts';
+import type { Branches } from './branches.ts';
+import type { Route, Traveller, TreeContext } from './route.ts';
 
 /** If a node names the nodes of its split, its parent is read anew no more often. */
 const PARENT_AGE_MS = 1_000;
@@ -25,22 +22,12 @@ interface ChildBeyond {
 
 const NO_CHILD: ChildBeyond = { child: undefined, astray: undefined, isParentFresh: false };
 
-export interface RightWalkContext {
-  readonly table: string;
-  readonly cache: ContainerCache;
-  readonly clock: Clock;
-  readonly counters: Counters;
-  readonly repair: Repair;
-}
-
 export class RightWalk {
-  readonly #context: RightWalkContext;
-  readonly #memory: BranchMemory;
-  readonly #branches: BranchReader;
+  readonly #context: TreeContext;
+  readonly #branches: Branches;
 
-  constructor(context: RightWalkContext, memory: BranchMemory, branches: BranchReader) {
+  constructor(context: TreeContext, branches: Branches) {
     this.#context = context;
-    this.#memory = memory;
     this.#branches = branches;
   }
 
@@ -79,12 +66,12 @@ export class RightWalk {
    * `isAnotherWay`. `astray`: an entry for the node or one to its left.
    */
   async #childBeyond({ header, seen }: Snapshot, position: Position, isAnotherWay: boolean): Promise<ChildBeyond> {
-    const parent = this.#memory.branch(position, header.level + 1);
+    const parent = this.#branches.remembered(position, header.level + 1);
     if (parent?.header.incarnation !== header.incarnation) return NO_CHILD;
     const isOld = isAnotherWay ? this.#context.clock.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
     try {
       const fresh = isOld ? await this.#branches.readFor(parent, position) : parent;
-      const child = fresh && this.#memory.child(fresh, position);
+      const child = fresh && this.#branches.child(fresh, position);
       if (child === undefined || compareBytes(child.low, header.low) <= 0) return { ...NO_CHILD, isParentFresh: isOld };
       const known = this.#context.cache.get(nodeId(this.#context.table, header.incarnation, child.child));
       const isItself = child.child === header.container;

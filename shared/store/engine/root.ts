@@ -3,21 +3,13 @@ import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { incarnationPrefix, rootId } from '../format/ids.ts';
-import type { ContainerCache } from '../io/container-cache.ts';
-import type { Reader } from '../io/reader.ts';
-import type { Route } from './route.ts';
-
-export interface RootContext {
-  readonly table: string;
-  readonly reader: Reader;
-  readonly cache: ContainerCache;
-}
+import type { Route, TreeContext } from './route.ts';
 
 export class Root {
   readonly id: EntityId;
-  readonly #context: RootContext;
+  readonly #context: TreeContext;
 
-  constructor(context: RootContext) {
+  constructor(context: TreeContext) {
     this.#context = context;
     this.id = rootId(context.table);
   }

@@ -4,6 +4,11 @@ import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
+import type { Clock } from '../io/clock.ts';
+import type { ContainerCache } from '../io/container-cache.ts';
+import type { Counters } from '../io/counters.ts';
+import type { Reader } from '../io/reader.ts';
+import type { Turns } from '../io/turns.ts';
 
 /** A node, and the incarnation of the root under which it was reached. */
 export interface Route {
@@ -31,6 +36,17 @@ export interface EntryRepair {
 
 /** Tells the parent level. Returns at once. */
 export type Repair = (entry: EntryRepair) => void;
+
+/** The means to find ways in one table. */
+export interface TreeContext {
+  readonly table: string;
+  readonly reader: Reader;
+  readonly cache: ContainerCache;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly turns: Turns;
+  readonly repair: Repair;
+}
 
 /** A queue's ways for changes of others, and its word that it ran empty. No waiting. */
 export interface Routes {

@@ -8,30 +8,15 @@ import { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { nodeId } from '../format/ids.ts';
 import { beforeBound, type Position, within } from '../format/position.ts';
-import type { Clock } from '../io/clock.ts';
-import type { ContainerCache } from '../io/container-cache.ts';
-import { count, type Counters } from '../io/counters.ts';
-import type { Reader } from '../io/reader.ts';
-import type { Turns } from '../io/turns.ts';
-import { BranchMemory, type Reach } from './branch-memory.ts';
-import { BranchReader } from './branch-reader.ts';
+import { count } from '../io/counters.ts';
+import { Branches, type Reach } from './branches.ts';
 import { type FoundLeft, LeftSearch, MERGES_FOLLOWED_MAX } from './left-search.ts';
 import { Root } from './root.ts';
-import type { Repair, Route, Traveller } from './route.ts';
+import type { Route, Traveller, TreeContext } from './route.ts';
 import { RightWalk } from './right-walk.ts';
 
 /** After more restarts the tree is damaged, or changes faster than it can be read. */
 const RESTARTS_MAX = 20;
-
-export interface TreeContext {
-  readonly table: string;
-  readonly reader: Reader;
-  readonly cache: ContainerCache;
-  readonly clock: Clock;
-  readonly counters: Counters;
-  readonly turns: Turns;
-  readonly repair: Repair;
-}
 
 export interface Routable {
   readonly position: Position;
@@ -45,18 +30,16 @@ export type Look = (id: EntityId) => Promise<Snapshot | undefined>;
 export class Tree {
   readonly #context: TreeContext;
   readonly root: Root;
-  readonly hints: BranchMemory;
-  readonly #branches: BranchReader;
+  readonly branches: Branches;
   readonly #rightWalk: RightWalk;
   readonly #leftSearch: LeftSearch;
 
   constructor(context: TreeContext) {
     this.#context = context;
     this.root = new Root(context);
-    this.hints = new BranchMemory(context.table, context.cache);
-    this.#branches = new BranchReader(context.table, context.reader, context.cache);
-    this.#rightWalk = new RightWalk(context, this.hints, this.#branches);
-    this.#leftSearch = new LeftSearch(context.table, context.reader, this.root);
+    this.branches = new Branches(context);
+    this.#rightWalk = new RightWalk(context, this.branches);
+    this.#leftSearch = new LeftSearch(context, this.root);
   }
 
   /** The owner of `position` as the branches know it; undefined without such a level. */
@@ -67,7 +50,7 @@ export class Tree {
     if (rootLevel === level) return { id: root.id, incarnation };
     for (let branch = root; ;) {
       // A root may have grown between two looks: the level of the one read counts.
-      const known = await this.#branches.withPage(branch, position);
+      const known = await this.branches.withPage(branch, position);
       // A root that was recreated meanwhile may have fewer levels.
       if (known.header.incarnation !== branch.header.incarnation) return this.route(position, level);
       const below = known.header.level - 1;
@@ -78,7 +61,7 @@ export class Tree {
       );
       if (below === level) return { id, incarnation: known.header.incarnation };
       const next = await this.#seek({ id, incarnation: known.header.incarnation }, position, below, (node) =>
-        this.#branches.look(node, position),
+        this.branches.look(node, position),
       );
       if (next === undefined) return this.route(position, level);
       branch = next;
@@ -98,7 +81,7 @@ export class Tree {
       const { position, level } = sorted[first]!;
       let end = first + 1;
       try {
-        const known = this.hints.route(position, level);
+        const known = this.branches.route(position, level);
         if (known !== undefined) while (end < sorted.length && isIn(known, sorted[end]!, level)) end += 1;
         const { id } = known ?? (await this.#routeTo(position, level));
         const group = groups.get(id);
@@ -183,8 +166,8 @@ export class Tree {
   ): Promise<FoundLeft | undefined> {
     const { repair, table } = this.#context;
     const { id, incarnation, gone } = lost;
-    const parent = this.hints.branch(position, 1);
-    const entry = parent && this.hints.child(parent, position);
+    const parent = this.branches.remembered(position, 1);
+    const entry = parent && this.branches.child(parent, position);
     const isAstray = entry !== undefined && nodeId(table, incarnation, entry.child) === id;
     count(this.#context, 'leftSearches');
     if (gone === undefined) await this.root.afterMiss(lost, false);
