@@ -1,20 +1,51 @@
 // The engine of one table in one process: its core and the router of changes.
-import { createCore, type EngineCore, type EngineSubject, type StoreShared } from './core.ts';
+import { pageBytesFor } from '../container/seal-page.ts';
+import { containerBytesMaxOf } from '../container/size.ts';
+import { newCounters } from '../io/counters.ts';
+import { Reader, type ReaderContext } from '../io/reader.ts';
+import { Turns } from '../io/turns.ts';
+import { WriteBatcher } from '../io/write-batcher.ts';
+import { Traffic } from '../traffic/traffic.ts';
+import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
 import { ParentRepair } from './parent-repair.ts';
+import type { Repair } from './route.ts';
 import { Router } from './router.ts';
+import { Tree } from './tree.ts';
 
 export interface Engine extends EngineCore {
   readonly router: Router;
 }
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
-export function createEngine(shared: StoreShared, subject: Omit<EngineSubject, 'repair' | 'landedBetween'>): Engine {
-  const core = createCore(shared, {
+export function createEngine(shared: StoreShared, subject: EngineSubject): Engine {
+  const { cache, clock, compression, readLimit: limit, runtime, tag, writeLimit } = shared;
+  const { table, driver } = subject;
+  const { limits } = driver;
+  const containerBytesMax = containerBytesMaxOf(subject.containerBytesMax, limits);
+  const splitLimits = { ...limits, entityBytesMax: containerBytesMax };
+  const counters = newCounters();
+  const turns = new Turns(runtime);
+  const traffic = new Traffic(runtime, { reads: limit, writes: writeLimit, commitsWait: limits.commitsWait }, tag);
+  const landedBetween: ReaderContext['landedBetween'] = (before, now) => router.landedBetween(before, now);
+  const reader = new Reader({ table, driver, cache, clock, runtime, limit, counters, traffic, landedBetween });
+  const repair: Repair = (entry) => parents.repair(entry);
+  const core: EngineCore = {
+    ...shared,
     ...subject,
-    repair: (entry) => parents.repair(entry),
-    landedBetween: (before, now) => router.landedBetween(before, now),
-  });
+    containerBytesMax,
+    counters,
+    rules: { table, limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) },
+    turns,
+    traffic,
+    reader,
+    repair,
+    tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
+    writeBatcher: new WriteBatcher({ table, driver, counters }, writeLimit, {
+      runtime,
+      noteRoundTrip: (ms, ids) => traffic.noteRoundTrip(ms, ids),
+    }),
+  };
   const router = new Router(core);
-  const parents = new ParentRepair(core.clock, (change) => void router.route([change]));
+  const parents = new ParentRepair(clock, (change) => void router.route([change]));
   return { ...core, router };
 }
