@@ -57,7 +57,7 @@ export async function finishPair(
   const committer = new Committer(left.id, engine);
   let now: Snapshot | undefined = left;
   while (now !== undefined) {
-    committer.sender.settle(now);
+    committer.sender.open.settle(now);
     const base = await absorbing.baseOn(now, false);
     if (base === undefined) {
       now = absorbing.left;

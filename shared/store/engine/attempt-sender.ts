@@ -7,7 +7,6 @@ import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
-import type { Header } from '../format/header.ts';
 import { count } from '../io/counters.ts';
 import { Trouble } from '../io/retry.ts';
 import type { EngineCore } from './core.ts';
@@ -19,7 +18,8 @@ const SETTLING_READ_LEAST_MS = 100;
 export class AttemptSender {
   readonly #id: EntityId;
   readonly #core: EngineCore;
-  readonly #open: OpenAttempts;
+  /** Those that were sent and are not settled. */
+  readonly open: OpenAttempts;
   /** The container as a read or an acknowledgement showed it last; undefined if it is missing. */
   seen: Snapshot | undefined;
   /** The provider refused the container as too large. */
@@ -33,17 +33,7 @@ export class AttemptSender {
   constructor(id: EntityId, core: EngineCore) {
     this.#id = id;
     this.#core = core;
-    this.#open = new OpenAttempts(core.table);
-  }
-
-  /** Settles open attempts by what a read of the container showed; undefined if it is missing. */
-  settle(now: Snapshot | undefined): void {
-    this.#open.settle(now);
-  }
-
-  /** Open attempts among the commits that `now` counts beyond `before`. */
-  landedBetween(before: Header, now: Header): number {
-    return this.#open.landedBetween(before, now);
+    this.open = new OpenAttempts(core.table);
   }
 
   /** The container as this reading shows it. */
@@ -54,7 +44,7 @@ export class AttemptSender {
   /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
   async send(write: Write, attempt: Attempt): Promise<boolean> {
     const { clock, traffic, writeBatcher } = this.#core;
-    this.#open.begin(attempt);
+    this.open.begin(attempt);
     this.underWay = attempt;
     const sent = clock.now();
     const sending = writeBatcher.send(write, traffic.sendsAlone(this.#id));
@@ -78,8 +68,8 @@ export class AttemptSender {
       if (first !== undefined) return first;
       const answered = await Promise.race([writing, this.#readWhileOpen()]);
       if ('kind' in answered) return answered;
-      if ('now' in answered) this.#open.settle(this.#seeNow(answered.now));
-      if (!this.#open.has(attempt)) return undefined;
+      if ('now' in answered) this.open.settle(this.#seeNow(answered.now));
+      if (!this.open.has(attempt)) return undefined;
     }
   }
 
@@ -102,10 +92,10 @@ export class AttemptSender {
    * turned away was applied after all. If that cannot be had in time, its fate is not known.
    */
   async clearBefore(pauseMs: number): Promise<void> {
-    const leftMs = this.#open.doubtDueMs - this.#core.runtime.monotonicMs();
+    const leftMs = this.open.doubtDueMs - this.#core.runtime.monotonicMs();
     if (pauseMs < leftMs / 2) return;
     const read = await this.#core.deadlines.within(leftMs, this.#readWhileOpen());
-    if (read !== undefined && 'now' in read) this.#open.settleAndClear(this.#seeNow(read.now));
+    if (read !== undefined && 'now' in read) this.open.settleAndClear(this.#seeNow(read.now));
   }
 
   /** Half of the first caller's time, so that a read can still prove the outcome. */
@@ -122,7 +112,7 @@ export class AttemptSender {
     this.trouble.end();
     this.hasLooked = false;
     this.mustSplit = false;
-    this.#open.acknowledge(attempt);
+    this.open.acknowledge(attempt);
   }
 
   /** Only earlier attempts are asked after at once: a read may tell of them in time. */
@@ -130,7 +120,7 @@ export class AttemptSender {
     const { table, reader } = this.#core;
     attempt.answer = 'throttled';
     this.noteThrottled(refusedError(refused, table, this.#id), attempt.changes);
-    if (this.#open.mayLand) this.#open.settleAndClear(await this.look(reader.readPages(this.#id, [])));
+    if (this.open.mayLand) this.open.settleAndClear(await this.look(reader.readPages(this.#id, [])));
   }
 
   /** Throttled changes, or nodes that they need: the pause and the callers hear it. */
@@ -143,7 +133,7 @@ export class AttemptSender {
   /** Rule 7: such a refusal is final. For size one forced split comes first. */
   #giveUp(attempt: Attempt, refused: Refused): void {
     const { table } = this.#core;
-    this.#open.withdraw(attempt);
+    this.open.withdraw(attempt);
     this.mustSplit = refused.reason === 'limit' && !this.mustSplit;
     if (!this.mustSplit) this.fail(attempt.changes, refusedError(refused, table, this.#id));
   }
@@ -167,8 +157,8 @@ export class AttemptSender {
       count(this.#core, 'unknownOutcomes');
     }
     const { base, changes } = attempt;
-    this.#open.settle(await this.look(reader.readPages(base.id, slotsToCommit(base, changes), base)));
+    this.open.settle(await this.look(reader.readPages(base.id, slotsToCommit(base, changes), base)));
     // Nobody got ahead of it: another attempt at once would be refused as this one was.
-    if (outcome.kind === 'refused' && this.#open.has(attempt)) this.trouble.failuresInARow += 1;
+    if (outcome.kind === 'refused' && this.open.has(attempt)) this.trouble.failuresInARow += 1;
   }
 }

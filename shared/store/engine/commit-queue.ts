@@ -7,7 +7,6 @@ import { sortChanges, type SortedChanges } from '../container/sort-changes.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes } from '../format/bytes.ts';
-import type { Header } from '../format/header.ts';
 import { rootId } from '../format/ids.ts';
 import { count } from '../io/counters.ts';
 import type { Trouble } from '../io/retry.ts';
@@ -47,14 +46,9 @@ export class CommitQueue {
     this.#pauses = new Pauses(core.runtime, this.#trouble, () => this.isAwaited);
   }
 
-  /** The attempt that was sent and is not answered. */
-  get underWay(): AttemptSender['underWay'] {
-    return this.#committer.sender.underWay;
-  }
-
-  /** Open attempts among the commits that `now` counts beyond `before`. */
-  landedBetween(before: Header, now: Header): number {
-    return this.#committer.sender.landedBetween(before, now);
+  /** Knows the attempts that were sent. */
+  get sender(): AttemptSender {
+    return this.#committer.sender;
   }
 
   /** `retired`: the right neighbour, to be absorbed before other commits (rule 27). */
@@ -95,7 +89,7 @@ export class CommitQueue {
   }
 
   get #trouble(): Trouble {
-    return this.#committer.sender.trouble;
+    return this.sender.trouble;
   }
 
   get #areHints(): boolean {
@@ -111,7 +105,7 @@ export class CommitQueue {
   async #backOff(): Promise<void> {
     const pauseMs = this.#pauses.backoffMs(this.#doublings, this.#areHints);
     if (this.#areHints) return this.#pauses.untilWoken(pauseMs);
-    await this.#committer.sender.clearBefore(pauseMs);
+    await this.sender.clearBefore(pauseMs);
     await this.#pauses.whileAwaited(pauseMs);
   }
 
@@ -132,7 +126,7 @@ export class CommitQueue {
     this.#tried = undefined;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latest.known ?? (await this.#latest.read(reader.readUnknown(this.#id)));
-    this.#committer.sender.settle(snapshot);
+    this.sender.open.settle(snapshot);
     if (!this.#hasWork()) return;
     if (snapshot === undefined) return this.#sendFromMissing();
     if (this.#absorbing !== undefined) return this.#absorb(snapshot, this.#absorbing);
@@ -150,8 +144,7 @@ export class CommitQueue {
     this.#latest.endPageReads();
     this.#pauses.endRests();
     count(this.#core, 'cacheHits', group.length);
-    const { sender } = this.#committer;
-    this.#latest.noteCommit(await this.#committer.commit(snapshot, group), sender.hasLooked);
+    this.#latest.noteCommit(await this.#committer.commit(snapshot, group), this.sender.hasLooked);
   }
 
   /** A missing leaf lost its content to its left (rule 15); a branch is sought anew. */
@@ -178,11 +171,10 @@ export class CommitQueue {
       if (this.#isCarrying) await this.#latest.read(this.#core.reader.readPages(this.#id, []));
       return;
     }
-    this.#committer.sender.settle(base.left);
+    this.sender.open.settle(base.left);
     // A copy is no place to write to before it is linked: what is not for this commit waits.
     const { here } = this.#sorted(base.joined);
-    const { sender } = this.#committer;
-    this.#latest.noteCommit(await this.#committer.commit(base.left, here, base), sender.hasLooked);
+    this.#latest.noteCommit(await this.#committer.commit(base.left, here, base), this.sender.hasLooked);
   }
 
   /** Afterwards the container is read again: there is more of it, or less. */

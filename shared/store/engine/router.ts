@@ -58,12 +58,12 @@ export class Router implements Routes {
 
   /** Open attempts among the commits that `now` counts beyond `before`. */
   landedBetween({ id, header }: Snapshot, now: Header): number {
-    return this.#queues.get(id)?.landedBetween(header, now) ?? 0;
+    return this.#queues.get(id)?.sender.open.landedBetween(header, now) ?? 0;
   }
 
   /** Caches a commit of this process that is not answered yet, if a read showed it. */
   recognise(id: EntityId, observed: Observation | undefined): void {
-    const attempt = this.#queues.get(id)?.underWay;
+    const attempt = this.#queues.get(id)?.sender.underWay;
     if (attempt === undefined || observed?.lastCommit !== attempt.id) return;
     const { version, seen } = observed;
     this.#core.cache.offer({ id, version, header: attempt.header, lastCommit: attempt.id, seen });
