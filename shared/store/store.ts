@@ -73,7 +73,6 @@ class ContainerStore implements Store {
   readonly #given: Driver;
   readonly #driver;
   readonly #shared: Omit<StoreShared, 'tag'>;
-  readonly #deadlines: Deadlines;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
   readonly #engines = new Map<string, Engine>();
   readonly #timeoutMs: number;
@@ -91,12 +90,11 @@ class ContainerStore implements Store {
     this.#timeoutMs = timeoutMs;
     const readLimit = new RequestLimit(runtime, inFlightMax);
     this.#driver = withRetry(options.driver, runtime, () => readLimit.noteThrottledTry());
-    this.#deadlines = new Deadlines(runtime, timeoutMs);
     this.#shared = {
       runtime,
       clock: new Clock(runtime),
       cache: new ContainerCache(cacheBytesMax),
-      deadlines: this.#deadlines,
+      deadlines: new Deadlines(runtime, timeoutMs),
       readLimit,
       writeLimit: new RequestLimit(runtime, inFlightMax),
       commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
@@ -122,7 +120,7 @@ class ContainerStore implements Store {
     const engine = this.#engines.get(name) ?? this.#newEngine(subject);
     this.#engines.set(name, engine);
     const { order, groupBy } = root.header;
-    const shared = { deadlines: this.#deadlines, admission: this.#admission };
+    const shared = { deadlines: this.#shared.deadlines, admission: this.#admission };
     return new StoredTable<V, In>({ engine, order, groupBy, isNew, codec, schema, ttlMs, ...shared });
   }
 
@@ -192,19 +190,19 @@ class ContainerStore implements Store {
     const { runtime } = this.#shared;
     const untilMs = runtime.monotonicMs() + CLOSE_MS;
     while (this.#isBusy() && runtime.monotonicMs() < untilMs) await runtime.sleep(10);
-    this.#deadlines.close(new StoreError('aborted', 'the store was closed'));
+    this.#shared.deadlines.close(new StoreError('aborted', 'the store was closed'));
     const others = openStores.get(this.#given)! - 1;
     openStores.set(this.#given, others);
     if (others === 0) await this.#given.close();
   }
 
   #isBusy(): boolean {
-    return this.#deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.isAwaited);
+    return this.#shared.deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.isAwaited);
   }
 
   #bounded<T>(options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {
     this.#assertOpen();
-    return this.#deadlines.bound(this.#deadlines.begin(options), work);
+    return this.#shared.deadlines.bound(this.#shared.deadlines.begin(options), work);
   }
 
   #newEngine(subject: Parameters<typeof createEngine>[1]): Engine {
@@ -222,9 +220,9 @@ class ContainerStore implements Store {
       this.#assertOpen();
       const call = new CallDriver(this.#driver);
       const engine = this.#newEngine({ table, driver: call.driver, containerBytesMax });
-      const deadline = this.#deadlines.begin({ ...options, timeoutMs: options?.timeoutMs ?? defaultMs });
+      const deadline = this.#shared.deadlines.begin({ ...options, timeoutMs: options?.timeoutMs ?? defaultMs });
       const prepared = () => loadHash().then(() => work(engine, call.ended));
-      return this.#deadlines.bound(
+      return this.#shared.deadlines.bound(
         deadline,
         () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
         (cause) => call.end(cause),

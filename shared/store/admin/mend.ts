@@ -54,13 +54,11 @@ const NOTHING: Content = { records: [], nextNumber: 0, lost: [], lostKeys: [], o
 export class Mender {
   readonly #context: RepairContext;
   readonly #engine: Engine;
-  readonly #table: string;
   readonly #saved = new Set<string>();
 
   constructor(context: RepairContext) {
     this.#context = context;
     this.#engine = context.engine;
-    this.#table = context.engine.table;
   }
 
   async mend(met: Met, sketch: Sketch): Promise<Mended> {
@@ -68,7 +66,7 @@ export class Mender {
     // A writer beside it may have mended it.
     if (entity?.version !== met.version && met.header !== undefined) return 'again';
     const { root } = sketch;
-    const remains = remainsOf(this.#table, entity, { incarnation: root.incarnation, container: met.container });
+    const remains = remainsOf(this.#engine.table, entity, { incarnation: root.incarnation, container: met.container });
     const { header } = remains;
     if (header !== undefined && header.state !== 'merged')
       return header.level === met.level ? this.#rewrite(entity, remains, { ...header, ...NO_PAGES }, sketch) : 'left';
@@ -83,11 +81,11 @@ export class Mender {
 
   /** Only the root says what a table is: it is made anew of its nodes and pages, if they agree. */
   async mendRoot(sketch: Sketch): Promise<Mended> {
-    const entity = await readStored(this.#engine, rootId(this.#table));
-    const own = ownHeader(this.#table, entity);
+    const entity = await readStored(this.#engine, rootId(this.#engine.table));
+    const own = ownHeader(this.#engine.table, entity);
     if (own !== undefined && own.state !== 'live') return 'left';
     const incarnation = own?.incarnation ?? this.#incarnationOf(entity, sketch);
-    const remains = remainsOf(this.#table, entity, { incarnation, container: ROOT_CONTAINER });
+    const remains = remainsOf(this.#engine.table, entity, { incarnation, container: ROOT_CONTAINER });
     sketch.keepOnly(incarnation);
     const base = own === undefined ? this.#freshRoot(remains, sketch) : { ...own, ...NO_PAGES };
     return this.#rewrite(entity, remains, base, sketch);
@@ -111,7 +109,7 @@ export class Mender {
     const [incarnation, another] = new Set(known);
     if (incarnation !== undefined && another === undefined) return incarnation;
     const message = 'nothing was changed: no page, and no single incarnation, tells what the lost root was of';
-    throw new StoreError('corrupt', message, { table: this.#table, container: rootId(this.#table) });
+    throw new StoreError('corrupt', message, { table: this.#engine.table, container: rootId(this.#engine.table) });
   }
 
   /**
@@ -156,7 +154,7 @@ export class Mender {
   /** Saves the container as it is, then writes it with all that is left of it. */
   async #rewrite(entity: Entity | undefined, remains: Remains, bare: Header, sketch: Sketch): Promise<Mended> {
     const engine = this.#engine;
-    const id = nodeId(this.#table, bare.incarnation, bare.container);
+    const id = nodeId(this.#engine.table, bare.incarnation, bare.container);
     const origin = entity && { id, version: entity.version };
     const attempt = drawAttempt(engine);
     const base = successor(bare, attempt);
@@ -184,7 +182,7 @@ export class Mender {
     this.#engine.cache.forget(id);
     if (outcome?.kind === 'written') return 'done';
     if (outcome?.kind === 'refused' && outcome.reason !== 'condition' && outcome.reason !== 'throttled')
-      throw refusedError(outcome, this.#table, id);
+      throw refusedError(outcome, this.#engine.table, id);
     return 'again';
   }
 

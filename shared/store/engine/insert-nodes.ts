@@ -69,7 +69,7 @@ async function sendInsert(core: EngineCore, write: Write): Promise<Sent> {
     const [outcome] = await sendWrites(core, [write]);
     sent.resolve({ seen, outcome });
     const isFailed = outcome?.kind !== 'written';
-    return { operations: 1, isThrottled: isFailed && outcome?.reason === 'throttled', isFailed };
+    return { isThrottled: isFailed && outcome?.reason === 'throttled', isFailed };
   });
   return sent.promise;
 }

@@ -21,18 +21,16 @@ interface RoundTrips {
 }
 
 export class WriteBatcher {
-  readonly #nowMs: () => number;
-  readonly #noteRoundTrip: RoundTrips['noteRoundTrip'];
   readonly #provider: Provider;
   readonly #limit: RequestLimit;
+  readonly #roundTrips: RoundTrips;
   /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
   readonly #waiting = new Map<EntityId, Waiting>();
 
-  constructor(provider: Provider, limit: RequestLimit, { runtime, noteRoundTrip }: RoundTrips) {
+  constructor(provider: Provider, limit: RequestLimit, roundTrips: RoundTrips) {
     this.#provider = provider;
     this.#limit = limit;
-    this.#nowMs = () => runtime.monotonicMs();
-    this.#noteRoundTrip = noteRoundTrip;
+    this.#roundTrips = roundTrips;
   }
 
   /** `isAlone`: only there a refusal is certain (rule 1). */
@@ -48,10 +46,11 @@ export class WriteBatcher {
   async #depart(): Promise<Reply | undefined> {
     const batch = this.#nextBatch();
     if (batch.length === 0) return undefined;
+    const { runtime, noteRoundTrip } = this.#roundTrips;
     const writes = batch.map(({ write }) => write);
     let isThrottled = false;
     let isFailed = true;
-    const sentMs = this.#nowMs();
+    const sentMs = runtime.monotonicMs();
     try {
       const outcomes = await sendWrites(this.#provider, writes, batch[0]?.operation);
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
@@ -59,7 +58,7 @@ export class WriteBatcher {
       isFailed = isThrottled || outcomes.some(({ kind }) => kind === 'unknown');
       if (!isFailed) {
         const ids = writes.map(({ id }) => id);
-        this.#noteRoundTrip(this.#nowMs() - sentMs, ids);
+        noteRoundTrip(runtime.monotonicMs() - sentMs, ids);
       }
     } catch (error) {
       for (const { outcome } of batch) outcome.reject(error);

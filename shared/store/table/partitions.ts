@@ -1,10 +1,10 @@
 // Cuts a table into about equal ranges. Any position is a good cut, so branches are trusted.
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
-import { StoreError, tableNotFound } from '../contract/errors.ts';
+import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
-import { nodeId, rootId } from '../format/ids.ts';
+import { nodeId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 import { encodeCursor } from './cursor.ts';
 
@@ -15,8 +15,7 @@ export async function partition(engine: Engine, count: number): Promise<string[]
   const { table } = engine;
   if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX)
     throw new StoreError('invalid', `count must be a whole number from 1 to ${PARTITIONS_MAX}`, { table });
-  const root = await engine.reader.readWhole(rootId(table));
-  if (root?.header.state !== 'live') throw tableNotFound(table);
+  const root = await engine.tree.root.get(true);
   const { order, incarnation } = root.header;
   const cuts = evenly(await separators(engine, root, count), count);
   return [EMPTY_BYTES, ...cuts].map((from, index) =>
