@@ -1,5 +1,6 @@
 // Mends one container in its place by one write, on condition of what was read. Links stay, so a
 // repair may end anywhere, and another one goes on.
+import { entryRecord } from '../container/branch.ts';
 import type { CheckValue } from '../container/check.ts';
 import {
   namesAny,
@@ -225,9 +226,6 @@ export class Mender {
 }
 
 function numbered(children: readonly Start[], nextNumber: number): Pick<Salvage, 'records' | 'nextNumber'> {
-  const plain = { expiresAtMs: undefined, codec: 0 };
-  const records = children.map(({ low, container }, index) => {
-    return { key: low, version: nextNumber + index, ...plain, value: Buffer.from(container, 'hex') };
-  });
+  const records = children.map((child, index) => entryRecord(child, nextNumber + index));
   return { records, nextNumber: nextNumber + children.length };
 }

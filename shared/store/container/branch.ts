@@ -5,6 +5,7 @@ import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { keyAt, lowerBound, type Page, recordAt, recordCount, recordsOf } from '../format/page.ts';
 import { beforeBound, type Position, positionsOf, type UpperBound } from '../format/position.ts';
+import type { StoredRecord } from '../format/record.ts';
 import { rowBefore } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
@@ -73,6 +74,11 @@ function childAt({ header: { pages, high } }: Snapshot, row: number, page: Page,
 
 /** A child and its separator. */
 export type RoutingEntry = Pick<Child, 'low' | 'child'>;
+
+/** A routing entry as its branch stores it. */
+export function entryRecord({ low, container }: Pick<Header, 'low' | 'container'>, version: number): StoredRecord {
+  return { key: low, version, expiresAtMs: undefined, codec: 0, value: Buffer.from(container, 'hex') };
+}
 
 /** All children of a whole branch with their separators, in order. */
 export function childrenOf(branch: Snapshot, table: string): RoutingEntry[] {

@@ -1,5 +1,5 @@
 // Evaluating changes, pure: from one snapshot to the page table of the next. It knows no writes.
-import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
+import { compareBytes } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
 import {
   cutPage,
@@ -21,9 +21,9 @@ import {
   layerBounds,
   layersOf,
   type OwnedRow,
+  ownedRows,
   type Range,
   rowBefore,
-  rowsIn,
   startingAt,
   tableOfLayers,
 } from './layers.ts';
@@ -168,18 +168,14 @@ class Layout {
   /** All but the records of the range; in one layer if all are to be merged. */
   without(range: Range): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
     const { header } = this.#snapshot;
-    const layers = layersOf(header);
+    const layers = layersOf(header).map((rows) => ownedRows(rows, header.high));
     if (this.#rules.mergesAll)
-      return this.#inOneLayer(layers.map((rows) => this.#ownedRows(rows).map((row) => this.#restOf(row, range))));
+      return this.#inOneLayer(layers.map((rows) => rows.map((row) => this.#restOf(row, range))));
     const left = layers.map((rows, layer) => {
-      const rest = this.#ownedRows(rows).flatMap((row) => this.#rowsWithout(row, range, layer === 0));
+      const rest = rows.flatMap((row) => this.#rowsWithout(row, range, layer === 0));
       return startingAt(rest, header.low);
     });
     return tableOfLayers(left);
-  }
-
-  #ownedRows(rows: readonly PageRef[]): OwnedRow[] {
-    return rowsIn(rows, this.#snapshot.header.high, { from: EMPTY_BYTES, end: undefined });
   }
 
   #rowsWithout(row: OwnedRow, range: Range, isBase: boolean): Row[] {

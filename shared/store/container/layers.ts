@@ -54,10 +54,16 @@ export interface OwnedRow {
   readonly high: UpperBound;
 }
 
-/** A layer's rows that may hold records of the range. `high`: the node's. */
+/** A layer's rows with their bounds. `high`: the node's. */
+export function ownedRows(refs: readonly PageRef[], high: UpperBound): OwnedRow[] {
+  return refs.map((ref, row) => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? high }));
+}
+
+/** As `ownedRows`, only those that may hold records of the range. */
 export function rowsIn(refs: readonly PageRef[], high: UpperBound, { from, end }: Range): OwnedRow[] {
-  const rows = refs.map((ref, row): OwnedRow => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? high }));
-  return rows.filter((row, index) => !isNotAbove(row.high, from) && (index === 0 || beforeBound(row.low, end)));
+  return ownedRows(refs, high).filter(
+    (row, index) => !isNotAbove(row.high, from) && (index === 0 || beforeBound(row.low, end)),
+  );
 }
 
 /** The first of a page's records within the range, and the first behind it. */

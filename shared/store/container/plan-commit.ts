@@ -8,7 +8,7 @@ import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { sumsOf } from './page-sums.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
-import { fits, PATCH_SHARE, sizesOf } from './size.ts';
+import { fits, fitsWhole, PATCH_SHARE, sizesOf } from './size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
 import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
 import { besideGroup, cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
@@ -101,9 +101,7 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
   const { inserts, left } = planSplit(input, { layers, lows }, nextNumber, rules);
   const plan = { inserts, left: roomyOrBare(left, rules) };
   const nodes = [...plan.inserts, plan.left];
-  return nodes.every((node) => fits(sizesOf(node, encodeHeader(node).length, rules.limits).live, rules.limits, 1))
-    ? plan
-    : undefined;
+  return nodes.every((node) => fitsWhole(node, rules.limits)) ? plan : undefined;
 }
 
 /** The names of the last split only help others: where space is scarce the header goes without. */

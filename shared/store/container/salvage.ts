@@ -2,7 +2,7 @@
 import type { PartName } from '../contract/driver.ts';
 import { asName, compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { openEnvelope, openPage } from '../format/envelope.ts';
-import { encodeHeader, type Header } from '../format/header.ts';
+import type { Header } from '../format/header.ts';
 import { pagePart, slotOfPart } from '../format/ids.ts';
 import { cutPage, lowBetween, type Page, pageFrom, recordsOf } from '../format/page.ts';
 import { beforeBound, decodeKey, groupOf, type Position, positionsOf, within } from '../format/position.ts';
@@ -11,7 +11,7 @@ import { type CheckValue, type Stretch, valueFault } from './check.ts';
 import { layersOf } from './layers.ts';
 import type { CommitRules } from './plan-commit.ts';
 import { sealPage } from './seal-page.ts';
-import { fits, sizesOf } from './size.ts';
+import { fitsWhole } from './size.ts';
 import { addressOf } from './snapshot.ts';
 
 /** A container as it is stored. Without a readable header only its pages tell what it held. */
@@ -162,7 +162,7 @@ export function nodesOf(
   for (const [index, piece] of pieces.entries()) {
     const low = index === 0 ? base.low : lowBetween(pieces[index - 1]!, piece, base, positionOf);
     const grown = withPage(node, piece, low, rules);
-    if (node.pages.length === 0 || isRoomy(grown, rules) || isWithinGroup(low, base)) {
+    if (node.pages.length === 0 || fitsWhole(grown, rules.limits) || isWithinGroup(low, base)) {
       node = grown;
       continue;
     }
@@ -181,10 +181,6 @@ function withPage(node: Header, page: Page, low: Position, rules: CommitRules): 
   const { pages, nextNumber: number } = node;
   const sealed = sealPage(page, node, { low, slot: pages.length, number }, rules);
   return { ...node, pages: [...pages, sealed], nextNumber: number + 1 };
-}
-
-function isRoomy(node: Header, { limits }: CommitRules): boolean {
-  return fits(sizesOf(node, encodeHeader(node).length, limits).live, limits, 1);
 }
 
 /** Rule 34: no leaf begins there. */

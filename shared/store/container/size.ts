@@ -2,7 +2,7 @@
 import { StoreError } from '../contract/errors.ts';
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { ID64_BYTES } from '../format/bytes.ts';
-import { type Header, HEADER_BYTES_MAX } from '../format/header.ts';
+import { encodeHeader, type Header, HEADER_BYTES_MAX } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { sumsOf } from './page-sums.ts';
 
@@ -59,4 +59,9 @@ export function fits(size: Size, limits: DriverLimits, share: number): boolean {
     size.chunks <= limits.chunksMax * share &&
     size.headerBytes <= HEADER_BYTES_MAX * share
   );
+}
+
+/** Whether the provider takes the node, written whole. */
+export function fitsWhole(node: Header, limits: DriverLimits): boolean {
+  return fits(sizesOf(node, encodeHeader(node).length, limits).live, limits, 1);
 }

@@ -6,6 +6,7 @@ import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
+import { entryRecord } from './branch.ts';
 import { isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
 import { movePage } from './move-page.ts';
 import { type PageRules, sealPage } from './seal-page.ts';
@@ -215,13 +216,7 @@ export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): H
 
 /** The routing entries of a grown root. */
 function branchPages(children: readonly Header[], root: Header, mover: Mover, rules: PageRules): PageRef[] {
-  const entries = children.map((child) => ({
-    key: child.low,
-    version: mover.takeNumber(),
-    expiresAtMs: undefined,
-    codec: 0,
-    value: Buffer.from(child.container, 'hex'),
-  }));
+  const entries = children.map((child) => entryRecord(child, mover.takeNumber()));
   return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
     sealPage(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: mover.takeNumber() }, rules),
   );
