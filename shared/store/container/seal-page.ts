@@ -1,14 +1,15 @@
-// From a page to its row: sealed at its address, measured, with its stored bytes at hand.
+// From a page to its row: sealed at its address, measured, with its stored bytes at hand. A page on
+// its way to another node, or another slot, keeps its content.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';
-import { toEnvelopeCompressed } from '../format/envelope.ts';
+import { moveSealed, type SealedPage, toEnvelopeCompressed } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Page, recordCount } from '../format/page.ts';
 import type { Position } from '../format/position.ts';
-import { addressOf } from './snapshot.ts';
+import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 /** Expanded bytes of a page. Measured: DECISIONS.md, 8. */
 const PAGE_BYTES = 8 * 1024;
@@ -71,4 +72,33 @@ export function layerCompression(bytes: number, { compression, pageBytes }: Page
 /** The row with the most chunks that its slot took since the last replace (rule 23). */
 export function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
   return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
+}
+
+/** The new place of a page: a slot of a node, under a number that is fresh there (rule 13). */
+interface Destination extends Omit<NewPageRow, 'low'> {
+  readonly node: Header;
+}
+
+/** In another envelope, or sealed anew. The page must be known. Throws `corrupt` if damaged. */
+export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: Destination, rules: PageRules): PageRef {
+  const { sealed } = ref.content;
+  if (sealed === undefined)
+    return sealPage(pageOf(from, ref, rules.table), node, { low: ref.low, slot, number }, rules);
+  let moved: SealedPage;
+  try {
+    moved = moveSealed(sealed, ref.crc, addressOf(node, slot, number));
+  } catch (error) {
+    // Forgets the bytes, as they are not the page's, and throws as a reader of it would.
+    peekPage(from, ref, rules.table);
+    throw error;
+  }
+  return {
+    ...ref,
+    slot,
+    number,
+    crc: moved.crc,
+    sealedBytes: moved.bytes.length,
+    chunksMost: chunksOf(moved.bytes.length, rules.limits),
+    content: new PageContent(moved.bytes, ref.content.page),
+  };
 }

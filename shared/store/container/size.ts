@@ -4,7 +4,6 @@ import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { ID64_BYTES } from '../format/bytes.ts';
 import { encodeHeader, type Header, HEADER_BYTES_MAX } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { sumsOf } from './page-sums.ts';
 
 /** Below, the header and what travels with it outweigh the records of a container. */
 const CONTAINER_BYTES_LEAST = 16 * 1024;
@@ -25,6 +24,30 @@ export function containerBytesMaxOf(given: number | undefined, { provider, entit
   if (Number.isInteger(given) && given >= CONTAINER_BYTES_LEAST && given <= entityBytesMax) return given;
   const range = `a whole number from ${CONTAINER_BYTES_LEAST} to ${entityBytesMax}, the largest container of ${provider}`;
   throw new StoreError('invalid', `containerBytesMax must be ${range}`);
+}
+
+/** The sums of a page table. */
+interface PageSums {
+  readonly sealedBytes: number;
+  readonly records: number;
+  /** The most chunks that their slots took since the entity's last insert or replace. */
+  readonly chunksMost: number;
+}
+
+/** By the array of rows, which never changes: computed once for each version. */
+const known = new WeakMap<readonly PageRef[], PageSums>();
+
+export function sumsOf(pages: readonly PageRef[]): PageSums {
+  const before = known.get(pages);
+  if (before !== undefined) return before;
+  const sums = { sealedBytes: 0, records: 0, chunksMost: 0 };
+  for (const { sealedBytes, records, chunksMost } of pages) {
+    sums.sealedBytes += sealedBytes;
+    sums.records += records;
+    sums.chunksMost += chunksMost;
+  }
+  known.set(pages, sums);
+  return sums;
 }
 
 /** By the provider's formula: `live`, and `taken` until the next replace. */

@@ -8,7 +8,7 @@ import { decodeHeader, encodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/ids.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page.ts';
-import { sumsOf } from './page-sums.ts';
+import { sumsOf } from './size.ts';
 
 /** Fewer bytes of pages cost less than a second request for one that is needed too. */
 export const SMALL_BYTES = 32 * 1024;

@@ -8,8 +8,7 @@ import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCoun
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
 import { entryRecord } from './branch.ts';
 import { isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
-import { movePage } from './move-page.ts';
-import { type PageRules, sealPage } from './seal-page.ts';
+import { movePage, type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';

@@ -1,17 +1,21 @@
-// Makes actions of puts, updates, touches and deletes. The engine decides a conditional one from
-// the record.
+// Makes actions of puts, updates, touches and deletes, also of a batch's. The engine decides a
+// conditional one from the record.
 import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
 import type { UpdateItem } from '../contract/api.ts';
-import { DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
+import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { StandardSchema } from '../contract/standard-schema.ts';
+import type { SchemaIssue, StandardSchema } from '../contract/standard-schema.ts';
 import { compareBytes } from '../format/bytes.ts';
+import { encodeKey, groupOf } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
-import { validated } from './schema.ts';
+import { pathStep } from './check-value.ts';
 import { decodeEntry, encodeValue, matches, type ValueContext } from './values.ts';
 
 /** The last moment a Date can hold, and below the largest varint. */
 const LATEST_MS = 8.64e15;
+
+/** One commit evaluates them without a pause: some 20 ms. */
+const BATCH_ITEMS_MAX = 5_000;
 
 export interface ActionContext extends ValueContext {
   readonly wallMs: () => number;
@@ -106,6 +110,32 @@ export function prepareDelete({ table }: ActionContext, { key, ifVersion }: Dele
   return { action, bytes: 0 };
 }
 
+/** Throws `invalid` for items of two groups or twice one key, `too_large` for too many. */
+export function checkBatch(items: readonly BatchItem<unknown>[], groupBy: string | undefined, table: string): void {
+  if (groupBy === undefined)
+    throw new StoreError('invalid', 'a batch needs a table that was created with groupBy', { table });
+  if (items.length > BATCH_ITEMS_MAX)
+    throw new StoreError('too_large', `a batch has at most ${BATCH_ITEMS_MAX} items: send smaller ones`, { table });
+  const keys = new Set<string>();
+  const [first = { key: '' }] = items;
+  for (const { key } of items) {
+    const [group, other] = [first.key, key].map((each) => groupOf(encodeKey(each, table), groupBy));
+    if (compareBytes(group!, other!) !== 0) {
+      const names = `${JSON.stringify(first.key)} and ${JSON.stringify(key)}`;
+      throw new StoreError('invalid', `a batch is of one group, but ${names} are of two`, { table, key });
+    }
+    if (keys.has(key)) throw new StoreError('invalid', 'a batch has each key once', { table, key });
+    keys.add(key);
+  }
+}
+
+export function prepareItem(context: ActionContext, item: BatchItem<unknown>): Prepared {
+  if (item.delete !== true) return preparePut(context, item);
+  const { key, delete: _delete, ifVersion: _ifVersion, ...others } = item;
+  if (Object.values(others).every((one) => one === undefined)) return prepareDelete(context, item);
+  throw new StoreError('invalid', 'a deletion takes ifVersion alone', { table: context.table, key });
+}
+
 function removing(current: StoredRecord | undefined): Decision {
   return current === undefined ? NOTHING : { kind: 'remove' };
 }
@@ -143,4 +173,24 @@ export function checkTtl(ttlMs: number | undefined, where: { table: string; key?
 
 function conflict(message: string, where: { table: string; key: string }): Decision {
   return { kind: 'none', error: new StoreError('conflict', message, where) };
+}
+
+/** The value as the schema makes it. Throws `invalid`, or a TypeError if it is asynchronous. */
+function validated(schema: StandardSchema | undefined, value: unknown, where: { table: string; key: string }): unknown {
+  if (schema === undefined) return value;
+  const result = schema['~standard'].validate(value);
+  if (result instanceof Promise) {
+    // Nothing else would handle its rejection.
+    result.catch(() => undefined);
+    throw new TypeError('the schema of a table must be synchronous: await such checks before the call');
+  }
+  if (result.issues === undefined) return result.value;
+  throw new StoreError('invalid', refusal(result.issues), { ...where, cause: result.issues });
+}
+
+function refusal(issues: readonly SchemaIssue[]): string {
+  const [first, ...others] = issues;
+  const path = (first?.path ?? []).map((step) => pathStep(typeof step === 'object' ? step.key : step));
+  const more = others.length === 0 ? '' : ` (${others.length} more in the cause)`;
+  return `the schema refuses value${path.join('')}: ${first?.message}${more}`;
 }

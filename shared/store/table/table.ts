@@ -23,13 +23,14 @@ import { decodeKey } from '../format/position.ts';
 import { traceOperation } from '../system/tracing.ts';
 import {
   type ActionContext,
+  checkBatch,
   prepareDelete,
+  prepareItem,
   preparePut,
   prepareTouch,
   prepareUpdate,
   type Prepared,
 } from './actions.ts';
-import { checkBatch, prepareItem } from './batch.ts';
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { countFirstLeaf, sumOverLeaves } from './leaf-ranges.ts';

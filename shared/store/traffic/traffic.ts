@@ -1,12 +1,11 @@
 // One process's estimates of containers' traffic: a wrong one costs a request, never a record.
 import { LRUCache } from 'lru-cache';
-import { sumsOf } from '../container/page-sums.ts';
+import { sumsOf } from '../container/size.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import { nodesForTraffic } from '../container/when-to-split.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { hasTimeFor, isBusy } from './process-load.ts';
 import { ContainerTraffic, HORIZON_MS } from './container-traffic.ts';
 import { Rate } from './rate.ts';
 import { RoundTrip } from './round-trip.ts';
@@ -30,6 +29,11 @@ const COMMIT_READS = 3;
 const NEAR_MS = 4;
 /** A near reply that takes longer may be lost: no check waits for it any more. */
 const NEAR_WAIT_MS = 100;
+
+/** Above this share sharing requests gains more than sending more of them. */
+const BUSY_SHARE = 0.7;
+/** More containers mean more commits: their work may take this much of the time. */
+const WORK_MAX = 0.9;
 
 /** How soon requests of one kind are answered that have the way to themselves. */
 interface Way {
@@ -133,7 +137,7 @@ export class Traffic {
   /** Whether checks wait for one sent at `sentMs`, and share the next request. */
   sharesChecks(sentMs: number): boolean {
     const isDueSoon = isNear(this.#ways.reads) && this.#nowMs - sentMs < NEAR_WAIT_MS;
-    return isDueSoon || isBusy(this.#runtime);
+    return isDueSoon || this.#runtime.busyShare() > BUSY_SHARE;
   }
 
   /** Whether the container's commits go alone: in a batch a refusal proves nothing (rule 1). */
@@ -183,7 +187,7 @@ export class Traffic {
 
   /** Whether there is time for a commit a call: more never come of more containers. */
   get #mayCommitEachCall(): boolean {
-    return hasTimeFor(Math.max(1, this.#ownCalls / Math.max(1, this.#ownCommits)), this.#runtime);
+    return this.#runtime.busyShare() * Math.max(1, this.#ownCalls / Math.max(1, this.#ownCommits)) < WORK_MAX;
   }
 
   /** How long a commit is under way: some providers let those of one entity stand in line. */
