@@ -42,8 +42,7 @@ export interface Observation {
 /** A read that has not been sent yet: anyone may still join it. */
 interface Pending {
   readonly id: EntityId;
-  parts: readonly PartName[];
-  isWhole: boolean;
+  parts: ReadRequest['parts'];
   /** The next departure may take it. Others wait for the end of a check, for a while. */
   isDue: boolean;
   /** The call that asked first. */
@@ -124,24 +123,16 @@ export class Reader {
     return snapshot;
   }
 
-  #request(id: EntityId, parts: 'all' | readonly PartName[], latest?: Snapshot): Promise<Observation | undefined> {
+  #request(id: EntityId, parts: ReadRequest['parts'], latest?: Snapshot): Promise<Observation | undefined> {
     let pending = this.#pending.get(id);
     if (pending === undefined) {
       const reply = Promise.withResolvers<Observation | undefined>();
-      const isWhole = parts === 'all';
-      pending = {
-        id,
-        parts: isWhole ? [] : parts,
-        isWhole,
-        isDue: false,
-        latest,
-        reply,
-        operation: currentOperation(),
-      };
+      pending = { id, parts, isDue: false, latest, reply, operation: currentOperation() };
       this.#pending.set(id, pending);
-    } else if (parts === 'all') pending.isWhole = true;
+    } else if (parts === 'all') pending.parts = 'all';
     // Checks all ask for the same list: nothing is to be added then.
-    else if (parts !== pending.parts) pending.parts = [...new Set([...pending.parts, ...parts])];
+    else if (pending.parts !== 'all' && parts !== pending.parts)
+      pending.parts = [...new Set([...pending.parts, ...parts])];
     pending.latest ??= latest;
     if (!pending.isDue) this.#departUnlessParked(pending);
     return pending.reply.promise;
@@ -190,7 +181,7 @@ export class Reader {
     const checked = batch.filter(isCheck).map(({ id }) => id);
     const seen = this.#context.clock.now();
     for (const id of checked) this.#checking.set(id, seen.monotonicMs);
-    const requests = batch.map(({ id, parts, isWhole }): ReadRequest => ({ id, parts: isWhole ? 'all' : parts }));
+    const requests = batch.map(({ id, parts }): ReadRequest => ({ id, parts }));
     try {
       const entities = await sendReads(this.#context, requests, batch[0]?.operation);
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
@@ -215,7 +206,7 @@ export class Reader {
     for (const pending of this.#pending.values()) {
       if (!pending.isDue) continue;
       const isFull = batch.length === readsMax || bytes >= BATCH_BYTES;
-      if (isFull || pending.isWhole !== (batch[0] ?? pending).isWhole) {
+      if (isFull || isForAll(pending) !== isForAll(batch[0] ?? pending)) {
         this.#callDeparture();
         if (isFull) break;
       } else if (this.#mayDepart(pending)) {
@@ -228,11 +219,12 @@ export class Reader {
   }
 
   /** Bytes that the reply will bring of it, about. */
-  #bytesOf({ id, parts, isWhole, latest }: Pending): number {
+  #bytesOf({ id, parts, latest }: Pending): number {
     const header = (latest ?? this.#context.cache.get(id))?.header;
     const wholeBytes = header === undefined ? this.#usualBytes : pageBytesOf(header);
+    if (parts === 'all') return HEADER_BYTES + wholeBytes;
     const pagesAsked = Math.max(0, parts.length - HEADER_PARTS.length);
-    return HEADER_BYTES + (isWhole ? wholeBytes : (wholeBytes * pagesAsked) / (header?.pages.length || 1));
+    return HEADER_BYTES + (wholeBytes * pagesAsked) / (header?.pages.length || 1);
   }
 
   #deliver(pending: Pending, entity: Entity | undefined, seen: Moment): void {
@@ -258,8 +250,9 @@ export class Reader {
   #observe(pending: Pending, entity: Entity, seen: Moment): Observation {
     const { cache, table } = this.#context;
     const { version } = entity;
+    const { parts } = pending;
     const cached = cache.get(entity.id);
-    if (!pending.isWhole && !pending.parts.includes(HEADER_PART)) {
+    if (parts !== 'all' && !parts.includes(HEADER_PART)) {
       const stored = entity.parts.get(COMMIT_PART);
       const lastCommit = stored?.length === ID64_BYTES ? id64(stored) : undefined;
       const observed = { version, lastCommit, seen, snapshot: undefined };
@@ -271,21 +264,25 @@ export class Reader {
     // A commit of this process may lie in between: the cache alone knows of it.
     this.#note(cached, read.header, seen);
     if (read.header !== known?.header) this.#usualBytes += (pageBytesOf(read.header) - this.#usualBytes) * BYTES_WEIGHT;
-    const asked = new Set(pending.isWhole ? [] : pending.parts.map(slotOfPart));
+    const asked = parts === 'all' ? undefined : new Set(parts.map(slotOfPart));
     for (const { slot, content } of read.header.pages) {
-      if (content.isKnown || !(pending.isWhole || asked.has(slot))) continue;
+      if (content.isKnown || asked?.has(slot) === false) continue;
       content.forget(new StoreError('corrupt', `page ${slot} is missing`, { table, container: entity.id }));
     }
     const offered = cache.offer(read);
     // A later commit may be known by fewer of its pages than this reply brought.
-    const snapshot = pending.isWhole && !isWhole(offered.header) ? read : offered;
+    const snapshot = parts === 'all' && !isWhole(offered.header) ? read : offered;
     return { version, lastCommit: read.lastCommit, seen, snapshot };
   }
 }
 
 /** Whether it asks for the last commit alone. */
-function isCheck({ parts, isWhole }: Pending): boolean {
-  return !isWhole && parts.length === 1 && parts[0] === COMMIT_PART;
+function isCheck({ parts }: Pending): boolean {
+  return parts.length === 1 && parts[0] === COMMIT_PART;
+}
+
+function isForAll({ parts }: Pending): boolean {
+  return parts === 'all';
 }
 
 function isSameBound(one: UpperBound, other: UpperBound): boolean {
