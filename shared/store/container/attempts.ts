@@ -1,7 +1,7 @@
 // Attempts and their settling (rules 3 and 4): an attempt is one try at a commit. If it landed it
 // is exactly commit number base + 1 of its container; a read of that container tells, and nothing
 // else does.
-import { type StoreError, unknownOutcome } from '../contract/errors.ts';
+import { StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
 import { decodeKey } from '../format/position.ts';
@@ -141,8 +141,10 @@ export function failAll(changes: readonly Change[], error: unknown, table: strin
 }
 
 /** The error of a change that was sent and could not be settled. */
-export function unknownFate({ key, sentTo, whole }: Change, table: string, cause?: unknown): StoreError {
-  return unknownOutcome(table, sentTo, whole?.kind === 'clear' ? undefined : decodeKey(key), cause);
+export function unknownFate(change: Change, table: string, cause?: unknown): StoreError {
+  const key = change.whole?.kind === 'clear' ? undefined : decodeKey(change.key);
+  const message = 'the write was sent and its fate is not known: read the record before deciding what to do';
+  return new StoreError('unknown', message, { table, key, container: change.sentTo, cause });
 }
 
 function close(attempt: Attempt): void {

@@ -95,16 +95,6 @@ export function refusedError({ reason, cause }: Refused, table: string, containe
   return new StoreError(code, `nothing was written: ${message}`, { ...details, retryable, retryAfterMs });
 }
 
-export function unknownOutcome(
-  table: string,
-  container: EntityId | undefined,
-  key: string | undefined,
-  cause?: unknown,
-): StoreError {
-  const message = 'the write was sent and its fate is not known: read the record before deciding what to do';
-  return new StoreError('unknown', message, { table, key, container, cause });
-}
-
 /** Rethrows a TypeError: misuse. An unforeseen error becomes `unavailable`, not retryable. */
 export function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;

@@ -38,8 +38,8 @@ export async function lookForRecords(
   for (let reads = 1; reads <= PAGE_READS_MAX; reads += 1) {
     const read = await readFor(engine, id, latest, request);
     if (read === undefined) return undefined;
-    const unread = pagesToLookUp(read, request.positions);
-    const isReadFully = unread.every(({ content }) => content.damage !== undefined);
+    const pages = pagesFor(read, request.positions);
+    const isReadFully = pages.every(({ content }) => content.isKnown || content.damage !== undefined);
     if (isReadFully && read.seen.tick > request.begunTick) return read;
     latest = read;
   }
@@ -125,10 +125,6 @@ function pagesFor(snapshot: Snapshot, positions: readonly Position[]): PageRef[]
     for (const ref of rowsFor(header, position)) refs.add(ref);
   }
   return [...refs];
-}
-
-function pagesToLookUp(snapshot: Snapshot, positions: readonly Position[]): PageRef[] {
-  return pagesFor(snapshot, positions).filter(({ content }) => !content.isKnown);
 }
 
 /** The live record with this key in a leaf that owns its position. */

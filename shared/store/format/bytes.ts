@@ -45,6 +45,14 @@ export function compareRange(a: Uint8Array, start: number, end: number, b: Uint8
   return length - b.length;
 }
 
+/** How many bytes both begin with. */
+export function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
+  const most = Math.min(a.length, b.length);
+  let shared = 0;
+  while (shared < most && a[shared] === b[shared]) shared += 1;
+  return shared;
+}
+
 /** Also the empty position. */
 export const EMPTY_BYTES: Uint8Array = Buffer.alloc(0);
 

@@ -1,5 +1,5 @@
 // A header's page table (FORMAT.md, "Header"). A low shares its beginning with the one before.
-import { type ByteReader, type ByteWriter, readMany } from './bytes.ts';
+import { type ByteReader, type ByteWriter, readMany, sharedPrefix } from './bytes.ts';
 import { PageContent } from './page-content.ts';
 import type { Position } from './position.ts';
 
@@ -96,13 +96,6 @@ function writeRow(writer: ByteWriter, ref: PageRef, previous: Position): void {
   writer.u32(ref.crc);
   writer.u8(ref.compression | (ref.mayHoldDead ? 0 : ALL_LIVE));
   writer.varint(ref.chunksMost);
-}
-
-function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
-  const most = Math.min(a.length, b.length);
-  let shared = 0;
-  while (shared < most && a[shared] === b[shared]) shared += 1;
-  return shared;
 }
 
 /** `low`: the container's. */

@@ -1,7 +1,7 @@
 // Positions of keys (FORMAT.md, "Positions"): unsigned bytes; the empty one comes first.
 import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
-import { asBuffer, compareBytes, compareRange } from './bytes.ts';
+import { asBuffer, compareBytes, compareRange, sharedPrefix } from './bytes.ts';
 
 const KEY_BYTES_MAX = 1_024;
 const HASH_BYTES = 8;
@@ -84,9 +84,7 @@ export function beforeBound(position: Position, high: UpperBound): boolean {
 
 /** The shortest position above `left`, up to `right`. Keeps page tables and branches small. */
 export function separatorBetween(left: Position, right: Position): Position {
-  let common = 0;
-  while (common < left.length && left[common] === right[common]) common += 1;
-  return Buffer.from(right.subarray(0, common + 1));
+  return Buffer.from(right.subarray(0, sharedPrefix(left, right) + 1));
 }
 
 /** The first position after `position`. */
