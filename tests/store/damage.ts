@@ -3,7 +3,7 @@ import type { Driver, Entity, EntityId, PartName, Write } from '../../shared/sto
 import { layersOf } from '../../shared/store/container/layers.ts';
 import { pageOf } from '../../shared/store/container/snapshot.ts';
 import { nodesPrefix, pagePart, rootId } from '../../shared/store/format/ids.ts';
-import { recordAt, recordCount } from '../../shared/store/format/page.ts';
+import { recordsOf } from '../../shared/store/format/page.ts';
 import { decodeKey } from '../../shared/store/format/position.ts';
 import type { MemoryState } from '../../shared/drivers/memory.ts';
 import { leavesOf } from './rules/structure.ts';
@@ -79,10 +79,8 @@ export function placesOf(entities: readonly Entity[], table: string): Map<string
   const places = new Map<string, Pick<Damage, 'id' | 'part'>>();
   for (const leaf of leavesOf(state, table))
     for (const layer of layersOf(leaf.header))
-      for (const ref of layer) {
-        const page = pageOf(leaf, ref, table);
-        for (let index = 0; index < recordCount(page); index += 1)
-          places.set(decodeKey(recordAt(page, index).key), { id: leaf.id, part: pagePart(ref.slot) });
-      }
+      for (const ref of layer)
+        for (const { key } of recordsOf(pageOf(leaf, ref, table)))
+          places.set(decodeKey(key), { id: leaf.id, part: pagePart(ref.slot) });
   return places;
 }

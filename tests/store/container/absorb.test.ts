@@ -19,7 +19,7 @@ import { commitIdAt, encodeHeader, type Header } from '../../../shared/store/for
 import { nodeId } from '../../../shared/store/format/ids.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { recordAt, recordCount } from '../../../shared/store/format/page.ts';
+import { recordsOf } from '../../../shared/store/format/page.ts';
 import { within } from '../../../shared/store/format/position.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
 import { after, ATTEMPT, evaluated, expectModel, KEYS, type Model, planInput, randomChanges } from './changes.ts';
@@ -39,16 +39,12 @@ function stored({ id, parts }: Write): Snapshot {
 }
 
 /** The records of each layer in order, tombstones too, as `key version codec`. */
-function recordsOf(snapshot: Snapshot): string[][] {
-  return layersOf(snapshot.header).map((rows) => rows.flatMap((ref) => recordsIn(snapshot, ref)));
-}
-
-function recordsIn(snapshot: Snapshot, ref: PageRef): string[] {
-  const page = peekPage(snapshot, ref, TABLE);
-  return Array.from({ length: recordCount(page) }, (_, index) => {
-    const { key, version, codec } = recordAt(page, index);
-    return `${Buffer.from(key).toString()} ${version} ${codec}`;
-  });
+function layersIn(snapshot: Snapshot): string[][] {
+  return layersOf(snapshot.header).map((rows) =>
+    rows
+      .flatMap((ref) => recordsOf(peekPage(snapshot, ref, TABLE)))
+      .map(({ key, version, codec }) => `${Buffer.from(key).toString()} ${version} ${codec}`),
+  );
 }
 
 /** The same content as memory may have it: stored, expanded, or both. */
@@ -109,7 +105,7 @@ describe('rule 27: two leaves joined', () => {
   test('have the records of both, layer by layer, own both ranges, and are otherwise the left one', async () => {
     await forPairs(({ left, right, model }) => {
       const joined = joinedSnapshot(left, right, RULES);
-      expect(recordsOf(joined)).toEqual(inTurn(recordsOf(left), recordsOf(right)));
+      expect(layersIn(joined)).toEqual(inTurn(layersIn(left), layersIn(right)));
       expectModel(joined, model, NOW_MS, KEYS);
       expect({ ...joined, header: undefined }).toEqual({ ...left, header: undefined });
       const { container, commitCount, commitIds, origin } = left.header;
@@ -214,7 +210,7 @@ test('rule 27: a copy holds what the retired leaf does, under a fresh id, and na
     const retired = { ...right, header: { ...right.header, commitIds: Buffer.from(ATTEMPT, 'hex') } };
     const copy = copyOf(retired, { attempt: ATTEMPT, nowMs: 7, container: COPY }, RULES);
     const next = stored(insertOf(nodeId(TABLE, copy.incarnation, COPY), copy, ATTEMPT));
-    expect(recordsOf(next)).toEqual(recordsOf(right));
+    expect(layersIn(next)).toEqual(layersIn(right));
     expectModel(next, model, NOW_MS, KEYS.slice(150));
     expect(next.header).toMatchObject({ state: 'live', container: COPY, low: MIDDLE, high: HIGH, right: BEYOND });
     expect(next.header).toMatchObject({ createdAtMs: 7, origin: { id: right.id, version: right.version } });

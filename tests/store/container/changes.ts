@@ -23,10 +23,14 @@ type PlanInput = Parameters<typeof planCommit>[0];
 /** For each key the byte that fills its value, and when it expires. */
 export type Model = Map<string, { readonly fill: number; readonly expiresAtMs: number | undefined }>;
 
-function change(key: string, action: Action): Change {
+export function change(
+  key: string,
+  action: Action,
+  more: Partial<ConstructorParameters<typeof Change>[0]> = {},
+): Change {
   const bytes = Buffer.from(key);
   const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, index: 0, sink: SINK } as const;
-  return new Change({ ...rest, position: bytes, key: bytes, action });
+  return new Change({ ...rest, position: bytes, key: bytes, action, ...more });
 }
 
 export function put(key: string, fill: number, expiresAtMs?: number): Change {

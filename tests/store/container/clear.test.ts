@@ -1,22 +1,19 @@
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
-import { Change } from '../../../shared/store/container/change.ts';
+import type { Change } from '../../../shared/store/container/change.ts';
 import { pagesToCommit } from '../../../shared/store/container/compaction.ts';
 import { rowsToCount } from '../../../shared/store/container/count.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
-import { after, evaluated, expectModel, leafOf, type Model, put, randomChanges } from './changes.ts';
+import { after, change, evaluated, expectModel, leafOf, type Model, put, randomChanges } from './changes.ts';
 import { hexId } from '../../support/ids.ts';
 import { snapshotWith, unread, withRows } from './nodes.ts';
 
 const KEYS = Array.from({ length: 400 }, (_, number) => `key-${String(number).padStart(3, '0')}`);
 
 function clear(from: string, end: string | undefined, incarnation = snapshotWith({}).header.incarnation): Change {
-  const position = Buffer.from(from);
   const whole = { kind: 'clear', end: end === undefined ? undefined : Buffer.from(end), incarnation } as const;
-  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, index: 0 } as const;
-  const sink = { settled: () => undefined };
-  return new Change({ ...rest, position, key: position, action: { kind: 'none' }, whole, sink });
+  return change(from, { kind: 'none' }, { whole });
 }
 
 /** The leaf with only those pages in memory that the change asks for. */

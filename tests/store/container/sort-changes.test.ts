@@ -1,9 +1,10 @@
 // Which of the changes that wait go into a container's next commit, and which belong elsewhere.
 import { expect, test } from 'vitest';
-import { Change } from '../../../shared/store/container/change.ts';
+import type { Change } from '../../../shared/store/container/change.ts';
 import { sortChanges } from '../../../shared/store/container/sort-changes.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
+import { change, remove } from './changes.ts';
 import { EMPTY_LEAF, TABLE } from './nodes.ts';
 
 const NODE: Header = { ...EMPTY_LEAF, low: Buffer.from('f'), high: Buffer.from('m'), right: hexId('cccccccccccccccc') };
@@ -19,28 +20,21 @@ function sorted(changes: readonly Change[], header = NODE, countMax = 10) {
   );
 }
 
-function put(key: string, options: Partial<ConstructorParameters<typeof Change>[0]> = {}): Change {
-  const position = Buffer.from(key);
-  const sink = { settled: () => undefined };
-  const rest = { order: 'key', level: 0, bytes: 0, begunTick: 0, index: 0 } as const;
-  return new Change({ ...rest, position, key: position, sink, action: () => ({ kind: 'remove' }), ...options });
-}
-
 test('a commit takes what lies in its container, in order of position, and no more than it may', () => {
-  const changes = ['k', 'g', 'z', 'f', 'a', 'h'].map((key) => put(key));
+  const changes = ['k', 'g', 'z', 'f', 'a', 'h'].map((key) => remove(key));
   expect(sorted(changes)).toEqual({ here: 'f g h k', right: 'z', restart: 'a' });
   expect(sorted(changes, NODE, 2)).toEqual({ here: 'g k', later: 'f h', right: 'z', restart: 'a' });
   expect(sorted(changes, { ...NODE, state: 'retired' })).toEqual({ gone: 'k g z f a h' });
 });
 
 test('the bytes of the changes bound a commit too', () => {
-  const large = ['f', 'g', 'h'].map((key) => put(key, { bytes: 3 * 1024 * 1024 }));
+  const large = ['f', 'g', 'h'].map((key) => change(key, { kind: 'remove' }, { bytes: 3 * 1024 * 1024 }));
   expect(sorted(large)).toEqual({ here: 'f g', later: 'h' });
 });
 
 test('what is settled is left out, and what was made for a table of another order fails', () => {
-  const [settled, other] = [put('g'), put('h', { order: 'hash' })];
+  const [settled, other] = [remove('g'), change('h', { kind: 'remove' }, { order: 'hash' })];
   settled.settle({ kind: 'failed', error: undefined });
-  expect(sorted([settled, other, put('k', { order: 'key' })])).toEqual({ here: 'k' });
+  expect(sorted([settled, other, remove('k')])).toEqual({ here: 'k' });
   expect(other.isSettled).toBe(true);
 });

@@ -6,7 +6,7 @@ import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.
 import { cutPages, planSplit } from '../../../shared/store/container/split.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { keyAt, pageFrom, recordCount } from '../../../shared/store/format/page.ts';
+import { pageFrom, recordsOf } from '../../../shared/store/format/page.ts';
 import { tombstoneOf } from '../../../shared/store/format/record.ts';
 import { hexId } from '../../support/ids.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
@@ -34,8 +34,7 @@ function splitAt(low: string, ...layers: readonly (readonly PageRef[])[]) {
 }
 
 function keysIn(snapshot: Snapshot, ref: PageRef): string[] {
-  const content = pageOf(snapshot, ref, 't');
-  return Array.from({ length: recordCount(content) }, (_, index) => Buffer.from(keyAt(content, index)).toString());
+  return recordsOf(pageOf(snapshot, ref, 't')).map(({ key }) => Buffer.from(key).toString());
 }
 
 test('pages that reach over the cut are divided, each half under a fresh number; the others are kept, or moved', () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { keyAt, recordCount } from '../../../shared/store/format/page.ts';
+import { recordsOf } from '../../../shared/store/format/page.ts';
 import { decodeKey } from '../../../shared/store/format/position.ts';
 import {
   type EncodedValue,
@@ -59,8 +59,7 @@ function opened(world: World): Promise<Table<string>> {
 }
 
 function keysIn(node: Snapshot, row: number): string[] {
-  const page = pageOf(node, node.header.pages[row]!, 't');
-  return Array.from({ length: recordCount(page) }, (_, index) => decodeKey(keyAt(page, index)));
+  return recordsOf(pageOf(node, node.header.pages[row]!, 't')).map(({ key }) => decodeKey(key));
 }
 
 type Harm = 'damaged' | 'missing';

@@ -45,10 +45,7 @@ export class Process {
   }
 
   /** The next call that matches meets the fault; later ones do not. */
-  once(
-    matches: (call: MemoryCall) => boolean,
-    fault: MemoryFault | ((call: MemoryCall) => MemoryFault | undefined | Promise<MemoryFault | undefined>),
-  ): void {
+  once(matches: (call: MemoryCall) => boolean, fault: MemoryFault | Rule): void {
     const end = this.rule((call) => {
       if (!matches(call)) return undefined;
       end();

@@ -61,14 +61,3 @@ test('a record put with the time at which it expires is gone then', async () => 
   await world.run(world.runtime.sleep(1_000));
   expect(await world.run(table.get('soon'))).toBeUndefined();
 });
-
-test('an expiry that is doubled, or no moment, is refused', async () => {
-  const { world, table } = await filled('key', 1);
-  for (const options of [
-    { expiresAtMs: 1, ttlMs: 1 },
-    { expiresAtMs: -1 },
-    { expiresAtMs: 1.5 },
-    { expiresAtMs: 9e15 },
-  ])
-    await expect(world.run(table.put('k', 'x', options))).rejects.toMatchObject({ code: 'invalid' });
-});
