@@ -1,5 +1,5 @@
-// From a page to its row: sealed at its address, measured, with its stored bytes at hand. A page on
-// its way to another node, or another slot, keeps its content.
+// From a page to its row: sealed at its address, measured, with its stored bytes at hand. A page
+// that moves to another node or slot keeps its content.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';

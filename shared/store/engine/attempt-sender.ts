@@ -18,7 +18,7 @@ const SETTLING_READ_LEAST_MS = 100;
 export class AttemptSender {
   readonly #id: EntityId;
   readonly #core: EngineCore;
-  /** Those that were sent and are not settled. */
+  /** Attempts that were sent and are not settled. */
   readonly open: OpenAttempts;
   /** The container as a read or an acknowledgement showed it last; undefined if it is missing. */
   seen: Snapshot | undefined;
