@@ -3,15 +3,12 @@ import { expect, test } from 'vitest';
 import { partName } from '../support/ids.ts';
 import { damage, placesOf, storedEntities } from './damage.ts';
 import { leavesOf } from './rules/structure.ts';
-import { items, keys } from './rules/table-steps.ts';
-import { World } from './rules/world.ts';
+import { items, keys, opened } from './rules/table-steps.ts';
 
 const KEYS = keys(0, 90);
 
 async function filled(order: 'hash' | 'key') {
-  const world = new World();
-  const { store } = world.process();
-  const table = await world.run(store.table<string>('t', { order }));
+  const { world, table } = await opened({ order });
   await world.run(table.putMany(items(0, 90)));
   await world.run(table.delete(KEYS[3]!));
   await world.run(table.put('soon gone', 'x', { ttlMs: 10 }));

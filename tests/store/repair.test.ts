@@ -5,7 +5,8 @@ import { openStore, type Store, type Taken } from '../../shared/store/index.ts';
 import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities } from './damage.ts';
 import { faultsOf, storedIds, storedNode } from './rules/structure.ts';
 import { entityId, partName } from '../support/ids.ts';
-import { key, resealed, text, World } from './rules/world.ts';
+import { opened } from './rules/table-steps.ts';
+import { key, resealed, text, type World } from './rules/world.ts';
 
 const KEYS = Array.from({ length: 90 }, (_, number) => `${'long'.repeat(30)} ${key(number)}`);
 
@@ -14,10 +15,8 @@ type History = Map<string, (string | undefined)[]>;
 
 /** Layers, several branches, a leaf that is retired, and merged ones. */
 async function filled(order: 'hash' | 'key'): Promise<{ world: World; history: History }> {
-  const world = new World();
+  const { world, table } = await opened({ order });
   const history: History = new Map();
-  const { store } = world.process();
-  const table = await world.run(store.table<string>('t', { order }));
   const put = async (names: readonly string[], word: string): Promise<void> => {
     for (const name of names) {
       history.set(name, [text(`${name} ${word}`), ...(history.get(name) ?? [])]);
@@ -194,9 +193,7 @@ test('the saved parts are those that were stored; a lost stretch is named', asyn
 });
 
 test('a record beneath a lost page is told, and has a new version: an old one does not fit it', async () => {
-  const world = new World();
-  const { store } = world.process();
-  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  const { world, table } = await opened({ order: 'key' });
   const first = await world.run(table.put('a', 'first'));
   for (const name of ['b', 'c', 'd']) await world.run(table.put(name, name));
   await world.run(table.put('a', 'second'));

@@ -1,12 +1,11 @@
 // How commits share requests.
 import { expect, test } from 'vitest';
-import { isWriteOf, World } from '../rules/world.ts';
+import { opened } from '../rules/table-steps.ts';
+import { isWriteOf } from '../rules/world.ts';
 
 /** A table of several leaves, whose records are put together, and the sizes of write requests. */
 async function manyLeaves() {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { containers: 8 }));
+  const { world, process, table } = await opened({ containers: 8 });
   const keys = Array.from({ length: 40 }, (_, number) => `key${number}`);
   const putAll = (value: string) => world.run(Promise.all(keys.map((key) => table.put(key, value))));
   await world.run(table.putMany(keys.map((key) => ({ key, value: 'old' }))));

@@ -1,13 +1,11 @@
 // A commit asks others to leave the container alone: they do, for little longer than that.
 import { expect, test } from 'vitest';
 import { commitRoot } from '../rules/structure.ts';
-import { World } from '../rules/world.ts';
+import { opened } from '../rules/table-steps.ts';
 
 /** A table of one leaf. Its last commit asks for a hold that the process has not seen. */
 async function heldFor(holdForMs: number) {
-  const world = new World();
-  const mine = world.process();
-  const table = await world.run(mine.store.table<number>('t', { order: 'key' }));
+  const { world, process: mine, table } = await opened<number>({ order: 'key' });
   await world.run(table.put('k', 1));
   await commitRoot(world, { holdForMs });
   return { world, mine, table };

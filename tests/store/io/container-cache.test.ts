@@ -5,6 +5,7 @@ import { encodeHeader } from '../../../shared/store/format/header.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { entityVersion } from '../../support/ids.ts';
 import { leavesOf, storedRoot } from '../rules/structure.ts';
+import { opened } from '../rules/table-steps.ts';
 import { World } from '../rules/world.ts';
 
 /** No leaf with 64 rows fits. */
@@ -12,8 +13,7 @@ const CACHE_BYTES = 16 * 1024;
 
 /** The one leaf of a table of 64 such records, each in a page of its own, and the root above it. */
 async function storedTable(valueBytes: number): Promise<{ readonly leaf: Snapshot; readonly root: Snapshot }> {
-  const world = new World({ limits: {} });
-  const table = await world.run(world.process().store.table<string>('t', { containers: 2 }));
+  const { world, table } = await opened({ containers: 2 }, new World({ limits: {} }));
   const keys = Array.from({ length: 128 }, (_, number) => `k${number}`);
   await world.run(table.putMany(keys.map((key) => ({ key, value: 'v'.padEnd(valueBytes, '.') }))));
   return { leaf: leavesOf(world.state, 't')[0]!, root: storedRoot(world.state, 't') };

@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { RequestLimit } from '../../../shared/store/io/request-limit.ts';
 import { engineOn } from '../engine/engine-on.ts';
 import { leavesOf } from '../rules/structure.ts';
-import { open } from '../rules/table-steps.ts';
+import { opened, twoProcesses } from '../rules/table-steps.ts';
 import { key, World } from '../rules/world.ts';
 
 /** Reads that a store sends at a time before it knows more. */
@@ -13,8 +13,7 @@ const KEYS = Array.from({ length: 64 }, (_, number) => `k${number}`);
 
 /** Requests of a fresh process for gets of 64 records in 16 leaves, those for the root left out. */
 async function requestsFor(value: string): Promise<string[][]> {
-  const world = new World({ limits: {} });
-  const writer = await world.run(world.process().store.table<string>('t', { containers: 16 }));
+  const { world, table: writer } = await opened({ containers: 16 }, new World({ limits: {} }));
   await world.run(writer.putMany(KEYS.map((key) => ({ key, value }))));
   const fresh = world.process({ cacheBytesMax: 16 * 1024 });
   const table = await world.run(fresh.store.table<string>('t'));
@@ -51,9 +50,7 @@ test('where containers are large one that was never seen is asked for its header
 });
 
 test('a small leaf that another wrote to is read whole: which pages are new, nobody here knows', async () => {
-  const world = new World({ limits: {} });
-  const [a, b] = [world.process(), world.process()];
-  const [tableA, tableB] = [await open(world, a), await open(world, b)];
+  const { world, b, tableA, tableB } = await twoProcesses(new World({ limits: {} }));
   await world.run(tableA.put(key(1), 'one'));
   await world.run(tableB.get(key(1)));
   await world.run(tableA.put(key(2), 'two'));
@@ -65,9 +62,7 @@ test('a small leaf that another wrote to is read whole: which pages are new, nob
 
 /** 16 leaves, a request each; as many checks are held as may be in flight at first. */
 async function fullOfChecks() {
-  const world = new World({ limits: { readsMax: 1 } });
-  const reader = world.process();
-  const table = await world.run(reader.store.table<string>('t', { containers: 16 }));
+  const { world, process: reader, table } = await opened({ containers: 16 }, new World({ limits: { readsMax: 1 } }));
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key }))));
   const keyOf = new Map<string, string>();
   for (const key of KEYS) {
@@ -123,9 +118,7 @@ test('nor does one that could not go when its own departure came', async () => {
 });
 
 test.each([100, 5, 1])('where a request reads %i containers each departure is one', async (readsMax) => {
-  const world = new World({ limits: { readsMax } });
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { containers: 16 }));
+  const { world, process, table } = await opened({ containers: 16 }, new World({ limits: { readsMax } }));
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key }))));
   await world.run(table.getMany(KEYS));
   process.takeCalls();
@@ -140,8 +133,7 @@ test.each([100, 5, 1])('where a request reads %i containers each departure is on
 });
 
 test('a header that the caller saw last is not decoded again, where the cache has no room for it', async () => {
-  const world = new World();
-  const table = await world.run(world.process().store.table<string>('t', { order: 'key' }));
+  const { world, table } = await opened({ order: 'key' });
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key.padEnd(2_000, '.') }))));
   const { reader } = engineOn(world.runtime, memoryDriver({ state: world.state }), 1_024);
   const [leaf] = leavesOf(world.state, 't');

@@ -11,7 +11,7 @@ import { commitIdAt, type Header } from '../../../shared/store/format/header.ts'
 import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
 import { snapshotWith } from '../container/nodes.ts';
-import { fill, items, twoProcesses as bothOpen } from './table-steps.ts';
+import { fill, items, opened, twoProcesses as bothOpen } from './table-steps.ts';
 import { change, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, hexId, partName } from '../../support/ids.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -124,9 +124,7 @@ describe('a request that is turned away', () => {
   });
 
   test('under constant throttling 32 puts to 32 containers end as throttled: nothing was written, and few requests were sent', async () => {
-    const world = new World();
-    const a = world.process({ timeoutMs: 5_000 });
-    const table = await world.run(a.store.table<string>('t', { containers: 32 }));
+    const { world, process: a, table } = await opened({ containers: 32 }, new World(), { timeoutMs: 5_000 });
     await fill(world, table, 0, 320);
     const leaves = leavesOf(world.state, 't').length;
     a.takeCalls();
@@ -540,8 +538,7 @@ test('rule 7: a refusal for size leads to one forced split, and to an error if t
 
 test('a batch that one commit cannot hold goes in several', async () => {
   // A root that is split among so many leaves has no room for their names.
-  const world = new World({ limits: { ...TINY, chunksMax: 14 } });
-  const table = await world.run(world.process().store.table<string>('t', { order: 'key' }));
+  const { world, table } = await opened({ order: 'key' }, new World({ limits: { ...TINY, chunksMax: 14 } }));
   const items = Array.from({ length: 60 }, (_, index) => ({
     key: 'x'.repeat(262) + key(index),
     value: text(index, 150),

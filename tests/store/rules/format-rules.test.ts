@@ -4,7 +4,7 @@ import type { Part, Write } from '../../../shared/store/contract/driver.ts';
 import { slotOfPart } from '../../../shared/store/format/ids.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, storedNode } from './structure.ts';
-import { begun, keysBy } from './table-steps.ts';
+import { begun, keysBy, opened } from './table-steps.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
@@ -12,9 +12,8 @@ const LONE = '\ud800';
 
 test('rule 23: pages that grow and shrink never leave chunks behind, nor take more than the entity may', async () => {
   // The memory driver refuses a chunk left behind, and counts dead chunks as the provider does.
-  const world = new World({ limits: { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 40 } });
-  const { store } = world.process();
-  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  const limits = { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 40 };
+  const { world, table } = await opened({ order: 'key' }, new World({ limits }));
   const draw = seededRandom(23);
   let refused = 0;
   for (let count = 0; count < 500; count += 1) {
@@ -66,9 +65,8 @@ function emptiedBy(write: Write): readonly Part[] {
 }
 
 test('rule 23: dead chunks are shed by a replace when they crowd the entity', async () => {
-  const world = new World({ limits: { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 24 } });
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
+  const limits = { ...TINY, chunkBytes: 2_600, entityBytesMax: 60_000, chunksMax: 24 };
+  const { world, process, table } = await opened({ order: 'key' }, new World({ limits }));
   for (let number = 0; number < 12; number += 1) {
     await world.run(table.put(key(number), text(number, 7_000)));
     await world.run(table.put(key(number), 'small'));
@@ -107,9 +105,7 @@ test('rule 24: the empty string is the beginning, never infinity', async () => {
 });
 
 test('rule 25: vacuum clears what probes left, and nothing takes a probe for a table or a container', async () => {
-  const world = new World();
-  const { store } = world.process();
-  await world.run(store.table('t'));
+  const { world, store } = await opened();
   for (let number = 0; number < 12; number += 1)
     world.state.entities.set(entityId(`p~${number}`), {
       version: entityVersion(`p${number}`),
@@ -122,9 +118,7 @@ test('rule 25: vacuum clears what probes left, and nothing takes a probe for a t
 });
 
 test('rule 25: no write and no removal of the engine goes without the version it was decided on', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', { containers: 4 }));
+  const { world, process, table } = await opened({ containers: 4 });
   for (let number = 0; number < 100; number += 1) await world.run(table.put(key(number), text(number)));
   await world.run(process.store.drop('t'));
   const known = new Set(Array.from({ length: world.state.versionCount }, (_, number) => `v${number + 1}`));

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
 import { leavesOf, storedNode, storedRoot } from './structure.ts';
-import { begun, items, keys, open, retireOne } from './table-steps.ts';
+import { begun, items, keys, opened, retireOne } from './table-steps.ts';
 import { damage, isWriteOf, key, text, World } from './world.ts';
 import { partName } from '../../support/ids.ts';
 
@@ -33,9 +33,7 @@ test('a process stays alive while its vacuum waits for quiet', async () => {
 });
 
 test('the wait for quiet ends with its call: nothing holds the store open', async () => {
-  const world = new World();
-  const { store } = world.process();
-  const table = await world.run(store.table<string>('t', { order: 'key' }));
+  const { world, store, table } = await opened({ order: 'key' });
   await world.run(table.put(key(1), text(1)));
   const caller = new AbortController();
   const vacuuming = store.vacuum('t', { quietMs: 60_000, signal: caller.signal });
@@ -49,9 +47,7 @@ test('the wait for quiet ends with its call: nothing holds the store open', asyn
 });
 
 test('a put finds its leaf where an entry leads back to the leaf that sends it on, and memory holds neither', async () => {
-  const world = new World({ limits: ROOMY });
-  const writer = world.process();
-  const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
+  const { world, table } = await opened({ order: 'key' }, new World({ limits: ROOMY }));
   await world.run(table.putMany(items(0, 1_200)));
   await world.run(table.deleteMany(keys(0, 700).filter((_, number) => number % 100 > 0)));
   // The vacuum ends when it has merged, and before it drops the entries that are left over.
@@ -102,9 +98,7 @@ test('a retired container with a damaged page is passed by, and told', async () 
 });
 
 test('what nobody writes is written anew at most once, however well it compresses', async () => {
-  const world = new World({ limits: ROOMY });
-  const writer = world.process({ compression: 'zstd' });
-  const table = await world.run(writer.store.table<string>('t', { order: 'key' }));
+  const { world, table } = await opened({ order: 'key' }, new World({ limits: ROOMY }), { compression: 'zstd' });
   await world.run(table.putMany(items(0, 6_000)));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
   const vacuum = async (): Promise<number> => {
@@ -129,8 +123,7 @@ test('a leaf that took in others, by writes whose answers came late, and that do
 });
 
 test('where a hundred leaves become two, a merge costs seven requests, the first look and the purge of what is dead among them', async () => {
-  const world = new World({ limits: ROOMY });
-  const table = await open(world, world.process());
+  const { world, table } = await opened({ order: 'key' }, new World({ limits: ROOMY }));
   for (let from = 0; from < 9_000; from += 1_000) {
     await world.run(table.putMany(items(from, from + 1_000, 300)));
     // A round later, as the last leaf may not be full yet.
@@ -147,9 +140,7 @@ test('where a hundred leaves become two, a merge costs seven requests, the first
 });
 
 test('a rest that no vacuum can wait for is refused by its name', async () => {
-  const world = new World();
-  const { store } = world.process();
-  await world.run(store.table('t'));
+  const { world, store } = await opened();
   for (const quietMs of [-1, Number.NaN, Infinity, 24 * 3_600_000 + 1])
     await expect(world.run(store.vacuum('t', { quietMs }))).rejects.toMatchObject({
       code: 'invalid',

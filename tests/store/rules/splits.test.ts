@@ -8,7 +8,7 @@ import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
-import { begun, fill, keys, open, twoProcesses } from './table-steps.ts';
+import { begun, fill, keys, open, opened, twoProcesses } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
@@ -83,9 +83,8 @@ test('rule 10: a container splits at about 70 % of its budget', async () => {
 });
 
 test('rule 10: the header has a budget of its own, also when a bulk of tiny pages splits many ways', async () => {
-  const world = new World({ limits: { ...TINY, entityBytesMax: 1_000_000, chunksMax: 100_000 } });
-  const a = world.process({ compression: 'zstd' });
-  const table = await open(world, a);
+  const large = new World({ limits: { ...TINY, entityBytesMax: 1_000_000, chunksMax: 100_000 } });
+  const { world, table } = await opened({ order: 'key' }, large, { compression: 'zstd' });
   const items = Array.from({ length: 5_000 }, (_, number) => ({ key: key(number), value: text('', 4_000) }));
   await world.run(table.putMany(items, { timeoutMs: 100_000 }));
   const sizes = [...world.state.entities.values()].map(({ parts }) => parts.get(partName('h'))!.length);
@@ -316,9 +315,7 @@ test('rule 11: a repair that waited while its table was dropped and created agai
 });
 
 test('rule 11: every position of a branch that was split still finds its child', async () => {
-  const world = new World({ limits: { ...TINY, entityBytesMax: 3_500 } });
-  const a = world.process();
-  const table = await open(world, a);
+  const { world, table } = await opened({ order: 'key' }, new World({ limits: { ...TINY, entityBytesMax: 3_500 } }));
   const draw = seededRandom(5);
   // Most leaves begin in the middle of a group, so their lows are long and differ early.
   const keys = Array.from(

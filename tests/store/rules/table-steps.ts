@@ -1,11 +1,22 @@
 // A table in order of keys, some records in it, and a look at what it holds.
 import { expect } from 'vitest';
-import type { Order, Scan, ScanOptions, StoreOptions, Table } from '../../../shared/store/index.ts';
+import type { Order, Scan, ScanOptions, StoreOptions, Table, TableOptions } from '../../../shared/store/index.ts';
 import { leavesOf, statesOf } from './structure.ts';
 import { key, type Process, text, World } from './world.ts';
 
 export async function open<V = string>(world: World, process: Process, order: Order = 'key'): Promise<Table<V>> {
   return world.run(process.store.table<V>('t', { order }));
+}
+
+/** A world in which one process has opened a table. */
+export async function opened<V = string>(
+  options: Omit<TableOptions, 'codec' | 'schema'> = {},
+  world = new World(),
+  own: Partial<StoreOptions> = {},
+) {
+  const process = world.process(own);
+  const table = await world.run(process.store.table<V>('t', options));
+  return { world, process, store: process.store, table };
 }
 
 /** Two processes, of which `a` has opened a table and put the records 0 to `count` - 1. */

@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
-import { begun, fill, open } from './table-steps.ts';
+import { begun, fill, open, opened } from './table-steps.ts';
 import { isReadOf, isRemovalOf, isWriteOf, key, text, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
@@ -40,9 +40,7 @@ test('rule 16: a root whose insert was not answered is read, and is the one that
 });
 
 test('rule 16: a pre-split table is an ordinary split of an empty root', async () => {
-  const world = new World();
-  const a = world.process();
-  const table = await world.run(a.store.table<string>('t', { containers: 7 }));
+  const { world, table } = await opened({ containers: 7 });
   expect(leavesOf(world.state, 't')).toHaveLength(7);
   await fill(world, table, 0, 100);
   expect(faultsOf(world.state, 't')).toEqual([]);
@@ -143,9 +141,7 @@ function numberOf(version: string): number {
 }
 
 test('rule 17: a version of the dropped table is met by no record of the new one, though both bear the same number', async () => {
-  const world = new World();
-  const { store } = world.process();
-  const first = await world.run(store.table<string>('t'));
+  const { world, store, table: first } = await opened();
   for (let round = 0; round < 9; round += 1) await world.run(first.put('k', `${round}`));
   await fill(world, first, 0, 60);
   const { version } = await world.run(first.put('k', 'last'));

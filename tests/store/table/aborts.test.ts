@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';
-import { isWriteOf, World } from '../rules/world.ts';
+import { opened } from '../rules/table-steps.ts';
+import { isWriteOf } from '../rules/world.ts';
 
 test.each([
   ['AbortError', 'the call was aborted', undefined],
@@ -34,17 +35,13 @@ test.each([
 });
 
 test('a call whose deadline passed has the name TimeoutError', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table('t'));
+  const { world, process, table } = await opened();
   process.rule(() => ({ reply: new Promise(() => undefined) }));
   await expect(world.run(table.get('k', { timeoutMs: 100 }))).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
 test('a call aborted while its write is under way is unknown by code and name, and keeps the reason', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table('t'));
+  const { world, process, table } = await opened();
   const ending = new AbortController();
   process.once(isWriteOf('patch'), () => {
     ending.abort();
@@ -63,9 +60,7 @@ test('a call aborted while its write is under way is unknown by code and name, a
 });
 
 test('a bulk call that outlives close sends nothing more: what it had not sent is aborted', async () => {
-  const world = new World();
-  const process = world.process();
-  const table = await world.run(process.store.table<number>('t'));
+  const { world, process, table } = await opened<number>();
   process.rule((call) => (call.kind === 'write' ? { reply: new Promise(() => undefined) } : undefined));
   const writing = table.putMany(Array.from({ length: 6_000 }, (_, index) => ({ key: `k${index}`, value: 1 })));
   await world.run(process.store.close());
