@@ -48,9 +48,8 @@ export class Branches {
 
   /** The entry for a position; undefined if the branch does not own it, or lacks the page. */
   child(branch: Snapshot, position: Position): Child | undefined {
-    return owns(branch, position) && isPageKnown(branch, position)
-      ? childFor(branch, position, this.#context.table)
-      : undefined;
+    if (!owns(branch, position) || pageToChild(branch, position)?.content.isKnown !== true) return undefined;
+    return childFor(branch, position, this.#context.table);
   }
 
   /** The lows of up to `count` leaves after `low`, by one branch in memory: for reading ahead. */
