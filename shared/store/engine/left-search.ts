@@ -35,13 +35,11 @@ interface Start {
 }
 
 export class LeftSearch {
-  readonly #table: string;
-  readonly #reader: TreeContext['reader'];
+  readonly #context: TreeContext;
   readonly #root: Root;
 
-  constructor({ table, reader }: TreeContext, root: Root) {
-    this.#table = table;
-    this.#reader = reader;
+  constructor(context: TreeContext, root: Root) {
+    this.#context = context;
     this.#root = root;
   }
 
@@ -51,6 +49,7 @@ export class LeftSearch {
    * `corrupt` if a live leaf leads to a missing one, `unavailable` if leaves merge on and on.
    */
   async find({ incarnation, low }: Lost, position: Position, isWriter: boolean): Promise<FoundLeft | undefined> {
+    const { table } = this.#context;
     let bound = low;
     let hasMissedLeftmost = false;
     for (let steps = 0; steps < MERGES_FOLLOWED_MAX; steps += 1) {
@@ -62,20 +61,16 @@ export class LeftSearch {
         const found = await this.#walk(leaf, position, isWriter);
         if (found !== undefined) return found;
       } else if (start.low.length === 0) {
-        await this.#root.afterMiss(
-          { id: nodeId(this.#table, incarnation, start.child), incarnation },
-          hasMissedLeftmost,
-        );
+        await this.#root.afterMiss({ id: nodeId(table, incarnation, start.child), incarnation }, hasMissedLeftmost);
         hasMissedLeftmost = true;
       } else bound = leaf?.header.low ?? start.low;
     }
-    throw new StoreError('unavailable', 'containers merge faster than the key can be found: try again', {
-      table: this.#table,
-    });
+    throw new StoreError('unavailable', 'containers merge faster than the key can be found: try again', { table });
   }
 
   /** The last leaf but `skipped` named below the bound by fresh branches, or the first. */
   async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
+    const { reader, table } = this.#context;
     let branch = await this.#root.get(true);
     let hasMissed = false;
     for (let steps = 0; steps < MERGES_FOLLOWED_MAX; steps += 1) {
@@ -84,24 +79,22 @@ export class LeftSearch {
       if (header.level === 0) return { low: header.low, child: header.container };
       const isLeftOfBound = header.high !== undefined && compareBytes(header.high, bound) < 0;
       const isLast = !isLeftOfBound && header.level === 1;
-      const child =
-        childBelow(branch, bound, this.#table, isLast ? skipped : 0) ?? childFor(branch, header.low, this.#table);
+      const child = childBelow(branch, bound, table, isLast ? skipped : 0) ?? childFor(branch, header.low, table);
       if (isLast) return child;
-      const id = nodeId(this.#table, incarnation, isLeftOfBound ? header.right! : child.child);
-      const next = await this.#reader.readIntact(id);
+      const id = nodeId(table, incarnation, isLeftOfBound ? header.right! : child.child);
+      const next = await reader.readIntact(id);
       if (next === undefined) {
         await this.#root.afterMiss({ id, incarnation }, hasMissed);
         hasMissed = true;
       }
       branch = next ?? (await this.#root.get(true));
     }
-    throw new StoreError('unavailable', 'the branches change faster than they can be read: try again', {
-      table: this.#table,
-    });
+    throw new StoreError('unavailable', 'the branches change faster than they can be read: try again', { table });
   }
 
   /** Undefined if the live leaf retired meanwhile. */
   async #walk(start: Snapshot, position: Position, isWriter: boolean): Promise<FoundLeft | undefined> {
+    const { table } = this.#context;
     const { incarnation } = start.header;
     let live = start;
     let at = start;
@@ -119,7 +112,7 @@ export class LeftSearch {
         if (again?.header.state !== 'live') return undefined;
         if (again.header.right === live.header.right) {
           // Damage, unless the table is being dropped: the root tells (rule 15).
-          await this.#root.afterMiss({ id: nodeId(this.#table, incarnation, right), incarnation }, true);
+          await this.#root.afterMiss({ id: nodeId(table, incarnation, right), incarnation }, true);
           return undefined;
         }
         live = at = again;
@@ -130,6 +123,7 @@ export class LeftSearch {
   }
 
   #read(incarnation: Id64, container: Id64): Promise<Snapshot | undefined> {
-    return this.#reader.readPages(nodeId(this.#table, incarnation, container), []);
+    const { reader, table } = this.#context;
+    return reader.readPages(nodeId(table, incarnation, container), []);
   }
 }

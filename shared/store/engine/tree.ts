@@ -44,25 +44,20 @@ export class Tree {
 
   /** The owner of `position` as the branches know it; undefined without such a level. */
   async route(position: Position, level: number): Promise<Route | undefined> {
+    const { table } = this.#context;
     const root = await this.root.get();
-    const { incarnation, level: rootLevel } = root.header;
-    if (rootLevel < level) return undefined;
-    if (rootLevel === level) return { id: root.id, incarnation };
+    if (root.header.level < level) return undefined;
+    if (root.header.level === level) return { id: root.id, incarnation: root.header.incarnation };
     for (let branch = root; ;) {
       // A root may have grown between two looks: the level of the one read counts.
       const known = await this.branches.withPage(branch, position);
       // A root that was recreated meanwhile may have fewer levels.
-      if (known.header.incarnation !== branch.header.incarnation) return this.route(position, level);
+      const { incarnation } = known.header;
+      if (incarnation !== branch.header.incarnation) return this.route(position, level);
       const below = known.header.level - 1;
-      const id = nodeId(
-        this.#context.table,
-        known.header.incarnation,
-        childFor(known, position, this.#context.table).child,
-      );
-      if (below === level) return { id, incarnation: known.header.incarnation };
-      const next = await this.#seek({ id, incarnation: known.header.incarnation }, position, below, (node) =>
-        this.branches.look(node, position),
-      );
+      const child = { id: nodeId(table, incarnation, childFor(known, position, table).child), incarnation };
+      if (below === level) return child;
+      const next = await this.#seek(child, position, below, (id) => this.branches.look(id, position));
       if (next === undefined) return this.route(position, level);
       branch = next;
     }
