@@ -171,7 +171,8 @@ function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<Sen
 
 /** Removes a dropped incarnation's nodes. An empty listing makes the tombstone `removed`. */
 async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
-  const prefix = incarnationPrefix(engine.table, tombstone.header.incarnation);
+  const { table } = engine;
+  const prefix = incarnationPrefix(table, tombstone.header.incarnation);
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     let found = 0;
     for await (const id of listIds(engine.driver, prefix)) {
@@ -180,9 +181,7 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
     }
     if (found === 0) return setState(engine, tombstone, 'removed');
   }
-  throw new StoreError('unavailable', 'containers of the dropped table keep appearing: drop again to go on', {
-    table: engine.table,
-  });
+  throw new StoreError('unavailable', 'containers of the dropped table keep appearing: drop again to go on', { table });
 }
 
 /** Removes an entity at its present version. The next listing shows a failure. */

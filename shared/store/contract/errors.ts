@@ -80,9 +80,8 @@ export function tableNotFound(table: string): StoreError {
 
 /** A handle's positions mean nothing in a table of another order. */
 export function orderChanged(table: string): StoreError {
-  return new StoreError('conflict', 'the table was dropped and created again with another order: open it again', {
-    table,
-  });
+  const message = 'the table was dropped and created again with another order: open it again';
+  return new StoreError('conflict', message, { table });
 }
 
 /** The provider refused a write, though its condition held: nothing was written. */

@@ -145,11 +145,7 @@ export class Committer {
       }
       case 'too_large':
         if (changes.length > 1) this.groupCountMax = Math.ceil(changes.length / 2);
-        else
-          this.sender.fail(
-            changes,
-            new StoreError('too_large', tooLarge(base.header.groupBy), { container: this.#id }),
-          );
+        else this.sender.fail(changes, tooLarge(this.#id, base.header.groupBy));
         return;
       case 'split':
         await this.#splitForSize(draft, plan);
@@ -259,7 +255,8 @@ export class Committer {
   }
 }
 
-function tooLarge(groupBy: string | undefined): string {
-  if (groupBy === undefined) return 'the record does not fit into a container';
-  return `the group (keys alike up to "${groupBy}") does not fit into a container: make groups smaller`;
+function tooLarge(container: EntityId, groupBy: string | undefined): StoreError {
+  const group = `the group (keys alike up to "${groupBy}") does not fit into a container: make groups smaller`;
+  const message = groupBy === undefined ? 'the record does not fit into a container' : group;
+  return new StoreError('too_large', message, { container });
 }

@@ -57,10 +57,8 @@ export function encodeKey(key: string, table: string): Uint8Array {
   if (typeof key !== 'string') throw new TypeError(`a key is a string, not ${typeof key}`);
   if (key.length === 0) throw new StoreError('invalid', 'the key is empty: give it at least one character', { table });
   if (!key.isWellFormed()) {
-    throw new StoreError('invalid', 'the key holds a lone surrogate: only well-formed Unicode has one encoding', {
-      table,
-      key,
-    });
+    const message = 'the key holds a lone surrogate: only well-formed Unicode has one encoding';
+    throw new StoreError('invalid', message, { table, key });
   }
   // UTF-8 has no fewer bytes than UTF-16 units: a long string is refused unencoded.
   const bytes = key.length > KEY_BYTES_MAX ? undefined : Buffer.from(key, 'utf8');

@@ -43,10 +43,7 @@ export function decodeCursor(cursor: string, table: string): ScanState {
     const end = readOptional(reader, () => reader.bytes());
     return { order: way === 0 ? 'hash' : 'key', incarnation, from, end, isReverse: way === REVERSE };
   } catch (cause) {
-    throw new StoreError(
-      'invalid',
-      'this cursor was not given by a scan of this table: begin the scan anew, without it',
-      { table, cause },
-    );
+    const message = 'this cursor was not given by a scan of this table: begin the scan anew, without it';
+    throw new StoreError('invalid', message, { table, cause });
   }
 }

@@ -60,14 +60,9 @@ export function encodeValue(codec: CodecName, value: unknown, where: Place): Tag
     throw new StoreError('invalid', `the codec "${codec}" cannot carry ${path}: ${detail}`, { ...where, cause });
   }
   const bytes = encoded.bytes.length + Buffer.byteLength(where.key ?? '');
-  if (bytes > RECORD_BYTES_MAX) {
-    throw new StoreError(
-      'too_large',
-      `the record takes ${bytes} bytes encoded, at most ${RECORD_BYTES_MAX} are allowed`,
-      where,
-    );
-  }
-  return encoded;
+  if (bytes <= RECORD_BYTES_MAX) return encoded;
+  const message = `the record takes ${bytes} bytes encoded, at most ${RECORD_BYTES_MAX} are allowed`;
+  throw new StoreError('too_large', message, where);
 }
 
 /** Decodes by the stored tag; codec `encoded` gives the bytes as they are. Throws `corrupt`. */
