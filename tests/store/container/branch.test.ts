@@ -5,12 +5,7 @@ import type { Header } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
 import { childId, EMPTY_LEAF, pageOfChildren, snapshotWith, unread } from './nodes.ts';
 
-const NODE: Header = {
-  ...EMPTY_LEAF,
-  low: Buffer.from('f'),
-  high: Buffer.from('m'),
-  right: hexId('cccccccccccccccc'),
-};
+const NODE: Header = { ...EMPTY_LEAF, low: Buffer.from('f'), high: Buffer.from('m'), right: hexId('cccccccccccccccc') };
 
 test.each([
   ['at its low', 'f', {}, 'here'],

@@ -67,11 +67,8 @@ const VALUE = {
 };
 
 test.each(['msgpack', 'json'] as const)('an altered value of %s is a value, or corrupt', (codec) => {
-  const { tag, bytes } = encodeValue(
-    codec,
-    codec === 'json' ? { ...VALUE, map: null, at: null, raw: null } : VALUE,
-    WHERE,
-  );
+  const value = codec === 'json' ? { ...VALUE, map: null, at: null, raw: null } : VALUE;
+  const { tag, bytes } = encodeValue(codec, value, WHERE);
   const tally = new Tally();
   for (const copy of altered(asBuffer(bytes), 4_000))
     tally.try(() => decodeValue(codec, { tag, bytes: copy }, WHERE), isCorrupt);
@@ -79,13 +76,8 @@ test.each(['msgpack', 'json'] as const)('an altered value of %s is a value, or c
 });
 
 test('an altered cursor names a place in its table, or is invalid', () => {
-  const state = {
-    order: 'key',
-    incarnation: ROOT_CONTAINER,
-    from: Buffer.from('from'),
-    end: Buffer.from('to'),
-    isReverse: true,
-  } as const;
+  const range = { from: Buffer.from('from'), end: Buffer.from('to') };
+  const state = { order: 'key', incarnation: ROOT_CONTAINER, ...range, isReverse: true } as const;
   const golden = Buffer.from(encodeCursor(state, WHERE.table), 'base64url');
   const tally = new Tally();
   for (const copy of altered(golden, 4_000)) {

@@ -9,11 +9,8 @@ import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
 function insert(id: string, bytes = 10): Write {
-  return {
-    kind: 'insert',
-    id: entityId(id),
-    parts: [{ name: partName('p0'), bytes: Buffer.alloc(bytes, 1), chunksBefore: 0 }],
-  };
+  const part = { name: partName('p0'), bytes: Buffer.alloc(bytes, 1), chunksBefore: 0 };
+  return { kind: 'insert', id: entityId(id), parts: [part] };
 }
 
 /** A batcher on memory, and the ids in each request it made. Ids of one lane begin alike. */
@@ -33,11 +30,8 @@ function sending() {
   };
   const runtime = new VirtualRuntime();
   const roundTrips = { runtime, noteRoundTrip: () => {} };
-  const batcher = new WriteBatcher(
-    { table: 'users', driver, counters: newCounters() },
-    new RequestLimit(runtime, 64),
-    roundTrips,
-  );
+  const provider = { table: 'users', driver, counters: newCounters() };
+  const batcher = new WriteBatcher(provider, new RequestLimit(runtime, 64), roundTrips);
   return { batcher, requests };
 }
 

@@ -131,11 +131,8 @@ describe('a request that is turned away', () => {
     const isOver = a.rule((call) => (isWrite(call) ? { refuse: 'throttled' } : undefined));
     const puts = Array.from({ length: 32 }, (_, number) => table.put(key(number), 'new'));
     const ends = await world.run(Promise.allSettled(puts));
-    for (const end of ends)
-      expect(end).toMatchObject({
-        status: 'rejected',
-        reason: { code: 'throttled', retryable: true, retryAfterMs: 100 },
-      });
+    const reason = { code: 'throttled', retryable: true, retryAfterMs: 100 };
+    for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason });
     const sent = Map.groupBy(a.writes, ({ id }) => id);
     const busiest = Math.max(...[...sent.values()].map((writes) => writes.length));
     expect(busiest).toBeLessThanOrEqual(10);
@@ -275,15 +272,8 @@ test.each<[string, Attempt['answer'], Snapshot | undefined]>([
   ['unknown', 'refused', undefined],
 ])('rule 3: the id at the place after its base settles an attempt: %s, case %#', (fate, answer, now) => {
   const base = rootAfter(1, 1);
-  const attempt = {
-    id: ID(7),
-    base,
-    changes: [],
-    verdicts: [],
-    header: base.header,
-    answer,
-    landed: () => undefined,
-  };
+  const { header } = base;
+  const attempt = { id: ID(7), base, changes: [], verdicts: [], header, answer, landed: () => undefined };
   expect(settlementOf(attempt, now)).toBe(fate);
 });
 

@@ -191,10 +191,8 @@ test('rule 20: a cursor resumes in another process, after the last record given,
   const found: string[] = [];
   let cursor: string | undefined;
   for (let round = 0; round < 100 && (round === 0 || cursor !== undefined); round += 1) {
-    const scan: Scan<string> = (round % 2 === 0 ? tableA : tableB).scan({
-      limit: 3,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    const resumed = cursor === undefined ? {} : { cursor };
+    const scan: Scan<string> = (round % 2 === 0 ? tableA : tableB).scan({ limit: 3, ...resumed });
     found.push(...(await world.run(keysOf(scan))));
     await world.run(tableB.put(`${key(round)}x`, text(round, 150)));
     cursor = scan.cursor;
@@ -225,11 +223,9 @@ test('rule 20: bounds that are given beside a forged cursor hold', async () => {
   const { world, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 40);
   const { incarnation } = storedRoot(world.state, 't').header;
+  const state = { order: 'key', incarnation, isReverse: false } as const;
   const forge = (position: string, end: string): string =>
-    encodeCursor(
-      { order: 'key', incarnation, from: Buffer.from(position), end: Buffer.from(end), isReverse: false },
-      't',
-    );
+    encodeCursor({ ...state, from: Buffer.from(position), end: Buffer.from(end) }, 't');
   const bounds = { from: key(10), to: key(20) };
   for (const cursor of [forge(key(0), key(20)), forge(key(10), key(30)), forge('', '')])
     expect(() => tableA.scan({ ...bounds, cursor })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);

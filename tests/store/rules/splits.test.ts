@@ -135,11 +135,8 @@ test('rule 10: no node in which several pages begin is larger than one may be, w
   const draw = seededRandom(10);
   for (let round = 0; round < 300; round += 1) {
     const layers = Array.from({ length: 1 + Math.floor(draw() * 3) }, () => layerOfPages(draw));
-    const lows = chooseSplitPoints(
-      layers,
-      { low: Buffer.of(0), level: 0, groupBy: undefined },
-      { bytes: 500, bytesMax: 900 },
-    );
+    const node = { low: Buffer.of(0), level: 0, groupBy: undefined };
+    const lows = chooseSplitPoints(layers, node, { bytes: 500, bytesMax: 900 });
     const nodes = lows.map((low, index) => pagesWithin(layers, low[0]!, lows[index + 1]?.[0] ?? 256));
     expect(lows[0]).toEqual(Buffer.of(0));
     expect(lows.length).toBeGreaterThan(1);

@@ -50,12 +50,8 @@ test('a call aborted while its write is under way is unknown by code and name, a
   const error: unknown = await world
     .run(table.put('k', 'v', { signal: ending.signal }))
     .catch((caught: unknown) => caught);
-  expect(error).toMatchObject({
-    name: 'StoreError',
-    code: 'unknown',
-    key: 'k',
-    cause: ending.signal.reason as unknown,
-  });
+  const cause: unknown = ending.signal.reason;
+  expect(error).toMatchObject({ name: 'StoreError', code: 'unknown', key: 'k', cause });
   expect((await world.run(table.get('k')))?.value).toBe('v');
 });
 

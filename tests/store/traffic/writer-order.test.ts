@@ -23,11 +23,8 @@ beforeEach(() => {
 /** The container after commits of these, the last of which asks for a hold. */
 function after(tags: readonly string[], holdForMs = 0): Snapshot {
   const ids = tags.map((tag, index) => tagged(hexId(index.toString(16).padStart(16, '0')), tag));
-  const header = {
-    commitIds: Buffer.from(ids.join(''), 'hex'),
-    commitCount: ids.length,
-    holdForMs,
-  } as unknown as Header;
+  const commitIds = Buffer.from(ids.join(''), 'hex');
+  const header = { commitIds, commitCount: ids.length, holdForMs } as unknown as Header;
   return { id: ID, header, lastCommit: ids.at(-1) } as Snapshot;
 }
 
