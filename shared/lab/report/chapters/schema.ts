@@ -7,106 +7,93 @@ import { circumstancesSchema } from '../schema.ts';
 const CHAPTERS_SCHEMA_VERSION = 3;
 
 const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
+const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape).readonly();
 
 /** Each run in the column's unit, or why there is none. */
 const figureSchema = z.union([
-  z.strictObject({ runs: z.tuple([z.number()], z.number()).readonly() }).readonly(),
-  z.strictObject({ failed: z.string() }).readonly(),
-  z.strictObject({ missing: z.string() }).readonly(),
+  object({ runs: z.tuple([z.number()], z.number()).readonly() }),
+  object({ failed: z.string() }),
+  object({ missing: z.string() }),
 ]);
 
-const columnSchema = z
-  .strictObject({
-    /** Unique in its table; the key of a row's figures. */
-    id: z.string(),
-    /** `then`: printed in a document. `now`: measured in this run. */
-    era: z.enum(['then', 'now']),
-    /** Columns of one measure stand beside each other. */
-    measure: z.string(),
-    /** `App Engine, 2008`, `Azurite`. */
-    where: z.string(),
-    /** Units may differ beside each other: ratios are compared. */
-    unit: z.string(),
-    better: z.enum(['lower', 'higher']),
-  })
-  .readonly();
+const columnSchema = object({
+  /** Unique in its table; the key of a row's figures. */
+  id: z.string(),
+  /** `then`: printed in a document. `now`: measured in this run. */
+  era: z.enum(['then', 'now']),
+  /** Columns of one measure stand beside each other. */
+  measure: z.string(),
+  /** `App Engine, 2008`, `Azurite`. */
+  where: z.string(),
+  /** Units may differ beside each other: ratios are compared. */
+  unit: z.string(),
+  better: z.enum(['lower', 'higher']),
+});
 
-const rowSchema = z
-  .strictObject({
-    /** Unique in its table. */
-    id: z.string(),
-    /** The variant as the document prints it, or its name of today. */
-    name: z.string(),
-    /** The variant that was measured now in its place. */
-    standIn: z.string().optional(),
-    /** Id of the row that its ratios are against, column by column; a baseline names itself. */
-    against: z.string(),
-    /** By column id; a column that is left out is missing. */
-    figures: z.record(z.string(), figureSchema).readonly(),
-    /** Short remarks. */
-    marks: list(z.string()).optional(),
-  })
-  .readonly();
+const rowSchema = object({
+  /** Unique in its table. */
+  id: z.string(),
+  /** The variant as the document prints it, or its name of today. */
+  name: z.string(),
+  /** The variant that was measured now in its place. */
+  standIn: z.string().optional(),
+  /** Id of the row that its ratios are against, column by column; a baseline names itself. */
+  against: z.string(),
+  /** By column id; a column that is left out is missing. */
+  figures: z.record(z.string(), figureSchema).readonly(),
+  /** Short remarks. */
+  marks: list(z.string()).optional(),
+});
 
-const tableSchema = z
-  .strictObject({
-    /** Unique in its chapter. */
-    id: z.string(),
-    title: z.string(),
-    /** The work that was done. */
-    about: z.string(),
-    columns: list(columnSchema),
-    rows: list(rowSchema),
-    /** The middle run counts, as one may be disturbed. Default: the mean, as in documents. */
-    hasMedians: z.boolean().optional(),
-  })
-  .readonly();
+const tableSchema = object({
+  /** Unique in its chapter. */
+  id: z.string(),
+  title: z.string(),
+  /** The work that was done. */
+  about: z.string(),
+  columns: list(columnSchema),
+  rows: list(rowSchema),
+  /** The middle run counts, as one may be disturbed. Default: the mean, as in documents. */
+  hasMedians: z.boolean().optional(),
+});
 
-const wordTableSchema = z
-  .strictObject({
-    title: z.string(),
-    about: z.string(),
-    /** Words stand to the left, and not in a terminal: they are too long for it. */
-    cells: z.enum(['words', 'numbers']),
-    /** Titles of the columns after the first, which is the row's name. */
-    columns: list(z.string()),
-    rows: list(z.strictObject({ name: z.string(), cells: list(z.string()) }).readonly()),
-  })
-  .readonly();
+const wordTableSchema = object({
+  title: z.string(),
+  about: z.string(),
+  /** Words stand to the left, and not in a terminal: they are too long for it. */
+  cells: z.enum(['words', 'numbers']),
+  /** Titles of the columns after the first, which is the row's name. */
+  columns: list(z.string()),
+  rows: list(object({ name: z.string(), cells: list(z.string()) })),
+});
 
 /** A saying or a goal, and the figures of this run that speak for or against it. */
-const findingSchema = z
-  .strictObject({
-    /** `open`: this run cannot tell. */
-    verdict: z.enum(['holds', 'does not hold', 'open']),
-    text: z.string(),
-  })
-  .readonly();
+const findingSchema = object({
+  /** `open`: this run cannot tell. */
+  verdict: z.enum(['holds', 'does not hold', 'open']),
+  text: z.string(),
+});
 
-const chapterSchema = z
-  .strictObject({
-    tables: list(tableSchema),
-    wordTables: list(wordTableSchema),
-    /** Sentences: the limits of an emulator on one machine. */
-    cannotShow: list(z.string()),
-    findings: list(findingSchema),
-  })
-  .readonly();
+const chapterSchema = object({
+  tables: list(tableSchema),
+  wordTables: list(wordTableSchema),
+  /** Sentences: the limits of an emulator on one machine. */
+  cannotShow: list(z.string()),
+  findings: list(findingSchema),
+});
 
-const resultSchema = z
-  .strictObject({
-    /** A letter or a word, unique in the report. */
-    id: z.string(),
-    title: z.string(),
-    question: z.string(),
-    /** The source of the figures of then; null where there are none. */
-    source: z.strictObject({ title: z.string(), year: z.int(), platform: z.string() }).readonly().nullable(),
-    /** Null if it failed as a whole. */
-    chapter: chapterSchema.nullable(),
-    /** Why there is no chapter. */
-    failure: z.string().nullable(),
-  })
-  .readonly();
+const resultSchema = object({
+  /** A letter or a word, unique in the report. */
+  id: z.string(),
+  title: z.string(),
+  question: z.string(),
+  /** The source of the figures of then; null where there are none. */
+  source: object({ title: z.string(), year: z.int(), platform: z.string() }).nullable(),
+  /** Null if it failed as a whole. */
+  chapter: chapterSchema.nullable(),
+  /** Why there is no chapter. */
+  failure: z.string().nullable(),
+});
 
 export const chaptersSchema = z.strictObject({
   schemaVersion: z.literal(CHAPTERS_SCHEMA_VERSION),
