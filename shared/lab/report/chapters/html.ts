@@ -1,6 +1,6 @@
 // The report as one self-contained HTML page, without script.
 import { escape, tableHtml } from '../../kit/html.ts';
-import { said } from '../../kit/format.ts';
+import { factor, said } from '../../kit/format.ts';
 import { columnsOf, noteHtml, page } from '../html-parts.ts';
 import { machineWords, ranWords, versionWords } from '../names.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type Row,
   type WordTable,
 } from './schema.ts';
-import { type Cell, columnName, ratioTextOf, type Sheet, sheetsOf } from './sheets.ts';
+import { type Cell, columnName, type Sheet, sheetsOf } from './sheets.ts';
 
 export function chaptersHtml(report: ChaptersReport): string {
   const body = [header(report), findings(report), ...report.results.map(section), footer(report)].join('\n');
@@ -102,12 +102,12 @@ function nameHtml({ id, name, standIn, marks = [], against }: Row, rows: readonl
   return [escape(name), ...smalls.map((small) => `<small>${escape(small)}</small>`)].join('');
 }
 
-function cellHtml(cell: Cell): string {
-  const ratio = cell.ratio === undefined ? '' : `<b>${ratioTextOf(cell)}</b>`;
-  const spread = cell.spread === undefined ? '' : `<small>${escape(cell.spread)}</small>`;
-  const text =
-    cell.text === '' ? '' : `<small${cell.text === 'failed' ? ' class="bad"' : ''}>${escape(cell.text)}</small>`;
-  return ratio + text + spread;
+function cellHtml({ ratio, text, spread }: Cell): string {
+  return said(
+    ratio !== undefined && `<b>${factor(ratio)}</b>`,
+    text !== '' && `<small${text === 'failed' ? ' class="bad"' : ''}>${escape(text)}</small>`,
+    spread !== undefined && `<small>${escape(spread)}</small>`,
+  ).join('');
 }
 
 function wordsHtml({ title, about, cells, columns, rows }: WordTable): string {

@@ -1,5 +1,5 @@
 // A table of figures as sheets, one for each measure, with every cell in words.
-import { factor, withUnit } from '../../kit/format.ts';
+import { withUnit } from '../../kit/format.ts';
 import { type Column, type Figure, type FigureTable, ratioOf, type Row, typicalOf } from './schema.ts';
 
 export interface Cell {
@@ -48,15 +48,6 @@ function spreadOf(runs: readonly number[], unit: string): string {
   return low === high ? low : `${low.endsWith(end) ? low.slice(0, -end.length) : low} to ${high}`;
 }
 
-/** `0.25 x`, nothing where there is no ratio. */
-export function ratioTextOf({ ratio }: Cell): string {
-  return ratio === undefined ? '' : factor(ratio);
-}
-
 export function columnName({ era, where }: Column): string {
   return `${era}: ${where}`;
-}
-
-export function rowName({ name, standIn }: Row): string {
-  return standIn === undefined ? name : `${name} (now: ${standIn})`;
 }

@@ -1,6 +1,7 @@
 // The report for a terminal.
+import { factor } from '../../kit/format.ts';
 import { textTable, wrapped } from '../../kit/text-table.ts';
-import { columnName, ratioTextOf, rowName, type Sheet, sheetsOf } from './sheets.ts';
+import { columnName, type Sheet, sheetsOf } from './sheets.ts';
 import { type ChaptersReport, problemsOf, type Result, type WordTable } from './schema.ts';
 
 export function chaptersText({ lead, results, endedEarly }: ChaptersReport): string {
@@ -22,9 +23,9 @@ export function chaptersText({ lead, results, endedEarly }: ChaptersReport): str
 }
 
 function sheetText({ caption, columns, rows }: Sheet): string {
-  const lines = rows.map(({ row, cells }) => [
-    rowName(row),
-    ...cells.map((cell) => (cell.ratio === undefined ? cell.text : `${cell.text} = ${ratioTextOf(cell)}`)),
+  const lines = rows.map(({ row: { name, standIn }, cells }) => [
+    standIn === undefined ? name : `${name} (now: ${standIn})`,
+    ...cells.map(({ ratio, text }) => (ratio === undefined ? text : `${text} = ${factor(ratio)}`)),
   ]);
   return `${caption}\n${textTable(['', ...columns.map(columnName)], lines, 1)}\n`;
 }
