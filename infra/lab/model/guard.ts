@@ -2,6 +2,7 @@
 // between two of them.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import Papa from 'papaparse';
 import type { ModelResult } from '../../../shared/lab/cloud/run/cell.ts';
 import { textTable } from '../../../shared/lab/kit/text-table.ts';
 import { failedIn } from '../../../shared/lab/report/names.ts';
@@ -70,35 +71,19 @@ export function guardChanges(before: string, after: string): string {
   return [...changed, ...(was === is ? [] : [`kept: ${was}`, `now:  ${is}`])].join('\n');
 }
 
-type Row = ReadonlyMap<string, string>;
+type Row = Readonly<Partial<Record<string, string>>>;
 
 function rowsOf(text: string): ReadonlyMap<string, Row> {
-  const [head = '', ...lines] = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  const columns = head.split(SEPARATOR);
-  const rows = lines.map((line): [string, Row] => {
-    const cells = line.split(SEPARATOR);
-    return [cells.slice(0, NAMES.length).join(' '), new Map(columns.map((column, at) => [column, cells[at] ?? '-']))];
-  });
-  return new Map(rows);
+  const { data } = Papa.parse<Row>(text, { header: true, delimiter: SEPARATOR, comments: '#', skipEmptyLines: true });
+  return new Map(data.map((row) => [NAMES.map((name) => row[name]).join(' '), row]));
 }
 
-function changeOf(name: string, before: Row | undefined, after: Row | undefined): string[] {
-  const columns = [...new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])];
-  const figures = columns.filter((column) => !NAMES.includes(column));
-  const differing = figures.filter((column) => before?.get(column) !== after?.get(column));
+function changeOf(name: string, before: Row = {}, after: Row = {}): string[] {
+  const figures = Object.keys({ ...before, ...after }).filter((column) => !NAMES.includes(column));
+  const differing = figures.filter((column) => before[column] !== after[column]);
   if (differing.length === 0) return [];
-  const cells = (row: Row | undefined): string[] => differing.map((column) => row?.get(column) ?? '-');
-  return [
-    name,
-    textTable(
-      ['', ...differing],
-      [
-        ['before', ...cells(before)],
-        ['after', ...cells(after)],
-      ],
-      1,
-    ),
-  ];
+  const lineOf = (title: string, row: Row): string[] => [title, ...differing.map((column) => row[column] ?? '-')];
+  return [name, textTable(['', ...differing], [lineOf('before', before), lineOf('after', after)], 1)];
 }
 
 function firstLine(text: string): string {
