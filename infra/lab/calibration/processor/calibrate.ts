@@ -3,13 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import type { ProcessorCosts, ProcessorTable } from '../../../../shared/lab/cloud/data/processor.ts';
 import type { Provider } from '../../../../shared/lab/kit/dimensions.ts';
+import { increase, sumOf } from '../../../../shared/lab/kit/usage.ts';
 import type { IsOver } from '../../../../shared/lab/load/closed-loop.ts';
 import { PROCESS_CLOCKS } from '../../../../shared/lab/load/spent.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 import { takeTurn } from '../../bench/contest/turn.ts';
 import type { BenchProvider } from '../../providers.ts';
 import { costsOf, engineLoads, type Measured, type MeasuredLoad } from './costs.ts';
-import { type DriverUse, useOf } from './counted.ts';
+import type { DriverUse } from './counted.ts';
 import { containerLoads, type Load, plainLoads } from './loads.ts';
 
 /** Calls of a turn at least, so that a slow one is not measured once. */
@@ -68,15 +69,15 @@ interface Tally {
   /** Microseconds an operation, of each turn. */
   readonly rounds: number[];
   operations: number;
-  /** By all of its turns; undefined of the plain SDK. */
-  use: DriverUse | undefined;
+  /** Of each turn; empty of the plain SDK. */
+  readonly uses: DriverUse[];
 }
 
 async function measureAll(
   loads: readonly Load[],
   { processorMs, rounds, signal, log }: CalibrationSize,
 ): Promise<Measured[]> {
-  const tallies = loads.map((load): Tally => ({ load, rounds: [], operations: 0, use: undefined }));
+  const tallies = loads.map((load): Tally => ({ load, rounds: [], operations: 0, uses: [] }));
   const measure = async (tally: Tally): Promise<void> => {
     signal.throwIfAborted();
     const { work, inFlight, use } = tally.load;
@@ -84,9 +85,7 @@ async function measureAll(
     const { records, processorUs } = await takeTurn(work, inFlight, afterSpending(1_000 * processorMs));
     tally.rounds.push(processorUs / records);
     tally.operations += records;
-    if (before === undefined) return;
-    const [after, earlier] = [use!(), tally.use];
-    tally.use = useOf((name) => (earlier?.[name] ?? 0) + after[name] - before[name]);
+    if (before !== undefined) tally.uses.push(increase(before, use!()));
   };
   log(`${loads.length} loads, warming up ...`);
   for (const { work, inFlight } of loads) await takeTurn(work, inFlight, afterSpending(1_000 * processorMs));
@@ -94,13 +93,14 @@ async function measureAll(
     for (const tally of tallies) await measure(tally);
     log(`round ${round} of ${rounds}`);
   }
-  return tallies.map(({ load: { backend, kind, inFlight }, rounds: measured, operations, use }) => ({
-    backend,
-    kind,
-    inFlight,
-    rounds: measured,
-    use: use && useOf((name) => use[name] / operations),
-  }));
+  return tallies.map(({ load: { backend, kind, inFlight }, rounds: measured, operations, uses }) => {
+    const use = uses.length === 0 ? undefined : perOperation(sumOf(uses), operations);
+    return { backend, kind, inFlight, rounds: measured, use };
+  });
+}
+
+function perOperation(use: DriverUse, operations: number): DriverUse {
+  return Object.fromEntries(Object.entries(use).map(([name, count]) => [name, count / operations])) as DriverUse;
 }
 
 /** Over when this process has had so much of its processors, and three calls have begun. */

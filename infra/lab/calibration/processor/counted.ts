@@ -1,26 +1,10 @@
 // A driver that counts what requests cost a client: how lonely they were, entities and bytes.
-import { measured } from '../../../../shared/drivers/measured.ts';
+import { type DriverCounters, measured } from '../../../../shared/drivers/measured.ts';
 import { lonelinessAt } from '../../../../shared/lab/cloud/data/processor.ts';
 import type { Driver } from '../../../../shared/store/index.ts';
 
-/** Listings count as reads, removals as writes, lonely ones by `lonelinessAt` when sent. */
-const COUNTED = [
-  'reads',
-  'writes',
-  'lonelyReads',
-  'lonelyWrites',
-  'entitiesRead',
-  'entitiesWritten',
-  'kibRead',
-  'kibWritten',
-] as const;
-
 /** Totals at a driver, or what is left of them for an operation. */
-export type DriverUse = Readonly<Record<(typeof COUNTED)[number], number>>;
-
-export function useOf(count: (name: keyof DriverUse) => number): DriverUse {
-  return Object.fromEntries(COUNTED.map((name) => [name, count(name)])) as DriverUse;
-}
+export type DriverUse = ReturnType<typeof useOf>;
 
 export function countedDriver(inner: Driver): { readonly driver: Driver; readonly use: () => DriverUse } {
   const { driver, counters } = measured(inner);
@@ -44,15 +28,20 @@ export function countedDriver(inner: Driver): { readonly driver: Driver; readonl
       remove: (removals, options) => sending('writes', () => driver.remove(removals, options)),
       close: () => driver.close(),
     },
-    use: () => ({
-      reads: counters.readCalls + counters.listCalls,
-      writes: counters.writeCalls + counters.removeCalls,
-      lonelyReads: lonely.reads,
-      lonelyWrites: lonely.writes,
-      entitiesRead: counters.entitiesAsked,
-      entitiesWritten: counters.inserts + counters.patches + counters.replaces + counters.removals,
-      kibRead: counters.bytesRead / 1_024,
-      kibWritten: counters.bytesWritten / 1_024,
-    }),
+    use: () => useOf(counters, lonely),
+  };
+}
+
+/** Listings count as reads, removals as writes, lonely ones by `lonelinessAt` when sent. */
+function useOf(counters: DriverCounters, lonely: { readonly reads: number; readonly writes: number }) {
+  return {
+    reads: counters.readCalls + counters.listCalls,
+    writes: counters.writeCalls + counters.removeCalls,
+    lonelyReads: lonely.reads,
+    lonelyWrites: lonely.writes,
+    entitiesRead: counters.entitiesAsked,
+    entitiesWritten: counters.inserts + counters.patches + counters.replaces + counters.removals,
+    kibRead: counters.bytesRead / 1_024,
+    kibWritten: counters.bytesWritten / 1_024,
   };
 }

@@ -3,12 +3,13 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { calibrate } from '../../../../infra/lab/calibration/processor/calibrate.ts';
 import { costsOf, type Measured } from '../../../../infra/lab/calibration/processor/costs.ts';
-import { countedDriver, useOf } from '../../../../infra/lab/calibration/processor/counted.ts';
+import { countedDriver } from '../../../../infra/lab/calibration/processor/counted.ts';
 import { processorFile } from '../../../../infra/lab/calibration/processor/table.ts';
 import { fitCosts } from '../../../../infra/lab/calibration/processor/fit.ts';
 import { type BenchProvider, providerOn } from '../../../../infra/lab/providers.ts';
 import { startAzurite } from '../../../../infra/emulators/azurite.ts';
 import { memoryDriver } from '../../../../shared/drivers/memory.ts';
+import { increase } from '../../../../shared/lab/kit/usage.ts';
 import { openStore } from '../../../../shared/store/index.ts';
 
 const { signal } = new AbortController();
@@ -41,11 +42,12 @@ test('a counted driver tells what an operation sends, and how lonely it was', as
   await table.put('a', 1);
   const before = use();
   for (let times = 0; times < 4; times += 1) await table.put('a', times);
-  const after = use();
-  const each = useOf((name) => (after[name] - before[name]) / 4);
-  expect(each).toMatchObject({ reads: 0, writes: 1, lonelyWrites: 1, entitiesWritten: 1, kibRead: 0 });
-  expect(each.kibWritten).toBeGreaterThan(0);
+  const used = increase(before, use());
+  expect(used).toMatchObject({ reads: 0, writes: 4, lonelyWrites: 4, entitiesWritten: 4, kibRead: 0 });
+  expect(used.kibWritten).toBeGreaterThan(0);
 });
+
+const UNUSED = countedDriver(memoryDriver()).use();
 
 /** Loads whose cost in microseconds follows from their reads, entities, KiB and verb. */
 function madeOf(
@@ -66,7 +68,7 @@ function madeOf(
     ] as const) {
       const us =
         cost.get + cost.lone * loneliness + cost.read * reads + cost.entity * entitiesRead + cost.kib * kibRead;
-      const use = useOf((name) => ({ reads, entitiesRead, kibRead, lonelyReads: reads })[name as 'reads'] ?? 0);
+      const use = { ...UNUSED, reads, entitiesRead, kibRead, lonelyReads: reads };
       const kind = { layout: 'container', verb: 'get' } as const;
       loads.push({ backend, kind, inFlight, rounds: [us, us], use });
     }
