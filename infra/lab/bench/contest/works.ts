@@ -17,8 +17,8 @@ import { handledAll, RECORD_COUNT, Sample } from './sample.ts';
 import type { Work } from './turn.ts';
 
 const GET_MANY_KEYS = 500;
-/** Single gets of the baseline that has no batched one. */
-const SINGLE_GETS_IN_FLIGHT = 32;
+/** Single gets of the baseline that has no batched one, and writes of the driver. */
+const SINGLES_IN_FLIGHT = 32;
 const PARALLEL_BATCHES = [1, 4, 16] as const;
 /** Alone and in company: callers share requests, so that a driver is not compiled by few. */
 const WARM_UP_IN_FLIGHT = [1, 32];
@@ -29,13 +29,14 @@ export interface Party {
   readonly single: LayoutClient;
   /** As `single`, without room in memory for a leaf. */
   readonly uncached: LayoutClient;
-  /** For many records in a call, on a dataset that is made where it is missing. */
+  /** For many reads in a call. */
+  readonly many: LayoutClient;
+  /** For many writes in a call, on a dataset that is made where it is missing. */
   bulk(dataset: string): Promise<LayoutClient>;
   /** Numbers of batches in parallel that are tried as the dataset is filled; the fastest stays. */
   readonly parallel: readonly number[];
-  /** Reads all of these before a contest, where memory keeps what was read. */
-  recall(keys: readonly string[]): Promise<unknown>;
-  getMany(keys: readonly string[]): Promise<number>;
+  /** Reads all of these before a contest; left out where memory keeps nothing. */
+  recall?(keys: readonly string[]): Promise<unknown>;
   scan(): Promise<number>;
 }
 
@@ -46,10 +47,10 @@ export async function ownParty(store: Store, small: Store, dataset: string): Pro
   return {
     single,
     uncached: containerClient(await small.table<RecordFields>(dataset)),
+    many: single,
     bulk: async (name) => containerClient(await store.table<RecordFields>(name)),
     parallel: [1],
     recall: (keys) => table.getMany(keys),
-    getMany: (keys) => sendMany(single, keys.map(read), 1),
     scan: async () => {
       let count = 0;
       for await (const _ of table.scan()) count += 1;
@@ -64,33 +65,22 @@ export function driverParty(driver: Driver, dataset: string): Party {
   return {
     single,
     uncached: single,
-    bulk: async (name) => {
-      const client = driverClient(driver, name);
-      return { ...client, call: (operations) => client.call(operations.map(inserted)) };
-    },
-    parallel: [SINGLE_GETS_IN_FLIGHT],
-    recall: async () => {},
-    getMany: (keys) => sendMany(single, keys.map(read), SINGLE_GETS_IN_FLIGHT),
+    many: single,
+    bulk: async (name) => driverClient(driver, name),
+    parallel: [SINGLES_IN_FLIGHT],
     scan: () => Promise.reject(new Error('the driver scans no records')),
   };
-}
-
-/** The driver's batches are of inserts. */
-function inserted(operation: Operation): Operation {
-  return operation.kind === 'update' ? { kind: 'insert', record: operation.record, ended: () => {} } : operation;
 }
 
 export async function plainParty(baseline: SdkBaseline, dataset: string): Promise<Party> {
   const table = await baseline.open(dataset);
   const single = recordClient(table);
-  const batches = batchClient(baseline, table);
   return {
     single,
     uncached: single,
+    many: batchClient(baseline, table),
     bulk: async (name) => batchClient(baseline, await baseline.open(name)),
     parallel: PARALLEL_BATCHES,
-    recall: async () => {},
-    getMany: (keys) => sendMany(batches, keys.map(read), SINGLE_GETS_IN_FLIGHT),
     scan: () => table.scan(),
   };
 }
@@ -113,7 +103,7 @@ export class Contestant {
     let fastestMs = Infinity;
     for (const tried of this.#party.parallel) {
       const begunMs = performance.now();
-      await sendMany(client, this.#sample.records().map(update), tried);
+      await sendMany(client, this.#sample.records().map(insert), tried);
       const tookMs = performance.now() - begunMs;
       if (tookMs < fastestMs) this.#parallel = tried;
       fastestMs = Math.min(fastestMs, tookMs);
@@ -122,7 +112,7 @@ export class Contestant {
 
   /** Brings about what a contest begins with: memory knows all records. */
   async prepare(): Promise<void> {
-    await this.#party.recall(this.#sample.records().map(({ key }) => key));
+    await this.#party.recall?.(this.#sample.records().map(({ key }) => key));
   }
 
   /** Google's emulator is several times slower for its first ten thousand operations. */
@@ -136,13 +126,12 @@ export class Contestant {
     'bulk put': async () => {
       this.#bulks += 1;
       const client = await this.#party.bulk(`${this.#dataset}b${this.#bulks}`);
-      return sendMany(client, this.#sample.records().map(update), this.#parallel);
+      return sendMany(client, this.#sample.records().map(insert), this.#parallel);
     },
     put: () => sendOne(this.#party.single, update(this.#sample.record())),
     get: () => sendOne(this.#party.single, read(this.#sample.key())),
     'get, leaf not cached': () => sendOne(this.#party.uncached, read(this.#sample.key())),
-    'getMany of 500': async () =>
-      handledAll(await this.#party.getMany(this.#sample.keys(GET_MANY_KEYS)), GET_MANY_KEYS),
+    'getMany of 500': () => sendMany(this.#party.many, this.#sample.keys(GET_MANY_KEYS).map(read), SINGLES_IN_FLIGHT),
     scan: async () => handledAll(await this.#party.scan(), RECORD_COUNT),
   };
 }
@@ -153,6 +142,10 @@ export function read(key: string): Operation {
 
 export function update(record: SampleRecord): Operation {
   return { kind: 'update', record };
+}
+
+export function insert(record: SampleRecord): Operation {
+  return { kind: 'insert', record, ended: () => {} };
 }
 
 /** Gives 1. Rejects with the error of a record that failed. */

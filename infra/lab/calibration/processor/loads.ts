@@ -8,7 +8,7 @@ import type { Operation } from '../../../../shared/lab/work/operations.ts';
 import { type RecordFields, recordSource, type SampleRecord } from '../../../../shared/lab/work/records.ts';
 import { type Driver, openStore } from '../../../../shared/store/index.ts';
 import type { Work } from '../../bench/contest/turn.ts';
-import { read, sendMany, sendOne, SMALL_CACHE_BYTES, update } from '../../bench/contest/works.ts';
+import { insert, read, sendMany, sendOne, SMALL_CACHE_BYTES, update } from '../../bench/contest/works.ts';
 import type { Backend, LoadKind } from './costs.ts';
 import { countedDriver, type DriverUse } from './counted.ts';
 
@@ -67,7 +67,7 @@ export async function plainLoads(provider: Provider, baseline: Baseline, records
   let inserted = records;
   const works: Readonly<Record<keyof RecordCosts, Work>> = {
     get: () => sendOne(single, read(next().key)),
-    insert: () => sendOne(single, { kind: 'insert', record: source(++inserted, 0), ended: () => {} }),
+    insert: () => sendOne(single, insert(source(++inserted, 0))),
     replace: () => sendOne(single, update(next())),
     conditional: () => sendOne(single, { kind: 'modify', record: next() }),
   };
