@@ -1,5 +1,6 @@
 // A TCP proxy that makes a near server look far: every chunk, in both directions, is passed on half
 // a round trip later, in order.
+import { once } from 'node:events';
 import net from 'node:net';
 
 export interface LatencyProxy {
@@ -25,10 +26,8 @@ export async function startLatencyProxy(port: number, rttMs: number): Promise<La
       from.on('end', () => setTimeout(() => to.end(), rttMs / 2));
     }
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
   const close = async (): Promise<void> => {
     for (const socket of sockets) socket.destroy();
     await new Promise<void>((resolve) => server.close(() => resolve()));
