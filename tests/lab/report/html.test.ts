@@ -1,7 +1,7 @@
 // The report's page, made from invented figures.
 import { describe, expect, test } from 'vitest';
-import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import type { Place } from '../../../shared/lab/load/place.ts';
+import { against } from '../../../shared/lab/report/against.ts';
 import { reportHtml } from '../../../shared/lab/report/html.ts';
 import { reportSchema } from '../../../shared/lab/report/schema.ts';
 import { CLOUD_PLACES, COORDINATES, sampleCell, sampleReport } from './sample-report.ts';
@@ -168,27 +168,9 @@ test('a report without figures is a page that says so', () => {
 });
 
 test('what changed against an earlier report stands first, with its p', () => {
-  const cell = sampleCell({}, FEW);
-  const against = {
-    startedAt: '2026-10-01T10:00:00.000Z',
-    significance: 0.05,
-    changes: [
-      {
-        ...COORDINATES,
-        figure: 'throughput' as const,
-        before: figureOf([1, 2, 3, 4]),
-        now: figureOf([11, 12, 13, 14]),
-        ratio: 5,
-        p: 0.029,
-        verdict: 'higher' as const,
-      },
-    ],
-    onlyBefore: 1,
-    onlyNow: 0,
-    otherwise: ['Region: a before, b now.'],
-  };
-  const shown = textOf(reportHtml(sampleReport({ cells: [cell], change: { against } })));
-  expect(shown).toContain('Against the report of 2026-10-01');
-  expect(shown).toContain('Region: a before, b now.');
-  expect(shown).toMatch(/Datastore record, load, 500 B, 1 caller throughput 3 13 5\.0 x 0\.029/);
+  const [before, now] = [1, 2].map((containerFactor) => sampleReport({ containerFactor }));
+  const compared = against(now!, { ...before!, commit: null });
+  const shown = textOf(reportHtml({ ...now!, against: compared }));
+  expect(shown).toMatch(/ method Against the report of 2026-11-21 .* commit: unknown before, 0123\w+ now\./);
+  expect(shown).toMatch(/Datastore container, load, 500 B, 1 caller throughput 9,045 18,090 2\.0 x 0\.002/);
 });

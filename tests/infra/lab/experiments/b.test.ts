@@ -2,15 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { experimentB } from '../../../../infra/lab/experiments/documents/b.ts';
 import PUBLISHED from '../../../../infra/lab/experiments/documents/published.json' with { type: 'json' };
-import { chapterOf, failuresOf, figureAt, numberAt, structureErrors } from './emulated.ts';
+import { chapterOf, figureAt, numberAt, structureErrors } from './emulated.ts';
 
 const SMALL = { entities: 1_000, singles: 3, rounds: 1 };
 
 const { chapter, emulated } = await chapterOf(experimentB(SMALL));
-
-test('the tables are whole, and nothing failed', () => {
-  expect([structureErrors(chapter), failuresOf(chapter)]).toEqual([[], []]);
-});
 
 describe('then', () => {
   test.each([

@@ -3,17 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { experimentE } from '../../../../infra/lab/experiments/documents/e.ts';
 import PUBLISHED from '../../../../infra/lab/experiments/documents/published.json' with { type: 'json' };
 import { ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
-import { chapterOf, failuresOf, figureAt, numberAt, structureErrors } from './emulated.ts';
+import { chapterOf, figureAt, numberAt } from './emulated.ts';
 
 const SMALL = { rounds: 1, loaded: 300, recordCounts: [1, 10, 100], callers: [1, 10], requests: 3 };
 const THEN = PUBLISHED.gae_operations_2011;
 const OF_THEN = ['write_single', 'write_batch', 'read_single', 'read_batch', 'memcache'] as const;
 
 const { chapter } = await chapterOf(experimentE(SMALL));
-
-test('the tables are whole, and nothing failed', () => {
-  expect([structureErrors(chapter), failuresOf(chapter)]).toEqual([[], []]);
-});
 
 test.each(OF_THEN)('%s: wall and processor time of then at every number of records', (name) => {
   for (const [index, records] of THEN.records.slice(0, 3).entries()) {

@@ -1,5 +1,5 @@
 // The context of an experiment in tests: both emulators in this process, or ones that cannot start.
-import { afterAll } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { startAzurite } from '../../../../infra/emulators/azurite.ts';
 import { startEmbeddedDatastore } from '../../../../infra/emulators/embedded.ts';
 import { providerOn } from '../../../../infra/lab/providers.ts';
@@ -27,11 +27,15 @@ export async function startEmulated() {
   };
 }
 
-/** Runs the experiment on emulators that stop after the tests of the file. */
+/** Runs the experiment on emulators that stop after the tests of the file, and tests it as a whole. */
 export async function chapterOf(experiment: Experiment): Promise<{ chapter: Chapter; emulated: Emulated }> {
   const emulated = await startEmulated();
   afterAll(() => emulated.close());
-  return { chapter: await experiment.run(emulated.context()), emulated };
+  const chapter = await experiment.run(emulated.context());
+  test('the tables are whole, and nothing failed', () => {
+    expect([structureErrors(chapter), failuresOf(chapter)]).toEqual([[], []]);
+  });
+  return { chapter, emulated };
 }
 
 /** No emulator starts. */
@@ -72,7 +76,7 @@ export function structureErrors({ tables }: Chapter): string[] {
 }
 
 /** Messages of all figures that failed. */
-export function failuresOf({ tables }: Chapter): string[] {
+function failuresOf({ tables }: Chapter): string[] {
   const figures = tables.flatMap(({ rows }) => rows.flatMap((row) => Object.values(row.figures)));
   return figures.flatMap((figure) => ('failed' in figure ? [figure.failed] : []));
 }

@@ -1,6 +1,6 @@
 // Documents A and D: the published inputs, all printed figures, and an honest verdict on fidelity.
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { BASELINE as BASELINE_A, rowsOf, sixColumnTable } from '../../../../infra/lab/experiments/documents/a.ts';
 import { containerTable } from '../../../../infra/lab/experiments/documents/a-container.ts';
 import { findingsOf as findingsOfA } from '../../../../infra/lab/experiments/documents/a-findings.ts';
@@ -10,7 +10,7 @@ import { fidelityTable, verdict } from '../../../../infra/lab/experiments/docume
 import { DICTIONARY, EXPERIMENT_D } from '../../../../infra/lab/experiments/documents/d.ts';
 import PUBLISHED from '../../../../infra/lab/experiments/documents/published.json' with { type: 'json' };
 import { type FigureTable, meanOf, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
-import { contextAlone, type Emulated, startEmulated } from './emulated.ts';
+import { contextAlone, startEmulated } from './emulated.ts';
 
 const { BSON, INSPECT, INSPECT_LINES, JSON_TEXT, MSGPACK, MSGPACK_REFERENCES, sharedStructures, V8 } = codecs;
 const { CBOR, JS_YAML, YAML } = codecs;
@@ -102,9 +102,8 @@ test('document A: 1,001 rows, with every figure that was printed but the halved 
   expect(table.rows[0]!.figures['now-encode']).toMatchObject({ runs: { length: 2 } });
 });
 
-describe('document A: its container', () => {
-  let emulated: Emulated;
-  beforeAll(async () => void (emulated = await startEmulated()));
+describe('document A: its container', async () => {
+  const emulated = await startEmulated();
   afterAll(() => emulated.close());
 
   test('whole, on both emulators', async () => {

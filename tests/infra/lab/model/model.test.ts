@@ -1,23 +1,12 @@
 // `npm run model`: its command line, its workers.
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readPlan, settingsOf } from '../../../../infra/lab/model/options.ts';
 import { runCells } from '../../../../infra/lab/model/workers.ts';
 import { plannedRows } from '../../../lab/planned-rows.ts';
 import { testFolder } from '../../../support/folder.ts';
-
-const ENTRY = fileURLToPath(new URL('../../../../infra/run.mjs', import.meta.url));
-
-function model(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [ENTRY, 'model', ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
-}
+import { runCommand } from '../../cli/run-command.ts';
 
 test.each([
   [['--plan', 'missing.json'], '--plan is one of default, goals, guard'],
@@ -27,7 +16,7 @@ test.each([
   [['--only', 'nowhere'], 'no row of the plan'],
   [['--workers', '0'], '--workers takes a whole number'],
 ])('%j is refused before anything runs', async (args, message) => {
-  const { code, stdout, stderr } = await model(...args);
+  const { code, stdout, stderr } = await runCommand(['infra/run.mjs', 'model', ...args]);
   expect(code).toBe(2);
   expect(stderr).toContain(message);
   expect(stdout).toBe('');

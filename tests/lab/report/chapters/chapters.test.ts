@@ -1,8 +1,7 @@
 // Chapters show ratios to each column's baseline, failures and gaps. Nothing loads from elsewhere.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeFiles } from '../../../../infra/cli/report-files.ts';
 import { chaptersHtml } from '../../../../shared/lab/report/chapters/html.ts';
 import { sheetsOf } from '../../../../shared/lab/report/chapters/sheets.ts';
@@ -17,6 +16,7 @@ import {
   chaptersReport,
   type Result,
 } from '../../../../shared/lab/report/chapters/schema.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 const TABLE: FigureTable = {
   id: 'writes',
@@ -146,9 +146,7 @@ test('a measure is a sheet of its own, with the rows that have something to show
 });
 
 test('both files are written', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'stowage-experiments-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const [json, html] = await writeFiles(REPORT, path.join(folder, 'experiments'), chaptersHtml);
+  const [json, html] = await writeFiles(REPORT, path.join(await testFolder(), 'experiments'), chaptersHtml);
   expect(JSON.parse(await readFile(json!, 'utf8'))).toEqual(REPORT);
   expect(await readFile(html!, 'utf8')).toMatch(/^<!doctype html>/);
 });
