@@ -1,9 +1,9 @@
 // The first screen of the report's page: three sentences, one picture, and warnings.
 import { escape } from '../kit/html.ts';
-import { captioned, mark, noteHtml } from './html-parts.ts';
+import { mark, noteHtml } from './html-parts.ts';
 import { isOneRun, leadOf, type Pair, pairsOf } from './lead.ts';
 import { failureWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, ranWords } from './names.ts';
-import { ratioPicture, ratioWords } from './ratio-picture.ts';
+import { ratioPicture, ratioWords, SHAPES } from './ratio-picture.ts';
 import type { Report } from './schema.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
 
@@ -18,22 +18,19 @@ ${places.length === 0 ? noteHtml('No figures', [whereWords(places)], 'warning') 
 ${warningsHtml(report)}`;
 }
 
-/** Empty without a pair. */
+/** In each shape: the style shows the one that fits. Empty without a pair. */
 export function pictureHtml(pairs: readonly Pair[]): string {
   if (pairs.length === 0) return '';
-  const others = [...new Set(pairs.map(({ other }) => other))].map(
-    (other) => `${mark(pairs[0]!.provider, other)} ${other}`,
-  );
+  const others = [...new Set(pairs.map(({ other }) => other))];
+  const keys = others.map((other) => ` <span class="key">${mark(pairs[0]!.provider, other)} ${other}</span>`);
   const bars = pairs.every(({ ratio }) => isOneRun(ratio))
     ? 'faint: one run'
     : 'bars: the interval of the ratio; faint with ?: cannot be told apart';
-  return captioned({
-    title: 'How many times their records a second the container layout has',
-    key: `(logarithmic; ${bars}). Against`,
-    keys: others,
-    words: ratioWords(pairs),
-    draw: (shape) => ratioPicture(pairs, shape),
-  });
+  const drawn = SHAPES.map(
+    (shape) => `<div class="${shape.name}" aria-hidden="true">${ratioPicture(pairs, shape)}</div>`,
+  );
+  return `<figure><figcaption><b>How many times their records a second the container layout has</b> (logarithmic; ${bars}). Against${keys.join('')}</figcaption>
+<div role="img" aria-label="${escape(ratioWords(pairs))}">${drawn.join('')}</div></figure>`;
 }
 
 function warningsHtml(report: Report): string {

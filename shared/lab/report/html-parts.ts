@@ -26,35 +26,6 @@ ${body}
 `;
 }
 
-export interface Shape {
-  readonly name: 'wide' | 'narrow';
-  readonly widthPx: number;
-}
-
-/** `wide` fits a tablet and paper, `narrow` a phone of 390: text keeps its size in both. */
-export const SHAPES: readonly Shape[] = [
-  { name: 'wide', widthPx: 720 },
-  { name: 'narrow', widthPx: 340 },
-];
-
-interface Captioned {
-  readonly title: string;
-  readonly key: string;
-  /** The meaning of the symbols, as HTML. */
-  readonly keys: readonly string[];
-  /** For whoever does not see it. */
-  readonly words: string;
-  readonly draw: (shape: Shape) => string;
-}
-
-/** The picture in each shape; the style shows the one that fits. */
-export function captioned({ title, key, keys, words, draw }: Captioned): string {
-  const drawn = SHAPES.map((shape) => `<div class="${shape.name}" aria-hidden="true">${draw(shape)}</div>`);
-  const marks = keys.map((one) => ` <span class="key">${one}</span>`);
-  return `<figure><figcaption><b>${escape(title)}</b> ${escape(key)}${marks.join('')}</figcaption>
-<div role="img" aria-label="${escape(words)}">${drawn.join('')}</div></figure>`;
-}
-
 /** Columns of text, then of numbers. */
 export function columnsOf(texts: readonly string[], numbers: readonly string[]): Column[] {
   return [...texts.map((title) => ({ title })), ...numbers.map((title) => ({ title, isNumber: true }))];

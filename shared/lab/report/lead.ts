@@ -23,10 +23,6 @@ export interface Pair {
   readonly ratio: Ratio;
 }
 
-export function isTold({ verdict }: Ratio): boolean {
-  return verdict === 'higher' || verdict === 'lower';
-}
-
 /** A single run has no interval, and no verdict. */
 export function isOneRun({ pairs }: Ratio): boolean {
   return pairs === 1;

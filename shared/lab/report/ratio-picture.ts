@@ -2,8 +2,7 @@
 // Colours are the page's CSS variables.
 import { factor, whole, whyUndecided } from '../kit/format.ts';
 import { escape } from '../kit/html.ts';
-import type { Shape } from './html-parts.ts';
-import { isOneRun, isTold, type Pair } from './lead.ts';
+import { isOneRun, type Pair } from './lead.ts';
 import { colourOf, PROVIDER_SHORT_NAMES, SYMBOL_CHARACTERS } from './names.ts';
 
 const INK = 'var(--ink)';
@@ -16,20 +15,25 @@ const BASE_PX = 4;
 const PAIR_PX = 17;
 const GAP_PX = 7;
 const FOOT_PX = 24;
-const NAMES_PX = { wide: 140, narrow: 126 } as const;
 const SIZE_PX = 50;
 const NUMBER_PX = 60;
 
+/** `wide` fits a tablet and paper, `narrow` a phone of 390: text keeps its size in both. */
+export const SHAPES = [
+  { name: 'wide', widthPx: 720, namesPx: 140 },
+  { name: 'narrow', widthPx: 340, namesPx: 126 },
+] as const;
+
 /** At the line of 1 both are as fast. */
-export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
-  const left = NAMES_PX[shape.name] + (hasSizes(pairs) ? SIZE_PX : 0);
+export function ratioPicture(pairs: readonly Pair[], { widthPx, namesPx }: (typeof SHAPES)[number]): string {
+  const left = namesPx + (hasSizes(pairs) ? SIZE_PX : 0);
   const rows = [...Map.groupBy(pairs, (pair) => nameOf(pair, hasSizes(pairs)))];
   const shown = pairs.map(({ ratio }) => ratio).filter(({ low }) => low > 0);
   const range = [
     Math.min(0.8, ...shown.map(({ low }) => low)),
     Math.max(1.25, ...shown.map(({ high }) => high)),
   ] as const;
-  const x = logScale(range, [left, shape.widthPx - NUMBER_PX], range[1] / range[0] > 40 ? 10 : 2);
+  const x = logScale(range, [left, widthPx - NUMBER_PX], range[1] / range[0] > 40 ? 10 : 2);
   let top = GAP_PX;
   const drawn = rows.map(([name, own]) => {
     const middle = top + (own.length * PAIR_PX) / 2;
@@ -45,7 +49,7 @@ export function ratioPicture(pairs: readonly Pair[], shape: Shape): string {
   });
   const height = top + FOOT_PX;
   // Fonts without quotes: they are inside a quoted attribute.
-  return `<svg width="${shape.widthPx}" height="${height}" viewBox="0 0 ${shape.widthPx} ${height}" xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" font-size="12">${[...grid, ...drawn].join('')}</svg>`;
+  return `<svg width="${widthPx}" height="${height}" viewBox="0 0 ${widthPx} ${height}" xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" font-size="12">${[...grid, ...drawn].join('')}</svg>`;
 }
 
 function hasSizes(pairs: readonly Pair[]): boolean {
@@ -61,13 +65,14 @@ function pairMark({ provider, other, ratio }: Pair, at: (value: number) => numbe
   if (ratio.low <= 0) return '';
   const colour = colourOf(provider, other);
   const [low, middle, high] = [at(ratio.low), at(ratio.ratio), at(ratio.high)];
-  const number = `${factor(ratio.ratio)}${isTold(ratio) || isOneRun(ratio) ? '' : ' ?'}`;
+  const isTold = whyUndecided(ratio) === undefined;
+  const number = `${factor(ratio.ratio)}${isTold || isOneRun(ratio) ? '' : ' ?'}`;
   const mark = [
     `<path d="M${px(low)} ${px(y)}H${px(high)}" stroke="${colour}" stroke-width="3"/>`,
     text(SYMBOL_CHARACTERS[other], middle, y + BASE_PX, `fill="${colour}" text-anchor="middle"`),
     text(number, high + 8, y + BASE_PX, `fill="${INK}" ${HALO}`),
   ].join('');
-  return isTold(ratio) ? mark : `<g opacity="0.55">${mark}</g>`;
+  return isTold ? mark : `<g opacity="0.55">${mark}</g>`;
 }
 
 function text(content: string, x: number, y: number, attributes: string): string {

@@ -1,8 +1,7 @@
 // The sentences and the picture of the first screen.
 import { expect, test } from 'vitest';
-import { SHAPES } from '../../../shared/lab/report/html-parts.ts';
 import { leadOf, pairsOf } from '../../../shared/lab/report/lead.ts';
-import { ratioPicture, ratioWords } from '../../../shared/lab/report/ratio-picture.ts';
+import { ratioPicture, ratioWords, SHAPES } from '../../../shared/lab/report/ratio-picture.ts';
 import { CLOUD_PLACES, sampleReport } from './sample-report.ts';
 
 test('three sentences: what is compared, what it means, how far to trust it', () => {
