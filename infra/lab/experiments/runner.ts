@@ -1,7 +1,7 @@
 // Runs experiments one after the other, each with emulators of its own.
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import type { BenchProvider } from '../providers.ts';
-import { type Experiment, type ExperimentContext, messageOf } from './experiment.ts';
+import { type Experiment, messageOf } from './experiment.ts';
 import type { Result } from '../../../shared/lab/report/chapters/schema.ts';
 
 export interface RunnerOptions {
@@ -29,19 +29,17 @@ async function runOne(experiment: Experiment, { start, signal, ...options }: Run
     emulators.set(provider, started);
     return started;
   };
-  const log = (line: string): void => options.log(`${experiment.id}: ${line}`);
-  const ended = await endOf(experiment, { signal, log, emulator });
-  if (ended.failure !== null) log(`FAILED: ${ended.failure}`);
-  // A dead emulator must not keep the others' results back: its failure to close is dropped.
-  await Promise.allSettled([...emulators.values()].map(async (started) => (await started).close()));
   const { id, title, question, source } = experiment;
-  return { id, title, question, source, ...ended };
-}
-
-async function endOf(experiment: Experiment, context: ExperimentContext): Promise<Pick<Result, 'chapter' | 'failure'>> {
+  const log = (line: string): void => options.log(`${id}: ${line}`);
   try {
-    return { chapter: await experiment.run(context), failure: null };
+    const chapter = await experiment.run({ signal, log, emulator });
+    return { id, title, question, source, chapter, failure: null };
   } catch (error) {
-    return { chapter: null, failure: messageOf(error) };
+    const failure = messageOf(error);
+    log(`FAILED: ${failure}`);
+    return { id, title, question, source, chapter: null, failure };
+  } finally {
+    // A dead emulator must not keep the others' results back: its failure to close is dropped.
+    await Promise.allSettled([...emulators.values()].map(async (started) => (await started).close()));
   }
 }
