@@ -1,7 +1,7 @@
 // Bytes in storage of an entity, by the services' formulas. Datastore:
 // https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure: "Understanding the
 // Table service data model".
-import type { SampleRecord } from '../../shared/lab/work/records.ts';
+import { type SampleRecord, unindexedIn } from '../../shared/lab/work/records.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { sum } from '../../shared/lab/kit/numbers.ts';
 import type { Driver } from '../../shared/store/index.ts';
@@ -11,8 +11,6 @@ const DATASTORE_ROW_BYTES = 32;
 const DATASTORE_KEY_BYTES = 16;
 /** Each indexed property has an ascending and a descending entry. */
 const ENTRIES_A_PROPERTY = 2;
-/** The baseline keeps its long text out of the indexes. */
-const UNINDEXED = 'notes';
 
 /** With the index entries that its fields have by default. */
 export function plainBytes(provider: Provider, kind: string, record: SampleRecord): number {
@@ -36,7 +34,8 @@ function datastoreBytes(kind: string, { key, fields }: SampleRecord): number {
 
 /** Two entries for each field that the baseline leaves indexed. */
 function fieldEntryBytes(kind: string, { key, fields }: SampleRecord): number {
-  const indexed = Object.entries(fields).filter(([name]) => name !== UNINDEXED);
+  const unindexed = unindexedIn(fields);
+  const indexed = Object.entries(fields).filter(([name]) => !unindexed.includes(name));
   const entries = indexed.map(
     ([name, value]) => keyBytes(kind, key) + propertyBytes(name, value) + text(kind) + DATASTORE_ROW_BYTES,
   );

@@ -85,9 +85,8 @@ async function measureRows(plan: DocumentPlan, context: ExperimentContext): Prom
       }),
     );
     const cells = await alternatingRuns(context, plan, variants);
-    const where = new Map<Provider, string>();
-    for (const site of sites) where.set(site.provider, await site.where());
-    return { cells, where };
+    const where = await Promise.all(sites.map(async (site) => [site.provider, await site.where()] as const));
+    return { cells, where: new Map(where) };
   } finally {
     await Promise.all(sites.map((site) => site.close()));
   }

@@ -2,6 +2,7 @@
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { factor, threeDigits } from '../../../shared/lab/kit/format.ts';
 import { type FigureTable, type Finding, meanOf, ratioOf } from '../../../shared/lab/report/chapters/schema.ts';
+import { list } from '../../../shared/lab/report/names.ts';
 
 export function ratioText(table: FigureTable, rowId: string, columnId: string): string {
   const ratio = ratioOf(table, rowId, columnId);
@@ -28,8 +29,7 @@ function inColumns(
     const value = columnIds.includes(id) ? valueIn(id) : undefined;
     return value === undefined ? [] : [`${format(value)} (${where})`];
   });
-  if (parts.length === 0) return 'nothing (not measured in this run)';
-  return [parts.slice(0, -1).join(', '), parts.at(-1)!].filter((part) => part !== '').join(' and ');
+  return parts.length === 0 ? 'nothing (not measured in this run)' : list(parts);
 }
 
 export function ratiosOf(table: FigureTable, rowId: string, columnIds: readonly string[]): number[] {

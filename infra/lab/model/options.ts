@@ -18,13 +18,10 @@ export async function readPlan(name: string, seed: number): Promise<ModelPlan> {
   if (name === 'drawn') return planSchema.parse(drawnPlan(seed));
   const builtIn = Object.entries(BUILT_IN).find(([known]) => known === name);
   if (builtIn !== undefined) return planSchema.parse(builtIn[1]);
-  let text: string;
-  try {
-    text = await readFile(name, 'utf8');
-  } catch (error) {
+  const text = await readFile(name, 'utf8').catch((error: Error) => {
     const known = [...Object.keys(BUILT_IN), 'drawn'].join(', ');
-    throw new UsageError(`--plan is one of ${known}, or a file that can be read: ${(error as Error).message}`);
-  }
+    throw new UsageError(`--plan is one of ${known}, or a file that can be read: ${error.message}`);
+  });
   try {
     return planOf(text);
   } catch (error) {

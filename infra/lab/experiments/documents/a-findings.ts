@@ -3,13 +3,9 @@ import { factor, percent } from '../../../../shared/lab/kit/format.ts';
 import { type FigureTable, type Finding, ratioOf } from '../../../../shared/lab/report/chapters/schema.ts';
 import { CLOSE, judgedBy, ranked } from '../words.ts';
 
-export interface TablesA {
-  readonly rows: FigureTable;
-  readonly container: FigureTable;
-  readonly defaults: FigureTable;
-}
+type Tables = Readonly<Record<'rows' | 'container' | 'defaults', FigureTable>>;
 
-export function findingsOf({ rows, container, defaults }: TablesA): Finding[] {
+export function findingsOf({ rows, container, defaults }: Tables): Finding[] {
   return [share(container), fastest(rows), csvNow(rows), compression(defaults)];
 }
 
