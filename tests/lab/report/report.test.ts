@@ -5,23 +5,15 @@ import type { Layout } from '../../../shared/lab/kit/dimensions.ts';
 import type { CellRun, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
 import { reportOf } from '../../../shared/lab/report/report.ts';
-import { type Circumstances, type Report, reportSchema } from '../../../shared/lab/report/schema.ts';
+import { circumstancesSchema, type Report, reportSchema } from '../../../shared/lab/report/schema.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { PLACE, result } from '../fakes.ts';
 import { encodedOf } from '../histogram-of.ts';
-import { COORDINATES } from './sample-report.ts';
+import { COORDINATES, sampleReport } from './sample-report.ts';
 
 const PLAN = planSchema.parse({ workloads: ['load'], callers: [8] });
 
-const CIRCUMSTANCES: Circumstances = {
-  startedAt: '2026-11-21T10:00:00.000Z',
-  durationMs: 60_000,
-  coordinator: { cpu: 'none', cores: 1, memoryBytes: 1, platform: 'none', node: '24.0.0' },
-  versions: {},
-  commit: null,
-  command: null,
-  providers: [],
-};
+const CIRCUMSTANCES = circumstancesSchema.strip().parse(sampleReport());
 
 function runOf(layout: Layout, repetition: number, change: Partial<CellResult> = {}): CellRun {
   return { cell: { ...COORDINATES, layout, callers: 8 }, repetition, parts: [result({ layout, ...change })] };

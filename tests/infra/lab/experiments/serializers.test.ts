@@ -159,9 +159,9 @@ function given(against: string, columns: Readonly<Record<string, Readonly<Record
   } as unknown as FigureTable;
 }
 
-/** The tables of document A with these figures of today. */
-function tablesOf(serializerMs: number, v8: number, csvTime: number, jsonStored: number) {
-  return {
+/** What document A finds with these figures of today. */
+function verdictsOf(serializerMs: number, v8: number, csvTime: number, jsonStored: number): string[] {
+  const findings = findingsOfA({
     container: given('operation', {
       printed: { decode: 133, encode: 93, operation: 250 },
       azurite: { decode: serializerMs / 2, encode: serializerMs / 2, operation: 10 },
@@ -177,11 +177,8 @@ function tablesOf(serializerMs: number, v8: number, csvTime: number, jsonStored:
       load: { 'msgpack+zstd': 2, 'msgpack+none': 1 },
       get: { 'msgpack+zstd': 2, 'msgpack+none': 1 },
     }),
-  };
-}
-
-function verdictsOf(...figures: Parameters<typeof tablesOf>): string[] {
-  return findingsOfA(tablesOf(...figures)).map(({ verdict: one }) => one);
+  });
+  return findings.map(({ verdict: one }) => one);
 }
 
 test('the findings of A follow from the figures: other figures, other verdicts', () => {
