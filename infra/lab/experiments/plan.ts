@@ -3,7 +3,7 @@ import { dollarsPerMillionRecords, operationPriceList } from '../../../shared/la
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import type { Column, Figure, FigureTable, Finding, Row } from '../../../shared/lab/report/chapters/schema.ts';
-import type { Experiment, ExperimentContext } from './experiment.ts';
+import type { Experiment } from './experiment.ts';
 import { alternatingRuns, type Cells, type Numbers, type Variant } from './rounds.ts';
 import { type Cost, Site, type TableSize } from './sites.ts';
 import type { Way } from './ways.ts';
@@ -51,10 +51,18 @@ export function documentOf(plan: DocumentPlan): Experiment {
     title,
     question,
     source,
+    /** An emulator that does not start fails in all rows of its provider. */
     run: async (context) => {
-      const measured = await measureRows(plan, context);
-      const figures = tables.map((table) => figureTable(table, plan, measured));
-      return { tables: figures, wordTables: [], cannotShow, findings: plan.findingsOf(figures) };
+      const sites = plan.providers.map((provider) => new Site(provider, context));
+      try {
+        const variants = sites.flatMap((site) => variantsOn(site, plan));
+        const cells = await alternatingRuns(context, plan, variants);
+        const where = await Promise.all(sites.map((site) => site.where()));
+        const figures = tables.map((table) => figureTable(table, plan, where, cells));
+        return { tables: figures, wordTables: [], cannotShow, findings: plan.findingsOf(figures) };
+      } finally {
+        await Promise.all(sites.map((site) => site.close()));
+      }
     },
   };
 }
@@ -69,27 +77,11 @@ function tableOf({ rowsHave }: DocumentPlan, { id }: PlannedRow, round: number):
   return rowsHave === 'one table' ? 'all' : rowsHave === 'a table each' ? row : `${row}${round}`;
 }
 
-interface Measured {
-  readonly cells: Cells;
-  readonly where: ReadonlyMap<Provider, string>;
-}
-
-/** An emulator that does not start fails in all rows of its provider. */
-async function measureRows(plan: DocumentPlan, context: ExperimentContext): Promise<Measured> {
-  const sites = plan.providers.map((provider) => new Site(provider, context));
-  try {
-    const variants = sites.flatMap((site) =>
-      plan.rows.flatMap((row) => {
-        const way = wayOf(row, site.provider);
-        return typeof way === 'string' ? [] : variantOf(plan, row, way, site);
-      }),
-    );
-    const cells = await alternatingRuns(context, plan, variants);
-    const where = await Promise.all(sites.map(async (site) => [site.provider, await site.where()] as const));
-    return { cells, where: new Map(where) };
-  } finally {
-    await Promise.all(sites.map((site) => site.close()));
-  }
+function variantsOn(site: Site, plan: DocumentPlan): Variant[] {
+  return plan.rows.flatMap((row) => {
+    const way = wayOf(row, site.provider);
+    return typeof way === 'string' ? [] : variantOf(plan, row, way, site);
+  });
 }
 
 function variantOf(plan: DocumentPlan, row: PlannedRow, way: Way, site: Site): Variant {
@@ -127,15 +119,16 @@ function numbersOf(provider: Provider, records: number, cost: Cost, per: number)
 function figureTable(
   { measures, rows, ...table }: TablePlan,
   { providers, whereThen, rows: allRows }: DocumentPlan,
-  { cells, where }: Measured,
+  whereNow: readonly string[],
+  cells: Cells,
 ): FigureTable {
   const columns = measures.flatMap(({ suffix, ...measure }): Column[] => [
     { ...measure, id: `then-${suffix}`, era: 'then', where: whereThen },
-    ...providers.map((provider): Column => ({
+    ...providers.map((provider, at): Column => ({
       ...measure,
       id: `${provider}-${suffix}`,
       era: 'now',
-      where: where.get(provider)!,
+      where: whereNow[at]!,
     })),
   ]);
   return { ...table, columns, rows: (rows ?? allRows).map((row) => rowOf(row, columns, cells)) };
