@@ -62,16 +62,14 @@ export function goalsOf(contest: Contest, table: FigureTable, provider: Provider
   return [rateGoal, goalFinding(`${nameOf(contest)}: processor time`, ratio('processor'), bounds)];
 }
 
-type Which = 'theirs' | 'ours';
-type Sides = Readonly<Record<Which, Pick<SideProcess, 'turn'>>>;
-
-const WHICH: Readonly<Record<Which, string>> = { theirs: 'plain SDK', ours: 'Stowage' };
+const SIDES = { theirs: 'plain SDK', ours: 'Stowage' } as const;
+type Sides = Readonly<Record<keyof typeof SIDES, Pick<SideProcess, 'turn'>>>;
 
 export function nameOf({ name, inFlight, isFar }: Contest): string {
   return `${name}, ${inFlight} in flight${isFar ? `, ${FAR_RTT_MS} ms away` : ''}`;
 }
 
-function rowOf(contest: Contest, which: Which): string {
+function rowOf(contest: Contest, which: string): string {
   return `${nameOf(contest)}: ${which}`;
 }
 
@@ -109,9 +107,9 @@ type Size = Pick<ContestOptions, 'rounds' | 'turnMs'>;
 
 export async function rowsOf(contest: Contest, sides: Sides, size: Size, signal: AbortSignal): Promise<Row[]> {
   const cells = await played(contest, sides, size, signal);
-  return (['theirs', 'ours'] as const).map((which) => ({
+  return Object.entries(SIDES).map(([which, name]) => ({
     id: rowOf(contest, which),
-    name: `${nameOf(contest)}: ${WHICH[which]}`,
+    name: `${nameOf(contest)}: ${name}`,
     against: rowOf(contest, 'theirs'),
     figures: cells.get(which) ?? {},
   }));

@@ -151,17 +151,16 @@ export function figureOf(runs: readonly number[], why = 'not printed'): Figure {
 
 /** Undefined where nothing was measured. */
 export function meanOf(figure: Figure | undefined): number | undefined {
-  if (figure === undefined || !('runs' in figure)) return undefined;
-  return sum(figure.runs) / figure.runs.length;
+  return typicalOf({}, figure);
 }
 
 /** The mean of the runs, or the median where the table has medians; undefined without runs. */
 export function typicalOf(
-  { hasMedians }: Pick<FigureTable, 'hasMedians'>,
+  { hasMedians = false }: Pick<FigureTable, 'hasMedians'>,
   figure: Figure | undefined,
 ): number | undefined {
-  if (hasMedians !== true) return meanOf(figure);
-  return figure !== undefined && 'runs' in figure ? median(figure.runs) : undefined;
+  if (figure === undefined || !('runs' in figure)) return undefined;
+  return hasMedians ? median(figure.runs) : sum(figure.runs) / figure.runs.length;
 }
 
 /** The row's figure over its baseline's in the same column; undefined where there is none. */
