@@ -69,7 +69,7 @@ interface Tally {
   /** Microseconds an operation, of each turn. */
   readonly rounds: number[];
   operations: number;
-  /** Of each turn; empty of the plain SDK. */
+  /** One for each turn; the plain SDK has none. */
   readonly uses: DriverUse[];
 }
 
