@@ -27,7 +27,7 @@ export async function startEmulated() {
   };
 }
 
-/** Runs the experiment on emulators that stop after the tests of the file, and tests it as a whole. */
+/** Runs it on emulators that stop after the file, and tests that its tables are whole. */
 export async function chapterOf(experiment: Experiment): Promise<{ chapter: Chapter; emulated: Emulated }> {
   const emulated = await startEmulated();
   afterAll(() => emulated.close());

@@ -159,7 +159,7 @@ function given(against: string, columns: Readonly<Record<string, Readonly<Record
   } as unknown as FigureTable;
 }
 
-/** What document A finds with these figures of today. */
+/** The verdicts of document A on these figures of today. */
 function verdictsOf(serializerMs: number, v8: number, csvTime: number, jsonStored: number): string[] {
   const findings = findingsOfA({
     container: given('operation', {
