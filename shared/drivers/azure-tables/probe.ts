@@ -1,7 +1,7 @@
 // Tries conditions and merges at an emulator or a custom endpoint (rule 25).
 import type { EntityVersion, Refused } from '../../store/contract/driver.ts';
 import { refused } from '../common/outcomes.ts';
-import { drawProbeId } from '../common/probe.ts';
+import { drawProbeId, isRefused } from '../common/probe.ts';
 import type { TableCalls } from './client.ts';
 import { isConditionFailure } from './errors.ts';
 import { keysOf } from './mapping.ts';
@@ -21,6 +21,7 @@ async function faultOf(calls: TableCalls, untilMs: () => number): Promise<string
   const merge = (etag: EntityVersion) =>
     calls.write({ ...keys, properties: { set: [AFTER] }, change: { mode: 'Merge', etag } }, untilMs());
   const remove = (etag: EntityVersion) => calls.delete(keys, etag, untilMs());
+  const refuses = (request: Promise<unknown>) => isRefused(request, isConditionFailure);
 
   const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, untilMs());
   const second = first === undefined ? undefined : await merge(first);
@@ -30,14 +31,4 @@ async function faultOf(calls: TableCalls, untilMs: () => number): Promise<string
   if (!(await refuses(merge(first))) || !(await refuses(remove(first)))) return 'it overwrites newer versions';
   await remove(second);
   return undefined;
-}
-
-async function refuses(request: Promise<unknown>): Promise<boolean> {
-  try {
-    await request;
-    return false;
-  } catch (error) {
-    if (isConditionFailure(error)) return true;
-    throw error;
-  }
 }

@@ -8,6 +8,20 @@ export function drawProbeId(): EntityId {
   return `${PROBE_PREFIX}${randomBytes(12).toString('hex')}` as EntityId;
 }
 
+/** Whether a request fails as its condition does not hold. Throws what else it fails with. */
+export async function isRefused(
+  request: Promise<unknown>,
+  isConditionFailure: (error: unknown) => boolean,
+): Promise<boolean> {
+  try {
+    await request;
+    return false;
+  } catch (error) {
+    if (isConditionFailure(error)) return true;
+    throw error;
+  }
+}
+
 /**
  * Shares a probe under way, keeps a result for the driver's life, and forgets a failed probe:
  * `outcomeOf` tells what becomes of the writes that wait for it.

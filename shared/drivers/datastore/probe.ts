@@ -2,7 +2,7 @@
 import type { Refused } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused } from '../common/outcomes.ts';
-import { drawProbeId } from '../common/probe.ts';
+import { drawProbeId, isRefused } from '../common/probe.ts';
 import type { DatastoreCalls } from './client.ts';
 import { isConditionFailure } from './errors.ts';
 import { keyOf, type KeySpace } from './mapping.ts';
@@ -23,15 +23,7 @@ const OVERWRITES = 'this endpoint overwrites newer versions: it cannot hold a st
 export async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities | Refused> {
   const key = keyOf(space, drawProbeId());
   const send = async (mutation: Mutation) => (await calls.commit([mutation], timeoutMs)).mutationResults[0]?.version;
-  const refuses = async (mutation: Mutation) => {
-    try {
-      await send(mutation);
-      return false;
-    } catch (error) {
-      if (isConditionFailure(error)) return true;
-      throw error;
-    }
-  };
+  const refuses = (mutation: Mutation) => isRefused(send(mutation), isConditionFailure);
 
   const first = await send({ insert: { key, properties: { kept: value('1'), set: value('1') } } });
   const patch = { update: { key, properties: { set: value('2') } }, propertyMask: ['set'] };
