@@ -36,10 +36,10 @@ export const DATA_VERSION = ['DataServiceVersion', '3.0'];
 const BODY_HEADERS = [...DATA_VERSION, 'Content-Type', JSON_WITHOUT_METADATA];
 const INSERT_HEADERS = [...BODY_HEADERS, 'Prefer', 'return-no-content'];
 
-/** Path of the table `tableName`; of the row, if keys are given. */
+/** Path of the table `tableName`; of the row, if keys are given, which need no escapes. */
 export function pathOf(tableName: string, keys?: RowKeys): string {
   if (keys === undefined) return `/${tableName}`;
-  return `/${tableName}(PartitionKey='${quoted(keys.partition)}',RowKey='${quoted(keys.row)}')`;
+  return `/${tableName}(PartitionKey='${keys.partition}',RowKey='${keys.row}')`;
 }
 
 /** Throws a TypeError for a change without an etag. */
@@ -76,12 +76,4 @@ function piecesOf({ partition, row, properties }: RowWrite): string[] {
     pieces.push(`,"${name}":"`, ...value, `","${name}@odata.type":"Edm.Binary"`);
   pieces.push('}');
   return pieces;
-}
-
-/** Characters of ids and partitions. */
-const PLAIN = /^[\w.!~-]+$/;
-
-function quoted(key: string): string {
-  if (PLAIN.test(key)) return key;
-  return encodeURIComponent(key.replaceAll("'", "''"));
 }
