@@ -4,7 +4,7 @@ import { ClientCalls } from '../common/client-calls.ts';
 import { DeadlineError } from '../common/outcomes.ts';
 import type { DatastoreCalls } from './client.ts';
 import { CODE, StatusError } from './grpc/status.ts';
-import type { Key, KeysQuery, Mutation, QueryBatch } from './messages/messages.ts';
+import type { Key, KeysQuery, Mutation, QueryBatch, StoredEntity } from './messages/messages.ts';
 
 /** A `Datastore` of @google-cloud/datastore 11 or later, as far as it is used. */
 export interface DatastoreClient {
@@ -125,8 +125,8 @@ function isDeadline(error: unknown): boolean {
 }
 
 interface LookupReply {
-  readonly found: readonly { readonly entity: StoredReply; readonly version: string }[];
-  readonly missing: readonly { readonly entity: StoredReply }[];
+  readonly found: readonly { readonly entity: StoredEntity; readonly version: string }[];
+  readonly missing: readonly { readonly entity: StoredEntity }[];
 }
 
 interface CommitReply {
@@ -135,15 +135,11 @@ interface CommitReply {
 
 interface QueryReply {
   readonly batch: {
-    readonly entityResults: readonly { readonly entity: StoredReply }[];
+    readonly entityResults: readonly { readonly entity: StoredEntity }[];
     readonly endCursor: Uint8Array;
     readonly moreResults: string;
   } | null;
 }
-
-type StoredReply = Required<Awaited<ReturnType<DatastoreCalls['lookup']>>>['found'][number]['entity'] & {
-  readonly key: Key;
-};
 
 /** The SDK gives a number that was left out as 0. */
 function versionIn(version: string): string | undefined {
