@@ -9,8 +9,6 @@ interface FunctionMetadata {
 
 export interface Binding {
   readonly type: string;
-  readonly direction: 'in' | 'out';
-  readonly name?: string;
   readonly route?: string;
   readonly methods?: readonly string[];
   readonly authLevel?: 'anonymous' | 'function' | 'admin';

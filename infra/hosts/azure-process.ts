@@ -107,20 +107,11 @@ async function answer(found: HttpFunction, incoming: IncomingMessage, outgoing: 
   const given = {
     invocationId,
     inputData: [{ name: found.triggerName, data: {} }],
-    triggerMetadata: { Headers: { json: JSON.stringify(plainHeaders(incoming)) } },
+    triggerMetadata: { Headers: { json: JSON.stringify(incoming.headers) } },
     traceContext: { traceParent: String(incoming.headers['traceparent'] ?? '') },
   };
   // The first failure ends the request; the other one follows from it.
   await Promise.all([forward(invocationId, incoming, outgoing), invoke(model, found, given)]);
-}
-
-function plainHeaders(incoming: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(incoming.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  );
 }
 
 /** Sends the caller's request to the library's proxy, and its answer to the caller. */

@@ -1,14 +1,9 @@
 // Azure on this machine: a stand-in for the Functions host, on the deployed package.
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { type FunctionHost, type HostEnv, startHost } from './host.ts';
+import { type FunctionHost, type HostOptions, startHost } from './host.ts';
 
-export interface AzureHostOptions {
-  /** A package, unpacked. */
-  readonly bundleDir: string;
-  readonly env: HostEnv;
-  /** Default: a free one. */
-  readonly port?: number | undefined;
+export interface AzureHostOptions extends HostOptions {
   /** For authLevel `function` and `admin`, in `x-functions-key`. Default: a random one. */
   readonly hostKey?: string;
 }

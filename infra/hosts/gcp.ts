@@ -1,16 +1,11 @@
 // Google on this machine: the real functions-framework, on the deployed package.
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { type FunctionHost, type HostEnv, startHost } from './host.ts';
+import { type FunctionHost, type HostOptions, startHost } from './host.ts';
 
-export interface GcpHostOptions {
-  /** A package, unpacked. */
-  readonly bundleDir: string;
+export interface GcpHostOptions extends HostOptions {
   /** The function to serve: one a process, as on the platform. */
   readonly target: 'records' | 'compare' | 'vacuum';
-  readonly env: HostEnv;
-  /** Default: a free one. */
-  readonly port?: number | undefined;
 }
 
 /** Keeps the banner out of the log, and Google's libraries from searching for a metadata server. */

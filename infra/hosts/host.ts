@@ -3,13 +3,21 @@ import { fileURLToPath } from 'node:url';
 import { answersOk, freePort, startSupervised, type Supervised, untilReady } from '../processes/supervised.ts';
 
 /** Its output is the function's log. */
-export interface FunctionHost extends Omit<Supervised, 'pid'> {
+export interface FunctionHost extends Supervised {
   /** `http://127.0.0.1:port`, without a slash at the end. */
   readonly url: string;
 }
 
 /** The function's environment; of this process's own it gets only what Node and a proxy need. */
 export type HostEnv = Readonly<Record<string, string>>;
+
+export interface HostOptions {
+  /** A package, unpacked. */
+  readonly bundleDir: string;
+  readonly env: HostEnv;
+  /** Default: a free one. */
+  readonly port?: number | undefined;
+}
 
 const READY_TIMEOUT_MS = 30_000;
 const LOOPBACK = fileURLToPath(new URL('loopback.ts', import.meta.url));

@@ -13,8 +13,6 @@ const STOP_TIMEOUT_MS = 5_000;
 const POLL_MS = 20;
 
 export interface Supervised {
-  /** Process id of the supervisor. */
-  readonly pid: number | undefined;
   /** The last 20,000 characters of both output streams. */
   output(): string;
   /** Hands over each line that it prints from now on. */
@@ -50,7 +48,6 @@ export function startSupervised(command: string, args: readonly string[], option
   const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : 1));
   exited.catch(() => {});
   return {
-    pid: child.pid,
     output: () => output,
     onLine(listener) {
       for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', listener);
