@@ -37,10 +37,10 @@ const SDK = 'lib/sdk-client.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
 const BUILD = 'compare/build.json';
-const PROVIDERS: Readonly<Record<Cloud, Provider>> = { gcp: 'datastore', azure: 'azure-tables' };
 const COMPARE = /^functions\/(\{cloud\}|[a-z]+)\/compare\.ts$/;
 
 interface Platform {
+  readonly provider: Provider;
   /** Packages that belong to the other cloud. */
   readonly foreign: RegExp;
   /** Supplied by the platform at run time. */
@@ -48,8 +48,9 @@ interface Platform {
 }
 
 const PLATFORMS: Readonly<Record<Cloud, Platform>> = {
-  gcp: { foreign: /node_modules\/@azure\//, external: [] },
+  gcp: { provider: 'datastore', foreign: /node_modules\/@azure\//, external: [] },
   azure: {
+    provider: 'azure-tables',
     foreign: /node_modules\/(@google-cloud|google-gax|google-auth-library|@grpc)\//,
     external: ['@azure/functions-core'],
   },
@@ -57,7 +58,7 @@ const PLATFORMS: Readonly<Record<Cloud, Platform>> = {
 
 /** Throws if the bundle would hold the other cloud's SDK, or if the entry does not build. */
 export async function bundleFunction(cloud: Cloud, source: FunctionSource): Promise<Bundle> {
-  const { foreign, external } = PLATFORMS[cloud];
+  const { provider, foreign, external } = PLATFORMS[cloud];
   const bundled = (entry: string, outfile: string) => ({
     entryPoints: [path.join(ROOT, entry)],
     outfile: path.join(ROOT, outfile),
@@ -89,7 +90,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(sdk.metafile)) files.set(name, await readFile(from));
   if (COMPARE.test(source.handler)) {
-    const { html, br, gzip } = await buildPage(path.join(ROOT, 'functions/compare'), PROVIDERS[cloud]);
+    const { html, br, gzip } = await buildPage(path.join(ROOT, 'functions/compare'), provider);
     files.set(PAGE, html).set(`${PAGE}.br`, br).set(`${PAGE}.gz`, gzip);
     files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   }
@@ -180,14 +181,11 @@ function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
 
 /** Files that bundled code opens as it runs, by their path in the bundle. */
 function readAtRunTime(metafile: Metafile): [string, string][] {
-  const inputs = Object.keys(metafile.inputs);
-  const files: [string, string][] = [];
-  // Datastore's high-level client reads this one, from beside its own folder, as it is loaded.
-  if (inputs.some((input) => input.endsWith('@google-cloud/datastore/build/src/index.js'))) {
-    const sdk = path.dirname(createRequire(import.meta.url).resolve('@google-cloud/datastore/package.json'));
-    files.push(['protos/app_engine_key.proto', path.join(sdk, 'build/protos/app_engine_key.proto')]);
-  }
-  return files;
+  const isOfDatastore = (input: string) => input.endsWith('@google-cloud/datastore/build/src/index.js');
+  if (!Object.keys(metafile.inputs).some(isOfDatastore)) return [];
+  // Datastore's high-level client reads it, from beside its own folder, as it is loaded.
+  const sdk = path.dirname(createRequire(import.meta.url).resolve('@google-cloud/datastore/package.json'));
+  return [['protos/app_engine_key.proto', path.join(sdk, 'build/protos/app_engine_key.proto')]];
 }
 
 function json(value: object): Uint8Array {
