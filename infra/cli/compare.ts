@@ -3,24 +3,19 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { checkEndpoint, type Endpoint, RefusedError, type Sending } from '../../shared/lab/plan/endpoint.ts';
-import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
 import { type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
-import { FreshHeaders } from './fresh-headers.ts';
+import { freshHeaders } from './fresh-headers.ts';
 import type { AskTool } from './tools.ts';
 
 export interface CompareDeployedOptions extends Pick<
   ComparisonOptions,
-  'plan' | 'baseline' | 'outDir' | 'signal' | 'log'
+  'plan' | 'baseline' | 'circumstances' | 'outDir' | 'signal' | 'log'
 > {
   /** Path of the endpoints file that a deployment has written. */
   readonly endpointsFile: string;
   /** Which of its clouds take part. */
   readonly clouds: readonly CloudEndpoint['cloud'][];
-  /** The command that repeats the comparison. */
-  readonly command: string;
-  readonly versions: Readonly<Record<string, string>>;
-  readonly commit: string | null;
   readonly ask: AskTool;
 }
 
@@ -31,12 +26,12 @@ const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
  * refuses the key, or the report cannot be written.
  */
 export async function compareDeployed(options: CompareDeployedOptions): Promise<number> {
-  const { log, ask, signal, versions, commit, command } = options;
+  const { log, ask, signal } = options;
   const { stage, endpoints: deployed } = await endpointsIn(options.endpointsFile);
   const clouds = deployed.filter(({ cloud }) => options.clouds.includes(cloud));
   if (clouds.length === 0)
     throw new EndpointError(`${options.endpointsFile} names no function of ${options.clouds.join(' or ')}`);
-  const keys = new FreshHeaders(clouds, ask);
+  const keys = freshHeaders(clouds, ask);
   // Keys that cannot be had are told before anything runs.
   await Promise.all(clouds.map((cloud) => keys.of(urlOf(cloud, 'compare'))));
   const endpoints = clouds.map(endpointOf);
@@ -45,7 +40,7 @@ export async function compareDeployed(options: CompareDeployedOptions): Promise<
   return await runComparison({
     ...options,
     endpoints,
-    circumstances: { versions, commit, command, providers: providersOf(clouds) },
+    why: { ran: 'deployed', leftOut: 'not asked for, or not in the file of endpoints' },
     fetch: keys.fetch,
   });
 }
@@ -63,14 +58,6 @@ async function refuseWrongKey(sending: Sending): Promise<void> {
 
 function endpointOf(cloud: CloudEndpoint): Endpoint {
   return { provider: PROVIDER_OF[cloud.cloud], urls: [urlOf(cloud, 'compare')], headers: {} };
-}
-
-function providersOf(clouds: readonly CloudEndpoint[]): ComparisonOptions['circumstances']['providers'] {
-  const taken = clouds.map(({ cloud }) => PROVIDER_OF[cloud] as string);
-  return PROVIDERS.map((provider) => {
-    const ran = taken.includes(provider);
-    return { provider, ran, why: ran ? 'deployed' : 'not asked for, or not in the file of endpoints' };
-  });
 }
 
 async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSchema.parse>> {

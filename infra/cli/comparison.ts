@@ -1,6 +1,7 @@
 // A comparison from the command line: runs the plan, shows its progress, writes the report, and
 // sets the exit code.
 import path from 'node:path';
+import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { runPlan } from '../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import type { Plan } from '../../shared/lab/plan/plan.ts';
@@ -20,7 +21,9 @@ export interface ComparisonOptions {
   readonly plan: Plan;
   readonly baseline: Baseline;
   readonly endpoints: readonly Endpoint[];
-  readonly circumstances: Pick<Circumstances, 'providers' | 'versions' | 'commit' | 'command'>;
+  readonly circumstances: Pick<Circumstances, 'versions' | 'commit' | 'command'>;
+  /** Why a provider with an endpoint runs, and why another does not. */
+  readonly why: { readonly ran: string; readonly leftOut: string };
   readonly outDir: string;
   /** Ends the plan; the report is written of what there is. Its reason is shown. */
   readonly signal: AbortSignal;
@@ -31,7 +34,11 @@ export interface ComparisonOptions {
 
 /** Resolves to the exit code. Rejects only where the report cannot be written. */
 export async function runComparison(options: ComparisonOptions): Promise<number> {
-  const { plan, endpoints, signal } = options;
+  const { plan, endpoints, circumstances, why, signal } = options;
+  const providers = PROVIDERS.map((provider) => {
+    const ran = endpoints.some((endpoint) => endpoint.provider === provider);
+    return { provider, ran, why: ran ? why.ran : why.leftOut };
+  });
   const started = new Date();
   const outcome = await runPlan(plan, `r${started.getTime().toString(36)}`, {
     endpoints,
@@ -41,7 +48,7 @@ export async function runComparison(options: ComparisonOptions): Promise<number>
   });
   const when = { startedAt: started.toISOString(), durationMs: Date.now() - started.getTime() };
   return await finish(
-    reportOf(outcome, plan, PRICES_2026_11, { ...when, coordinator: machine(), ...options.circumstances }),
+    reportOf(outcome, plan, PRICES_2026_11, { ...when, coordinator: machine(), providers, ...circumstances }),
     options,
   );
 }

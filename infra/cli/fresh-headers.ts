@@ -5,45 +5,39 @@ import type { AskTool } from './tools.ts';
 /** ID tokens last an hour. */
 const FRESH_MS = 30 * 60_000;
 
-/** Keys and tokens of the functions, asked for again when they have aged. */
-export class FreshHeaders {
-  readonly #clouds: readonly CloudEndpoint[];
-  readonly #ask: AskTool;
-  readonly #nowMs: () => number;
-  readonly #known = new Map<string, { readonly askedMs: number; readonly headers: Promise<Record<string, string>> }>();
+type RequestHeaders = Awaited<ReturnType<typeof headersFor>>;
 
-  /** `nowMs`: a monotonic clock. */
-  constructor(clouds: readonly CloudEndpoint[], ask: AskTool, nowMs = () => performance.now()) {
-    this.#clouds = clouds;
-    this.#ask = ask;
-    this.#nowMs = nowMs;
-  }
+/**
+ * Keys and tokens of the functions, asked for again when they have aged. `nowMs`: a monotonic
+ * clock.
+ */
+export function freshHeaders(clouds: readonly CloudEndpoint[], ask: AskTool, nowMs = () => performance.now()) {
+  const known = new Map<string, { readonly askedMs: number; readonly headers: Promise<RequestHeaders> }>();
 
-  /**
-   * Headers for a request to this address. Rejects where it has the origin of none of the
-   * functions.
-   */
-  async of(url: string): Promise<Record<string, string>> {
+  const headersOf = async (url: string): Promise<RequestHeaders> => {
     const { origin } = new URL(url);
-    const cloud = this.#clouds.find((one) => new URL(urlOf(one, 'compare')).origin === origin);
+    const cloud = clouds.find((one) => new URL(urlOf(one, 'compare')).origin === origin);
     if (cloud === undefined) throw new EndpointError(`${origin} is no function of the file of endpoints`);
-    const known = this.#known.get(cloud.cloud);
-    if (known !== undefined && this.#nowMs() - known.askedMs < FRESH_MS) return await known.headers;
-    const headers = headersFor(cloud, 'compare', 'compare', this.#ask);
-    this.#known.set(cloud.cloud, { askedMs: this.#nowMs(), headers });
+    const last = known.get(cloud.cloud);
+    if (last !== undefined && nowMs() - last.askedMs < FRESH_MS) return await last.headers;
+    const headers = headersFor(cloud, 'compare', 'compare', ask);
+    known.set(cloud.cloud, { askedMs: nowMs(), headers });
     try {
       return await headers;
     } catch (error) {
       // The next request asks again.
-      this.#known.delete(cloud.cloud);
+      known.delete(cloud.cloud);
       throw error;
     }
-  }
+  };
 
-  readonly fetch: typeof fetch = async (input, init) => {
+  const fetchWithHeaders: typeof fetch = async (input, init) => {
     const headers = new Headers(init?.headers);
     const { href } = new URL(input instanceof Request ? input.url : input);
-    for (const [name, value] of Object.entries(await this.of(href))) headers.set(name, value);
+    for (const [name, value] of Object.entries(await headersOf(href))) headers.set(name, value);
     return await fetch(input, { ...init, headers });
   };
+
+  /** `of` rejects for an address with the origin of none of the functions. */
+  return { of: headersOf, fetch: fetchWithHeaders };
 }

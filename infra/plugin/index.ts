@@ -179,14 +179,14 @@ export default class StowagePlugin {
 
   async #compare({ settings, run, log }: Context): Promise<void> {
     const name = this.#options.full === true ? 'full' : 'default';
+    const command = `npx serverless compare${name === 'full' ? ' --full' : ''}`;
     const code = await compareDeployed({
       endpointsFile: endpointsFile(settings),
       clouds: settings.peers.filter((peer) => settings.clouds.includes(peer)),
       plan: PLANS[name],
       baseline: { report: undefined, conditions: [] },
       outDir: path.join(this.#serverless.serviceDir, 'report'),
-      command: `npx serverless compare${name === 'full' ? ' --full' : ''}`,
-      ...(await sourceFacts(import.meta.url)),
+      circumstances: { command, ...(await sourceFacts(import.meta.url)) },
       ask: askWith(run),
       log,
       signal: interrupted(log),

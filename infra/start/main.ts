@@ -2,7 +2,6 @@
 import path from 'node:path';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';
-import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { runComparison } from '../cli/comparison.ts';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';
@@ -61,14 +60,8 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
     ...options,
     outDir: path.resolve(options.outDir),
     endpoints,
-    circumstances: {
-      ...(await sourceFacts(import.meta.url)),
-      command: options.command,
-      providers: PROVIDERS.map((provider) => {
-        const ran = clouds.running.some((cloud) => cloud.provider === provider);
-        return { provider, ran, why: ran ? 'on this machine' : 'not asked for' };
-      }),
-    },
+    circumstances: { command: options.command, ...(await sourceFacts(import.meta.url)) },
+    why: { ran: 'on this machine', leftOut: 'not asked for' },
     log: console.log,
     signal,
     fetch: fetchIt,

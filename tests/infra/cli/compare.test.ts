@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { compareDeployed } from '../../../infra/cli/compare.ts';
 import type { CloudEndpoint } from '../../../infra/cli/endpoints.ts';
 import { EXIT } from '../../../infra/cli/exit.ts';
-import { FreshHeaders } from '../../../infra/cli/fresh-headers.ts';
+import { freshHeaders } from '../../../infra/cli/fresh-headers.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
@@ -69,9 +69,7 @@ async function compare(endpoints: readonly CloudEndpoint[], { ask } = fakeTools(
     plan: planSchema.parse({ workloads: ['load'], callers: [2], repetitions: 1 }),
     baseline: { report: undefined, conditions: [] },
     outDir: path.join(folder, 'report'),
-    command: 'stowage compare',
-    versions: {},
-    commit: null,
+    circumstances: { command: 'stowage compare', versions: {}, commit: null },
     ask,
     log: () => {},
     signal: new AbortController().signal,
@@ -138,7 +136,7 @@ test('follows no redirect: what it leads to is given neither key nor gate', asyn
 
 describe('keys and tokens', () => {
   test('go to no other origin', async () => {
-    const headers = new FreshHeaders([gcp('https://g')], fakeTools().ask);
+    const headers = freshHeaders([gcp('https://g')], fakeTools().ask);
     for (const url of ['https://g.example/v1', 'http://g/v1', 'https://g:8443/v1'])
       await expect(headers.of(url)).rejects.toThrow('is no function of the file');
   });
@@ -146,7 +144,7 @@ describe('keys and tokens', () => {
   test('are asked for again when they have aged, and go to their own cloud', async () => {
     const tools = fakeTools();
     let nowMs = 0;
-    const headers = new FreshHeaders([gcp('https://g'), azure('https://a')], tools.ask, () => nowMs);
+    const headers = freshHeaders([gcp('https://g'), azure('https://a')], tools.ask, () => nowMs);
     const first = await headers.of('https://g/v1/compare/cells');
     expect(first).toMatchObject({ Authorization: `Bearer ${KEY}`, 'X-Serverless-Authorization': expect.any(String) });
     expect(await headers.of('https://a/v1/compare/cells')).toHaveProperty('x-functions-key');
