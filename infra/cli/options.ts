@@ -44,6 +44,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What `read` gives. The error of a wrong value is a UsageError that begins with the option. */
+export function refusing<Value>(option: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /** Exit code of a command that was called wrongly; 1 is for what fails on the way. */
 const EXIT_USAGE = 2;
 

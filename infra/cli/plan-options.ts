@@ -8,7 +8,7 @@ import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } fro
 import { COMPARED } from '../../shared/lab/report/against.ts';
 import { type Condition, conditionsOf, unclearAmong } from '../../shared/lab/report/conditions.ts';
 import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
-import { choice, type CommandLine, type Option, positiveNumber, UsageError, wholeNumber } from './options.ts';
+import { choice, type CommandLine, type Option, positiveNumber, refusing, UsageError, wholeNumber } from './options.ts';
 
 /** `throughput in records/s, p50, p95, p99 in ms, cost in dollars a million records`. */
 function unitWords(): string {
@@ -70,11 +70,7 @@ async function namedPlan(operand: string): Promise<Plan> {
   } catch (error) {
     throw new UsageError(`there is no plan ${operand}: it is ${NAMES.join(', ')} or a JSON file`, { cause: error });
   }
-  try {
-    return planOf(text);
-  } catch (error) {
-    throw new UsageError(`${operand}: ${(error as Error).message}`, { cause: error });
-  }
+  return refusing(operand, () => planOf(text));
 }
 
 function changesIn(values: PlanValues): Partial<PlanInput> {
@@ -156,13 +152,5 @@ export async function baselineFrom({ against, 'fail-if': failIf }: PlanValues): 
     return { conditions, report: await readReport(against) };
   } catch (error) {
     throw new UsageError(`--against: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-function refusing<Value>(option: string, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    throw new UsageError(`${option}: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';
-import { runCommand, UsageError } from '../cli/options.ts';
+import { refusing, runCommand, UsageError } from '../cli/options.ts';
 import { checkJournal } from '../emulators/datastore/storage/journal.ts';
 import { freePort } from '../processes/supervised.ts';
 import { type Clouds, DATA_FILES, type RunningCloud, startClouds } from './clouds.ts';
@@ -46,16 +46,8 @@ async function isRefused(freePort: number): Promise<boolean> {
 async function takeData(dataDir: string | undefined): Promise<() => Promise<void>> {
   if (dataDir === undefined) return async () => {};
   await makeFolder('--data', dataDir);
-  for (const file of Object.values(DATA_FILES)) checkData(path.join(dataDir, file));
+  for (const file of Object.values(DATA_FILES)) refusing('--data', () => checkJournal(path.join(dataDir, file)));
   return await lockFolder('--data', dataDir);
-}
-
-function checkData(file: string): void {
-  try {
-    checkJournal(file);
-  } catch (error) {
-    throw new UsageError(`--data: ${(error as Error).message}`);
-  }
 }
 
 async function serve(options: DevOptions, signal: AbortSignal): Promise<number> {

@@ -1,37 +1,19 @@
 // The options of `npm start` and `npm run dev`.
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
-import type { Plan } from '../../shared/lab/plan/plan.ts';
+import type { ComparisonOptions } from '../cli/comparison.ts';
 import { EXIT_HELP } from '../cli/exit.ts';
 import { choice, command, type CommandLine, UsageError, wholeNumber } from '../cli/options.ts';
-import {
-  type Baseline,
-  baselineFrom,
-  commandOf,
-  PLAN_HELP,
-  PLAN_OPERAND,
-  PLAN_OPTIONS,
-  planFrom,
-} from '../cli/plan-options.ts';
+import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../cli/plan-options.ts';
 import { type CloudsOptions, KEY_NAMES, type LocalKeys } from './clouds.ts';
 
-export interface StartOptions {
-  readonly plan: Plan;
-  /** An earlier report, and conditions on what changed since. */
-  readonly baseline: Baseline;
+export interface StartOptions
+  extends Pick<ComparisonOptions, 'plan' | 'baseline' | 'outDir'>, Pick<CloudsOptions, 'datastore'> {
   /** The command that repeats the comparison. */
   readonly command: string;
   readonly providers: readonly Provider[];
-  readonly datastore: CloudsOptions['datastore'];
-  /** The report's folder. */
-  readonly outDir: string;
 }
 
-export interface DevOptions {
-  readonly datastore: CloudsOptions['datastore'];
-  readonly firstPort: number | undefined;
-  readonly keys: Partial<LocalKeys>;
-  readonly dataDir: string | undefined;
-}
+export type DevOptions = Pick<CloudsOptions, 'datastore' | 'firstPort' | 'keys' | 'dataDir'>;
 
 const DATASTORE = {
   value: 'embedded|google',
