@@ -2,16 +2,13 @@
 // The package's command line: records and tables, the comparison of deployed
 // functions, and what a table costs.
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
-import { DATA_COMMANDS } from './data/commands.ts';
-import { explainCommand } from './explain.ts';
-import { LOOK_COMMANDS } from './data/look.ts';
-import { RECORD_COMMANDS } from './data/records.ts';
 import { EXIT, EXIT_HELP } from './exit.ts';
 import { makeFolder } from './folder.ts';
 import { interrupted } from './interrupt.ts';
 import { choice, command, type CommandLine, runCommand, UsageError } from './options.ts';
 import { endWithoutOutput } from './output.ts';
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from './plan-options.ts';
+import { STORE_COMMANDS } from './store-commands.ts';
 import { askTool } from './tools.ts';
 
 const STOWAGE = command({
@@ -54,30 +51,25 @@ ${EXIT_HELP}`,
   ],
 });
 
-const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  ...LOOK_COMMANDS,
-  ...DATA_COMMANDS,
-  ...RECORD_COMMANDS,
-  explain: explainCommand,
+const [name, ...args] = process.argv.slice(2);
+const COMMANDS: typeof STORE_COMMANDS = {
+  compare: () => runCommand(COMPARE, args, compare),
+  cost: () => runCommand(COST, args, cost),
+  ...STORE_COMMANDS,
 };
 
 endWithoutOutput();
-const [name, ...args] = process.argv.slice(2);
-if (name === 'compare') {
-  await runCommand(COMPARE, args, compare);
-} else if (name === 'cost') {
-  await runCommand(COST, args, async (given) => {
-    const question = costQuestionOf(given);
-    console.log(given.values.json ? JSON.stringify(costJson(question), null, 2) : costText(question));
-  });
-} else if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
+if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
   await COMMANDS[name]!(args);
 } else {
   await runCommand(STOWAGE, process.argv.slice(2, 3), async ({ operands }) => {
-    throw new UsageError(
-      `there is no command ${operands[0]}; there are compare, cost, ${Object.keys(COMMANDS).join(', ')}`,
-    );
+    throw new UsageError(`there is no command ${operands[0]}; there are ${Object.keys(COMMANDS).join(', ')}`);
   });
+}
+
+async function cost(given: CommandLine<typeof COST.options>): Promise<void> {
+  const question = costQuestionOf(given);
+  console.log(given.values.json ? JSON.stringify(costJson(question), null, 2) : costText(question));
 }
 
 async function compare({ operands, values }: CommandLine<typeof COMPARE.options>): Promise<number> {

@@ -3,10 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { format } from 'node:util';
 import { inject, onTestFinished, vi } from 'vitest';
-import { DATA_COMMANDS } from '../../../infra/cli/data/commands.ts';
-import { LOOK_COMMANDS } from '../../../infra/cli/data/look.ts';
-import { RECORD_COMMANDS } from '../../../infra/cli/data/records.ts';
-import { explainCommand } from '../../../infra/cli/explain.ts';
+import { STORE_COMMANDS } from '../../../infra/cli/store-commands.ts';
 import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -33,13 +30,6 @@ export function runCommand(
   });
 }
 
-const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  ...LOOK_COMMANDS,
-  ...DATA_COMMANDS,
-  ...RECORD_COMMANDS,
-  explain: explainCommand,
-};
-
 /**
  * Runs a command of `stowage` in this process: to start Node.js takes longer than what the command
  * does. Give it one at a time.
@@ -57,7 +47,7 @@ export async function stowage(
   process.chdir(cwd);
   process.exitCode = 0;
   try {
-    await COMMANDS[name!]!(args);
+    await STORE_COMMANDS[name!]!(args);
     return { code: process.exitCode, ...said };
   } finally {
     process.exitCode = 0;

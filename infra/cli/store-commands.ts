@@ -1,0 +1,13 @@
+// The commands of `stowage` that open a store.
+import { DATA_COMMANDS } from './data/commands.ts';
+import { LOOK_COMMANDS } from './data/look.ts';
+import { RECORD_COMMANDS } from './data/records.ts';
+import { explainCommand } from './explain.ts';
+
+/** Each by its name. */
+export const STORE_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  ...LOOK_COMMANDS,
+  ...DATA_COMMANDS,
+  ...RECORD_COMMANDS,
+  explain: explainCommand,
+};
