@@ -1,4 +1,5 @@
 // Both clouds for somebody who writes against them: addresses and keys to paste, until Ctrl-C.
+import { once } from 'node:events';
 import path from 'node:path';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';
@@ -94,9 +95,6 @@ export GATE=${gate === undefined ? '' : `'x-functions-key: ${gate}'`}`;
 async function untilAborted(signal: AbortSignal): Promise<void> {
   // A signal listener alone does not keep the process alive.
   const alive = setInterval(() => {}, 60_000);
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  if (!signal.aborted) await once(signal, 'abort');
   clearInterval(alive);
 }
