@@ -12,7 +12,7 @@ import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../.
 import { describeRecords } from '../../functions/suite/index.ts';
 import { tokenOf } from '../../functions/vacuum/token.ts';
 import { fileFolder } from '../../support/folder.ts';
-import { azureEnvironment, gcpEnvironment } from './record-hosts.ts';
+import { azureEnvironment, gcpEnvironment, sendTo } from './record-hosts.ts';
 
 const packages = await packageAndUnpack(await fileFolder());
 const { azurite, env: azureEnv } = await azureEnvironment();
@@ -40,14 +40,6 @@ afterAll(async () => {
   await Promise.all(hosts.map((host) => host.close()));
   await azurite.close();
 });
-
-function sendTo(host: FunctionHost, gate: Record<string, string> = {}): Send {
-  return (target, init = {}) => {
-    const headers = new Headers(init.headers);
-    for (const [name, value] of Object.entries(gate)) headers.set(name, value);
-    return fetch(host.url + target, { ...init, headers });
-  };
-}
 
 function askBeforehand(send: Send): (origin: string) => Promise<Response> {
   const asked = { 'Access-Control-Request-Method': 'PUT' };

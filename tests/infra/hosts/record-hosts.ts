@@ -3,10 +3,19 @@ import { inject } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
 import { startAzureHost } from '../../../infra/hosts/azure.ts';
 import { startGcpHost } from '../../../infra/hosts/gcp.ts';
-import { folderOf, type packageAndUnpack } from '../../../infra/package/package.ts';
+import type { FunctionHost } from '../../../infra/hosts/host.ts';
+import { folderOf, type UnpackedFunction } from '../../../infra/package/package.ts';
 import { KEYS_ENV } from '../../functions/keys.ts';
+import type { Send } from '../../functions/suite/client.ts';
 
-export type Packages = Awaited<ReturnType<typeof packageAndUnpack>>;
+/** Requests to a host, with what the platform's gate asks for. */
+export function sendTo(host: FunctionHost, gate: Readonly<Record<string, string>> = {}): Send {
+  return (target, init = {}) => {
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(gate)) headers.set(name, value);
+    return fetch(host.url + target, { ...init, headers });
+  };
+}
 
 /** The environment of Google's functions on the embedded emulator. */
 export function gcpEnvironment(namespace: string) {
@@ -32,7 +41,7 @@ export async function azureEnvironment() {
 
 /** `more` is the rest of both environments. */
 export async function startRecordHosts(
-  packages: Packages,
+  packages: readonly UnpackedFunction[],
   namespace: string,
   more: Readonly<Record<string, string>> = {},
 ) {

@@ -5,7 +5,7 @@ import { KEYS } from '../../functions/keys.ts';
 import { clientOf, JSON_TYPE } from '../../functions/suite/client.ts';
 import { attributesOf, type CollectedSpan, startCollector } from '../../support/collector.ts';
 import { fileFolder } from '../../support/folder.ts';
-import { startRecordHosts } from './record-hosts.ts';
+import { sendTo, startRecordHosts } from './record-hosts.ts';
 
 const records = FUNCTIONS.filter(({ name }) => name === 'records');
 const packages = await packageAndUnpack(await fileFolder(), records);
@@ -23,7 +23,7 @@ test.each([
   ['Google', gcp, {}, '11111111111111111111111111111111'],
   ['Azure', azure, { 'x-functions-key': azure.hostKey }, '22222222222222222222222222222222'],
 ] as const)('on %s a put is a request, a call of the store, and its requests', async (_cloud, host, gate, id) => {
-  const client = clientOf('it', (target, init) => fetch(host.url + target, gated(init, gate)), KEYS);
+  const client = clientOf('it', sendTo(host, gate), KEYS);
   const caller = 'aaaaaaaaaaaaaaaa';
   await client.put('/v1/tables/traced', JSON_TYPE, '{}');
   const put = await client.put('/v1/tables/traced/records/ada', JSON_TYPE, '1', {
@@ -40,9 +40,3 @@ test.each([
   expect(below(call!.spanId)).toMatchObject([{ name: 'provider write', kind: 3, status: {} }]);
   expect(host.output()).toContain(`"traceparent":"00-${id}-${http?.spanId}-01"`);
 });
-
-function gated(init: RequestInit = {}, gate: Record<string, string>): RequestInit {
-  const headers = new Headers(init.headers);
-  for (const [name, value] of Object.entries(gate)) headers.set(name, value);
-  return { ...init, headers };
-}
