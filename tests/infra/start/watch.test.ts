@@ -1,5 +1,5 @@
 // `npm run dev` says why requests fail, and which process has ended.
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSupervised } from '../../../infra/processes/supervised.ts';
 import { watch } from '../../../infra/start/watch.ts';
 
@@ -20,16 +20,9 @@ test('says that an emulator has ended, also before it was watched', () => {
   const ends: string[] = [];
   const controller = new AbortController();
   const cloud = { name: 'Cloud', ended: controller.signal, hosts: [] };
-  watch(
-    cloud,
-    () => {},
-    (why) => void ends.push(why),
-  );
+  const begin = () => watch(cloud, vi.fn(), (why) => void ends.push(why));
+  begin();
   controller.abort(new Error('emulator has ended'));
-  watch(
-    cloud,
-    () => {},
-    (why) => void ends.push(why),
-  );
+  begin();
   expect(ends).toEqual(['Cloud: emulator has ended', 'Cloud: emulator has ended']);
 });
