@@ -3,15 +3,15 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { storeAt } from '../../../infra/cli/data/address.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
 import { exportTable } from '../../../infra/cli/data/export.ts';
 import { importTable } from '../../../infra/cli/data/import.ts';
 import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
-import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CodecName, encode, openStore, type Store } from '../../../shared/store/index.ts';
+import { datastoreAt } from '../../drivers/emulated.ts';
 import { testFolder } from '../../support/folder.ts';
 import { onBothClouds, onDatastore, stowage } from './run-command.ts';
 
@@ -148,7 +148,7 @@ test('records that nobody changes arrive as they are while others are written an
 test('an export that was interrupted goes on, and its import holds the same', async () => {
   const [from, to] = [memoryStore(), memoryStore()];
   await filled(from);
-  const out = await testFolder();
+  const out = path.join(await testFolder(), 'made', 'with', 'those-above');
   await expect(exported(from, out, 2, stop)).rejects.toThrow('stopped by');
   await expect(imported(to, 'u', out)).rejects.toThrow('not finished');
   // A line that was half written when the process died.
@@ -179,8 +179,11 @@ test('an export into no folder is refused, also below /proc, where Node would tr
   await filled(store, 'key', 1);
   const file = path.join(await testFolder(), 'file');
   await writeFile(file, '');
-  for (const folder of [file, path.join(file, 'below'), '/proc/x'])
-    await expect(exported(store, folder)).rejects.toThrow('--out takes a folder that can be written to');
+  for (const folder of [file, path.join(file, 'below'), '/proc/x/y'])
+    await expect(exported(store, folder)).rejects.toMatchObject({
+      name: 'UsageError',
+      message: expect.stringMatching(/^--out takes a folder that can be written to: E(EXIST|NOENT)/) as string,
+    });
 });
 
 test('characters at which other readers end a line come back, in keys and values', async () => {
@@ -251,11 +254,9 @@ test.each(['key', 'hash'] as const)(
     const cwd = await testFolder();
     const cursor = await (async () => {
       await using store = openStore({
-        driver: datastoreDriver({
+        driver: datastoreAt('own', inject('embeddedEndpoint'), {
           projectId: 'stowage-data-test',
           namespace: `anew-${order}`,
-          kind: 'Container',
-          endpoint: `http://${env['DATASTORE_EMULATOR_HOST']}`,
         }),
       });
       const [first] = await (await store.table('t', { order: 'key' })).partitions(1);
