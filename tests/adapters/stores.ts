@@ -1,11 +1,9 @@
 // The stores that the adapters' suites run on: memory, and both clouds' emulators.
-import { AzureNamedKeyCredential } from '@azure/data-tables';
 import { afterAll, inject } from 'vitest';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../infra/emulators/azurite.ts';
-import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
-import { datastoreDriver } from '../../shared/drivers/datastore.ts';
+import { startAzurite } from '../../infra/emulators/azurite.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store, type Table } from '../../shared/store/index.ts';
+import { azureAt, datastoreAt } from '../drivers/emulated.ts';
 
 const azurite = await startAzurite({ inProcess: true });
 const namespace = `adapters-${process.pid}`;
@@ -14,18 +12,9 @@ export const STORES: readonly (readonly [name: string, store: Store])[] = [
   ['memory', openStore({ driver: memoryDriver() })],
   [
     'the Datastore emulator',
-    openStore({ driver: datastoreDriver({ projectId: 'p', namespace, endpoint: inject('embeddedEndpoint') }) }),
+    openStore({ driver: datastoreAt('own', inject('embeddedEndpoint'), { projectId: 'p', namespace }) }),
   ],
-  [
-    'Azurite',
-    openStore({
-      driver: azureTablesDriver({
-        endpoint: azurite.endpoint,
-        tableName: 'adapters',
-        credential: new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
-      }),
-    }),
-  ],
+  ['Azurite', openStore({ driver: azureAt('own', azurite.endpoint, 'adapters') })],
 ];
 
 afterAll(async () => {

@@ -1,10 +1,10 @@
 // Records on the command line, against the embedded emulator.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { checkExact } from '../../../infra/cli/data/exact-json.ts';
-import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { openStore } from '../../../shared/store/index.ts';
+import { datastoreAt } from '../../drivers/emulated.ts';
 import { type Ended, onDatastore, runCommand, STOWAGE, stowage } from './run-command.ts';
 
 const env = onDatastore();
@@ -41,10 +41,8 @@ test('a record is put, read, listed and deleted', async () => {
 });
 
 test('a record that cannot be decoded is named', async () => {
-  const endpoint = `http://${env['DATASTORE_EMULATOR_HOST']}`;
-  await using store = openStore({
-    driver: datastoreDriver({ projectId: 'commands', namespace: 'undecodable', kind: 'Container', endpoint }),
-  });
+  const settings = { projectId: 'commands', namespace: 'undecodable' };
+  await using store = openStore({ driver: datastoreAt('own', inject('embeddedEndpoint'), settings) });
   const table = await store.table('users', { codec: 'encoded' });
   await table.put('ada', { codec: 'json', bytes: new Uint8Array(3) });
   const { code, stderr } = await shell('undecodable')('get', 'users', 'ada');
