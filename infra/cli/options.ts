@@ -45,9 +45,9 @@ export class UsageError extends Error {
 }
 
 /** What `read` gives. The error of a wrong value is a UsageError that begins with the option. */
-export function refusing<Value>(option: string, read: () => Value): Value {
+export async function refusing<Value>(option: string, read: () => Value | Promise<Value>): Promise<Value> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     throw new UsageError(`${option}: ${(error as Error).message}`, { cause: error });
   }

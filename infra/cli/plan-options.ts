@@ -70,7 +70,7 @@ async function namedPlan(operand: string): Promise<Plan> {
   } catch (error) {
     throw new UsageError(`there is no plan ${operand}: it is ${NAMES.join(', ')} or a JSON file`, { cause: error });
   }
-  return refusing(operand, () => planOf(text));
+  return await refusing(operand, () => planOf(text));
 }
 
 function changesIn(values: PlanValues): Partial<PlanInput> {
@@ -140,17 +140,13 @@ export interface Baseline {
 
 /** The earlier report and the conditions. Throws a UsageError, also where the file is no report. */
 export async function baselineFrom({ against, 'fail-if': failIf }: PlanValues): Promise<Baseline> {
-  const conditions = failIf === undefined ? [] : refusing('--fail-if', () => conditionsOf(failIf));
+  const conditions = failIf === undefined ? [] : await refusing('--fail-if', () => conditionsOf(failIf));
   const relative = conditions.find(({ isRelative }) => isRelative);
   if (relative !== undefined && against === undefined)
     throw new UsageError(`--fail-if: ${relative.text} needs --against: it is on how a figure changed`);
   if (against === undefined) return { conditions, report: undefined };
   const unclear = unclearAmong(conditions);
   if (unclear !== undefined) throw new UsageError(`--fail-if: ${unclear}`);
-  try {
-    const { readReport } = await import('./report-files.ts');
-    return { conditions, report: await readReport(against) };
-  } catch (error) {
-    throw new UsageError(`--against: ${(error as Error).message}`, { cause: error });
-  }
+  const { readReport } = await import('./report-files.ts');
+  return { conditions, report: await refusing('--against', () => readReport(against)) };
 }

@@ -30,9 +30,7 @@ await runCommand(DEV, process.argv.slice(2), async (given) => {
 async function checkPorts(firstPort: number | undefined): Promise<void> {
   if (firstPort === undefined) return;
   for (let port = firstPort; port < firstPort + PORTS; port += 1) {
-    await freePort(port).catch((error: unknown) => {
-      throw new UsageError(`--port: ${error instanceof Error ? error.message : String(error)}`);
-    });
+    await refusing('--port', () => freePort(port));
     if (await isRefused(port)) throw new UsageError(`--port: browsers refuse to call port ${port}: choose another`);
   }
 }
@@ -47,7 +45,7 @@ async function isRefused(freePort: number): Promise<boolean> {
 async function takeData(dataDir: string | undefined): Promise<() => Promise<void>> {
   if (dataDir === undefined) return async () => {};
   await makeFolder('--data', dataDir);
-  for (const file of Object.values(DATA_FILES)) refusing('--data', () => checkJournal(path.join(dataDir, file)));
+  for (const file of Object.values(DATA_FILES)) await refusing('--data', () => checkJournal(path.join(dataDir, file)));
   return await lockFolder('--data', dataDir);
 }
 
