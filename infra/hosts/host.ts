@@ -34,9 +34,8 @@ export async function startHost(
   const inherited = Object.fromEntries(
     INHERITED.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]])),
   );
-  const child = startSupervised(process.execPath, ['--import', LOOPBACK, ...args], {
-    env: { ...inherited, ...env, PORT: String(port) },
-  });
+  const childEnv = { ...inherited, ...env, PORT: String(port) };
+  const child = startSupervised(process.execPath, ['--import', LOOPBACK, ...args], childEnv);
   const url = `http://127.0.0.1:${port}`;
   await untilReady(name, child, () => answersOk(`${url}/v1/health`), READY_TIMEOUT_MS);
   return { ...child, url };

@@ -23,19 +23,16 @@ export interface Supervised {
   close(): Promise<void>;
 }
 
-export interface SupervisedOptions {
-  /** Environment of the child. Default: this process's. */
-  readonly env?: NodeJS.ProcessEnv;
-  readonly cwd?: string;
-}
-
-/** Starts `command`, looked up on PATH. A command that cannot be started exits with 127. */
-export function startSupervised(command: string, args: readonly string[], options: SupervisedOptions = {}): Supervised {
+/**
+ * Starts `command`, looked up on PATH, in this process's environment or another. A command that
+ * cannot be started exits with 127.
+ */
+export function startSupervised(command: string, args: readonly string[], env = process.env): Supervised {
   const child = spawn(process.execPath, [SUPERVISOR, command, ...args], {
     // Ctrl-C in a terminal then reaches this process alone, which closes in order.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    ...options,
+    env,
   });
   let output = '';
   const keep = (text: string) => {
