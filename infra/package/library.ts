@@ -3,11 +3,10 @@ import { execFile } from 'node:child_process';
 import { chmod, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { ROOT } from './bundle.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = path.join(ROOT, 'dist');
 const CLI = path.join(DIST, 'cli.js');
 const TSC_TIMEOUT_MS = 120_000;

@@ -4,13 +4,12 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from '../../../infra/package/bundle.ts';
 import { fileFolder } from '../../support/folder.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SLOW_MS = 180_000;
 /** package.json asks for this or newer. */
 const OLDEST_NODE = '22.18.0';
