@@ -135,12 +135,11 @@ test('of many requests that wait on a silent connection to Datastore, one opens 
 /** Requests give up soon, as in a test of 10 s that must not take 10 s. */
 function withQuickRequests(driver: Driver): Driver {
   return {
-    limits: driver.limits,
+    ...driver,
     read: (requests, options) => driver.read(requests, soon(options)),
     write: (writes, options) => driver.write(writes, soon(options)),
     remove: (removals, options) => driver.remove(removals, soon(options)),
     list: (prefix, cursor, count, options) => driver.list(prefix, cursor, count, soon(options)),
-    close: () => driver.close(),
   };
 }
 
