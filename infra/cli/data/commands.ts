@@ -1,7 +1,7 @@
 // The commands that move tables: export, import, copy.
 import { readFile, rm } from 'node:fs/promises';
 import { z } from 'zod';
-import { StoreError } from '../../../shared/store/index.ts';
+import { type Store, StoreError } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { choice, runnable, UsageError, wholeNumber } from '../options.ts';
 import { ADDRESS_HELP } from './address.ts';
@@ -89,19 +89,14 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
       const { records } = await goingOn(copying, `remove ${file}, or name another by --state`);
       await rm(file, { force: true });
       console.log(`${records} records were copied; comparing`);
-      const [there, here] = await Promise.all(
-        (
-          [
-            [from, table],
-            [to, target],
-          ] as const
-        ).map(async ([store, name]) => checksumOf(await encodedTable(store, name, { create: false }), ranges, signal)),
-      );
-      const isSame = there!.sum === here!.sum && there!.records === here!.records;
+      const sumIn = async (store: Store, name: string) =>
+        checksumOf(await encodedTable(store, name, { create: false }), ranges, signal);
+      const [there, here] = await Promise.all([sumIn(from, table), sumIn(to, target)]);
+      const isSame = there.sum === here.sum && there.records === here.records;
       console.log(
         isSame
-          ? `Both hold the same ${here!.records} records (checksum ${here!.sum}).`
-          : `They differ: ${there!.records} records there, ${here!.records} here. Somebody wrote meanwhile, or ${target} held others before.`,
+          ? `Both hold the same ${here.records} records (checksum ${here.sum}).`
+          : `They differ: ${there.records} records there, ${here.records} here. Somebody wrote meanwhile, or ${target} held others before.`,
       );
       if (!isSame) process.exitCode = EXIT.failed;
     });
