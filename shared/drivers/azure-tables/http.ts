@@ -28,15 +28,8 @@ export interface HttpReply {
   readonly isRequestWritten: boolean;
 }
 
-export interface HttpClient {
-  /** Rejects by `untilMs` (`performance.now()`), a GET also after SILENCE_MS of silence. */
-  send(request: HttpRequest, untilMs: number): Promise<HttpReply>;
-  /** Ends the requests under way, whose outcomes stay unknown, and refuses further ones. */
-  close(): void;
-}
-
 /** A client of one server; `origin` is its scheme, host and port. No I/O. */
-export function httpClient(origin: string): HttpClient {
+export function httpClient(origin: string) {
   const { protocol, hostname, port, host } = new URL(origin);
   const module = protocol === 'http:' ? http : https;
   // Sockets take `noDelay` from their agent's options, of which its declared type says nothing.
@@ -47,8 +40,9 @@ export function httpClient(origin: string): HttpClient {
   const common = ['Host', host, 'User-Agent', 'stowage', 'Connection', 'keep-alive'];
   const underWay = new UnderWay();
   return {
-    send: ({ method, target, headers, body }, untilMs) =>
-      new Promise((resolve, reject) => {
+    /** Rejects by `untilMs` (`performance.now()`), a GET also after SILENCE_MS of silence. */
+    send: ({ method, target, headers, body }: HttpRequest, untilMs: number) =>
+      new Promise<HttpReply>((resolve, reject) => {
         underWay.check(untilMs);
         const length = body === undefined ? [] : ['Content-Length', String(body.byteLength)];
         // A list goes out as it stands; from an object Node.js would first build a table.
@@ -69,6 +63,7 @@ export function httpClient(origin: string): HttpClient {
         sent.once('response', (reply) => collect(reply.on('data', heard), take, fail));
         sent.end(body);
       }),
+    /** Ends the requests under way, whose outcomes stay unknown, and refuses further ones. */
     close: () => {
       underWay.close();
       agent.destroy();
