@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/datastore/driver.ts';
 import type { DatastoreCalls } from '../../shared/drivers/datastore/client.ts';
+import { StatusError } from '../../shared/drivers/datastore/grpc/status.ts';
 import { idOf, propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
@@ -31,9 +32,13 @@ function scripted(calls: Partial<DatastoreCalls>, doubtful = false) {
   return driverOn(all, { space: SPACE, limits: LIMITS, doubtful });
 }
 
+function verdict(code: number, message = 'said by a test'): StatusError {
+  return new StatusError(code, message, { isVerdict: true });
+}
+
 function failing(code: number): Partial<DatastoreCalls> {
   const fail = async () => {
-    throw Object.assign(new Error('said by a test'), { code });
+    throw verdict(code);
   };
   return { commit: fail, lookup: fail, runQuery: fail };
 }
@@ -95,7 +100,7 @@ test.each([
   'cannot be written because its size (1,048,684 bytes) exceeds the maximum allowed size of 1,048,576 bytes.',
 ])('a write is refused for its size where the service says so: %s', async (message) => {
   const commit = async () => {
-    throw Object.assign(new Error(message), { code: 3 });
+    throw verdict(3, message);
   };
   expect(await scripted({ commit }).write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
   expect(await scripted({ commit }).write([OTHER], CALL)).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
@@ -158,7 +163,7 @@ const all = (keys: readonly Key[]) => ({ found: keys.map(found) });
 const first = (keys: readonly Key[]) => ({ found: keys.slice(0, 1).map(found) });
 const none = () => ({});
 const broken = () => {
-  throw Object.assign(new Error('said by a test'), { code: 14 });
+  throw verdict(14);
 };
 
 const BC = ['b', 'c'];
@@ -210,7 +215,7 @@ test.each([
   const commit = async ([mutation]: readonly Mutation[]) => {
     const isStalePatch = mutation!.update !== undefined && mutation!.baseVersion === '1' && sent.length > 1;
     sent.push(mutation!);
-    if (isStalePatch && accepted === 'removals') throw Object.assign(new Error('said by a test'), { code: 9 });
+    if (isStalePatch && accepted === 'removals') throw verdict(9);
     return { mutationResults: [{ version: `${sent.length}` }] };
   };
   const driver = scripted({ commit, lookup: probed }, true);

@@ -9,8 +9,8 @@ const TOO_LARGE = /too (big|large|long)|(longer|larger) than|exceeds|maximum ent
 
 /** The outcome of the only write or removal of a commit that failed. */
 export function outcomeOfOne(error: unknown, isInsert: boolean): Refused | Unknown {
-  if (error instanceof StatusError && !error.isVerdict) return outcomeOfMany(error);
-  switch (codeOf(error)) {
+  if (!(error instanceof StatusError) || !error.isVerdict) return outcomeOfMany(error);
+  switch (error.code) {
     case CODE.ALREADY_EXISTS:
       return refused('condition', error);
     case CODE.NOT_FOUND:
@@ -39,9 +39,8 @@ export function outcomeOfMany(error: unknown): Refused | Unknown {
 
 /** The service's own word, which it says before it looks at what is asked. */
 function isDenial(error: unknown): boolean {
-  const code = codeOf(error);
-  const isVerdict = !(error instanceof StatusError) || error.isVerdict;
-  return isVerdict && (code === CODE.PERMISSION_DENIED || code === CODE.UNAUTHENTICATED);
+  if (!(error instanceof StatusError) || !error.isVerdict) return false;
+  return error.code === CODE.PERMISSION_DENIED || error.code === CODE.UNAUTHENTICATED;
 }
 
 /** The error of a read or list; its message ends with the cause's. */
@@ -74,6 +73,6 @@ function failed(code: 'throttled' | 'unavailable', message: string, cause: unkno
   return new StoreError(code, message + why, { retryable, cause });
 }
 
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+function codeOf(error: unknown): number | undefined {
+  return error instanceof StatusError ? error.code : undefined;
 }
