@@ -44,7 +44,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What `read` gives. The error of a wrong value is a UsageError that begins with the option. */
+/** Resolves to the value. An error of `read` becomes a UsageError that begins with the option. */
 export async function refusing<Value>(option: string, read: () => Value | Promise<Value>): Promise<Value> {
   try {
     return await read();

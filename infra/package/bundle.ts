@@ -181,8 +181,8 @@ function hostJsonOf({ timeoutSeconds }: FunctionSource): object {
 
 /** Files that bundled code opens as it runs, by their path in the bundle. */
 function readAtRunTime(metafile: Metafile): [string, string][] {
-  const isOfDatastore = (input: string) => input.endsWith('@google-cloud/datastore/build/src/index.js');
-  if (!Object.keys(metafile.inputs).some(isOfDatastore)) return [];
+  const inputs = Object.keys(metafile.inputs);
+  if (!inputs.some((input) => input.endsWith('@google-cloud/datastore/build/src/index.js'))) return [];
   // Datastore's high-level client reads it, from beside its own folder, as it is loaded.
   const sdk = path.dirname(createRequire(import.meta.url).resolve('@google-cloud/datastore/package.json'));
   return [['protos/app_engine_key.proto', path.join(sdk, 'build/protos/app_engine_key.proto')]];

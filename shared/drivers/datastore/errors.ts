@@ -73,6 +73,6 @@ function failed(code: 'throttled' | 'unavailable', message: string, cause: unkno
   return new StoreError(code, message + why, { retryable, cause });
 }
 
-function codeOf(error: unknown): number | undefined {
+function codeOf(error: unknown): unknown {
   return error instanceof StatusError ? error.code : undefined;
 }
