@@ -1,9 +1,9 @@
 // JSON to MessagePack and back: exactly, or refused. No number is rounded, no member is lost.
 import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/check-value.ts';
-import { ByteWriter } from './byte-writer.ts';
-import { CLOSE_ARRAY, CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './json-reader.ts';
+import { JsonReader } from './json-reader.ts';
 import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';
 import { Problem } from './problem.ts';
+import type { ValueReader } from './reader.ts';
 
 /** The value holds something that its other form cannot express. */
 class NotCarried extends Problem {
@@ -22,69 +22,85 @@ class NotCarried extends Problem {
   }
 }
 
-/** An error as the object's reader throws it on. `step`: the item or member that was read. */
-function thrownBelow(step: PropertyKey | undefined, error: unknown): unknown {
-  return error instanceof NotCarried && step !== undefined ? error.below(step) : error;
+/** How one form is written. `Part` is a value in it. Throws NotCarried for what it has not. */
+interface Form<Reader, Part> {
+  /** In the words of the form that is read. */
+  readonly twice: string;
+  array(items: readonly Part[]): Part;
+  map(members: readonly (readonly [name: Part, value: Part])[]): Part;
+  text(text: string): Part;
+  scalar(reader: Reader): Part;
 }
 
 /** Takes well-formed MessagePack of at most 100 levels. Throws a Problem for what JSON has not. */
 export function jsonFromMsgpack(bytes: Uint8Array): Uint8Array {
-  const written = new ByteWriter();
-  writeJson(new MsgpackReader(bytes), written);
-  return written.bytes;
+  return Buffer.from(rewritten(new MsgpackReader(bytes), JSON_FORM));
 }
 
-function writeJson(reader: MsgpackReader, out: ByteWriter): void {
+/** JSON that parses, of at most 100 levels. Throws a Problem for what MessagePack has not. */
+export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
+  return rewritten(new JsonReader(bytes), MSGPACK_FORM);
+}
+
+/** The next value in the other form. */
+function rewritten<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>): Part {
+  const { kind } = reader;
+  if (kind === 'array') return rewrittenItems(reader, form);
+  if (kind === 'map') return rewrittenMembers(reader, form);
+  return kind === 'string' ? form.text(reader.scalar() as string) : form.scalar(reader);
+}
+
+function rewrittenItems<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>): Part {
+  const items: Part[] = [];
+  try {
+    reader.items(() => items.push(rewritten(reader, form)));
+  } catch (error) {
+    throw error instanceof NotCarried ? error.below(items.length) : error;
+  }
+  return form.array(items);
+}
+
+function rewrittenMembers<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>): Part {
+  const members: [Part, Part][] = [];
+  const names = new Set<string>();
+  let last: string | undefined;
+  try {
+    reader.members((name) => {
+      last = name;
+      if (name === undefined) throw new NotCarried('a map with a key that is no string');
+      if (names.has(name)) throw new NotCarried(form.twice);
+      names.add(name);
+      members.push([form.text(name), rewritten(reader, form)]);
+    });
+  } catch (error) {
+    throw error instanceof NotCarried && last !== undefined ? error.below(last) : error;
+  }
+  return form.map(members);
+}
+
+const JSON_FORM: Form<MsgpackReader, string> = {
+  twice: 'a map with a key that stands twice',
+  array: (items) => `[${items.join(',')}]`,
+  map: (members) => `{${members.map((member) => member.join(':')).join(',')}}`,
+  text: (text) => JSON.stringify(text),
+  scalar: scalarText,
+};
+
+const MSGPACK_FORM: Form<JsonReader, Uint8Array> = {
+  twice: 'an object with a name that stands twice',
+  // A head counts the values that follow, so it is written when these are known.
+  array: (items) => Buffer.concat([msgpackHead('array', items.length), ...items]),
+  map: (members) => Buffer.concat([msgpackHead('map', members.length), ...members.flat()]),
+  text: stringBytes,
+  scalar: (reader) => scalarBytes(reader.value().toString()),
+};
+
+function scalarText(reader: MsgpackReader): string {
   const kind = reader.next();
-  if (kind === 'array') return writeItems(reader, out);
-  if (kind === 'map') return writeMembers(reader, out);
   if (kind === 'binary') throw new NotCarried('binary data');
   if (kind === 'timestamp') throw new NotCarried('a timestamp');
   const value = reader.decoded();
-  if (kind === 'float') out.text(floatText(value as number));
-  else out.text(typeof value === 'bigint' ? value.toString() : JSON.stringify(value));
-}
-
-function writeItems(reader: MsgpackReader, out: ByteWriter): void {
-  const { count } = reader;
-  let i = 0;
-  out.byte(OPEN_ARRAY);
-  try {
-    for (; i < count; i += 1) {
-      if (i > 0) out.byte(COMMA);
-      writeJson(reader, out);
-    }
-  } catch (error) {
-    throw thrownBelow(i, error);
-  }
-  out.byte(CLOSE_ARRAY);
-}
-
-function writeMembers(reader: MsgpackReader, out: ByteWriter): void {
-  const { count } = reader;
-  const names = new Set<string>();
-  let name: string | undefined;
-  out.byte(OPEN_OBJECT);
-  try {
-    for (let i = 0; i < count; i += 2) {
-      name = undefined;
-      name = memberName(reader);
-      if (names.has(name)) throw new NotCarried('a map with a key that stands twice');
-      names.add(name);
-      if (i > 0) out.byte(COMMA);
-      out.text(JSON.stringify(name));
-      out.byte(COLON);
-      writeJson(reader, out);
-    }
-  } catch (error) {
-    throw thrownBelow(name, error);
-  }
-  out.byte(CLOSE_OBJECT);
-}
-
-function memberName(reader: MsgpackReader): string {
-  if (reader.next() !== 'string') throw new NotCarried('a map with a key that is no string');
-  return reader.decoded() as string;
+  return kind === 'float' ? floatText(value as number) : String(value);
 }
 
 /** Shows that it is a float, so that it comes back as one. */
@@ -95,62 +111,13 @@ function floatText(value: number): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** JSON that parses, of at most 100 levels. Throws a Problem for what MessagePack has not. */
-export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
-  const written = new ByteWriter();
-  writeMsgpack(new JsonReader(bytes), written);
-  return written.bytes;
-}
-
-/** A head counts the values that follow, so it is written when these are known. */
-function writeMsgpack(reader: JsonReader, out: ByteWriter): void {
-  const { kind } = reader;
-  if (kind === 'array') writePackedItems(reader, out);
-  else if (kind === 'map') writePackedMembers(reader, out);
-  else if (kind === 'string') out.write(stringBytes(reader.scalar() as string));
-  else writeScalar(reader.value().toString(), out);
-}
-
-function writePackedItems(reader: JsonReader, out: ByteWriter): void {
-  const start = out.size;
-  let count = 0;
-  try {
-    reader.items(() => {
-      count += 1;
-      writeMsgpack(reader, out);
-    });
-  } catch (error) {
-    throw thrownBelow(count - 1, error);
-  }
-  out.insert(start, msgpackHead('array', count));
-}
-
-function writePackedMembers(reader: JsonReader, out: ByteWriter): void {
-  const start = out.size;
-  const names = new Set<string>();
-  let last: string | undefined;
-  try {
-    reader.members((name) => {
-      last = name;
-      if (names.has(name)) throw new NotCarried('an object with a name that stands twice');
-      names.add(name);
-      out.write(stringBytes(name));
-      writeMsgpack(reader, out);
-    });
-  } catch (error) {
-    throw thrownBelow(last, error);
-  }
-  out.insert(start, msgpackHead('map', names.size));
-}
-
 function stringBytes(text: string): Uint8Array {
   if (!text.isWellFormed()) throw new NotCarried('a string with half a surrogate pair');
   return encodeMsgpack(text);
 }
 
-function writeScalar(source: string, out: ByteWriter): void {
-  if (/^\d$/.test(source)) out.byte(Number(source));
-  else out.write(/^[-\d]/.test(source) ? numberBytes(source) : encodeMsgpack(JSON.parse(source)));
+function scalarBytes(source: string): Uint8Array {
+  return /^[-\d]/.test(source) ? numberBytes(source) : encodeMsgpack(JSON.parse(source));
 }
 
 const INT64_MIN = -(2n ** 63n);

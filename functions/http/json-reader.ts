@@ -6,18 +6,18 @@ import { tooDeep, ValueCount, type ValueKind, type ValueReader } from './reader.
 
 const QUOTE = 0x22;
 const PLUS = 0x2b;
-export const COMMA = 0x2c;
+const COMMA = 0x2c;
 const MINUS = 0x2d;
 const POINT = 0x2e;
 const ZERO = 0x30;
-export const COLON = 0x3a;
-export const OPEN_ARRAY = 0x5b;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
 const BACKSLASH = 0x5c;
-export const CLOSE_ARRAY = 0x5d;
+const CLOSE_ARRAY = 0x5d;
 const LETTER_E = 0x65;
 const LETTER_U = 0x75;
-export const OPEN_OBJECT = 0x7b;
-export const CLOSE_OBJECT = 0x7d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 /** A record in base64 takes 700 KB. Decoding 16 MiB of escapes takes half as long as reading. */
 const SCALAR_BYTES_MAX = 4 * 1024 * 1024;
 /** The bit that makes a letter a small one. */

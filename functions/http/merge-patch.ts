@@ -1,26 +1,20 @@
 // JSON merge patch (RFC 7396) on the text: members that nobody names keep their bytes.
-import { ByteWriter } from './byte-writer.ts';
 import { encodedValue } from './content.ts';
-import { CLOSE_OBJECT, COLON, COMMA, JsonReader, OPEN_OBJECT } from './json-reader.ts';
+import { JsonReader } from './json-reader.ts';
 import { Problem } from './problem.ts';
 
 export const MERGE_PATCH = 'application/merge-patch+json';
 
-/** Members by name, or the bytes of any other value. */
-type Patch = ReadonlyMap<string, Patch> | Buffer;
+/** Members by name, or the text of any other value. */
+type Patch = ReadonlyMap<string, Patch> | string;
 
 /** The value that the patch makes of any value. */
 export type MergePatch = (target: Uint8Array) => Uint8Array;
 
 /** Throws the Problem `malformed` for no JSON, `invalid` for a name that stands twice. */
 export function mergePatch(bytes: Uint8Array): MergePatch {
-  const reader = readerOf(bytes);
-  const patch = patchAt(reader);
-  return (target) => {
-    const out = new ByteWriter();
-    write(patch, readerOf(target), out);
-    return out.bytes;
-  };
+  const patch = patchAt(readerOf(bytes));
+  return (target) => Buffer.from(merged(patch, readerOf(target)));
 }
 
 /** At its beginning. The levels are bounded first, which `members` does not do. */
@@ -29,51 +23,42 @@ function readerOf(bytes: Uint8Array): JsonReader {
 }
 
 function patchAt(reader: JsonReader): Patch {
-  if (reader.kind !== 'map') return reader.value();
-  const members = new Map<string, Patch>();
-  membersOnce(reader, (name) => members.set(name, patchAt(reader)));
-  return members;
+  if (reader.kind !== 'map') return reader.value().toString();
+  return membersOf(reader, () => patchAt(reader));
 }
 
 /** A name that stands twice has no one value to merge. */
-function membersOnce(reader: JsonReader, read: (name: string) => void): void {
-  const names = new Set<string>();
+function membersOf<T>(reader: JsonReader, read: (name: string) => T): Map<string, T> {
+  const members = new Map<string, T>();
   reader.members((name) => {
-    if (names.has(name)) throw new Problem('invalid', 'an object has a name that stands twice: put the record whole');
-    names.add(name);
-    read(name);
+    if (members.has(name)) throw new Problem('invalid', 'an object has a name that stands twice: put the record whole');
+    members.set(name, read(name));
   });
+  return members;
 }
 
-/** Writes the merged value, and passes the target's. */
-function write(patch: Patch, target: JsonReader | undefined, out: ByteWriter): void {
-  if (Buffer.isBuffer(patch)) {
+/** The merged text. Passes the target's value, if there is one. */
+function merged(patch: Patch, target?: JsonReader): string {
+  if (typeof patch === 'string') {
     target?.value();
-    return out.write(patch);
+    return patch;
   }
-  let before = OPEN_OBJECT;
-  /** Without a patch the target's value stays. A null of the patch leaves the member out. */
-  const member = (name: string, changed: Patch | undefined, kept: JsonReader | undefined): void => {
-    if (isNull(changed)) return void kept?.value();
-    out.byte(before);
-    before = COMMA;
-    out.text(JSON.stringify(name));
-    out.byte(COLON);
-    if (changed === undefined) out.write(kept!.value());
-    else write(changed, kept, out);
-  };
-  const left = new Map(patch);
-  if (target?.kind === 'map') {
-    membersOnce(target, (name) => {
-      member(name, patch.get(name), target);
-      left.delete(name);
-    });
-  } else target?.value();
-  for (const [name, changed] of left) member(name, changed, undefined);
-  if (before === OPEN_OBJECT) out.byte(OPEN_OBJECT);
-  out.byte(CLOSE_OBJECT);
+  const members = target === undefined ? new Map<string, string>() : mergedMembers(patch, target);
+  for (const [name, change] of patch) {
+    if (change === 'null') members.delete(name);
+    else if (!members.has(name)) members.set(name, merged(change));
+  }
+  return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 }
 
-function isNull(patch: Patch | undefined): boolean {
-  return Buffer.isBuffer(patch) && patch.toString() === 'null';
+/** The target's members, where the patch names them merged; none of another value. */
+function mergedMembers(patch: ReadonlyMap<string, Patch>, target: JsonReader): Map<string, string> {
+  if (target.kind === 'map') {
+    return membersOf(target, (name) => {
+      const change = patch.get(name);
+      return change === undefined ? target.value().toString() : merged(change, target);
+    });
+  }
+  target.value();
+  return new Map();
 }
