@@ -81,7 +81,7 @@ function rewrittenMembers<Reader extends ValueReader, Part>(reader: Reader, form
 const JSON_FORM: Form<MsgpackReader, string> = {
   twice: 'a map with a key that stands twice',
   array: (items) => `[${items.join(',')}]`,
-  map: (members) => `{${members.map((member) => member.join(':')).join(',')}}`,
+  map: (members) => `{${members.map(([name, value]) => `${name}:${value}`).join(',')}}`,
   text: (text) => JSON.stringify(text),
   scalar: scalarText,
 };

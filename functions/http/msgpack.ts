@@ -52,7 +52,7 @@ export class MsgpackReader implements ValueReader {
   /** Behind the last token read. */
   #at = 0;
   /** Values that follow the last token read: an array's items, a map's names and values, else 0. */
-  count = 0;
+  #count = 0;
 
   constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
     this.#bytes = Buffer.from(buffer, byteOffset, byteLength);
@@ -67,15 +67,15 @@ export class MsgpackReader implements ValueReader {
 
   items(read: () => void): void {
     if (this.next() !== 'array') throw malformed('an array is expected', this.#start);
-    for (let left = this.count; left > 0; left -= 1) read();
+    for (let left = this.#count; left > 0; left -= 1) read();
   }
 
   members(read: (name: string | undefined) => void): void {
     if (this.next() !== 'map') throw malformed('a map is expected', this.#start);
-    for (let left = this.count; left > 0; left -= 2) {
-      const isText = this.kind === 'string';
-      const name = isText ? (this.scalar() as string) : undefined;
-      if (!isText) this.value();
+    for (let left = this.#count; left > 0; left -= 2) {
+      const isNamed = this.kind === 'string';
+      const name = isNamed ? (this.scalar() as string) : undefined;
+      if (!isNamed) this.value();
       read(name);
     }
   }
@@ -83,7 +83,7 @@ export class MsgpackReader implements ValueReader {
   scalar(): unknown {
     const kind = this.next();
     if (kind === 'binary') return this.#bytes.subarray(this.#bodyStart, this.#at);
-    if (kind === 'timestamp' || this.count > 0) throw malformed('a plain value is expected', this.#start);
+    if (kind === 'timestamp' || this.#count > 0) throw malformed('a plain value is expected', this.#start);
     return this.decoded();
   }
 
@@ -95,7 +95,7 @@ export class MsgpackReader implements ValueReader {
       const kind = this.next();
       if (kind === 'array' || kind === 'map') {
         if (open.length === VALUE_DEPTH_MAX) throw tooDeep();
-        open.push(this.count + 1);
+        open.push(this.#count + 1);
       }
       while (open.length > 0 && (open[open.length - 1]! -= 1) === 0) open.pop();
     } while (open.length > 0);
@@ -110,7 +110,7 @@ export class MsgpackReader implements ValueReader {
     this.#values.add();
     const bytes = this.#bytes;
     this.#start = this.#at;
-    this.count = 0;
+    this.#count = 0;
     if (this.#start >= bytes.length) throw malformed('the value ends too early', this.#start);
     const token = bytes[this.#start]!;
     if (token === UNUSED) throw malformed('the byte c1 is never used', this.#start);
@@ -118,19 +118,16 @@ export class MsgpackReader implements ValueReader {
     const hasItems = isArray(token) || isMap(token);
     this.#at = hasItems ? this.#bodyStart : endOfLeaf(bytes, this.#start);
     if (this.#at > bytes.length) throw malformed('the value ends too early', this.#start);
-    return hasItems ? this.#container(token) : this.#leaf(token);
+    if (!hasItems) return this.#leaf(token);
+    const length = lengthAt(bytes, this.#start);
+    this.#count = isMap(token) ? length * 2 : length;
+    return isMap(token) ? 'map' : 'array';
   }
 
   /** The last token read, if it is a scalar, a float or a string: 64-bit integers as bigints. */
   decoded(): unknown {
     const plain = plainAt(this.#bytes, this.#start);
     return plain === undefined ? textOf(this.#bytes, this.#bodyStart, this.#at) : plain;
-  }
-
-  #container(token: number): TokenKind {
-    const length = lengthAt(this.#bytes, this.#start);
-    this.count = isMap(token) ? length * 2 : length;
-    return isMap(token) ? 'map' : 'array';
   }
 
   #leaf(token: number): TokenKind {
@@ -141,15 +138,8 @@ export class MsgpackReader implements ValueReader {
   }
 
   #string(): TokenKind {
-    if (this.#isAscii() || isUtf8(this.#bytes.subarray(this.#bodyStart, this.#at))) return 'string';
+    if (isUtf8(this.#bytes.subarray(this.#bodyStart, this.#at))) return 'string';
     throw malformed('a string is not UTF-8', this.#bodyStart);
-  }
-
-  /** Answers for short strings only: a loop over them costs less than a view of their bytes. */
-  #isAscii(): boolean {
-    if (this.#at - this.#bodyStart > 32) return false;
-    for (let at = this.#bodyStart; at < this.#at; at += 1) if (this.#bytes[at]! > 0x7f) return false;
-    return true;
   }
 
   #extension(): TokenKind {
