@@ -23,8 +23,11 @@ const targets = once(async (): Promise<CellTargets> => ({
 
 /** Cells of the comparison, and their page. */
 export const compare = frameworkFunction(
-  once(async () => {
-    const page = readLivePage(import.meta.url);
-    return createCompareApp({ ...config, ...COMPARE_DEADLINES, log, page, ...cellsOn(targets) });
+  createCompareApp({
+    ...config,
+    ...COMPARE_DEADLINES,
+    log,
+    page: readLivePage(import.meta.url),
+    ...cellsOn(targets),
   }),
 );

@@ -22,15 +22,13 @@ subscribe('http.server.request.start', (message) => {
 /** A function as the framework calls it: exported by name from the bundle. */
 export type FrameworkFunction = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
-/** `app` is asked for at the first request. */
-export function frameworkFunction(app: () => Promise<App>): FrameworkFunction {
+export function frameworkFunction(app: App): FrameworkFunction {
   return async (incoming, outgoing) => {
     const arrival = arrivals.get(incoming) ?? { url: incoming.url ?? '/', headers: incoming.headers };
     const answered = takeRequest();
     if (answered === undefined) return serveNode(incoming, outgoing, arrival, refusal);
     outgoing.once('close', answered);
-    const serving = await app();
-    await serveNode(incoming, outgoing, arrival, (request) => serving.fetch(request, { target: arrival.url }));
+    await serveNode(incoming, outgoing, arrival, (request) => app.fetch(request, { target: arrival.url }));
   };
 }
 

@@ -1,6 +1,5 @@
 // Exported by name: the framework's `http()` from a bundle would fill a registry that nobody reads.
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
-import { once } from '../instance/lifetime.ts';
 import { createRecordsApp } from '../records/app.ts';
 import { frameworkFunction } from './functions-framework.ts';
 import { config, log, storeIn } from './instance.ts';
@@ -9,7 +8,5 @@ const open = storeIn();
 
 /** Records, batches, scans and tables. */
 export const records = frameworkFunction(
-  once(async () =>
-    createRecordsApp({ ...config, timeoutMaxMs: RECORDS_TIMEOUT_MAX_MS, log, store: async () => (await open()).store }),
-  ),
+  createRecordsApp({ ...config, timeoutMaxMs: RECORDS_TIMEOUT_MAX_MS, log, store: async () => (await open()).store }),
 );

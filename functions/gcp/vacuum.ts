@@ -1,7 +1,6 @@
 // The function `vacuum` on Google Cloud, exported by name like `records`. Cloud Scheduler calls it.
 import * as z from 'zod/mini';
 import { parsedEnvironment, VACUUM_DEADLINES } from '../instance/config.ts';
-import { once } from '../instance/lifetime.ts';
 import { createVacuumApp } from '../vacuum/app.ts';
 import { frameworkFunction } from './functions-framework.ts';
 import { config, log, storeIn } from './instance.ts';
@@ -16,14 +15,12 @@ const { STOWAGE_SCHEDULER: account } = parsedEnvironment(
 const open = storeIn();
 
 export const vacuum = frameworkFunction(
-  once(async () =>
-    createVacuumApp({
-      ...config,
-      ...VACUUM_DEADLINES,
-      log,
-      print: (line) => void process.stdout.write(`${line}\n`),
-      store: async () => (await open()).store,
-      isScheduler: (request) => account !== undefined && isFromAccount(request, account),
-    }),
-  ),
+  createVacuumApp({
+    ...config,
+    ...VACUUM_DEADLINES,
+    log,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    store: async () => (await open()).store,
+    isScheduler: (request) => account !== undefined && isFromAccount(request, account),
+  }),
 );

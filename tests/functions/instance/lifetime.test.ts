@@ -40,7 +40,7 @@ const app = {
     return new Response('done');
   },
 };
-const server = createServer(frameworkFunction(async () => app)).listen(0, '127.0.0.1');
+const server = createServer(frameworkFunction(app)).listen(0, '127.0.0.1');
 await new Promise((resolve) => server.once('listening', resolve));
 const get = async () => {
   const response = await fetch('http://127.0.0.1:' + server.address().port);
