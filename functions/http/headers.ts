@@ -28,8 +28,9 @@ export function wholeNumberHeader(request: Request, name: string, max: number): 
 export const TTL_MS_MAX = 100 * 365 * 24 * 3_600_000;
 
 /** `Stowage-Ttl-Ms`: the record expires that many milliseconds after the write. */
-export function ttlMsOf(request: Request): number | undefined {
-  return wholeNumberHeader(request, 'Stowage-Ttl-Ms', TTL_MS_MAX);
+export function ttlOf(request: Request): { readonly ttlMs?: number } {
+  const ttlMs = wholeNumberHeader(request, 'Stowage-Ttl-Ms', TTL_MS_MAX);
+  return ttlMs === undefined ? {} : { ttlMs };
 }
 
 /** N seconds by `Cache-Control: max-age=N`; 0 otherwise, and with `no-cache`. */

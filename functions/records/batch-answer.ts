@@ -5,8 +5,7 @@ import { MEDIA_TYPE_OF } from '../http/content.ts';
 import { encodeMsgpack, msgpackHead } from '../http/msgpack.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import type { Operation } from './batch-body.ts';
-import { recordText } from './record-text.ts';
-import { isoTime } from './tables.ts';
+import { recordHead, recordText } from './record-text.ts';
 
 /** A failure takes at most 7 KB, so 1,000 more stay under the 32 MB that hosts pass. */
 const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
@@ -112,7 +111,5 @@ function outcomeObject(outcome: Outcome, operation: Operation): unknown {
     return { status, key: key.toWellFormed(), problem: toProblem(error, isConditional(operation)).body() };
   }
   if (outcome.status !== 'found') return outcome;
-  const { status, key, version, expiresAtMs, value } = outcome;
-  const expiry = expiresAtMs === undefined ? {} : { expiresAt: isoTime(expiresAtMs) };
-  return { status, key, version, ...expiry, contentType: MEDIA_TYPE_OF[value.codec], data: value.bytes };
+  return { status: 'found', ...recordHead(outcome), data: outcome.value.bytes };
 }

@@ -3,35 +3,31 @@ import type { EncodedValue } from '../../shared/store/index.ts';
 import type { Call } from '../http/app.ts';
 import { conditionsOf, entityTag, passes } from '../http/conditions.ts';
 import { converted, VALUE_BYTES_MAX } from '../http/content.ts';
-import { CACHING, ttlMsOf } from '../http/headers.ts';
+import { ttlOf } from '../http/headers.ts';
 import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
 import { Problem } from '../http/problem.ts';
-import { isoTime, type Tables } from './tables.ts';
-import { preconditionFailed, recordNotFound } from './record.ts';
+import type { Tables } from './tables.ts';
+import { headersOf, preconditionFailed, recordNotFound } from './record.ts';
 
 /** 204 with the new version. One write; a record that is not there is no record to patch. */
 export async function patchRecord(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const conditions = conditionsOf(request);
-  const ttlMs = ttlMsOf(request);
+  const options = { ...bounds, ...ttlOf(request) };
   checkType(request.headers.get('Content-Type'));
   const merge = mergePatch(await call.body(VALUE_BYTES_MAX));
-  const options = { ...bounds, ...(ttlMs === undefined ? {} : { ttlMs }) };
   const entry = await tables.use(call.param('table'), bounds, (table) =>
     table.update(
       call.param('key'),
       (current) => {
-        const version = current?.version;
-        if (!passes(conditions, version)) throw preconditionFailed();
+        if (!passes(conditions, current?.version)) throw preconditionFailed();
         if (current === undefined) throw recordNotFound();
         return merged(current.value, merge);
       },
       options,
     ),
   );
-  const { version, expiresAtMs } = entry!;
-  const expiry = expiresAtMs === undefined ? {} : { 'Stowage-Expires-At': isoTime(expiresAtMs) };
-  return new Response(null, { status: 204, headers: { ...CACHING, ETag: entityTag(version), ...expiry } });
+  return new Response(null, { status: 204, headers: headersOf(entry!, entityTag(entry!.version)) });
 }
 
 function checkType(contentType: string | null): void {

@@ -4,18 +4,15 @@ import { jsonText, MEDIA_TYPE_OF } from '../http/content.ts';
 import { isoTime } from './tables.ts';
 
 /** Instead of `value`, `data` has the bytes in base64 if JSON cannot carry them. */
-export function recordText({ key, version, expiresAtMs, value }: Entry<EncodedValue>): string {
-  const head = JSON.stringify({
-    key,
-    version,
-    ...(expiresAtMs === undefined ? {} : { expiresAt: isoTime(expiresAtMs) }),
-    contentType: MEDIA_TYPE_OF[value.codec],
-  });
+export function recordText(entry: Entry<EncodedValue>): string {
+  const { value } = entry;
   const text = jsonText(value);
-  const tail = text === undefined ? `"data":${JSON.stringify(base64(value.bytes))}` : `"value":${text}`;
-  return `${head.slice(0, -1)},${tail}}`;
+  const tail = text === undefined ? `"data":"${Buffer.from(value.bytes).toString('base64')}"` : `"value":${text}`;
+  return `${JSON.stringify(recordHead(entry)).slice(0, -1)},${tail}}`;
 }
 
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+/** All but the value. */
+export function recordHead({ key, version, expiresAtMs, value }: Entry<EncodedValue>): object {
+  const expiry = expiresAtMs === undefined ? {} : { expiresAt: isoTime(expiresAtMs) };
+  return { key, version, ...expiry, contentType: MEDIA_TYPE_OF[value.codec] };
 }

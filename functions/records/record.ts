@@ -12,7 +12,7 @@ import {
   passes,
 } from '../http/conditions.ts';
 import { codecOf, encodedValue, MEDIA_TYPE_OF, present, VALUE_BYTES_MAX } from '../http/content.ts';
-import { CACHING, maxAgeMsOf, ttlMsOf } from '../http/headers.ts';
+import { CACHING, maxAgeMsOf, ttlOf } from '../http/headers.ts';
 import { rawPath } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { isoTime, type RecordTable, type Tables } from './tables.ts';
@@ -41,12 +41,11 @@ export async function putRecord(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const key = call.param('key');
   const conditions = conditionsOf(request);
-  const ttlMs = ttlMsOf(request);
+  const options = { ...bounds, ...ttlOf(request) };
   if (request.headers.has('Content-Range'))
     throw new Problem('invalid', 'a record is written whole: send no Content-Range');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack', 'bytes']);
   const value = encodedValue(codec, await call.body(VALUE_BYTES_MAX));
-  const options = { ...bounds, ...(ttlMs === undefined ? {} : { ttlMs }) };
   const { written, guard } = await tables.use(call.param('table'), bounds, (table) =>
     writeUnder({ table, key, conditions, bounds }, (guard) => table.put(key, value, { ...options, ...guard })),
   );
@@ -106,7 +105,8 @@ export function preconditionFailed(): Problem {
   );
 }
 
-function headersOf({ expiresAtMs, ageMs }: Entry<EncodedValue>, tag: string): Record<string, string> {
+/** The headers of an answer about a record. */
+export function headersOf({ expiresAtMs, ageMs }: Entry<EncodedValue>, tag: string): Record<string, string> {
   return {
     ...CACHING,
     ETag: tag,
