@@ -36,35 +36,31 @@ export async function batchAnswer(
   outcomes: readonly Outcome[],
   signal: AbortSignal,
 ): Promise<string | Uint8Array> {
-  const done = { operations, outcomes, signal };
-  if (mediaType === MEDIA_TYPE_OF.json) return `{"outcomes":[${(await writeBounded(done, outcomeText)).join(',')}]}`;
-  const written = await writeBounded(done, (...one) => encodeMsgpack(outcomeObject(...one)));
+  const told = outcomes.map((outcome, i) =>
+    outcome.status === 'failed'
+      ? { ...outcome, error: toProblem(outcome.error, isConditional(operations[i]!)) }
+      : outcome,
+  );
+  if (mediaType === MEDIA_TYPE_OF.json)
+    return `{"outcomes":[${(await writeBounded(told, signal, outcomeText)).join(',')}]}`;
+  const written = await writeBounded(told, signal, (outcome) => encodeMsgpack(outcomeObject(outcome)));
   const head = [msgpackHead('map', 1), encodeMsgpack('outcomes'), msgpackHead('array', written.length)];
   return Buffer.concat([...head, ...written]);
 }
 
-interface Done {
-  readonly operations: readonly Operation[];
-  readonly outcomes: readonly Outcome[];
-  readonly signal: AbortSignal;
-}
-
-type Write<Written> = (outcome: Outcome, operation: Operation) => Written;
-
 async function writeBounded<Written extends string | Uint8Array>(
-  { operations, outcomes, signal }: Done,
-  write: Write<Written>,
+  outcomes: readonly Told[],
+  signal: AbortSignal,
+  write: (outcome: Told) => Written,
 ): Promise<Written[]> {
-  const written = outcomes.map((outcome, i) =>
-    outcome.status === 'found' ? undefined : write(outcome, operations[i]!),
-  );
+  const written = outcomes.map((outcome) => (outcome.status === 'found' ? undefined : write(outcome)));
   let bytesLeft = written.reduce((left, one) => left - Buffer.byteLength(one ?? ''), OUTCOMES_BYTES_MAX);
   let sinceTurn = 0;
   /** Each is converted once, for gets of one key share their outcome. */
   const records = new Map<Found, Written>();
 
   /** The next record, or why neither it nor any later one is given. */
-  const fitting = async (found: Found, operation: Operation): Promise<Written | Problem> => {
+  const fitting = async (found: Found): Promise<Written | Problem> => {
     if (!records.has(found)) {
       if (sinceTurn >= TURN_BYTES) {
         // The signal aborts in a turn of others, if it does.
@@ -73,7 +69,7 @@ async function writeBounded<Written extends string | Uint8Array>(
         if (signal.aborted) return new Problem('aborted', LATE);
       }
       sinceTurn += found.value.bytes.length;
-      records.set(found, write(found, operation));
+      records.set(found, write(found));
     }
     const record = records.get(found)!;
     bytesLeft -= Buffer.byteLength(record);
@@ -83,32 +79,32 @@ async function writeBounded<Written extends string | Uint8Array>(
   let obstacle: Problem | undefined;
   for (const [i, outcome] of outcomes.entries()) {
     if (outcome.status !== 'found') continue;
-    const operation = operations[i]!;
-    const found = obstacle ?? (await fitting(outcome, operation));
+    const found = obstacle ?? (await fitting(outcome));
     if (found instanceof Problem) obstacle = found;
-    written[i] =
-      found instanceof Problem ? write({ status: 'failed', key: outcome.key, error: found }, operation) : found;
+    written[i] = found instanceof Problem ? write({ status: 'failed', key: outcome.key, error: found }) : found;
   }
   return written as Written[];
 }
 
+/** An outcome whose failure is one of HTTP. */
+type Told = Exclude<Outcome, { status: 'failed' }> | Refusal;
 type Found = Extract<Outcome, { status: 'found' }>;
 
 function isConditional(operation: Operation): boolean {
   return ('ifVersion' in operation && operation.ifVersion !== undefined) || 'ifAbsent' in operation;
 }
 
-function outcomeText(outcome: Outcome, operation: Operation): string {
-  if (outcome.status !== 'found') return JSON.stringify(outcomeObject(outcome, operation));
+function outcomeText(outcome: Told): string {
+  if (outcome.status !== 'found') return JSON.stringify(outcomeObject(outcome));
   return `{"status":"found",${recordText(outcome).slice(1)}`;
 }
 
 /** In MessagePack a record's `data` is the stored bytes, with their `contentType`. */
-function outcomeObject(outcome: Outcome, operation: Operation): unknown {
+function outcomeObject(outcome: Told): unknown {
   if (outcome.status === 'failed') {
     const { status, key, error } = outcome;
     // Half a surrogate pair is a refused key, and would make the MessagePack unreadable.
-    return { status, key: key.toWellFormed(), problem: toProblem(error, isConditional(operation)).body() };
+    return { status, key: key.toWellFormed(), problem: error.body() };
   }
   if (outcome.status !== 'found') return outcome;
   return { status: 'found', ...recordHead(outcome), data: outcome.value.bytes };
