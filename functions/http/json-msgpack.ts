@@ -5,22 +5,8 @@ import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';
 import { Problem } from './problem.ts';
 import type { ValueReader } from './reader.ts';
 
-/** The value holds something that its other form cannot express. */
-class NotCarried extends Problem {
-  readonly #what: string;
-  readonly #path: string;
-
-  constructor(what: string, path = '') {
-    super('not_acceptable', `the value holds ${what}${path === '' ? '' : `, at value${path}`}`);
-    this.#what = what;
-    this.#path = path;
-  }
-
-  /** The same, seen from the object that holds it. */
-  below(step: PropertyKey): NotCarried {
-    return new NotCarried(this.#what, (pathStep(step) + this.#path).slice(0, PATH_CHARS_MAX));
-  }
-}
+/** The value holds something that its other form cannot express, as the message says. */
+class NotCarried extends Error {}
 
 /** How one form is written. `Part` is a value in it. Throws NotCarried for what it has not. */
 interface Form<Reader, Part> {
@@ -42,40 +28,41 @@ export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
   return rewritten(new JsonReader(bytes), MSGPACK_FORM);
 }
 
-/** The next value in the other form. */
+/** The value in the other form, or a Problem that says where in it something is not carried. */
 function rewritten<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>): Part {
+  const path: PropertyKey[] = [];
+  try {
+    return partOf(reader, form, path);
+  } catch (error) {
+    if (!(error instanceof NotCarried)) throw error;
+    const place = path.map(pathStep).join('').slice(0, PATH_CHARS_MAX);
+    throw new Problem('not_acceptable', `the value holds ${error.message}${place === '' ? '' : `, at value${place}`}`);
+  }
+}
+
+/** The next value. `path` is where it stands, also when it throws. */
+function partOf<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>, path: PropertyKey[]): Part {
   const { kind } = reader;
-  if (kind === 'array') return rewrittenItems(reader, form);
-  if (kind === 'map') return rewrittenMembers(reader, form);
-  return kind === 'string' ? form.text(reader.scalar() as string) : form.scalar(reader);
-}
-
-function rewrittenItems<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>): Part {
-  const items: Part[] = [];
-  try {
-    reader.items(() => items.push(rewritten(reader, form)));
-  } catch (error) {
-    throw error instanceof NotCarried ? error.below(items.length) : error;
-  }
-  return form.array(items);
-}
-
-function rewrittenMembers<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>): Part {
-  const members: [Part, Part][] = [];
-  const names = new Set<string>();
-  let last: string | undefined;
-  try {
-    reader.members((name) => {
-      last = name;
-      if (name === undefined) throw new NotCarried('a map with a key that is no string');
-      if (names.has(name)) throw new NotCarried(form.twice);
-      names.add(name);
-      members.push([form.text(name), rewritten(reader, form)]);
+  if (kind === 'string') return form.text(reader.scalar() as string);
+  if (kind === 'scalar') return form.scalar(reader);
+  if (kind === 'array') {
+    const items: Part[] = [];
+    reader.items(() => {
+      path.push(items.length);
+      items.push(partOf(reader, form, path));
+      path.pop();
     });
-  } catch (error) {
-    throw error instanceof NotCarried && last !== undefined ? error.below(last) : error;
+    return form.array(items);
   }
-  return form.map(members);
+  const members = new Map<string, readonly [Part, Part]>();
+  reader.members((name) => {
+    if (name === undefined) throw new NotCarried('a map with a key that is no string');
+    path.push(name);
+    if (members.has(name)) throw new NotCarried(form.twice);
+    members.set(name, [form.text(name), partOf(reader, form, path)]);
+    path.pop();
+  });
+  return form.map([...members.values()]);
 }
 
 const JSON_FORM: Form<MsgpackReader, string> = {
