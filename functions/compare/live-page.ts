@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { reply } from '../http/app.ts';
+import { codingsOf } from '../http/gzip.ts';
 
 /** HTML with its style and script inline, and the same compressed. */
 export interface LivePage {
@@ -30,24 +31,16 @@ export function pageServer({ html, br, gzip }: LivePage): (request: Request) => 
     'Referrer-Policy': 'no-referrer',
     Vary: 'Accept-Encoding',
   };
-  return ({ headers }) => {
-    const encoding = encodingFor(headers.get('Accept-Encoding') ?? '');
+  return (request) => {
+    const accepted = codingsOf(request);
+    const encoding = (['br', 'gzip'] as const).find((one) => accepted.includes(one)) ?? 'identity';
     const etag = `"${digest}-${encoding}"`;
-    const known = headers.get('If-None-Match')?.split(/\s*,\s*/) ?? [];
+    const known = request.headers.get('If-None-Match')?.split(/\s*,\s*/) ?? [];
     if (known.some((one) => one.replace(/^W\//, '') === etag))
       return new Response(null, { status: 304, headers: { ...common, ETag: etag } });
     const encoded = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
     return reply('text/html; charset=utf-8', forms[encoding], { ...common, ...encoded, ETag: etag });
   };
-}
-
-/** The first of ours that the caller names without refusing it. */
-function encodingFor(accepted: string): 'br' | 'gzip' | 'identity' {
-  const named = accepted
-    .toLowerCase()
-    .split(',')
-    .flatMap((item) => (/;\s*q=0(\.0*)?\s*$/.test(item) ? [] : item.split(';')[0]!.trim()));
-  return (['br', 'gzip'] as const).find((one) => named.includes(one)) ?? 'identity';
 }
 
 /** The page may run its own script and style, and call functions over TLS or on this machine. */

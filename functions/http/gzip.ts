@@ -14,7 +14,7 @@ export function inGzip(response: Response, request: Request): Response {
   const size = Number(headers.get('Content-Length') ?? Infinity);
   const isOther =
     headers.has('ETag') || headers.has('Content-Encoding') || !SHRINKS.test(headers.get('Content-Type') ?? '');
-  if (body === null || size < BYTES_MIN || isOther || !takesGzip(request)) return response;
+  if (body === null || size < BYTES_MIN || isOther || !codingsOf(request).includes('gzip')) return response;
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH });
   // The pipeline itself passes the end of one side to the other.
   pipeline(Readable.fromWeb(body), gzip, () => {});
@@ -24,8 +24,10 @@ export function inGzip(response: Response, request: Request): Response {
   return sent;
 }
 
-/** Only the name counts: a caller that sends `*` alone may not know gzip. */
-function takesGzip({ headers }: Request): boolean {
+/** Those that the caller names without refusing them. One that sends `*` may not know gzip. */
+export function codingsOf({ headers }: Request): string[] {
   const codings = (headers.get('Accept-Encoding') ?? '').toLowerCase().split(',');
-  return codings.some((coding) => /^\s*(?:x-)?gzip\s*(?:;\s*q=(?:0?\.0*[1-9]|1)[\d.]*\s*)?$/.test(coding));
+  return codings.flatMap((coding) =>
+    /;\s*q=0(\.0*)?\s*$/.test(coding) ? [] : coding.split(';')[0]!.trim().replace('x-gzip', 'gzip'),
+  );
 }
