@@ -16,16 +16,11 @@ export const INSPECT_QUERY = z.strictObject({
 export function lookRoutes(store: StoreSource): Route[] {
   const path = '/v1/tables/:table';
   const query = Object.keys(INSPECT_QUERY.shape);
+  const seen = { method: 'GET', role: 'admin' } as const;
   return [
     { method: 'POST', path: `${path}/verify`, role: 'admin', handle: async (call) => verify(await store(), call) },
-    { method: 'GET', path: `${path}/stats`, role: 'admin', handle: async (call) => stats(await store(), call) },
-    {
-      method: 'GET',
-      path: `${path}/inspect`,
-      role: 'admin',
-      query,
-      handle: async (call) => inspect(await store(), call),
-    },
+    { ...seen, path: `${path}/stats`, handle: async (call) => stats(await store(), call) },
+    { ...seen, path: `${path}/inspect`, query, handle: async (call) => inspect(await store(), call) },
   ];
 }
 
