@@ -1,8 +1,6 @@
 // The document at /v1/openapi.json: who may call the routes that it tells of.
 import { expect, test } from 'vitest';
 import { openApi } from '../../../functions/http/openapi.ts';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { openStore } from '../../../shared/store/index.ts';
 import { served } from './served.ts';
 
 interface Document {
@@ -10,7 +8,7 @@ interface Document {
 }
 
 test('each operation asks for a key but those that are open', async () => {
-  const { send } = served(openStore({ driver: memoryDriver() }));
+  const { send } = served();
   const { paths } = (await (await send('/v1/openapi.json')).json()) as Document;
   const open = Object.entries(paths).filter(([, operations]) =>
     Object.values(operations).some(({ security }) => security.length === 0),

@@ -1,13 +1,10 @@
 // A body that does not fit its schema is answered with the place, the expected type and the known
 // members.
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { openStore } from '../../../shared/store/index.ts';
 import { expectProblem, JSON_TYPE } from '../suite/client.ts';
 import { served } from './served.ts';
 
-const store = openStore({ driver: memoryDriver() });
-const { put: putTable, post } = served(store);
+const { put: putTable, post } = served();
 
 async function detailOf(response: Promise<Response>): Promise<string> {
   return (await expectProblem(await response, 400, 'invalid')).detail;

@@ -1,14 +1,15 @@
-// The function `records` in this process, on a store that a test has opened.
+// The function `records` in this process, on a store that a test has opened, or an empty one.
 import type { App, FrameOptions } from '../../../functions/http/app.ts';
 import { type Environment, functionConfig } from '../../../functions/instance/config.ts';
 import { createRecordsApp } from '../../../functions/records/app.ts';
-import type { Store } from '../../../shared/store/index.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { openStore, type Store } from '../../../shared/store/index.ts';
 import { KEYS, KEYS_ENV } from '../keys.ts';
 import { type Client, clientOf } from '../suite/client.ts';
 
 /** It takes the suite's keys; `env` is the rest of its environment. */
 export function served(
-  store: Store,
+  store: Store = openStore({ driver: memoryDriver() }),
   env: Environment = {},
   log: FrameOptions['log'] = () => {},
 ): Client & { app: App } {
