@@ -24,7 +24,7 @@ export function inGzip(response: Response, request: Request): Response {
   return sent;
 }
 
-/** Those that the caller names without refusing them. One that sends `*` may not know gzip. */
+/** Names without a refusal. A caller that sends `*` alone may not know gzip. */
 export function codingsOf({ headers }: Request): string[] {
   const codings = (headers.get('Accept-Encoding') ?? '').toLowerCase().split(',');
   return codings.flatMap((coding) =>
