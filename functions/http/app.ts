@@ -1,5 +1,6 @@
 // The frame of both functions: routes, deadlines, roles, problems, the log line. It knows no cloud.
 import { Hono } from 'hono';
+import type * as z from 'zod/mini';
 import { type AuthConfig, type Caller, createGate, type Role, type Visitor } from './auth.ts';
 import { BodyRoom, type BodyShare, readBody } from './body.ts';
 import { conditionHeaders } from './conditions.ts';
@@ -43,8 +44,8 @@ export interface Route {
   readonly showsOwnTables?: true;
   /** The action's name in the log. Routes of the role `admin` have one without asking. */
   readonly audit?: string;
-  /** Parameters of the query that it takes; default: none. A refusal reads no query, no headers. */
-  readonly query?: readonly string[] | 'unread';
+  /** Has the query's parameters; default: none. A refusal reads no query, no headers. */
+  readonly query?: z.ZodMiniObject | 'unread';
   /** Headers of this API that it takes, beside `Stowage-Timeout-Ms`. */
   readonly headers?: readonly string[];
   handle(call: Call): Promise<Response>;
@@ -142,7 +143,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
       if (role !== undefined) authorize(role);
       if (route.query !== 'unread') refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
-      const query = route.query === 'unread' ? {} : queryOf(request, route.query ?? []);
+      const query = route.query === 'unread' ? {} : queryOf(request, Object.keys(route.query?.shape ?? {}));
       const param = (name: string): string => paramOf(route, request, name);
       const body = (bytesMax: number) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take });
       const { opens } = visitor;

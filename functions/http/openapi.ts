@@ -12,7 +12,6 @@ type Content = Readonly<Record<string, Schema | 'binary'>>;
 export interface Operation {
   readonly id: string;
   readonly summary: string;
-  readonly query?: z.ZodMiniObject;
   readonly headers?: Readonly<Record<string, Schema>>;
   readonly body?: { readonly content: Content; readonly isOptional?: boolean };
   /** Successful answers by status. */
@@ -53,8 +52,8 @@ const PROBLEM = z.strictObject({
 });
 
 /**
- * `operations` by method and path, such as `GET /v1/tables/{table}`; their least roles are those of
- * `routes`, and `inPath` has their parameters. Throws if one of them is no route.
+ * `operations` by method and path, such as `GET /v1/tables/{table}`; `routes` have their roles and
+ * queries, `inPath` the parameters. Throws if one of them is no route.
  */
 export function openApi(
   operations: Readonly<Record<string, Operation>>,
@@ -67,7 +66,7 @@ export function openApi(
     const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, place = '']) => [place, inPath[place]!] as const);
     const route = routes.find((one) => one.method === method && shownPath(one) === path);
     if (route === undefined) throw new Error(`the document has ${name}, which is no route`);
-    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation, route.role, Object.fromEntries(places));
+    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation, route, Object.fromEntries(places));
   }
   return {
     openapi: '3.1.0',
@@ -80,8 +79,8 @@ export function openApi(
   };
 }
 
-function operationOf(operation: Operation, role: Route['role'], path: Readonly<Record<string, Schema>>): object {
-  const { id, summary, query, headers = {}, body, answers, problems = [] } = operation;
+function operationOf(operation: Operation, { role, query }: Route, path: Readonly<Record<string, Schema>>): object {
+  const { id, summary, headers = {}, body, answers, problems = [] } = operation;
   const codes = [...EVERYWHERE, ...(role === undefined ? [] : WITH_A_KEY), ...problems];
   return {
     operationId: id,
@@ -89,7 +88,7 @@ function operationOf(operation: Operation, role: Route['role'], path: Readonly<R
     security: role === undefined ? [] : [{ appKey: [] }],
     parameters: [
       ...parametersOf('path', path),
-      ...parametersOf('query', query?.shape ?? {}),
+      ...parametersOf('query', query === undefined || query === 'unread' ? {} : query.shape),
       ...parametersOf('header', headers),
     ],
     ...(body === undefined ? {} : { requestBody: { required: body.isOptional !== true, ...contentOf(body.content) } }),

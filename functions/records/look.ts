@@ -6,8 +6,7 @@ import { Problem } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
 import type { StoreSource } from './tables.ts';
 
-/** Parameters of an inspection. */
-export const INSPECT_QUERY = z.strictObject({
+const INSPECT_QUERY = z.strictObject({
   container: z.exactOptional(z.string()),
   key: z.exactOptional(z.string()),
 });
@@ -15,7 +14,7 @@ export const INSPECT_QUERY = z.strictObject({
 /** Repairs are the command line's: they want a file for all that they take away. */
 export function lookRoutes(store: StoreSource): Route[] {
   const path = '/v1/tables/:table';
-  const query = Object.keys(INSPECT_QUERY.shape);
+  const query = INSPECT_QUERY;
   const seen = { method: 'GET', role: 'admin' } as const;
   return [
     { method: 'POST', path: `${path}/verify`, role: 'admin', handle: async (call) => verify(await store(), call) },

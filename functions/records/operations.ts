@@ -7,9 +7,7 @@ import { TTL_MS_MAX } from '../http/headers.ts';
 import { MERGE_PATCH } from '../http/merge-patch.ts';
 import { type Answer, type Operation, openApi } from '../http/openapi.ts';
 import { BATCH } from './batch-body.ts';
-import { INSPECT_QUERY } from './look.ts';
-import { COUNT_QUERY, SCAN_QUERY } from './scan.ts';
-import { DROP_QUERY, TABLE_OPTIONS } from './tables.ts';
+import { TABLE_OPTIONS } from './tables.ts';
 
 const table = z.string().check(z.regex(TABLE_NAME));
 const key = z.string().check(z.minLength(1), z.maxLength(1_024));
@@ -98,7 +96,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'DELETE /v1/tables/{table}': {
     id: 'dropTable',
     summary: 'Removes a table and all that it holds; `confirm` is its name again.',
-    query: DROP_QUERY,
     answers: { 204: { description: 'It is gone.' } },
     problems: ['table_not_found', 'unknown', 'corrupt'],
   },
@@ -141,7 +138,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/tables/{table}/records': {
     id: 'scanRecords',
     summary: 'Records in order: a page in JSON, or a stream of lines.',
-    query: SCAN_QUERY,
     answers: {
       200: {
         description: 'Records, and where to go on.',
@@ -154,7 +150,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/tables/{table}/count': {
     id: 'countRecords',
     summary: 'The number of records within bounds.',
-    query: COUNT_QUERY,
     answers: { 200: json('The number.', z.strictObject({ count: z.int() })) },
     problems: READ_PROBLEMS,
   },
@@ -173,7 +168,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /v1/tables/{table}/inspect': {
     id: 'inspectContainer',
     summary: 'One container as it is stored: the root, the one named, or the leaf that owns a key.',
-    query: INSPECT_QUERY,
     answers: { 200: json('Its header and pages.', z.looseObject({ container: z.string(), version: z.string() })) },
     problems: READ_PROBLEMS,
   },

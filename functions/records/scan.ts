@@ -27,11 +27,10 @@ const isTrue = z.pipe(
   z.boolean('expected true or false'),
 );
 
-/** Parameters of a count. */
-export const COUNT_QUERY = z.strictObject(RANGE);
+const COUNT_QUERY = z.strictObject(RANGE);
 
-/** Parameters of a scan. A page has 1,000 records at most, a stream all. */
-export const SCAN_QUERY = z.strictObject({
+/** A page has 1,000 records at most, a stream all. */
+const SCAN_QUERY = z.strictObject({
   ...RANGE,
   reverse: z.exactOptional(isTrue),
   limit: z.exactOptional(
@@ -47,21 +46,10 @@ function wholeNumber(given: unknown): unknown {
 
 export function scanRoutes(tables: Tables): Route[] {
   const path = '/v1/tables/:table';
+  const read = { method: 'GET', role: 'read' } as const;
   return [
-    {
-      method: 'GET',
-      path: `${path}/records`,
-      role: 'read',
-      query: Object.keys(SCAN_QUERY.shape),
-      handle: (call) => scanRecords(tables, call),
-    },
-    {
-      method: 'GET',
-      path: `${path}/count`,
-      role: 'read',
-      query: Object.keys(COUNT_QUERY.shape),
-      handle: (call) => countRecords(tables, call),
-    },
+    { ...read, path: `${path}/records`, query: SCAN_QUERY, handle: (call) => scanRecords(tables, call) },
+    { ...read, path: `${path}/count`, query: COUNT_QUERY, handle: (call) => countRecords(tables, call) },
   ];
 }
 

@@ -99,7 +99,7 @@ export const TABLE_OPTIONS = z
 export function tableRoutes(tables: Tables): Route[] {
   const path = '/v1/tables/:table';
   const all = { path: '/v1/tables', showsOwnTables: true } as const;
-  const query = Object.keys(DROP_QUERY.shape);
+  const query = DROP_QUERY;
   return [
     { method: 'GET', ...all, role: 'read', handle: (call) => listTables(tables, call) },
     { method: 'GET', path, role: 'read', handle: (call) => getTable(tables, call) },
@@ -139,7 +139,7 @@ const CONTAINERS_IGNORED =
   'containers applies when the table is created: it existed already, perhaps by this request sent before, and stays as it is';
 
 /** A drop cannot be undone: a wrong path alone drops nothing. */
-export const DROP_QUERY = z.strictObject({ confirm: z.string() });
+const DROP_QUERY = z.strictObject({ confirm: z.string() });
 
 async function deleteTable(tables: Tables, { bounds, param, query }: Call): Promise<Response> {
   const name = param('table');

@@ -1,4 +1,5 @@
 // One run over all tables as a route, for a platform's scheduler or an admin's key.
+import * as z from 'zod/mini';
 import type { Store } from '../../shared/store/index.ts';
 import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
 import { Problem } from '../http/problem.ts';
@@ -12,11 +13,13 @@ export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'contai
   readonly print: (line: string) => void;
 }
 
+const QUERY = z.strictObject({ quietMs: z.exactOptional(z.string()) });
+
 /** The app of the function `vacuum`: `POST /v1/vacuum?quietMs=N`. */
 export function createVacuumApp(options: VacuumAppOptions): App {
   const { isScheduler = () => false } = options;
   const role = (request: Request) => (isScheduler(request) ? undefined : 'admin');
-  const shown = { method: 'POST', path: '/v1/vacuum', audit: 'vacuum', query: ['quietMs'] } as const;
+  const shown = { method: 'POST', path: '/v1/vacuum', audit: 'vacuum', query: QUERY } as const;
   return createApp([{ ...shown, role, handle: (call) => postVacuum(options, call) }], options);
 }
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
+import * as z from 'zod/mini';
 import { createApp, replyJson } from '../../../functions/http/app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
 import { listening } from '../../support/listening.ts';
@@ -15,7 +16,7 @@ const app = createApp(
       method: 'GET',
       path,
       role: undefined,
-      query: ['x'],
+      query: z.object({ x: z.string() }),
       handle: async ({ param, query }) => replyJson([param('key'), query]),
     },
   ],
