@@ -22,6 +22,7 @@ subscribe('http.server.request.start', (message) => {
 /** A function as the framework calls it: exported by name from the bundle. */
 export type FrameworkFunction = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
+/** Hands the app each request as it arrived. An instance that ends refuses it. */
 export function frameworkFunction(app: App): FrameworkFunction {
   return async (incoming, outgoing) => {
     const arrival = arrivals.get(incoming) ?? { url: incoming.url ?? '/', headers: incoming.headers };

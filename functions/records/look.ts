@@ -14,12 +14,11 @@ const INSPECT_QUERY = z.strictObject({
 /** Repairs are the command line's: they want a file for all that they take away. */
 export function lookRoutes(store: StoreSource): Route[] {
   const path = '/v1/tables/:table';
-  const query = INSPECT_QUERY;
-  const seen = { method: 'GET', role: 'admin' } as const;
+  const get = { method: 'GET', role: 'admin' } as const;
   return [
     { method: 'POST', path: `${path}/verify`, role: 'admin', handle: async (call) => verify(await store(), call) },
-    { ...seen, path: `${path}/stats`, handle: async (call) => stats(await store(), call) },
-    { ...seen, path: `${path}/inspect`, query, handle: async (call) => inspect(await store(), call) },
+    { ...get, path: `${path}/stats`, handle: async (call) => stats(await store(), call) },
+    { ...get, path: `${path}/inspect`, query: INSPECT_QUERY, handle: async (call) => inspect(await store(), call) },
   ];
 }
 
