@@ -17,7 +17,6 @@ import { sdkClient } from './sdk-client.ts';
 
 /** Made at the first cell. */
 const targets = once(async (): Promise<CellTargets> => ({
-  provider: 'azure-tables',
   baseline: azureTablesBaseline({ tableClient: (name) => sdkClient(tables, name) }),
   openStore: storeIn(COMPARISON),
   place: placeOf(azureFacts(process.env, tables.endpoint), import.meta.url),

@@ -14,7 +14,6 @@ import { googleFacts } from './platform.ts';
 
 /** Made at the first cell. */
 const targets = once(async (): Promise<CellTargets> => ({
-  provider: 'datastore',
   baseline: datastoreBaseline(databaseOptions),
   openStore: storeIn(COMPARISON),
   place: placeOf(await googleFacts(process.env), import.meta.url),

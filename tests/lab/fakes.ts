@@ -59,7 +59,6 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
     fail(sent);
   };
   const baseline: Baseline = {
-    provider: 'datastore',
     putManyMax: 100,
     getManyMax,
     lane: tenantOf,
@@ -86,7 +85,6 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
     }),
     remove: async (dataset) => void log.push(`remove ${dataset}`),
     usage: () => usage,
-    close: async () => {},
   };
   const table = {
     stats: () => ({ ...COUNTERS, commits: usage.requests }),
@@ -136,7 +134,6 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
   const drop = async (name: string): Promise<boolean> => log.push(`drop ${name}`) > 0;
   const store = { table: async () => table, drop } as unknown as Store;
   return {
-    provider: 'datastore',
     baseline,
     openStore: async () => ({ store, driver, usage: () => usage }),
     place: PLACE,

@@ -32,7 +32,8 @@ export async function runCell(
 ): Promise<CellResult> {
   const impossible = whyNot(request.layout, request.workload);
   if (impossible !== undefined) throw new CellError(impossible, {});
-  const { instance, provider, place } = targets;
+  const { instance, place } = targets;
+  const { provider } = place;
   const start = { isCold: instance.takeCold(), uptimeMs: instance.uptimeMs() };
   const { client, usage, storeCounters } = await openDataset(request, targets, signal);
   // A snapshot: the counters go on.

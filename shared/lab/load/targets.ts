@@ -1,7 +1,6 @@
 // The things that a cell needs of its function.
 import type { Driver, Store } from '../../store/index.ts';
 import type { Baseline } from '../work/baseline.ts';
-import type { Provider } from '../kit/dimensions.ts';
 import type { Usage } from '../kit/usage.ts';
 import type { Place } from './place.ts';
 import type { ProcessorTimes } from './processor-shares.ts';
@@ -22,7 +21,6 @@ export interface DatasetTargets {
 }
 
 export interface CellTargets extends DatasetTargets {
-  readonly provider: Provider;
   readonly place: Place;
   /** The instance's process as it stands now. */
   readonly instance: {

@@ -19,7 +19,6 @@ export function azureTablesBaseline({
 }): SdkBaseline {
   const usage = emptyUsage(true);
   return {
-    provider: 'azure-tables',
     putManyMax: TRANSACTION_MAX,
     getManyMax: 1,
     lane: tenantOf,

@@ -24,7 +24,6 @@ export function datastoreBaseline(options: DatastoreOptions): SdkBaseline {
   const datastore = datastoreClient(options);
   const usage = emptyUsage(false);
   return {
-    provider: 'datastore',
     putManyMax: COMMIT_MAX,
     getManyMax: LOOKUP_MAX,
     lane: () => '',

@@ -1,6 +1,5 @@
 // A provider's SDK as its users use it: one entity a record, and the SDK's defaults.
 import type { SampleRecord } from './records.ts';
-import type { Provider } from '../kit/dimensions.ts';
 import type { Usage } from '../kit/usage.ts';
 
 /** Names of the comparison's store and datasets begin with it: none can reach a user's table. */
@@ -13,7 +12,6 @@ export function placeOf(dataset: string): string {
 
 /** A provider's SDK on one account or project, and what was spent through it. */
 export interface Baseline {
-  readonly provider: Provider;
   /** Most records in one `putMany`. */
   readonly putManyMax: number;
   /** Most keys in one `getMany`; 1 where the provider has no batched get. */
@@ -24,7 +22,6 @@ export interface Baseline {
   /** No error if absent. Not counted. Rejects with the SDK's error or the signal's reason. */
   remove(dataset: string, signal: AbortSignal): Promise<void>;
   usage(): Usage;
-  close(): Promise<void>;
 }
 
 /** A table as layouts use it: one request each, but `modify`. SDK errors pass. */
@@ -48,6 +45,7 @@ export interface BaselineTable {
 /** An SDK on a real service or an emulator. */
 export interface SdkBaseline extends Baseline {
   open(dataset: string): Promise<SdkTable>;
+  close(): Promise<void>;
 }
 
 /** Contests and experiments ask more of it, in as many requests as it takes. */

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { memoryState } from '../../../shared/drivers/memory.ts';
 import { ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
 import { Instance } from '../../../shared/lab/cloud/instance/instance.ts';
-import { loadHash } from '../../../shared/lab/cloud/run/datasets.ts';
 import { PROVIDER_DATA, PROCESSOR_DATA } from '../../../shared/lab/cloud/run/providers.ts';
 import { ModelledCloud } from '../../../shared/lab/cloud/target.ts';
 import { type Layout, LAYOUTS, type Provider, PROVIDERS, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
@@ -12,6 +11,7 @@ import { prepareDataset, removeDataset } from '../../../shared/lab/load/dataset.
 import { runCell } from '../../../shared/lab/load/run.ts';
 import { keyOf } from '../../../shared/lab/work/keys.ts';
 import { whyNot } from '../../../shared/lab/work/workloads.ts';
+import { loadHash } from '../../../shared/store/system/hash.ts';
 import { cell, instanceOf, PLACE } from '../fakes.ts';
 
 const { signal } = new AbortController();
@@ -22,7 +22,7 @@ async function cloudOf(provider: Provider) {
   const cloud = new ModelledCloud(parameters, 1, PROCESSOR_DATA.costs[provider]);
   const datasets = cloud.targets(new Instance(0, cloud.scheduler, 0), memoryState());
   const runtime = cloud.loadRuntime();
-  const targets = { provider, ...datasets, place: PLACE, instance: instanceOf(runtime) };
+  const targets = { ...datasets, place: { ...PLACE, provider }, instance: instanceOf(runtime) };
   const inTime = async <T>(work: Promise<T>): Promise<T> => {
     await cloud.scheduler.run(work, 1e7);
     return work;

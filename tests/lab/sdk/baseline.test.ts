@@ -31,7 +31,7 @@ afterAll(async () => {
 const recordAt = recordSource(1, 300);
 const signal = new AbortController().signal;
 
-describe.each(BASELINES)('the baseline of %s', (_name, baseline) => {
+describe.each(BASELINES)('the baseline of %s', (provider, baseline) => {
   const opened = async (dataset: string, count: number) => {
     const table = await baseline.open(dataset);
     for (let at = 0; at < count; at++) await table.insert(recordAt(at, 0));
@@ -63,7 +63,7 @@ describe.each(BASELINES)('the baseline of %s', (_name, baseline) => {
   test('writes records in a transaction: a request on Azure, where a group is one, two on Datastore', async () => {
     const table = await opened('transacted', 1);
     const some = [0, 1, 2].map((at) => ({ key: keyOf(at), fields: { notes: 'a text alone' } as RecordFields }));
-    const isAzure = baseline.provider === 'azure-tables';
+    const isAzure = provider === 'azure-tables';
     expect(await spent(() => table.putInTransaction(some))).toMatchObject({
       requests: isAzure ? 1 : 2,
       billable: { writes: isAzure ? 1 : 3 },

@@ -23,10 +23,8 @@ export function modelledBaseline(
   states: Map<string, PlainState>,
   costs: ProcessorCosts | undefined,
 ): Baseline {
-  const { provider } = service.parameters.data;
-  const { putManyMax, getManyMax, lane } = HABITS[provider];
+  const { putManyMax, getManyMax, lane } = HABITS[service.parameters.data.provider];
   return {
-    provider,
     putManyMax,
     getManyMax,
     lane,
@@ -37,7 +35,6 @@ export function modelledBaseline(
     },
     remove: async (dataset) => void states.delete(dataset),
     usage: () => usageOf(service.counters),
-    close: async () => {},
   };
 }
 
