@@ -7,6 +7,7 @@ import { type RecordFields, recordSource } from '../../work/records.ts';
 import { memoryDriver } from '../../../drivers/memory.ts';
 import { type MemoryMapState, type MemoryState, memoryState } from '../../../drivers/memory/effects.ts';
 import { type DriverLimits, openStore } from '../../../store/index.ts';
+import { loadHash } from '../../../store/system/hash.ts';
 import { InstanceRuntime } from '../instance/runtime.ts';
 import { MadeUpEntities } from '../tables/entities.ts';
 import { madeUpKey } from '../tables/made-up.ts';
@@ -41,6 +42,7 @@ const madeUp = new LRUCache<string, MadeUpEntities>({ max: 1 });
 /** A table of so many records, the caller's own. */
 export async function datasetOf(cell: ModelCell, limits: DriverLimits): Promise<Dataset> {
   const { records, recordBytes, containerKib, seed } = cell;
+  // The hash compiles at first use: real time, for which no virtual time waits.
   await loadHash();
   const name = [limits.provider, containerKib, records, recordBytes, seed].join(' ');
   const size = containerKib === null ? {} : { containerBytesMax: containerKib * 1_024 };
@@ -79,15 +81,4 @@ async function load(
   await scheduler.run(work(), STEPS_MAX);
   await scheduler.pass(SETTLES_MS);
   return state;
-}
-
-let isHashLoaded = false;
-
-/** The store compiles its hash at first use: real time, for which no virtual time waits. */
-export async function loadHash(): Promise<void> {
-  if (isHashLoaded) return;
-  const store = openStore({ driver: memoryDriver() });
-  await store.table('compiles');
-  await store.close();
-  isHashLoaded = true;
 }
