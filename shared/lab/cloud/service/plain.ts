@@ -70,14 +70,8 @@ export class PlainTable {
     this.#habits = HABITS[service.parameters.data.provider];
   }
 
-  get(key: string): Promise<number | undefined> {
-    const accesses = [this.#access(key, 'read', 0)];
-    return sendBySdk(this.#service, {
-      kind: 'get',
-      accesses,
-      effect: () => this.#held(key)?.bytes,
-      describe: describeBytes,
-    });
+  async get(key: string): Promise<number | undefined> {
+    return (await this.#read(key))?.bytes;
   }
 
   /** Bytes of at most `getManyMax` distinct records, in order. One request. */
@@ -124,19 +118,16 @@ export class PlainTable {
   }
 
   async #modify(record: PlainItem, transaction?: Transaction): Promise<boolean | 'conflict'> {
-    const { key } = record;
+    const read = await this.#read(record.key, transaction);
+    if (read === undefined) return false;
+    const isUnchanged = (): boolean => this.#held(record.key)?.version === read.version;
+    return (await this.#writeIf(record, isUnchanged, transaction)) || 'conflict';
+  }
+
+  #read(key: string, transaction?: Transaction): Promise<PlainRecord | undefined> {
     const accesses = [this.#access(key, 'read', 0)];
     const effect = (): PlainRecord | undefined => this.#held(key);
-    const read = await sendBySdk(this.#service, {
-      kind: 'get',
-      accesses,
-      effect,
-      describe: describeRecord,
-      transaction,
-    });
-    if (read === undefined) return false;
-    const isUnchanged = (): boolean => this.#held(key)?.version === read.version;
-    return (await this.#writeIf(record, isUnchanged, transaction)) || 'conflict';
+    return sendBySdk(this.#service, { kind: 'get', accesses, effect, describe: describeRecord, transaction });
   }
 
   async #writeIf({ key, bytes }: PlainItem, holds: () => boolean, transaction?: Transaction): Promise<boolean> {
@@ -165,10 +156,6 @@ export class PlainTable {
     this.#state.records.set(key, { version: (this.#held(key)?.version ?? 0) + 1, bytes });
   }
 }
-
-const describeBytes: Describe<number | undefined> = (bytes, reply) => {
-  reply.bytes = bytes ?? 0;
-};
 
 const describeRecord: Describe<PlainRecord | undefined> = (record, reply) => {
   reply.bytes = record?.bytes ?? 0;
