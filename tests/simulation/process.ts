@@ -120,9 +120,7 @@ export class Life implements Owner, Runtime {
   }
 
   random(bytes: number): Uint8Array {
-    const drawn = new Uint8Array(bytes);
-    for (let at = 0; at < bytes; at += 1) drawn[at] = this.#chance.below(256);
-    return drawn;
+    return Uint8Array.from({ length: bytes }, () => this.#chance.below(256));
   }
 
   /** Memory is gone. Each request under way lands or is recalled. */

@@ -55,8 +55,6 @@ export class InstanceRuntime implements Runtime {
   }
 
   random(bytes: number): Uint8Array {
-    const drawn = new Uint8Array(bytes);
-    for (let at = 0; at < bytes; at += 1) drawn[at] = Math.floor(this.#random() * 256);
-    return drawn;
+    return Uint8Array.from({ length: bytes }, () => Math.floor(this.#random() * 256));
   }
 }
