@@ -66,10 +66,11 @@ export class Meter {
     this.unfinished += this.#underWay.size;
   }
 
-  /** One that was due at `dueMs` and has not been sent by `nowMs`, nor will be. */
+  /** One that the window has closed on before it was sent: it counts if it was due within. */
   leave(dueMs: number, nowMs: number): void {
+    if (!this.#isWithin(dueMs)) return;
     this.unfinished += 1;
-    this.#time(dueMs, nowMs);
+    recordLatency(this.histogram, nowMs - dueMs);
   }
 
   #countWithin(operation: UnderWay, replied: number, errors: readonly unknown[], nowMs: number): void {
@@ -85,11 +86,13 @@ export class Meter {
   }
 
   #time(dueMs: number, nowMs: number): void {
-    const { openedMs, closedMs } = this.#phases;
-    const isWithin = dueMs >= openedMs && dueMs < closedMs;
     // Whoever had no answer from before the window to its end is the one who starves.
-    const isThroughout = dueMs < openedMs && nowMs > closedMs;
-    if (isWithin || isThroughout) recordLatency(this.histogram, nowMs - dueMs);
+    const isThroughout = dueMs < this.#phases.openedMs && nowMs > this.#phases.closedMs;
+    if (this.#isWithin(dueMs) || isThroughout) recordLatency(this.histogram, nowMs - dueMs);
+  }
+
+  #isWithin(dueMs: number): boolean {
+    return dueMs >= this.#phases.openedMs && dueMs < this.#phases.closedMs;
   }
 
   /** Counted whole, slow operations would make the rate depend on where the edges lie. */

@@ -103,13 +103,7 @@ class Run {
 
   async #makeDue(arrival: number, dueMs: number): Promise<void> {
     if (this.#isOpen()) await this.#make(arrival, this.#nextCall(arrival), dueMs);
-    else this.#leave(dueMs);
-  }
-
-  /** A call that the window has closed on before it was sent. */
-  #leave(dueMs: number): void {
-    const { openedMs, closedMs } = this.#phases;
-    if (dueMs >= openedMs && dueMs < closedMs) this.#meter.leave(dueMs, this.#options.runtime.monotonicMs());
+    else this.#meter.leave(dueMs, this.#options.runtime.monotonicMs());
   }
 
   /** Ends early when the window closes. */
