@@ -54,7 +54,7 @@ class PlanRun {
     this.#plan = plan;
     this.#options = options;
     this.#fetch = options.fetch ?? fetch;
-    this.#datasets = new Datasets(plan, runId, (event) => this.#tell(event));
+    this.#datasets = new Datasets(plan, runId, this.#fetch, (event) => this.#tell(event));
   }
 
   /** Rejects with the signal's reason alone. */
@@ -79,7 +79,7 @@ class PlanRun {
 
   async removeAll(): ReturnType<Datasets['removeAll']> {
     this.#tell({ kind: 'removing', what: 'what the comparison made' });
-    return await this.#datasets.removeAll(this.#fetch, this.#reached);
+    return await this.#datasets.removeAll(this.#reached);
   }
 
   async #run({ cell, repetition }: Item, endpoint: Endpoint, total: number): Promise<void> {
@@ -108,15 +108,14 @@ class PlanRun {
   async #measure(measured: Measured): Promise<CellRun['parts']> {
     const { cell, endpoint } = measured;
     const { signal } = this.#options;
-    const sending = { endpoint, instance: 0, signal, fetch: this.#fetch };
-    const assigned = await this.#datasets.take(cell, sending, (what) => this.#tell({ kind: 'preparing', what }));
+    const assigned = await this.#datasets.take(cell, endpoint, signal);
     // Its records are there by now, whatever becomes of the cell.
     if (cell.workload !== 'load') this.#reached.add(endpoint);
     try {
       return await runOnAll({ ...measured, plan: this.#plan, assigned, signal, fetch: this.#fetch });
     } finally {
       // Emulators hold all of it in memory, and grow slower with it.
-      if (cell.workload === 'load' && !signal.aborted) await this.#datasets.drop(assigned.request.dataset, this.#fetch);
+      if (cell.workload === 'load' && !signal.aborted) await this.#datasets.drop(assigned.request.dataset);
     }
   }
 

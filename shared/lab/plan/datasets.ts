@@ -3,7 +3,7 @@ import { type DatasetRequest, RECORD_INDEX_MAX } from '../load/cell.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { isOfContainers } from '../kit/dimensions.ts';
 import { MIXES } from '../work/workloads.ts';
-import { type Endpoint, messageOf, prepareDataset, removeDataset, type Sending } from './endpoint.ts';
+import { type Endpoint, messageOf, prepareDataset, removeDataset } from './endpoint.ts';
 import type { Leftover, PlanEvent } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
@@ -39,28 +39,30 @@ export class Datasets {
   readonly #made = new Map<string, Made>();
   readonly #plan: Plan;
   readonly #runId: string;
+  readonly #fetch: typeof fetch;
   readonly #tell: (event: PlanEvent) => void;
   #loads = 0;
 
-  /** `tell` hears of each dataset before it is made, and when it is gone. */
-  constructor(plan: Plan, runId: string, tell: (event: PlanEvent) => void) {
+  /** `tell` hears of each dataset before it is made and loaded, and when it is gone. */
+  constructor(plan: Plan, runId: string, fetchIt: typeof fetch, tell: (event: PlanEvent) => void) {
     this.#plan = plan;
     this.#runId = runId;
+    this.#fetch = fetchIt;
     this.#tell = tell;
   }
 
   /** Loaded if the workload reads. Rejects as `prepareDataset`, or when no numbers are left. */
-  async take(cell: Coordinates, sending: Sending, onPreparing: (dataset: string) => void): Promise<Assigned> {
-    const made = this.#madeFor(cell, sending.endpoint);
+  async take(cell: Coordinates, endpoint: Endpoint, signal: AbortSignal): Promise<Assigned> {
+    const made = this.#madeFor(cell, endpoint);
     const { records, recordForm, seed, isRamped } = this.#plan;
     const { layout, recordBytes, containerKib } = cell;
+    const { dataset } = made;
     const rampedSinceMs = isRamped ? made.sinceMs : null;
-    const dataset = made.dataset;
     const request = { layout, dataset, records, recordBytes, recordForm, containerKib, seed, rampedSinceMs };
     if (cell.workload === 'load') return { request, insertFrom: upTo(cell.instances).map((part) => part * LOAD_RANGE) };
     if (!made.isLoaded) {
-      onPreparing(made.dataset);
-      await prepareDataset(request, { ...sending, instance: 0 });
+      this.#tell({ kind: 'preparing', what: dataset });
+      await prepareDataset(request, { endpoint, instance: 0, signal, fetch: this.#fetch });
       made.isLoaded = true;
     }
     const isInserting = MIXES[cell.workload].shares.insert !== undefined;
@@ -68,43 +70,40 @@ export class Datasets {
   }
 
   /** Nobody works on it any more. If it cannot be removed now, it is tried again at the end. */
-  async drop(dataset: string, fetchIt: typeof fetch): Promise<void> {
-    const made = this.#made.get(dataset);
-    if (made === undefined) return;
+  async drop(dataset: string): Promise<void> {
     try {
-      await removeDataset(dataset, DROP_TIMEOUT_MS, { endpoint: made.endpoint, instance: 0, fetch: fetchIt });
+      await this.#remove(this.#made.get(dataset)!, DROP_TIMEOUT_MS);
       this.#made.delete(dataset);
-      this.#tell({ kind: 'gone', provider: made.endpoint.provider, dataset });
     } catch {
       // It stays in the list.
     }
   }
 
   /** One after the other at each endpoint; gives those that could not be removed. Never rejects. */
-  async removeAll(fetchIt: typeof fetch, endpoints: ReadonlySet<Endpoint>): Promise<Leftover[]> {
+  async removeAll(endpoints: ReadonlySet<Endpoint>): Promise<Leftover[]> {
     const endMs = performance.now() + REMOVAL_TIMEOUT_MS;
-    const all = [...this.#made.values()];
-    const left = [...endpoints].map(async (endpoint) => {
-      const own = all.filter((made) => made.endpoint === endpoint);
-      return await this.#removeOwn(own, fetchIt, endMs);
-    });
+    const left = [...endpoints].map((endpoint) => this.#removeAt(endpoint, endMs));
     return (await Promise.all(left)).flat();
   }
 
-  async #removeOwn(datasets: readonly Made[], fetchIt: typeof fetch, endMs: number): Promise<Leftover[]> {
+  async #removeAt(endpoint: Endpoint, endMs: number): Promise<Leftover[]> {
     const left: Leftover[] = [];
-    for (const { endpoint, dataset } of datasets) {
+    for (const made of this.#made.values()) {
+      if (made.endpoint !== endpoint) continue;
       const leftMs = Math.floor(endMs - performance.now());
-      const { provider } = endpoint;
       try {
         if (leftMs < 1) throw new Error('no time was left to remove it');
-        await removeDataset(dataset, leftMs, { endpoint, instance: 0, fetch: fetchIt });
-        this.#tell({ kind: 'gone', provider, dataset });
+        await this.#remove(made, leftMs);
       } catch (error) {
-        left.push({ provider, dataset, error: messageOf(error) });
+        left.push({ provider: endpoint.provider, dataset: made.dataset, error: messageOf(error) });
       }
     }
     return left;
+  }
+
+  async #remove({ endpoint, dataset }: Made, timeoutMs: number): Promise<void> {
+    await removeDataset(dataset, timeoutMs, { endpoint, instance: 0, fetch: this.#fetch });
+    this.#tell({ kind: 'gone', provider: endpoint.provider, dataset });
   }
 
   #madeFor(cell: Coordinates, endpoint: Endpoint): Made {
