@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AZURE_TABLES_2026_11 } from '../../../../shared/lab/cloud/data/azure-tables-2026-11.ts';
 import { DATASTORE_2026_11 } from '../../../../shared/lab/cloud/data/datastore-2026-11.ts';
 import { namesOf, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
-import { inTime, read, request, serviceOf, write } from '../service/modelled.ts';
+import { answered, read, request, serviceOf, write } from '../service/modelled.ts';
 
 const PROVIDERS = [DATASTORE_2026_11, AZURE_TABLES_2026_11];
 
@@ -42,16 +42,10 @@ test('a name that does not exist is refused with those that do, and so is what i
 
 test('a run tells which numbers it hangs on: those that were read, and no others', async () => {
   const service = serviceOf(DATASTORE_2026_11);
-  await inTime(
-    service,
-    service.send(request('get', read('a')), () => 0),
-  );
+  await answered(service, request('get', read('a')), () => 0);
   const { used } = service.parameters;
   expect(used).toEqual(expect.arrayContaining(['get.baseMs', 'network.oneWayMs.median']));
   expect(used).not.toContain('commit.baseMs');
-  await inTime(
-    service,
-    service.send(request('commit', write('a')), () => 0),
-  );
+  await answered(service, request('commit', write('a')), () => 0);
   expect(service.parameters.used).toContain('commit.baseMs');
 });

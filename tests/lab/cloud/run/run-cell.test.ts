@@ -1,14 +1,13 @@
 // Whole cells: laws that hold for any figures.
 import { describe, expect, test } from 'vitest';
 import type { ModelCell } from '../../../../shared/lab/cloud/run/cell.ts';
-import { type PlanInput, planSchema, type RowInput, rowsOf } from '../../../../shared/lab/plan/modelled/plan.ts';
+import type { PlanInput, RowInput } from '../../../../shared/lab/plan/modelled/plan.ts';
 import { runCell } from '../../../../shared/lab/cloud/run/run-cell.ts';
 import { expectWithin } from '../../expect-within.ts';
+import { plannedRows } from '../../planned-rows.ts';
 
 function cellsOf(rows: RowInput[], window: PlanInput['window'] = {}): ModelCell[] {
-  const plan = planSchema.parse({ name: 'test', window, groups: [{ title: 'test', rows }] });
-  const settings = { datastore: {}, 'azure-tables': {} };
-  return rowsOf({ plan, seed: 7, settings, processor: true }).flatMap(({ cells }) => cells);
+  return plannedRows({ name: 'test', window, groups: [{ title: 'test', rows }] }, 7).flatMap(({ cells }) => cells);
 }
 
 const ROWS: RowInput[] = [
@@ -60,7 +59,7 @@ test('every instance comes up cold: its first get reads what its later gets need
   // Nothing is warmed up: 40 gets of one instance against one get of each of 40.
   const window = { warmupMs: 1, warmupOperationsMax: 1_000, windowMs: 60_000, operationsMax: 40 };
   const [one] = cellsOf([row], window);
-  const [many] = cellsOf([{ ...row, instances: 40 }], { ...window, warmupOperationsMax: 1_000 });
+  const [many] = cellsOf([{ ...row, instances: 40 }], window);
   const warm = await runCell(one!);
   const cold = await runCell({ ...many!, window: { ...many!.window, operationsMax: 40 } });
   // Some of the 40 begin before the window, and some get twice before the slowest has its reply.

@@ -4,21 +4,13 @@ import { expect, test } from 'vitest';
 import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
 import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
 import { expectWithin } from '../../expect-within.ts';
-import { inTime, modifyAtLast, read, request, stillService, write } from './modelled.ts';
+import { answered, inTime, modifyAtLast, plainOf, read, request, stillService, write } from './modelled.ts';
 
 const W = 0.5;
 const G = 4;
 const C = 8;
 const TIMES = { 'network.oneWayMs.median': W, 'get.baseMs': G, 'commit.baseMs': C, 'effect.share': 0.5 };
 const SECONDS = 20;
-
-/** A table that holds every record. */
-function plainOf(service: ModelledService): PlainTable {
-  return new PlainTable(
-    service,
-    plainState(() => 500),
-  );
-}
 
 /** Callers that each repeat the work for 20 s. */
 async function callers(
@@ -157,22 +149,15 @@ test('Datastore: who waits too long for a lock is given up, and had no effect', 
   expect((await settled).filter(({ status }) => status === 'rejected')).toHaveLength(2);
   expect(effects).toBe(3);
   expect(service.counters.contended).toBe(2);
-  await inTime(
-    service,
-    service.send(request('commit', write('a')), () => (effects += 1)),
-  );
+  await answered(service, request('commit', write('a')), () => (effects += 1));
   expect(effects).toBe(4);
 });
 
 test('Datastore: reads wait for nobody', async () => {
   const service = locked();
-  const { scheduler } = service;
   for (let number = 0; number < 10; number += 1) void service.send(request('commit', write('a')), () => 0);
-  await inTime(
-    service,
-    service.send(request('get', read('a')), () => 0),
-  );
-  expect(scheduler.nowMs).toBe(2 * W + G);
+  await answered(service, request('get', read('a')), () => 0);
+  expect(service.scheduler.nowMs).toBe(2 * W + G);
 });
 
 test('a caller that gives up leaves its request in the queue, and it takes effect', async () => {

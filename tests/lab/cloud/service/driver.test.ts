@@ -130,10 +130,8 @@ describe('what is billed', () => {
 describe('a plain table', () => {
   test('reads what was written, and what is made up until then', async () => {
     const service = stillService('datastore');
-    const table = new PlainTable(
-      service,
-      plainState((key) => (key < 'm' ? 500 : undefined)),
-    );
+    const state = plainState((key) => (key < 'm' ? 500 : undefined));
+    const table = new PlainTable(service, state);
     const work = async (): Promise<void> => {
       expect(await table.get('a')).toBe(500);
       expect(await table.get('z')).toBeUndefined();

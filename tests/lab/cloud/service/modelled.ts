@@ -3,7 +3,7 @@ import { calmProvider } from '../data/calm.ts';
 import { type Level, type ProviderData, ProviderParameters } from '../../../../shared/lab/cloud/data/parameters.ts';
 import type { Access, ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
 import { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
-import type { PlainTable } from '../../../../shared/lab/cloud/service/plain.ts';
+import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
 import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 
 type Overrides = Readonly<Record<string, number | Level>>;
@@ -20,6 +20,17 @@ export function serviceOf(data: ProviderData, overrides: Overrides = {}, seed = 
 export async function inTime<T>({ scheduler }: ModelledService, work: Promise<T>): Promise<T> {
   await scheduler.run(work, Infinity);
   return work;
+}
+
+/** The result of the effect, once the request is answered. */
+export function answered<T>(service: ModelledService, asked: ModelRequest, effect: () => T): Promise<T> {
+  return inTime(service, service.send(asked, effect));
+}
+
+/** A table that holds every record. */
+export function plainOf(service: ModelledService): PlainTable {
+  const state = plainState(() => 500);
+  return new PlainTable(service, state);
 }
 
 export function write(id: string, bytes = 500, partition = 'p'): Access {

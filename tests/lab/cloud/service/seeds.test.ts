@@ -6,19 +6,15 @@ import { AZURE_TABLES_2026_11 } from '../../../../shared/lab/cloud/data/azure-ta
 import { DATASTORE_2026_11 } from '../../../../shared/lab/cloud/data/datastore-2026-11.ts';
 import type { ProviderData } from '../../../../shared/lab/cloud/data/parameters.ts';
 import { modelledDriver } from '../../../../shared/lab/cloud/service/driver.ts';
-import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
 import { entityId, partName } from '../../../support/ids.ts';
-import { modifyAtLast, serviceOf } from './modelled.ts';
+import { modifyAtLast, plainOf, serviceOf } from './modelled.ts';
 
 /** A hash of the bill, and of all that callers saw, failures included, and when. */
 async function runOf(data: ProviderData, seed: number): Promise<string> {
   const service = serviceOf(data, { 'loss.replyShare': 0.02, 'tail.share': 0.05 }, seed);
   const hash = createHash('sha256');
   const tell = (what: unknown): void => void hash.update(`${service.scheduler.nowMs} ${JSON.stringify(what)}\n`);
-  const table = new PlainTable(
-    service,
-    plainState(() => 500),
-  );
+  const table = plainOf(service);
   const state = memoryState();
   const plain = async (caller: number): Promise<void> => {
     for (let round = 0; round < 20; round += 1) {

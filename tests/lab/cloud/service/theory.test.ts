@@ -4,7 +4,7 @@ import { Draws } from '../../../../shared/lab/cloud/service/draws.ts';
 import type { ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
 import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
 import { expectWithin } from '../../expect-within.ts';
-import { read, request, stillService, write } from './modelled.ts';
+import { answered, read, request, stillService, write } from './modelled.ts';
 
 /** The times of requests that arrive at random (exponential gaps), `perMs` a millisecond. */
 async function poisson(
@@ -73,13 +73,9 @@ describe('the distribution of a service time', () => {
       'commit.perIndexRowMs': 0.25,
       'batch.exponent': 0.5,
     });
-    const { scheduler } = service;
     const accesses = Array.from({ length: 5 }, (_, at) => ({ ...write(`r${at}`, 1_024), indexRows: 4 }));
-    await scheduler.run(
-      service.send(request('commit', ...accesses), () => 0),
-      100,
-    );
-    expect(scheduler.nowMs).toBeCloseTo(1 + 10 + 2 * Math.sqrt(4) + 5 * 0.5 + 20 * 0.25 + 1, 9);
+    await answered(service, request('commit', ...accesses), () => 0);
+    expect(service.scheduler.nowMs).toBeCloseTo(1 + 10 + 2 * Math.sqrt(4) + 5 * 0.5 + 20 * 0.25 + 1, 9);
   });
 });
 
