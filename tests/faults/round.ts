@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Action, ActionSource } from '../simulation/actions.ts';
 import { Chance } from '../simulation/chance.ts';
 import { Client } from '../simulation/client.ts';
+import { play } from '../simulation/play.ts';
 import { Events } from '../simulation/events.ts';
 import { Recorder } from '../simulation/recorder.ts';
 import type { Scenario } from '../simulation/scenario.ts';
@@ -89,7 +90,7 @@ class Round {
   async play(mortals: readonly Mortal[], disturbing: (isOver: Promise<unknown>) => Promise<void>): Promise<void> {
     const playing = Promise.all(
       this.#scenario.clients.map(({ process, actions }) =>
-        this.#client(mortals[process % mortals.length]!).run(actions),
+        play(this.#client(mortals[process % mortals.length]!), actions),
       ),
     );
     const hangs = delay(ROUND_MS_MAX, 'hangs', { ref: false });
@@ -107,7 +108,7 @@ class Round {
       const rest = { gapMs: 0, timeoutMs: undefined };
       const scan: Action = { ...rest, kind: 'scan', limit: undefined, pauseMs: 0 };
       const vacuum: Action = { ...rest, kind: 'vacuum', quietMs: 0 };
-      await this.#client(last).run([...read, scan, vacuum, vacuum, ...read, scan]);
+      await play(this.#client(last), [...read, scan, vacuum, vacuum, ...read, scan]);
       if (this.#errors() > before) this.#recorder.complain('the look at the end met errors, with all faults over');
       const life = await last.awake();
       const { findings, ...report } = await life.verify();

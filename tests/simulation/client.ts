@@ -1,17 +1,13 @@
-// A client does its actions one by one, and has them recorded. A crash leaves its call unanswered.
+// A client has its calls recorded, and judges their errors. A crash leaves a call unanswered.
 import { type Entry, StoreError } from '../../shared/store/index.ts';
-import { Batches } from './batches.ts';
 import type { Events } from './events.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';
 import type { Call, Recorder } from './recorder.ts';
-import { type Action, given } from './actions.ts';
+import { given } from './actions.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
-import { Singles } from './singles.ts';
 
 /** A smaller record fits into every container. */
 const LARGE_BYTES = 500;
-/** Many merges are stopped by nothing. */
-const STOPPED_WITHIN_MS = 60_000;
 
 export interface ClientOptions {
   readonly scenario: Scenario;
@@ -37,26 +33,11 @@ export class Client {
   readonly options: ClientOptions;
   readonly #seen = new Map<string, Entry<Value>>();
   readonly #tables = new WeakMap<Caller, CalledTable>();
-  readonly #batches: Batches;
-  readonly #singles: Singles;
   readonly #hasDrops: boolean;
 
   constructor(options: ClientOptions) {
     this.options = options;
-    this.#batches = new Batches(this);
-    this.#singles = new Singles(this);
     this.#hasDrops = hasDrops(options.scenario);
-  }
-
-  async run(actions: readonly Action[]): Promise<void> {
-    const { process, scheduler, stopped } = this.options;
-    for (const action of actions) {
-      if (action.isBesideMerge === true) await Promise.race([stopped, scheduler.after(STOPPED_WITHIN_MS)]);
-      await scheduler.after(action.gapMs);
-      const life = await process.awake();
-      const table = await this.#table(life);
-      if (table !== undefined) await this.#do(action, life, table);
-    }
   }
 
   /** Waits for the call's end or its process's crash. Complains of an error that is not allowed. */
@@ -91,7 +72,7 @@ export class Client {
   /** Whether an error says that nothing was written. Complains unless a fault explains it. */
   fails(what: string, call: Call, error: unknown, allowed: readonly string[]): 'nothing' | 'unknown' {
     const always = ['aborted', 'unavailable', 'throttled', ...(this.#hasDrops ? ['not_found'] : [])];
-    if (error instanceof StoreError && error.code === 'not_found') this.#tables.delete(call.life);
+    if (error instanceof StoreError && error.code === 'not_found') this.forget(call.life);
     return this.options.recorder.fails(what, error, [...always, ...allowed]);
   }
 
@@ -133,8 +114,13 @@ export class Client {
     );
   }
 
+  /** The next call opens the table again. */
+  forget(life: Caller): void {
+    this.#tables.delete(life);
+  }
+
   /** The table as its process knows it, opened if need be; undefined if that fails. */
-  async #table(life: Caller): Promise<CalledTable | undefined> {
+  async table(life: Caller): Promise<CalledTable | undefined> {
     const known = this.#tables.get(life);
     if (known !== undefined) return known;
     const { scenario, recorder } = this.options;
@@ -146,43 +132,5 @@ export class Client {
     this.#tables.set(life, answer.value);
     life.tables.push(answer.value);
     return answer.value;
-  }
-
-  async #do(action: Action, life: Caller, table: CalledTable): Promise<void> {
-    switch (action.kind) {
-      case 'get':
-        return this.#singles.get(action, life, table);
-      case 'put':
-      case 'putIfAbsent':
-      case 'putIfVersion':
-        return this.#singles.put(action, life, table);
-      case 'update':
-        return this.#singles.update(action, life, table);
-      case 'updateNothing':
-      case 'updateThrows':
-        return this.#singles.updateInVain(action, life, table);
-      case 'delete':
-      case 'deleteIfVersion':
-        return this.#singles.delete(action, life, table);
-      case 'getMany':
-        return this.#batches.getMany(action, life, table);
-      case 'putMany':
-        return this.#batches.putMany(action, life, table);
-      case 'deleteMany':
-        return this.#batches.deleteMany(action, life, table);
-      case 'scan':
-        return this.#batches.scan(action, life, table);
-      case 'batch':
-        return this.#batches.batch(action, life, table);
-      case 'clear':
-        return this.#batches.clear(action, life, table);
-      case 'vacuum':
-      case 'drop':
-      case 'reopen':
-      case 'tables':
-        return this.#batches.administer(action, life, () => this.#tables.delete(life));
-      default:
-        action satisfies never;
-    }
   }
 }

@@ -5,6 +5,7 @@ import type { Value } from './caller.ts';
 import { Client } from './client.ts';
 import { Events } from './events.ts';
 import { Network } from './network.ts';
+import { play } from './play.ts';
 import { Process, START_WALL_MS } from './process.ts';
 import { Provider } from './provider.ts';
 import { Recorder } from './recorder.ts';
@@ -107,7 +108,7 @@ class Run {
     const { clients, skewsMs } = this.#scenario;
     if (this.#hasNeighbour) await this.#fillNeighbour();
     const processes = skewsMs.map((_, index) => this.#process(index));
-    const playing = clients.map(({ process, actions }) => this.#client(processes[process]!).run(actions));
+    const playing = clients.map(({ process, actions }) => play(this.#client(processes[process]!), actions));
     await this.#scheduler.run(Promise.all(playing), STEPS_MAX);
     this.#countLives(processes);
     this.#network.calm();

@@ -1,8 +1,6 @@
 // Runs seeds in a process of its own, which alone loads a mutant's sources.
 import { mutate } from './mutate.ts';
 import { addCounts } from './events.ts';
-import type { run as Run } from './run.ts';
-import type { Scenario } from './scenario.ts';
 
 /** A seed's first complaints suffice. */
 const COMPLAINTS_MAX = 3;
@@ -31,11 +29,6 @@ export interface Found {
   readonly counts: readonly (readonly [string, number])[];
 }
 
-/** Replays the seed with stack traces. */
-async function complaintsOf(scenario: Scenario, run: typeof Run): Promise<string[]> {
-  return (await run(scenario)).complaints.slice(0, COMPLAINTS_MAX);
-}
-
 async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Promise<Found> {
   if (mutant !== undefined) mutate(mutant);
   // Imported after `mutate`, which may change these sources.
@@ -54,7 +47,9 @@ async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Pr
     seeds += 1;
     steps += result.steps;
     addCounts(counts, result.counts);
-    if (result.complaints.length > 0) failures.push({ seed, complaints: await complaintsOf(scenarioOf(seed), run) });
+    if (result.complaints.length === 0) continue;
+    const { complaints } = await run(scenarioOf(seed));
+    failures.push({ seed, complaints: complaints.slice(0, COMPLAINTS_MAX) });
   }
   return { seeds, steps, failures, counts: [...counts] };
 }
