@@ -3,10 +3,7 @@ import { odata, RestError, type TableClient } from '@azure/data-tables';
 import { tenantEnd, tenantOf } from '../work/keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
-import { placeOf, type SdkBaseline, type SdkTable, withTries } from '../work/baseline.ts';
-
-/** Operations in one group transaction: the service's limit. */
-const TRANSACTION_MAX = 100;
+import { BATCHING, placeOf, type SdkBaseline, type SdkTable, withTries } from '../work/baseline.ts';
 
 /**
  * One storage account, whose tables `tableClient` makes clients for: endpoint and credentials are
@@ -19,9 +16,7 @@ export function azureTablesBaseline({
 }): SdkBaseline {
   const usage = emptyUsage(true);
   return {
-    putManyMax: TRANSACTION_MAX,
-    getManyMax: 1,
-    lane: tenantOf,
+    ...BATCHING['azure-tables'],
     open: async (dataset) => {
       const client = tableClient(placeOf(dataset));
       // The SDK accepts a table that exists. Not counted: no part of the workload.

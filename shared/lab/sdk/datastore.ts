@@ -3,13 +3,9 @@ import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/
 import { chunks } from '../kit/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
-import { placeOf, type SdkBaseline, type SdkTable, withTries } from '../work/baseline.ts';
+import { BATCHING, placeOf, type SdkBaseline, type SdkTable, withTries } from '../work/baseline.ts';
 
-/** The customary size of a commit: the limit of old, and still that of older emulators. */
-const COMMIT_MAX = 500;
-
-/** Keys in one lookup, kept equal to the commit's size; the service allows 1,000. */
-const LOOKUP_MAX = 500;
+const COMMIT_MAX = BATCHING.datastore.putManyMax;
 
 /** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
 const REMOVAL_PAGE = 4 * COMMIT_MAX;
@@ -24,9 +20,7 @@ export function datastoreBaseline(options: DatastoreOptions): SdkBaseline {
   const datastore = datastoreClient(options);
   const usage = emptyUsage(false);
   return {
-    putManyMax: COMMIT_MAX,
-    getManyMax: LOOKUP_MAX,
-    lane: () => '',
+    ...BATCHING.datastore,
     open: async (dataset) => kind(datastore, placeOf(dataset), usage),
     remove: (dataset, signal) => removeKind(datastore, placeOf(dataset), signal),
     usage: () => usage,

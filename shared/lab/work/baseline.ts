@@ -1,4 +1,6 @@
 // A provider's SDK as its users use it: one entity a record, and the SDK's defaults.
+import type { Provider } from '../kit/dimensions.ts';
+import { tenantOf } from './keys.ts';
 import type { SampleRecord } from './records.ts';
 import type { Usage } from '../kit/usage.ts';
 
@@ -10,14 +12,24 @@ export function placeOf(dataset: string): string {
   return COMPARISON + dataset;
 }
 
-/** A provider's SDK on one account or project, and what was spent through it. */
-export interface Baseline {
+interface Batching {
   /** Most records in one `putMany`. */
   readonly putManyMax: number;
   /** Most keys in one `getMany`; 1 where the provider has no batched get. */
   readonly getManyMax: number;
   /** Records of one lane may share a `putMany`, others not. */
   lane(key: string): string;
+}
+
+export const BATCHING: Readonly<Record<Provider, Batching>> = {
+  // Commits were limited to 500 of old, and are by older emulators; a lookup may have 1,000.
+  datastore: { putManyMax: 500, getManyMax: 500, lane: () => '' },
+  // The service's limit of a group transaction.
+  'azure-tables': { putManyMax: 100, getManyMax: 1, lane: tenantOf },
+};
+
+/** A provider's SDK on one account or project, and what was spent through it. */
+export interface Baseline extends Batching {
   open(dataset: string): Promise<BaselineTable>;
   /** No error if absent. Not counted. Rejects with the SDK's error or the signal's reason. */
   remove(dataset: string, signal: AbortSignal): Promise<void>;

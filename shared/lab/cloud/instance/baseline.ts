@@ -1,9 +1,9 @@
 // A provider's own SDK on one modelled instance: one entity a record, of bytes without content.
-import { type Baseline, type BaselineTable, withTries } from '../../work/baseline.ts';
+import { type Baseline, type BaselineTable, BATCHING, withTries } from '../../work/baseline.ts';
 import { type SampleRecord, sizeOf } from '../../work/records.ts';
 import { flat, type ProcessorCosts, type RecordCosts } from '../data/processor.ts';
 import type { ServiceCounters } from '../service/counters.ts';
-import { HABITS, PlainTable, plainState, type PlainState } from '../service/plain.ts';
+import { PlainTable, plainState, type PlainState } from '../service/plain.ts';
 import type { ModelledService } from '../service/service.ts';
 import type { Usage } from '../../kit/usage.ts';
 import { charged } from './charged.ts';
@@ -23,11 +23,8 @@ export function modelledBaseline(
   states: Map<string, PlainState>,
   costs: ProcessorCosts | undefined,
 ): Baseline {
-  const { putManyMax, getManyMax, lane } = HABITS[service.parameters.data.provider];
   return {
-    putManyMax,
-    getManyMax,
-    lane,
+    ...BATCHING[service.parameters.data.provider],
     open: async (dataset) => {
       const state = states.get(dataset) ?? plainState();
       states.set(dataset, state);

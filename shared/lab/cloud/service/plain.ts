@@ -1,6 +1,6 @@
 // The plain layouts on a modelled service: an entity a record, of bytes without content.
 import type { Provider } from '../../kit/dimensions.ts';
-import { tenantOf } from '../../work/keys.ts';
+import { BATCHING } from '../../work/baseline.ts';
 import { type Access, type Describe, ServiceFailure, Transaction } from './request.ts';
 import { sendBySdk } from './sdk.ts';
 import type { ModelledService } from './service.ts';
@@ -26,12 +26,6 @@ export function plainState(madeUp: PlainState['madeUp'] = () => undefined): Plai
 type PlainItem = Pick<PlainRecord, 'bytes'> & { readonly key: string };
 
 interface Habits {
-  /** Most records in one `putMany`. */
-  readonly putManyMax: number;
-  /** Most keys in one `getMany`; 1 where the provider has no batched get. */
-  readonly getManyMax: number;
-  /** Azure: the key's partition. On Datastore all keys are of one kind. */
-  readonly lane: (key: string) => string;
   /** Index rows that a write of a record changes: four indexed fields, up and down. */
   readonly indexRows: number;
   readonly batch: 'transaction' | 'commit';
@@ -39,23 +33,9 @@ interface Habits {
   readonly hasTransactions: boolean;
 }
 
-export const HABITS: Readonly<Record<Provider, Habits>> = {
-  datastore: {
-    putManyMax: 500,
-    getManyMax: 500,
-    lane: () => '',
-    indexRows: 8,
-    batch: 'commit',
-    hasTransactions: true,
-  },
-  'azure-tables': {
-    putManyMax: 100,
-    getManyMax: 1,
-    lane: tenantOf,
-    indexRows: 0,
-    batch: 'transaction',
-    hasTransactions: false,
-  },
+const HABITS: Readonly<Record<Provider, Habits>> = {
+  datastore: { indexRows: 8, batch: 'commit', hasTransactions: true },
+  'azure-tables': { indexRows: 0, batch: 'transaction', hasTransactions: false },
 };
 
 /** Every call rejects with a ServiceFailure when the SDK's retries are used up. */
@@ -141,7 +121,9 @@ export class PlainTable {
   }
 
   #access(key: string, kind: Access['kind'], bytes: number): Access {
-    const access = { id: key, partition: this.#habits.lane(key), kind, bytes };
+    // Azure: the key's partition. On Datastore all keys are of one kind.
+    const partition = BATCHING[this.#service.parameters.data.provider].lane(key);
+    const access = { id: key, partition, kind, bytes };
     return kind === 'write' ? { ...access, indexRows: this.#habits.indexRows } : access;
   }
 

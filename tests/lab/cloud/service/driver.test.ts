@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { memoryState } from '../../../../shared/drivers/memory.ts';
 import { modelledDriver } from '../../../../shared/lab/cloud/service/driver.ts';
-import { HABITS, PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
+import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
 import { type Provider, PROVIDERS } from '../../../../shared/lab/kit/dimensions.ts';
 import type { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
+import { BATCHING } from '../../../../shared/lab/work/baseline.ts';
 import type { Driver, EntityId, EntityVersion, Write } from '../../../../shared/store/contract/driver.ts';
 import { idsOfOneLane } from '../../../conformance/harness.ts';
 import { conformance } from '../../../conformance/conformance.ts';
@@ -120,7 +121,7 @@ describe('what is billed', () => {
     ['azure-tables', 100, 1],
   ] as const)('plain tables on %s: %i records a request, billed as %i', async (provider, records, writes) => {
     const service = stillService(provider);
-    const items = Array.from({ length: HABITS[provider].putManyMax }, (_, at) => ({ key: `k${at}`, bytes: 500 }));
+    const items = Array.from({ length: BATCHING[provider].putManyMax }, (_, at) => ({ key: `k${at}`, bytes: 500 }));
     await inTime(service, new PlainTable(service, plainState()).putMany(items));
     expect(service.counters).toMatchObject({ requests: 1, bytesWritten: records * 500 });
     expect(service.counters.billable.writes).toBe(writes);
