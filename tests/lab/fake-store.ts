@@ -1,5 +1,5 @@
 // A store of known service times, in virtual time. Textbooks say how a load on it behaves.
-import { InstanceRuntime } from '../../shared/lab/cloud/instance/runtime.ts';
+import { LoadRuntime } from '../../shared/lab/cloud/instance/runtime.ts';
 import { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { WindowOptions } from '../../shared/lab/load/window.ts';
@@ -10,11 +10,7 @@ import type { Runtime } from '../../shared/store/index.ts';
 export class Clock {
   readonly #scheduler = new Scheduler(1);
   readonly wallStartMs = 1_700_000_000_000;
-  readonly runtime: Runtime = new InstanceRuntime(this.#scheduler, seededRandom(1));
-
-  constructor() {
-    this.runtime.nextTurn = () => this.runtime.watch(1);
-  }
+  readonly runtime: Runtime = new LoadRuntime(this.#scheduler, seededRandom(1));
 
   /** Lets time pass until the work ends. */
   async run<T>(work: Promise<T>): Promise<T> {

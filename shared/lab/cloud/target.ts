@@ -8,15 +8,12 @@ import { modelledBaseline, usageOf } from './instance/baseline.ts';
 import { overridden } from './instance/charged.ts';
 import { chargedDriver } from './instance/charged-driver.ts';
 import type { Instance } from './instance/instance.ts';
-import { InstanceRuntime } from './instance/runtime.ts';
+import { InstanceRuntime, LoadRuntime } from './instance/runtime.ts';
 import { modelledDriver } from './service/driver.ts';
 import type { PlainState } from './service/plain.ts';
 import { ModelledService } from './service/service.ts';
 import { CHANCE, seedOf, sourceOf } from './time/chance.ts';
 import { Scheduler } from './time/scheduler.ts';
-
-/** A caller whose calls fail at once would never let time pass. */
-const TURN_MS = 1;
 
 export class ModelledCloud {
   readonly scheduler: Scheduler;
@@ -52,12 +49,6 @@ export class ModelledCloud {
       baseline: modelledBaseline(service, instance, this.plain, costs),
       openStore: async () => ({ store, driver, usage: () => usageOf(service.counters) }),
     };
-  }
-}
-
-class LoadRuntime extends InstanceRuntime {
-  override nextTurn(): Promise<void> {
-    return this.watch(TURN_MS);
   }
 }
 

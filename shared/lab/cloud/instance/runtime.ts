@@ -58,3 +58,10 @@ export class InstanceRuntime implements Runtime {
     return Uint8Array.from({ length: bytes }, () => Math.floor(this.#random() * 256));
   }
 }
+
+/** A caller whose calls fail at once would never let time pass: a turn takes a millisecond. */
+export class LoadRuntime extends InstanceRuntime {
+  override nextTurn(): Promise<void> {
+    return this.watch(1);
+  }
+}

@@ -3,7 +3,7 @@ import { type Arrivals, gapsOf } from '../../../../shared/lab/load/arrivals.ts';
 import { runPhases, type WindowResult } from '../../../../shared/lab/load/window.ts';
 import { seededRandom } from '../../../../shared/lab/kit/random.ts';
 import { type Budget, BudgetPhases } from '../../../../shared/lab/cloud/run/budget.ts';
-import { InstanceRuntime } from '../../../../shared/lab/cloud/instance/runtime.ts';
+import { LoadRuntime } from '../../../../shared/lab/cloud/instance/runtime.ts';
 import type { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 
 interface Playing {
@@ -20,8 +20,7 @@ interface Playing {
 export async function played(playing: Playing): Promise<WindowResult & { readonly marks: readonly number[] }> {
   const { scheduler, load, budget, serve, drainMs = 10_000, mark = () => scheduler.nowMs } = playing;
   const whole = { warmupMs: 0, warmupOperationsMax: 1e9, windowMs: 1e9, operationsMax: 1e9, ...budget };
-  const runtime = new InstanceRuntime(scheduler, seededRandom(1));
-  runtime.nextTurn = () => runtime.watch(1);
+  const runtime = new LoadRuntime(scheduler, seededRandom(1));
   const send = async (caller: number) => {
     await serve(caller);
     return [];
