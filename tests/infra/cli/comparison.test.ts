@@ -29,7 +29,7 @@ async function compare(change: Partial<Parameters<typeof runComparison>[0]> = {}
     outDir,
     signal: new AbortController().signal,
     log: (line) => log.push(line),
-    fetch: fakeFunctions().fetch,
+    fetch: fakeFunctions(),
     ...change,
   });
   return { code, log: log.join('\n'), report: await readReport(path.join(outDir, 'compare.json')) };
@@ -38,7 +38,7 @@ async function compare(change: Partial<Parameters<typeof runComparison>[0]> = {}
 /** `slower` times as slow as before in the layout container. */
 async function twice(slower: number, conditions: string) {
   const { report } = await compare();
-  const { fetch: fetchIt } = fakeFunctions((request, provider) => {
+  const fetchIt = fakeFunctions((request, provider) => {
     const result = fakeResult(request, provider);
     return Response.json(request.layout === 'container' ? { ...result, records: result.records / slower } : result);
   });
@@ -67,7 +67,7 @@ test('a target that fails is named in the report with its error, and the rest go
       provider === 'azure-tables' && request.layout === 'batch'
         ? Response.json(problem, { status: 503 })
         : Response.json(fakeResult(request, provider)),
-    ).fetch,
+    ),
   });
   expect(code).toBe(EXIT.failed);
   expect(report.failures.length).toBeGreaterThan(0);
@@ -80,7 +80,7 @@ test('a target that fails is named in the report with its error, and the rest go
 test('Ctrl-C leaves a report of what there is, and exits with 130', async () => {
   const controller = new AbortController();
   let answered = 0;
-  const { fetch: fetchIt } = fakeFunctions((request, provider) => {
+  const fetchIt = fakeFunctions((request, provider) => {
     answered += 1;
     if (answered === 10) controller.abort(new Error('ended by Ctrl-C'));
     return Response.json(fakeResult(request, provider));

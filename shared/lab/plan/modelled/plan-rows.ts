@@ -76,10 +76,10 @@ export const ROWS_PLAN: PlanInput = {
 
 const DRAWN_ROWS = 200;
 
-/** Draws `count` rows of puts, gets and changes by this seed, each at one provider. */
-export function drawnPlan(seed: number, count = DRAWN_ROWS): PlanInput {
+/** Rows of puts, gets and changes drawn by this seed, each at one provider. */
+export function drawnPlan(seed: number): PlanInput {
   const random = seededRandom(seed);
-  const rows = Array.from({ length: count }, () => drawnRow(random));
+  const rows = Array.from({ length: DRAWN_ROWS }, () => drawnRow(random));
   return {
     name: 'drawn',
     window: { ...WINDOW, warmupOperationsMax: 20_000, operationsMax: 3_000 },

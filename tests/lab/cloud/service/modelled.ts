@@ -8,8 +8,8 @@ import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
 
 type Overrides = Readonly<Record<string, number | Level>>;
 
-export function stillService(provider: ProviderData['provider'], overrides: Overrides = {}, seed = 1): ModelledService {
-  return serviceOf(calmProvider(provider), overrides, seed);
+export function stillService(provider: ProviderData['provider'], overrides?: Overrides): ModelledService {
+  return serviceOf(calmProvider(provider), overrides);
 }
 
 export function serviceOf(data: ProviderData, overrides: Overrides = {}, seed = 1): ModelledService {
