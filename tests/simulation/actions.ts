@@ -1,4 +1,5 @@
 // The actions of clients, and how a seed draws a client's list of them.
+import { chunks } from '../../shared/lab/kit/chunks.ts';
 import type { Chance } from './chance.ts';
 
 interface Base<Kind extends string> {
@@ -156,13 +157,13 @@ export class ActionSource {
   /** Batches that fill the table with all keys. */
   load(bytes = this.#rules.isScattered ? 20 : this.#chance.of([20, 150, 300])): PutMany[] {
     const rest = { kind: 'putMany', ttlMs: undefined, ifAbsent: false, gapMs: 0, timeoutMs: undefined } as const;
-    return inLoads(this.#allKeys()).map((keys) => ({ ...rest, keys, bytes }));
+    return chunks(this.#allKeys(), LOAD_KEYS).map((keys) => ({ ...rest, keys, bytes }));
   }
 
   /** Batches that delete 85 % of the records. */
   unload(): OnKeys[] {
     const keys = this.#allKeys().filter(() => this.#chance.is(0.85));
-    return inLoads(keys).map((batch) => ({ kind: 'deleteMany', gapMs: 0, timeoutMs: undefined, keys: batch }));
+    return chunks(keys, LOAD_KEYS).map((some) => ({ kind: 'deleteMany', gapMs: 0, timeoutMs: undefined, keys: some }));
   }
 
   /** Reads every record of the table. */
@@ -290,11 +291,6 @@ export class ActionSource {
     if (!this.#rules.hasTtl || this.#chance.is(0.5)) return undefined;
     return 1 + this.#chance.below(this.#chance.of([100, 2_000, 400_000]));
   }
-}
-
-function inLoads(keys: readonly number[]): number[][] {
-  const count = Math.ceil(keys.length / LOAD_KEYS);
-  return Array.from({ length: count }, (_, at) => keys.slice(LOAD_KEYS * at, LOAD_KEYS * (at + 1)));
 }
 
 /** The options that are given: without those that are undefined. */

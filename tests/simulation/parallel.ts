@@ -52,15 +52,12 @@ export async function runSeeds({ from, count, workers = availableParallelism(), 
 
 async function runShare(work: Work): Promise<Found> {
   const worker = fork(WORKER, { execArgv: ['--max-semi-space-size=64'] });
-  const ended = once(worker, 'exit');
+  const ended = once(worker, 'exit').then((end) => [{ error: `a worker ended: ${end.join(' ')}` }]);
   try {
     worker.send(work);
-    const answer = await Promise.race([once(worker, 'message'), ended]);
-    const message = answer[0] as { found?: Found; error?: string } | number | null;
-    if (typeof message === 'object' && message?.found !== undefined) return message.found;
-    throw new Error(
-      typeof message === 'object' && message !== null ? message.error : `a worker ended: ${answer.join(' ')}`,
-    );
+    const [answer] = (await Promise.race([once(worker, 'message'), ended])) as [{ found?: Found; error?: string }];
+    if (answer.found !== undefined) return answer.found;
+    throw new Error(answer.error);
   } finally {
     worker.kill();
     await ended;
