@@ -63,7 +63,6 @@ export function windowOptions(clock: Clock, options: Partial<WindowOptions>): Wi
     drainMs: 10_000,
     signal: new AbortController().signal,
     runtime: clock.runtime,
-    ramp: undefined,
     ...options,
   };
 }

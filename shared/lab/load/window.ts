@@ -20,8 +20,8 @@ export interface PhasedOptions extends Pick<CellRequest, 'callers'> {
   readonly drainMs: number;
   readonly signal: AbortSignal;
   readonly runtime: Runtime;
-  /** Holds operations back; undefined where nothing does. */
-  readonly ramp: Ramp | undefined;
+  /** Holds operations back. Default: nothing does. */
+  readonly ramp?: Ramp | undefined;
 }
 
 /** A load with the phases of its request. */

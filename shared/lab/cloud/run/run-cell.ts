@@ -77,7 +77,6 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
     drainMs: DRAIN_MS,
     signal: new AbortController().signal,
     runtime: cloud.loadRuntime(),
-    ramp: undefined,
     phases,
   });
   await scheduler.run(window, STEPS_MAX);

@@ -4,7 +4,7 @@ import type { StoredEntity } from '../../../drivers/memory/effects.ts';
 import { sealPage } from '../../../store/container/seal-page.ts';
 import { chunksOf, type EntityId, type EntityVersion, type PartName } from '../../../store/contract/driver.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../../../store/format/bytes.ts';
-import { encodeHeader, type Header } from '../../../store/format/header.ts';
+import { encodeHeader, type Header, NO_PAGES } from '../../../store/format/header.ts';
 import { COMMIT_PART, HEADER_PART, incarnationPrefix, nodeId, pagePart, rootId } from '../../../store/format/ids.ts';
 import type { PageRef } from '../../../store/format/page-table.ts';
 import { type Page, lowBetween, recordCount } from '../../../store/format/page.ts';
@@ -95,11 +95,7 @@ function headerOf(tree: MadeUpTree, place: NodePlace): Header {
     commitIds: EMPTY_BYTES,
     createdAtMs: CREATED_AT_MS,
     origin: undefined,
-    deadSlots: [],
-    pages: [],
-    layers: [],
-    holdForMs: 0,
-    lastSplit: undefined,
+    ...NO_PAGES,
   };
   const pages = tree.pagesOf(place);
   const records = pages.reduce((sum, page) => sum + recordCount(page), 0);

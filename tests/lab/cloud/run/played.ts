@@ -32,7 +32,6 @@ export async function played(playing: Playing): Promise<WindowResult & { readonl
     drainMs,
     signal: new AbortController().signal,
     runtime,
-    ramp: undefined,
     phases,
   });
   await scheduler.run(result, 1e9);
