@@ -4,12 +4,10 @@ import xxhash from 'xxhash-wasm';
 import { type DecodedRecord, decodeNode, decodePage, type Node, ROOT, type Row } from './decode.ts';
 import { entityId, partName } from '../support/ids.ts';
 
-export type Stored = StoredEntity;
-
 /** An entity as stored. */
 export interface Held {
   readonly id: string;
-  readonly stored: Stored;
+  readonly stored: StoredEntity;
   readonly node: Node;
 }
 

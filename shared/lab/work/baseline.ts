@@ -75,15 +75,15 @@ class ConflictError extends Error {
   readonly code = 'conflict';
 }
 
-/** Rejects with a ConflictError after ten conflicts. `onConflict` hears of each. */
+/** Rejects with a ConflictError after ten conflicts. `onConflict`, if given, hears of each. */
 export async function withTries(
   attempt: () => Promise<boolean | 'conflict'>,
-  onConflict: () => void,
+  onConflict?: () => void,
 ): Promise<boolean> {
   for (let tried = 0; tried < MODIFY_TRIES; tried += 1) {
     const outcome = await attempt();
     if (outcome !== 'conflict') return outcome;
-    onConflict();
+    onConflict?.();
   }
   throw new ConflictError(`met another's change ${MODIFY_TRIES} times`);
 }

@@ -110,14 +110,14 @@ class Entities implements SingleTable {
     await withTries(async () => {
       const version = this.#versions.get(id) ?? (await this.#read(id));
       return await this.#unlessChanged(this.#writeOf(record, version));
-    }, nothing);
+    });
   }
 
   modify(record: SampleRecord): Promise<boolean> {
     return withTries(async () => {
       const version = await this.#read(this.#idOf(record.key));
       return version !== undefined && (await this.#unlessChanged(this.#writeOf(record, version)));
-    }, nothing);
+    });
   }
 
   async #unlessChanged(write: Write): Promise<true | 'conflict'> {
@@ -163,8 +163,4 @@ class Entities implements SingleTable {
   #idOf(key: string): EntityId {
     return (this.#prefix + key.replaceAll(':', '.')) as EntityId;
   }
-}
-
-function nothing(): void {
-  // The driver's own counters have each refusal.
 }

@@ -54,12 +54,7 @@ function tableOf(table: PlainTable, instance: Instance, costs: ProcessorCosts | 
       if (!isNew) throw new ExistsError(`exists: ${record.key}`);
     },
     replace: (record) => once('replace', () => table.put(record.key, sizeOf(record))),
-    // The service counts the conflicts.
-    modify: (record) =>
-      withTries(
-        () => once('conditional', () => table.modify(record.key, sizeOf(record))),
-        () => undefined,
-      ),
+    modify: (record) => withTries(() => once('conditional', () => table.modify(record.key, sizeOf(record)))),
     get: async (key) => (await once('get', () => table.get(key))) !== undefined,
     putMany: (records) => many('write', records.length, () => table.putMany(records.map(itemOf))),
     getMany: async (keys) => {
