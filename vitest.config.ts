@@ -13,7 +13,7 @@ export const REST = [
   'tests/infra/start/interrupt.test.ts',
   'tests/lab/sdk/baseline.test.ts',
   'tests/lab/cloud/**/*.test.ts',
-  'tests/lab/{plan/modelled/plan,report/modelled/guard}.test.ts',
+  'tests/lab/plan/modelled/plan.test.ts',
 ];
 
 const STORE = ['tests/store/**/*.test.ts'];
