@@ -11,22 +11,22 @@ export function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * Throws a UsageError for a number that would be rounded, and a name that stands twice. Takes JSON
- * that is not too deep to recurse into.
+ * Throws an Error about `what` for a number that would be rounded, and a name that stands twice.
+ * Takes JSON that is not too deep to recurse into.
  */
-export function checkExact(json: string): void {
+export function checkExact(json: string, what: string): void {
   // The reviver sees the whole value as a member too.
   let members = -1;
   JSON.parse(json, function (this: unknown, _: string, value: unknown, context?: { readonly source?: string }) {
     if (!Array.isArray(this)) members += 1;
     const source = context?.source;
     if (typeof value === 'number' && source !== undefined && decimalOf(source) !== decimalOf(String(value)))
-      throw new UsageError(`VALUE holds the number ${source}, which would become ${value}: give it in quotes, as text`);
+      throw new Error(`${what} holds the number ${source}, which would become ${value}: give it in quotes, as text`);
     return value;
   });
   // Outside of strings a colon stands in members alone.
   const colons = json.replaceAll(/"(?:[^"\\]+|\\.)*"/g, '').split(':').length - 1;
-  if (colons > members) throw new UsageError('VALUE holds an object with a name that stands twice: one would be lost');
+  if (colons > members) throw new Error(`${what} holds an object with a name that stands twice: one would be lost`);
 }
 
 /** The digits of a number in JSON and their power of ten: the same for 100, 1e2 and 100.0. */

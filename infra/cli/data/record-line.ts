@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { decode, encode, type EncodedValue, type Entry, type PutItem } from '../../../shared/store/index.ts';
+import { checkExact } from './exact-json.ts';
 
 /** The codec of a line that names none. */
 const USUAL_CODEC = 'msgpack';
@@ -30,6 +31,7 @@ export function itemOf(text: string): PutItem<EncodedValue> {
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const { key, codec, value, data, expiresAtMs } = parsed.data;
   const encoded = data === undefined ? encode(codec, value) : { codec, bytes: Buffer.from(data, 'base64') };
+  checkExact(text, 'it');
   // The store takes encoded bytes as they are, and would call them damage as it reads them.
   if (data !== undefined) decode(encoded);
   return { key, value: encoded, ...(expiresAtMs !== undefined && { expiresAtMs }) };

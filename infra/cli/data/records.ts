@@ -180,7 +180,7 @@ function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
   const text = textOf(bytes);
   try {
     const value = encode(codec, JSON.parse(text));
-    checkExact(text);
+    checkExact(text, 'VALUE');
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw new UsageError((error as Error).message, { cause: error });

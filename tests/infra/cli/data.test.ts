@@ -220,6 +220,19 @@ test('bytes that are no value of their codec are not put, and their line is name
   );
 });
 
+test.each([
+  ['{"key":"b","value":{"n":9007199254740993}}', 'the number 9007199254740993, which would become 9007199254740992'],
+  ['{"key":"b","value":[1e400]}', 'the number 1e400, which would become Infinity'],
+  ['{"key":"b","value":{"n":1,"n":2}}', 'a name that stands twice'],
+  ['{"key":"b","key":"c","data":"AQI=","codec":"bytes"}', 'a name that stands twice'],
+])('a line of which something would be lost is not put, and is named: %s', async (line, why) => {
+  const source = path.join(await testFolder(), 'records.ndjson');
+  await writeFile(source, `{"key":"a","value":1}\n${line}\n`);
+  await expect(imported(memoryStore(), 't', source)).rejects.toThrow(
+    new RegExp(`line 2 of .*records\\.ndjson is no record: it holds .*${why}`),
+  );
+});
+
 test('a table goes from one emulator to the other and back by the commands, and is verified there', async () => {
   const env = await onBothClouds();
   const [gcp, azure] = ['gcp://stowage-data-test', 'azure://devstoreaccount1/stowage'];
