@@ -14,7 +14,7 @@ import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
 import { azureText, type RawRequest, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
 
-const QUICK = { timeoutMs: 300 };
+const QUICK = { timeoutMs: 1_000 };
 const ENTITY = '{"RowKey":"a","h":"AAAAAXg="}';
 
 const UNAVAILABLE = { code: 'unavailable', retryable: true };

@@ -1,4 +1,4 @@
-// What the records of the contests take: a record that was not written is no saving.
+// Bytes in storage of the records of the contests: one that was not written is no saving.
 import { expect, test } from 'vitest';
 import { storedTable } from '../../../../infra/lab/bench/stored.ts';
 import type { BenchProvider } from '../../../../infra/lab/providers.ts';
