@@ -59,6 +59,17 @@ const FIRST_SECONDS: readonly RowInput[] = [
   { workload: 'put', instances: 64, callers: 4, ...SECOND_SECOND, goals: ofConditional(0.5).slice(0, 1) },
 ];
 
+/** Callers have met all containers by then: a put takes its read and its write. */
+const STEADY: RowInput = {
+  workload: 'put',
+  instances: 64,
+  callers: 4,
+  warmupMs: 30_000,
+  warmupOperationsMax: 600_000,
+  operationsMax: LIMITED,
+  goals: ofConditional(),
+};
+
 /** Ten seconds to adapt in, then operations enough for each caller's share to mean something. */
 const WINDOW = { warmupMs: 10_000, warmupOperationsMax: 60_000, windowMs: 60_000, operationsMax: 8_000 };
 
@@ -71,6 +82,7 @@ export const ROWS_PLAN: PlanInput = {
       rows: shapes.flatMap((shape) => ROWS.map((row) => ({ ...row, ...shape }))),
     })),
     { title: 'The second second', rows: [...FIRST_SECONDS] },
+    { title: 'After half a minute', rows: [STEADY] },
   ],
 };
 
