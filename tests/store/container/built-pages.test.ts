@@ -11,12 +11,16 @@ import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, evaluated, expectModel, KEYS, type Model, randomChanges } from './changes.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
 
+function newPage(): Page {
+  return pageFrom([recordOf('k', Buffer.alloc(700, 7))]);
+}
+
 function pageOf(...keys: readonly string[]): Page {
   return pageFrom(keys.map((key) => recordOf(key)));
 }
 
-function sealed(page: Page, number: number): PageRef {
-  return sealPage(page, EMPTY_LEAF, { low: Buffer.alloc(0), slot: 0, number }, RULES);
+function sealed(page = newPage(), number = 1, compression: 'none' | 'zstd' = 'none'): PageRef {
+  return sealPage(page, EMPTY_LEAF, { low: Buffer.alloc(0), slot: 0, number }, { ...RULES, compression });
 }
 
 function bytesOf({ content }: PageRef): { readonly sealed: Buffer; readonly body: Buffer } {
@@ -48,8 +52,16 @@ test('layers, one of them empty, are merged in passing memory as elsewhere', () 
   expect(merge(PASSING.layers)).toEqual(merge());
 });
 
+test('a page is compressed where that saves bytes', () => {
+  const compressed = sealed(newPage(), 1, 'zstd').content;
+  expect(compressed.sealed!.length).toBeLessThan(100);
+  expect(openPage(compressed.sealed!, addressOf(EMPTY_LEAF, 0, 1), sealed(newPage(), 1, 'zstd').crc).body).toEqual(
+    newPage().body,
+  );
+});
+
 test.each([1, 200, 2 ** 40])('a page sealed again as number %i leaves its first envelope alone', (number) => {
-  const page = pageFrom([recordOf('k', Buffer.alloc(700, 7))]);
+  const page = newPage();
   const first = sealed(page, 5);
   const bytes = bytesOf(first);
   const second = sealed(page, number);

@@ -5,6 +5,7 @@ import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = {};
+const IN_FLIGHT_MAX = 256;
 
 /** The fate of a request, by how many are in flight with it. */
 type Answer = (inFlight: number) => { readonly tookMs: number; readonly reply?: Reply };
@@ -36,13 +37,26 @@ async function answer({ limit, runtime }: Limited, count: number, answered: Answ
   return { most, tookMs: runtime.monotonicMs() - begunMs };
 }
 
-function newLimit(inFlightMax = 256): Limited {
+function newLimit(inFlightMax = IN_FLIGHT_MAX): Limited {
   const runtime = new VirtualRuntime();
   return { runtime, limit: new RequestLimit(runtime, inFlightMax) };
 }
 
 test('no more are in flight than the driver allows, from the first request on, and no fewer', async () => {
   expect((await answer(newLimit(4), 1_000, () => ({ tookMs: 10 }))).most).toBe(4);
+});
+
+test('the queue of a provider that works on four requests at a time stays bounded, and is never empty', async () => {
+  const limited = newLimit();
+  const freeMs = [0, 0, 0, 0];
+  const served: Answer = () => {
+    const slot = freeMs.indexOf(Math.min(...freeMs));
+    freeMs[slot] = Math.max(freeMs[slot]!, limited.runtime.monotonicMs()) + 10;
+    return { tookMs: freeMs[slot] - limited.runtime.monotonicMs() };
+  };
+  const { most, tookMs } = await answer(limited, 20_000, served, 1_000);
+  expect(most).toBeLessThanOrEqual(IN_FLIGHT_MAX);
+  expect(tookMs).toBeLessThan((1.02 * 20_000 * 10) / 4);
 });
 
 test('requests that are turned away slow down all that follow', async () => {

@@ -52,6 +52,16 @@ test.each([0, 1, 2, 500, 12_345].flatMap((count) => ORDERS.map((order) => [count
   },
 );
 
+test('more than are sorted at once', async () => {
+  const places = placesOf(
+    Array.from({ length: 120_001 }, (_, index) => `key${index % 119_999}`),
+    'hash',
+  );
+  const waves = await wavesOf(places, 'hash', turns);
+  expect(waves.map(({ length }) => length)).toEqual([119_999, 2]);
+  expect(waves).toEqual(expected(places));
+});
+
 test('positions that begin with the same four bytes are told apart by the rest', async () => {
   const places = [5, 3, 9, 3, 1].map((last) => ({ position: Buffer.from([255, 255, 255, 255, 0, 0, 0, last, 107]) }));
   expect(await wavesOf(places, 'hash', turns)).toEqual([[4, 1, 0, 2], [3]]);

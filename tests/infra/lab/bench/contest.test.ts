@@ -90,6 +90,14 @@ test('the records of all callers count', async () => {
   expect((await takeTurn(work, 7, afterMs(1, at), at)).records).toBe(14);
 });
 
+test('every kind of work has goals above zero for both providers', () => {
+  for (const { rate, processor, isFar } of CONTESTS) {
+    for (const ratio of Object.values(rate)) expect(ratio).toBeGreaterThan(0);
+    expect(processor === undefined).toBe(isFar);
+    for (const ratio of Object.values({ ...processor })) expect(ratio).toBeGreaterThan(0);
+  }
+});
+
 /** A side on the embedded emulator until the test ends. */
 async function sideOf(setup: Pick<SideSetup, 'side' | 'dataset' | 'warmUpOperations' | 'transport'>) {
   const endpoint = inject('embeddedEndpoint');
