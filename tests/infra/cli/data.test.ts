@@ -185,7 +185,7 @@ test('an export into no folder is refused, also below /proc, where Node would tr
     ...(process.platform === 'linux' ? [['/proc/x/y', 'ENOENT']] : []),
   ] as const;
   for (const [folder, code] of refusals)
-    await expect(exported(store, folder!)).rejects.toMatchObject({
+    await expect(exported(store, folder)).rejects.toMatchObject({
       name: 'UsageError',
       message: expect.stringMatching(`^--out takes a folder that can be written to: ${code}`) as string,
     });
