@@ -4,7 +4,7 @@ import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '..
 import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
-import { compareBytes, id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import { compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
@@ -15,6 +15,7 @@ import type { RequestLimit, Reply } from './request-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import { count, type Counters } from './counters.ts';
+import { isSameVersion, isShownBy, type Observation } from './observation.ts';
 import { sendReads } from './requests.ts';
 
 /** A header that keeps changing between reads of its pages is read whole after so many. */
@@ -29,15 +30,6 @@ const BYTES_WEIGHT = 1 / 8;
 const HEADER_BYTES = 1_024;
 /** Bytes of a batch, about: no more than one large entity, so that little is lost if it fails. */
 const BATCH_BYTES = 1024 * 1024;
-
-/** A container as one reply showed it. */
-export interface Observation {
-  readonly version: EntityVersion;
-  readonly lastCommit: Id64 | undefined;
-  readonly seen: Moment;
-  /** Present if the header was asked for. */
-  readonly snapshot: Snapshot | undefined;
-}
 
 /** A read that has not been sent yet: anyone may still join it. */
 interface Pending {
@@ -287,16 +279,4 @@ function isForAll({ parts }: Pending): boolean {
 
 function isSameBound(one: UpperBound, other: UpperBound): boolean {
   return one === other || (one !== undefined && other !== undefined && compareBytes(one, other) === 0);
-}
-
-/** Version and commit id must both be equal. */
-function isSameVersion(observed: Observation, snapshot: Snapshot): boolean {
-  return observed.version === snapshot.version && observed.lastCommit === snapshot.lastCommit;
-}
-
-/** Whether the reply shows the snapshot's very version: then it is as young as the reply. */
-export function isShownBy(observed: Observation | undefined, snapshot: Snapshot): boolean {
-  if (observed === undefined || !isSameVersion(observed, snapshot)) return false;
-  if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
-  return true;
 }
