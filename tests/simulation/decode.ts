@@ -17,6 +17,8 @@ export interface Row {
   readonly compression: number;
   /** It says that no record of the page expires or is a tombstone. */
   readonly isAllLive: boolean;
+  /** A byte of each record; undefined if the row has none. */
+  readonly fingerprints: Buffer | undefined;
 }
 
 export interface Node {
@@ -180,7 +182,9 @@ function rowsOf(cursor: Cursor, low: Buffer): Row[] {
     const crc = cursor.number(4);
     const form = cursor.number(1);
     cursor.varint();
-    return { low: before, slot, records, bytes, number, crc, compression: form & 0x7f, isAllLive: form >= 0x80 };
+    const fingerprints = (form & 0x40) === 0 ? undefined : cursor.take(records);
+    const compression = form & 0x3f;
+    return { low: before, slot, records, bytes, number, crc, compression, isAllLive: form >= 0x80, fingerprints };
   });
 }
 

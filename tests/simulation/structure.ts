@@ -1,4 +1,5 @@
 // The stored shape of a table: positions, entries and records lie where a search looks for them.
+import { crc32 } from 'node:zlib';
 import type { DecodedRecord, Node, Row } from './decode.ts';
 import { type Held, idOf, positionOf, type Provider, tableOf } from './provider.ts';
 
@@ -160,6 +161,7 @@ function layerFaults(provider: Provider, held: Held, rows: readonly Row[], isBas
   const faults: string[] = [];
   let before: Buffer | undefined;
   for (const [index, row] of rows.entries()) {
+    if (isBase && row.fingerprints !== undefined) faults.push(`${id}: page ${row.slot} of the base has fingerprints`);
     if (index === 0 && !row.low.equals(node.low)) faults.push(`${id}: the first page does not begin at the low`);
     if (row.number >= node.nextNumber) faults.push(`${id}: page number ${row.number} is not below the next number`);
     if (row.records === 0) faults.push(`${id}: page ${row.slot} holds nothing`);
@@ -172,6 +174,8 @@ function layerFaults(provider: Provider, held: Held, rows: readonly Row[], isBas
       if (record.version >= node.nextNumber) faults.push(`${id}: a version is not below the next number`);
       if (row.isAllLive && (record.isTombstone || record.expiresAtMs !== undefined))
         faults.push(`${id}: page ${row.slot} says that all its records live`);
+      if (row.fingerprints?.includes(node.order === 'hash' ? at[7]! : crc32(record.key) % 256) === false)
+        faults.push(`${id}: page ${row.slot} hides a record`);
       if (isBase && record.isTombstone) faults.push(`${id}: a tombstone lies in the base`);
       before = at;
     }

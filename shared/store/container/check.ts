@@ -1,6 +1,7 @@
 // Checks one container by itself: every page can be read, and every record lies where it belongs.
 import { StoreError } from '../contract/errors.ts';
 import { asName, compareBytes, ID64_BYTES } from '../format/bytes.ts';
+import { fingerprintsOf } from '../format/fingerprints.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Page, recordCount, recordsOf } from '../format/page.ts';
@@ -60,6 +61,8 @@ function openOrFault(snapshot: Snapshot, ref: PageRef, table: string): Page | Pi
   if (!ref.content.isKnown) return { kind: 'missing', message: `page ${ref.slot} is missing` };
   try {
     const page = pageOf(snapshot, ref, table);
+    if (hidesRecord(ref, page, snapshot.header))
+      return { kind: 'misplaced', message: `page ${ref.slot} holds a record that its header hides` };
     if (recordCount(page) === ref.records) return page;
     const message = `page ${ref.slot} holds ${recordCount(page)} records, its header says ${ref.records}`;
     return { kind: 'misplaced', message };
@@ -67,6 +70,11 @@ function openOrFault(snapshot: Snapshot, ref: PageRef, table: string): Page | Pi
     if (error instanceof StoreError) return { kind: 'damaged', message: error.message };
     throw error;
   }
+}
+
+/** Whether a record's fingerprint is not among the row's. */
+function hidesRecord({ fingerprints }: PageRef, page: Page, { order }: Header): boolean {
+  return fingerprints !== undefined && fingerprintsOf(page, order).some((one) => !fingerprints.includes(one));
 }
 
 /** The first page of a layer begins where its node does, and each ends above where it begins. */

@@ -1,5 +1,6 @@
 // A commit adds a layer, a sorted run of pages; the highest with a key counts (O'Neil et al. 1996).
 import { compareBytes } from '../format/bytes.ts';
+import { fingerprintOf } from '../format/fingerprints.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { indexOfKey, lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
@@ -96,12 +97,15 @@ export function rowsFor(header: Header, position: Position): PageRef[] {
 }
 
 /** Whether `holds` is true of all rows of `rowsFor`; it is asked until it is not. */
-export function everyRowFor({ pages, layers }: Header, position: Position, holds: (ref: PageRef) => boolean): boolean {
+export function everyRowFor(header: Header, position: Position, holds: (ref: PageRef) => boolean): boolean {
+  const { pages, layers, order } = header;
+  const fingerprint = layers.length === 0 ? 0 : fingerprintOf(position, order);
   let end = pages.length;
   for (let layer = layers.length; layer >= 0; layer -= 1) {
     const first = layer === 0 ? 0 : end - layers[layer - 1]!;
     const row = rowBefore(pages, first, end, position);
-    if (row >= first && !holds(pages[row]!)) return false;
+    const isCandidate = row >= first && pages[row]!.fingerprints?.includes(fingerprint) !== false;
+    if (isCandidate && !holds(pages[row]!)) return false;
     end = first;
   }
   return true;

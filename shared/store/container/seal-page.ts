@@ -60,6 +60,7 @@ export function sealPage(page: Page, node: Header, { low, slot, number }: NewPag
     compression: sealed.compression,
     mayHoldDead: page.mayHoldDead,
     chunksMost: chunksOf(sealed.bytes.length, rules.limits),
+    fingerprints: undefined,
     content: new PageContent(sealed.bytes, page),
   };
 }

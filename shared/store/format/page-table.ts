@@ -21,6 +21,8 @@ export interface PageRef {
   /** False only if none of its records expires or is a tombstone. */
   readonly mayHoldDead: boolean;
   readonly chunksMost: number;
+  /** One of each record, in a small layer above the base: a page without one's has not the record. */
+  readonly fingerprints: Uint8Array | undefined;
   /** Shared by all versions' snapshots with this page. */
   content: PageContent;
 }
@@ -33,6 +35,8 @@ export interface PageTable {
 
 /** The bit of a row's `form` that says that no record of the page expires or is a tombstone. */
 const ALL_LIVE = 0x80;
+/** The bit that says that the fingerprints of its records follow the row. */
+const HAS_FINGERPRINTS = 0x40;
 
 /** An encoded page table, and the offset of each row; the last offset is the end. */
 interface EncodedTable {
@@ -94,8 +98,11 @@ function writeRow(writer: ByteWriter, ref: PageRef, previous: Position): void {
   writer.varint(ref.sealedBytes);
   writer.varint(ref.number);
   writer.u32(ref.crc);
-  writer.u8(ref.compression | (ref.mayHoldDead ? 0 : ALL_LIVE));
+  writer.u8(
+    ref.compression | (ref.mayHoldDead ? 0 : ALL_LIVE) | (ref.fingerprints === undefined ? 0 : HAS_FINGERPRINTS),
+  );
   writer.varint(ref.chunksMost);
+  if (ref.fingerprints !== undefined) writer.raw(ref.fingerprints);
 }
 
 /** `low`: the container's. */
@@ -119,6 +126,8 @@ function readRow(reader: ByteReader, previous: Position): PageRef {
   const form = reader.u8();
   const mayHoldDead = (form & ALL_LIVE) === 0;
   const chunksMost = reader.varint();
+  // A copy: a view would keep the whole header in memory.
+  const fingerprints = (form & HAS_FINGERPRINTS) === 0 ? undefined : Uint8Array.from(reader.raw(records));
   const content = new PageContent();
   return {
     low,
@@ -127,9 +136,10 @@ function readRow(reader: ByteReader, previous: Position): PageRef {
     sealedBytes,
     number,
     crc,
-    compression: form & ~ALL_LIVE,
+    compression: form & ~(ALL_LIVE | HAS_FINGERPRINTS),
     mayHoldDead,
     chunksMost,
+    fingerprints,
     content,
   };
 }

@@ -4,7 +4,7 @@ import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, compareRange, sharedPrefix } from './bytes.ts';
 
 const KEY_BYTES_MAX = 1_024;
-const HASH_BYTES = 8;
+export const HASH_BYTES = 8;
 
 /** Never changed once made. */
 export type Position = Uint8Array;

@@ -212,6 +212,7 @@ test('a row whose low begins with more than the low before it has is damage', ()
     compression: 0,
     mayHoldDead: true,
     chunksMost: 1,
+    fingerprints: undefined,
   };
   const pages = [{ ...row, low: Buffer.from('ab'), content: new PageContent() }];
   const stored = Buffer.from(encodeHeader({ ...header(), low: Buffer.from('ab'), pages, layers: [] }));
@@ -307,16 +308,17 @@ test('a state that this release does not know is refused, as earlier ones refuse
 test('a page table that copies what stayed from the version before it is the one encoded anew', () => {
   let draws = 7;
   const below = (limit: number): number => (draws = (draws * 48_271) % 0x7fff_ffff) % limit;
-  const row = (low: number): PageRef => ({
+  const row = (low: number, records = below(300)): PageRef => ({
     low: Buffer.from(String(low).padStart(4, '0')),
     slot: below(200),
-    records: below(300),
+    records,
     sealedBytes: below(70_000),
     number: below(1e9),
     crc: below(2e9),
     compression: below(3),
     mayHoldDead: below(2) === 0,
     chunksMost: below(3),
+    fingerprints: below(2) === 0 ? undefined : Uint8Array.from({ length: records }, () => below(256)),
     content: new PageContent(),
   });
   let before: Header = { ...header(), low: Buffer.alloc(0), pages: [row(0)] };
@@ -327,7 +329,9 @@ test('a page table that copies what stayed from the version before it is the one
     const fresh = Array.from({ length: below(3) }, () => row(below(9_999)));
     pages.splice(at, below(3), ...fresh);
     const next = { ...before, pages };
-    expect(encodeHeader(next, before)).toEqual(encodeHeader({ ...next, pages: [...pages] }));
+    const encoded = encodeHeader(next, before);
+    expect(encoded).toEqual(encodeHeader({ ...next, pages: [...pages] }));
+    expect(decodeHeader(encoded).pages).toEqual(pages);
     before = next;
   }
 });

@@ -158,7 +158,7 @@ function pagesWithin(layers: readonly (readonly PageRef[])[], low: number, end: 
 
 function pageOfSize(at: number, sealedBytes: number): PageRef {
   const rest = { records: 1, number: at, crc: 0, compression: 0, mayHoldDead: true, chunksMost: 1 };
-  return { low: Buffer.of(at), slot: at, sealedBytes, ...rest, content: new PageContent() };
+  return { low: Buffer.of(at), slot: at, sealedBytes, ...rest, fingerprints: undefined, content: new PageContent() };
 }
 
 test('rule 10: a container whose layers have too few pages to be cut is merged, then split', async () => {
