@@ -12,7 +12,7 @@ const COUNT = 300;
 /** Long beginnings make long separators, and so several branches in the order of keys. */
 const KEYS = Array.from({ length: COUNT }, (_, number) => `${'long'.repeat(60)} ${key(number)}`);
 
-/** Leaves of several pages, layers above some. */
+/** Leaves of several pages; without limits, one leaf with layers. */
 async function filled(order: Order, world = new World(), keys = KEYS): Promise<World> {
   const table = await world.run(world.process().store.table<string>('t', { order }));
   await world.run(table.putMany(keys.map((name) => ({ key: name, value: text(name) }))));
@@ -142,6 +142,16 @@ test('a leaf whose link skips others is told: a branch still names them', async 
   const { findings } = await verified(world);
   expect(findings.length).toBeGreaterThan(2);
   expect(new Set(findings.map(({ kind }) => kind))).toEqual(new Set(['misplaced']));
+});
+
+test.each<Order>(['hash', 'key'])('order %s: a header that hides a record is told', async (order) => {
+  const world = await filled(order, new World({ limits: {} }));
+  const { id, header } = levelsOf(world.state, 't').at(-1)!.nodes[0]!;
+  const pages = header.pages.map((ref) => ({ ...ref, fingerprints: ref.fingerprints?.map((one) => one ^ 1) }));
+  change(world, id, (parts) => void parts.set(HEADER, encodeHeader({ ...header, pages })));
+  const { findings } = await verified(world);
+  expect(findings[0]).toMatchObject({ kind: 'misplaced', container: id });
+  expect(findings[0]!.message).toMatch(/^page \d+ holds a record that its header hides$/);
 });
 
 test('containers of an incarnation that nobody dropped are foreign: the root was lost', async () => {

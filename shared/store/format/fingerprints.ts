@@ -1,6 +1,5 @@
-// A byte of each record of a page (FORMAT.md, "Header"): who looks for another need not read it.
-// A page without the byte lacks the record, and one with it may: as in a cuckoo filter (Fan et al.,
-// 2014).
+// A byte of each record (FORMAT.md, "Header"): a page without it does not hold the record.
+// Filters of fingerprints: Fan et al., "Cuckoo Filter", 2014.
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/options.ts';
 import { keyAt, type Page, recordCount } from './page.ts';
@@ -11,7 +10,7 @@ export function fingerprintOf(position: Position, order: Order): number {
   return order === 'hash' ? position[HASH_BYTES - 1]! : crc32(position) & 0xff;
 }
 
-/** Of the records of a leaf's page, in their order. */
+/** One for each record of a leaf's page, in their order. */
 export function fingerprintsOf(page: Page, order: Order): Uint8Array {
   const positionOf = positionsOf(order, 0);
   return Uint8Array.from({ length: recordCount(page) }, (_, index) =>

@@ -21,7 +21,7 @@ export interface PageRef {
   /** False only if none of its records expires or is a tombstone. */
   readonly mayHoldDead: boolean;
   readonly chunksMost: number;
-  /** One of each record, in a small layer above the base: a page without one's has not the record. */
+  /** A byte of each record, in a small layer above the base. */
   readonly fingerprints: Uint8Array | undefined;
   /** Shared by all versions' snapshots with this page. */
   content: PageContent;

@@ -1,4 +1,5 @@
 // Sealing the pages of a commit.
+import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { UnsealedEvaluation } from '../../../shared/store/container/evaluate.ts';
@@ -35,6 +36,21 @@ test('pages are sealed in their rows, the small ones as they are', () => {
     { ref: { slot: 1, compression: 2 }, chunksBefore: 1 },
     { ref: { slot: 2, compression: 2, chunksMost: 2 }, chunksBefore: 2 },
   ]);
+});
+
+test('the fingerprints of its records stand in the row of a layer above the base, of up to 128 records', () => {
+  const fingerprints = (records: number, layers: readonly number[]) =>
+    sealPages(
+      draftOf(
+        Array.from({ length: records }, () => 9),
+        layers,
+      ),
+      NODE,
+      RULES,
+    ).pages[0]!.fingerprints;
+  expect(fingerprints(1, [])).toBeUndefined();
+  expect(fingerprints(128, [128])).toEqual(Uint8Array.of(crc32('k') & 0xff));
+  expect(fingerprints(129, [129])).toBeUndefined();
 });
 
 test.each([

@@ -49,6 +49,33 @@ test('where containers are large one that was never seen is asked for its header
   for (const requests of others) expect(requests).toEqual([expect.stringMatching(/^c,h,p\d+$/)]);
 });
 
+test.each(['hash', 'key'] as const)(
+  'order %s: of the small layers above a base a get reads the pages alone that may have its key',
+  async (order) => {
+    const world = new World({ limits: {} });
+    const table = await world.run(world.process().store.table<string>('t', { order }));
+    const keys = Array.from({ length: 400 }, (_, number) => key(number));
+    await world.run(table.putMany(keys.map((name) => ({ key: name, value: 'base'.padEnd(500, name) }))));
+    const written = keys.filter((_, number) => number % 7 === 0);
+    for (const name of written) await world.run(table.put(name, 'above'));
+    const fresh = world.process({ cacheBytesMax: 16 * 1024 });
+    const read = await world.run(fresh.store.table<string>('t'));
+    await world.run(read.get('none'));
+    let pages = 0;
+    for (const name of keys) {
+      fresh.takeCalls();
+      const value = (await world.run(read.get(name)))?.value;
+      expect(value?.startsWith(written.includes(name) ? 'above' : 'base')).toBe(true);
+      for (const call of fresh.takeCalls())
+        for (const { parts } of call.kind === 'read' ? call.requests : [])
+          pages += [...parts].filter((part) => part.startsWith('p')).length;
+    }
+    const layers = leavesOf(world.state, 't').map(({ header }) => header.layers.length);
+    expect(Math.max(...layers)).toBeGreaterThan(3);
+    expect(pages / keys.length).toBeLessThan(1.5);
+  },
+);
+
 test('a small leaf that another wrote to is read whole: which pages are new, nobody here knows', async () => {
   const { world, b, tableA, tableB } = await twoProcesses(new World({ limits: {} }));
   await world.run(tableA.put(key(1), 'one'));
