@@ -13,14 +13,15 @@ export interface SampleRecord {
 }
 
 /** Making a record costs more than storing it in a container: cells draw from a pool. */
-const POOL_SIZE = 4_096;
+const POOL_COUNT_MAX = 4_096;
+const POOL_BYTES_MAX = 16 * 2 ** 20;
 
 /** One index is one key; the fields differ between rounds. */
 export type RecordSource = (index: number, round: number) => SampleRecord;
 
 let lastPool: { readonly name: string; readonly all: readonly RecordFields[] } | undefined;
 
-/** Texts repeat after 4,096 records, far beyond the reach of a page's compression. */
+/** Texts repeat after 4,096 records or 16 MiB, far beyond the reach of a page's compression. */
 export function recordSource(
   seed: number,
   recordBytes: number,
@@ -31,10 +32,11 @@ export function recordSource(
   if (lastPool?.name !== name) {
     const random = seededRandom(seed);
     const fieldsOf = form === 'text' ? textFields : ycsbFields;
-    lastPool = { name, all: Array.from({ length: POOL_SIZE }, () => fieldsOf(random, recordBytes)) };
+    const length = Math.min(POOL_COUNT_MAX, Math.ceil(POOL_BYTES_MAX / recordBytes));
+    lastPool = { name, all: Array.from({ length }, () => fieldsOf(random, recordBytes)) };
   }
   const { all } = lastPool;
-  return (index, round) => ({ key: key(index), fields: all[(index + round * 31) % POOL_SIZE]! });
+  return (index, round) => ({ key: key(index), fields: all[(index + round * 31) % all.length]! });
 }
 
 const YCSB_NAMES = Array.from({ length: 10 }, (_, at) => `field${at}`);

@@ -39,6 +39,12 @@ test('YCSB makes ten fields, of the very characters that its program makes of th
   expect(Object.values(fields).map((field) => field.length)).toEqual(Array.from({ length: 10 }, () => 100));
 });
 
+test('sixteen MiB of records are made, then they come again', () => {
+  const source = recordSource(1, 2 ** 20, 'text');
+  expect(source(0, 0).fields).not.toBe(source(15, 0).fields);
+  expect(source(0, 0).fields).toBe(source(16, 0).fields);
+});
+
 test('text compresses like text, in pages of 8 KiB: to between 40 and 65 percent', () => {
   const source = recordSource(1, 500, 'text');
   const page = Buffer.from(JSON.stringify(Array.from({ length: 16 }, (_, index) => source(index * 37, 0))));
