@@ -32,7 +32,9 @@ async function cloudOf(provider: Provider) {
 
 async function ran(provider: Provider, input: Partial<CellRequestInput>): Promise<CellResult> {
   const { targets, runtime, inTime } = await cloudOf(provider);
-  const request = cell({ records: 1_000, insertFrom: 1_000, durationMs: 1_000, callers: 4, ...input });
+  const hasLargeCalls = input.workload === 'load' || input.layout?.endsWith('-batch') === true;
+  const durationMs = hasLargeCalls ? 100 : 1_000;
+  const request = cell({ records: 1_000, insertFrom: 1_000, durationMs, callers: 4, ...input });
   if (request.workload !== 'load') await inTime(prepareDataset(request, targets, { signal, runtime }));
   return inTime(runCell(request, targets, { signal, runtime }));
 }
