@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { WaitingFirst } from './tests/support/waiting-first.ts';
 
 /** `npm test` leaves these out: they take long, and show less of the store than of what is around it. */
 export const REST = [
@@ -30,6 +31,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000, interval: 10 } },
     // Many files wait for processes of their own: one more than the processors there are.
     maxWorkers: 3,
+    sequence: { sequencer: WaitingFirst },
     // `npm test` runs the first two, `npm run test:rest` the last.
     projects: [
       // Nothing in there outlives its test: files share what they import, which saves a quarter.
