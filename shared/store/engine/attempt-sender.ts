@@ -15,6 +15,9 @@ import type { EngineCore } from './core.ts';
 const SETTLING_READ_AFTER_MS = 1_000;
 const SETTLING_READ_LEAST_MS = 100;
 
+/** Overdue writes beside which another is sent: a provider that answers none gets no more. */
+const OVERDUE_MOST = 1;
+
 export class AttemptSender {
   readonly #id: EntityId;
   readonly #core: EngineCore;
@@ -29,6 +32,8 @@ export class AttemptSender {
   hasLooked = false;
   /** The attempt that was sent and is not answered. */
   underWay: Attempt | undefined;
+  /** Writes that another competes with, and that are not answered. */
+  #overdue = 0;
 
   constructor(id: EntityId, core: EngineCore) {
     this.#id = id;
@@ -61,7 +66,10 @@ export class AttemptSender {
     return false;
   }
 
-  /** The write's outcome; undefined if a settling read told its fate before. */
+  /**
+   * The write's outcome; undefined if a settling read told its fate before. If it left and a read
+   * shows the base still, it is overdue: another competes with it (rule 3), and nobody hears it.
+   */
   async #outcomeOrSettlement(writing: Promise<WriteOutcome>, attempt: Attempt): Promise<WriteOutcome | undefined> {
     for (;;) {
       const first = await this.#core.deadlines.within(this.#settlingPauseMs(attempt), writing);
@@ -70,7 +78,15 @@ export class AttemptSender {
       if ('kind' in answered) return answered;
       if ('now' in answered) this.open.settle(this.#seeNow(answered.now));
       if (!this.open.has(attempt)) return undefined;
+      const mayBeLost = 'now' in answered && !this.#core.writeBatcher.isWaiting(this.#id);
+      if (mayBeLost && this.#overdue < OVERDUE_MOST) return this.#giveUpHearing(writing);
     }
+  }
+
+  #giveUpHearing(writing: Promise<WriteOutcome>): Unknown {
+    this.#overdue += 1;
+    void writing.finally(() => (this.#overdue -= 1));
+    return { kind: 'unknown', reason: 'other' };
   }
 
   /** A read's answer; nothing if it fails: then the write's outcome or the next read will tell. */

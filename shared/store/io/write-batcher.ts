@@ -24,7 +24,7 @@ export class WriteBatcher {
   readonly #provider: Provider;
   readonly #limit: RequestLimit;
   readonly #roundTrips: RoundTrips;
-  /** Not sent yet, the oldest first: at most one a container, as its queue awaits each outcome. */
+  /** Not sent yet, the oldest first: at most one a container, whose queue sends no other before. */
   readonly #waiting = new Map<EntityId, Waiting>();
 
   constructor(provider: Provider, limit: RequestLimit, roundTrips: RoundTrips) {
@@ -41,6 +41,11 @@ export class WriteBatcher {
     this.#waiting.set(write.id, waiting);
     void this.#limit.run(() => this.#depart());
     return waiting.outcome.promise;
+  }
+
+  /** Whether a write of the container was not sent yet. */
+  isWaiting(id: EntityId): boolean {
+    return this.#waiting.has(id);
   }
 
   async #depart(): Promise<Reply | undefined> {

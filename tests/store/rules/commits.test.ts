@@ -239,6 +239,25 @@ test.each([
   expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
 });
 
+test('rule 3: a write that nobody answers has another beside it once a read shows the base, and no third', async () => {
+  const { world, a, tableA } = await twoProcesses();
+  const reply = world.runtime.sleep(60_000);
+  const late: (() => void)[] = [];
+  const lost = { reply, late: (deliver: () => void) => void late.push(deliver) };
+  a.once(isWriteOf('patch'), lost);
+  const begunMs = world.runtime.monotonicMs();
+  await world.run(tableA.put('k', 'v'));
+  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(2_000);
+  expect(a.writes.length).toBe(2);
+  for (const deliver of late) deliver();
+  expect(await world.run(tableA.update('k', (user) => `${user?.value}2`))).toMatchObject({ value: 'v2' });
+
+  const before = a.writes.length;
+  a.rule((call) => (isWriteOf('patch')(call) ? lost : undefined));
+  await expect(world.run(tableA.put('k', 'w', { timeoutMs: 9_000 }))).rejects.toMatchObject({ code: 'unknown' });
+  expect(a.writes.length).toBe(before + 2);
+});
+
 test('rule 2: an insert of a fresh id that is refused because it exists is ours', async () => {
   const { world, a, tableA } = await twoProcesses();
   const network = world.driver();
