@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { WaitingFirst } from './tests/support/waiting-first.ts';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** `npm test` leaves these out: they take long, and show less of the store than of what is around it. */
 export const REST = [
@@ -16,6 +16,19 @@ export const REST = [
   'tests/lab/cloud/**/*.test.ts',
   'tests/lab/plan/modelled/plan.test.ts',
 ];
+
+const WAITING = /faults\/faults|contract\.test|interrupt|start\.test|level-emulators/;
+
+/** Files that mostly wait for processes begin first: at the end one of them would run alone. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const { waiting = [], others = [] } = Object.groupBy(sorted, ({ moduleId }) =>
+      WAITING.test(moduleId) ? 'waiting' : 'others',
+    );
+    return [...waiting, ...others];
+  }
+}
 
 const STORE = ['tests/store/**/*.test.ts'];
 // Emulators are started once and shared by all files; each case works in a fresh namespace.
