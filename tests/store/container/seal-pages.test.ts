@@ -12,7 +12,7 @@ const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', 
 const NODE = { incarnation: 'aaaaaaaaaaaaaaaa', container: 'bbbbbbbbbbbbbbbb' } as Header;
 const EMPTY = { layers: [], kept: 0, dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
 
-const draft = draftOf([40, 8_000, 9_000]);
+const DRAFT = draftOf([40, 8_000, 9_000]);
 
 /** New pages of so many bytes, of a base, or of a layer above it. */
 function draftOf(pageBytes: readonly number[], layers: readonly number[] = []): UnsealedEvaluation {
@@ -29,7 +29,7 @@ function draftOf(pageBytes: readonly number[], layers: readonly number[] = []): 
 }
 
 test('pages are sealed in their rows, the small ones as they are', () => {
-  const { pages, written } = sealPages(draft, NODE, RULES);
+  const { pages, written } = sealPages(DRAFT, NODE, RULES);
   expect(written.map(({ ref }) => ref)).toEqual(pages);
   expect(written).toMatchObject([
     { ref: { slot: 0, compression: 0 }, chunksBefore: 0 },
@@ -38,19 +38,19 @@ test('pages are sealed in their rows, the small ones as they are', () => {
   ]);
 });
 
+/** Those of the first of so many pages of a record each. */
+function fingerprintsOf(pages: number, layers: readonly number[]): Uint8Array | undefined {
+  const draft = draftOf(
+    Array.from({ length: pages }, () => 9),
+    layers,
+  );
+  return sealPages(draft, NODE, RULES).pages[0]!.fingerprints;
+}
+
 test('the fingerprints of its records stand in the row of a layer above the base, of up to 128 records', () => {
-  const fingerprints = (records: number, layers: readonly number[]) =>
-    sealPages(
-      draftOf(
-        Array.from({ length: records }, () => 9),
-        layers,
-      ),
-      NODE,
-      RULES,
-    ).pages[0]!.fingerprints;
-  expect(fingerprints(1, [])).toBeUndefined();
-  expect(fingerprints(128, [128])).toEqual(Uint8Array.of(crc32('k') & 0xff));
-  expect(fingerprints(129, [129])).toBeUndefined();
+  expect(fingerprintsOf(1, [])).toBeUndefined();
+  expect(fingerprintsOf(128, [128])).toEqual(Uint8Array.of(crc32('k') & 0xff));
+  expect(fingerprintsOf(129, [129])).toBeUndefined();
 });
 
 test.each([
