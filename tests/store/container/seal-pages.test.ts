@@ -38,7 +38,7 @@ test('pages are sealed in their rows, the small ones as they are', () => {
   ]);
 });
 
-/** Those of the first of so many pages of a record each. */
+/** Fingerprints of the first of so many pages of a record each. */
 function fingerprintsOf(pages: number, layers: readonly number[]): Uint8Array | undefined {
   const draft = draftOf(
     Array.from({ length: pages }, () => 9),
