@@ -85,7 +85,11 @@ export class AttemptSender {
 
   #giveUpHearing(writing: Promise<WriteOutcome>): Unknown {
     this.#overdue += 1;
-    void writing.finally(() => (this.#overdue -= 1));
+    const answered = (): void => {
+      this.#overdue -= 1;
+    };
+    // Nobody hears a rejection either: it must not end the process.
+    void writing.then(answered, answered);
     return { kind: 'unknown', reason: 'other' };
   }
 
