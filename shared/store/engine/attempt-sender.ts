@@ -15,9 +15,6 @@ import type { EngineCore } from './core.ts';
 const SETTLING_READ_AFTER_MS = 1_000;
 const SETTLING_READ_LEAST_MS = 100;
 
-/** Overdue writes beside which another is sent: a provider that answers none gets no more. */
-const OVERDUE_MOST = 1;
-
 export class AttemptSender {
   readonly #id: EntityId;
   readonly #core: EngineCore;
@@ -32,8 +29,8 @@ export class AttemptSender {
   hasLooked = false;
   /** The attempt that was sent and is not answered. */
   underWay: Attempt | undefined;
-  /** Writes that another competes with, and that are not answered. */
-  #overdue = 0;
+  /** Another write was sent beside one, and that is not answered: no third is sent. */
+  #isOneOverdue = false;
 
   constructor(id: EntityId, core: EngineCore) {
     this.#id = id;
@@ -79,14 +76,14 @@ export class AttemptSender {
       if ('now' in answered) this.open.settle(this.#seeNow(answered.now));
       if (!this.open.has(attempt)) return undefined;
       const mayBeLost = 'now' in answered && !this.#core.writeBatcher.isWaiting(this.#id);
-      if (mayBeLost && this.#overdue < OVERDUE_MOST) return this.#giveUpHearing(writing);
+      if (mayBeLost && !this.#isOneOverdue) return this.#giveUpHearing(writing);
     }
   }
 
   #giveUpHearing(writing: Promise<WriteOutcome>): Unknown {
-    this.#overdue += 1;
+    this.#isOneOverdue = true;
     const answered = (): void => {
-      this.#overdue -= 1;
+      this.#isOneOverdue = false;
     };
     // Nobody hears a rejection either: it must not end the process.
     void writing.then(answered, answered);
