@@ -2,6 +2,7 @@
 import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/size.ts';
 import { newCounters } from '../io/counters.ts';
+import { Hedge } from '../io/hedge.ts';
 import { Reader, type ReaderContext } from '../io/reader.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/write-batcher.ts';
@@ -18,7 +19,7 @@ export interface Engine extends EngineCore {
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
 export function createEngine(shared: StoreShared, subject: EngineSubject): Engine {
-  const { cache, clock, compression, readLimit: limit, runtime, tag, writeLimit } = shared;
+  const { cache, clock, compression, deadlines, readLimit: limit, runtime, tag, writeLimit } = shared;
   const { table, driver } = subject;
   const { limits } = driver;
   const containerBytesMax = containerBytesMaxOf(subject.containerBytesMax, limits);
@@ -27,7 +28,9 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
   const turns = new Turns(runtime);
   const traffic = new Traffic(runtime, { reads: limit, writes: writeLimit, commitsWait: limits.commitsWait }, tag);
   const landedBetween: ReaderContext['landedBetween'] = (before, now) => router.landedBetween(before, now);
-  const reader = new Reader({ table, driver, cache, clock, runtime, limit, counters, traffic, landedBetween });
+  const provider = { table, driver, counters };
+  const hedge = new Hedge(deadlines);
+  const reader = new Reader({ ...provider, cache, clock, hedge, limit, runtime, traffic, landedBetween });
   const repair: Repair = (entry) => parents.repair(entry);
   const core: EngineCore = {
     ...shared,
@@ -40,7 +43,7 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
     reader,
     repair,
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
-    writeBatcher: new WriteBatcher({ table, driver, counters }, writeLimit, {
+    writeBatcher: new WriteBatcher(provider, writeLimit, {
       runtime,
       noteRoundTrip: (ms, ids) => traffic.noteRoundTrip(ms, ids),
     }),

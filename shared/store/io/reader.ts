@@ -15,6 +15,7 @@ import type { RequestLimit, Reply } from './request-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import { count, type Counters } from './counters.ts';
+import type { Hedge } from './hedge.ts';
 import { isSameVersion, isShownBy, type Observation } from './observation.ts';
 import { sendReads } from './requests.ts';
 
@@ -50,6 +51,7 @@ export interface ReaderContext {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Pick<Runtime, 'watch'>;
+  readonly hedge: Hedge;
   readonly limit: RequestLimit;
   readonly counters: Counters;
   readonly traffic: Traffic;
@@ -168,14 +170,15 @@ export class Reader {
   /** Sends the oldest reads, as many as one request takes, whole containers apart. */
   async #depart(): Promise<Reply | undefined> {
     this.#isDepartureCalled = false;
-    const batch = this.#takeBatch();
+    const { batch, bytes } = this.#takeBatch();
     if (batch.length === 0) return undefined;
     const checked = batch.filter(isCheck).map(({ id }) => id);
     const seen = this.#context.clock.now();
     for (const id of checked) this.#checking.set(id, seen.monotonicMs);
     const requests = batch.map(({ id, parts }): ReadRequest => ({ id, parts }));
     try {
-      const entities = await sendReads(this.#context, requests, batch[0]?.operation);
+      const send = () => sendReads(this.#context, requests, batch[0]?.operation);
+      const entities = await this.#context.hedge.ask(send, bytes);
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
       return {};
     } catch (error) {
@@ -191,7 +194,7 @@ export class Reader {
   }
 
   /** The oldest that are due; those that may not depart yet are not any more. */
-  #takeBatch(): readonly Pending[] {
+  #takeBatch(): { readonly batch: readonly Pending[]; readonly bytes: number } {
     const { readsMax } = this.#context.driver.limits;
     const batch: Pending[] = [];
     let bytes = 0;
@@ -207,7 +210,7 @@ export class Reader {
       } else this.#park(pending);
     }
     for (const { id } of batch) this.#pending.delete(id);
-    return batch;
+    return { batch, bytes };
   }
 
   /** Bytes that the reply will bring of it, about. */

@@ -87,6 +87,20 @@ test('a small leaf that another wrote to is read whole: which pages are new, nob
   expect(parts).toEqual([['c'], 'all']);
 });
 
+test('a get whose read is not answered has its record from a second one', async () => {
+  const { world, process, table } = await opened({}, new World({ limits: {} }));
+  await world.run(table.put(key(1), 'one'));
+  let isLost = true;
+  process.rule((call) => {
+    const lost = call.kind === 'read' && isLost ? world.runtime.sleep(3_600_000) : undefined;
+    isLost = false;
+    return lost?.then(() => undefined);
+  });
+  const begunMs = world.runtime.monotonicMs();
+  expect((await world.run(table.get(key(1))))?.value).toBe('one');
+  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(1_500);
+});
+
 /** 16 leaves, a request each; as many checks are held as may be in flight at first. */
 async function fullOfChecks() {
   const { world, process: reader, table } = await opened({ containers: 16 }, new World({ limits: { readsMax: 1 } }));

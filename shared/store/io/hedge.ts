@@ -1,0 +1,30 @@
+// Hedged reads (Dean and Barroso, "The Tail at Scale", 2013): a reply that may be lost is not
+// waited for alone.
+import type { Deadlines } from './deadline.ts';
+
+/** A reply may be lost that takes longer than this, and than its bytes do over a slow link. */
+const LOST_AFTER_MS = 1_000;
+const BYTES_PER_MS = 16;
+
+export class Hedge {
+  readonly #deadlines: Deadlines;
+  /** One was sent a second time and is not answered: no other is. */
+  #isUnderWay = false;
+
+  constructor(deadlines: Deadlines) {
+    this.#deadlines = deadlines;
+  }
+
+  /** Calls `send`, once more if that takes long for about so many bytes. The first reply. */
+  async ask<T>(send: () => Promise<T>, bytes: number): Promise<T> {
+    const first = send();
+    const reply = await this.#deadlines.within(LOST_AFTER_MS + bytes / BYTES_PER_MS, first);
+    if (reply !== undefined || this.#isUnderWay) return reply ?? first;
+    this.#isUnderWay = true;
+    const second = send().finally(() => {
+      this.#isUnderWay = false;
+    });
+    // The first one's error, if both fail.
+    return Promise.any([first, second]).catch(() => first);
+  }
+}
