@@ -20,20 +20,24 @@ function hedged(answersMs: readonly number[], failing: readonly number[] = []) {
   return { runtime, sentMs, ask: (bytes = 0) => hedge.ask(send, bytes) };
 }
 
-test.each<
-  [what: string, answersMs: number[], failing: number[], reply: number | string, sentMs: number[], tookMs: number]
->([
-  ['that comes soon is the only one', [999], [], 1, [0], 999],
-  ['that is lost is asked for again after a second', [NEVER, 20], [], 2, [0, 1_000], 1_020],
-  ['that comes after all, but first, is taken', [1_010, 500], [], 1, [0, 1_000], 1_010],
-  ['that fails soon is not asked for again', [20], [1], '1 fails', [0], 20],
-  ['that fails late leaves it to the second', [1_010, 500], [1], 2, [0, 1_000], 1_500],
-  ['that comes although the second fails is taken', [1_500, 20], [2], 1, [0, 1_000], 1_500],
-  ['that fails as the second does tells its own error', [1_500, 20], [1, 2], '1 fails', [0, 1_000], 1_500],
-])('a reply %s', async (_what, answersMs, failing, reply, sentMs, tookMs) => {
+test.each([
+  { what: 'that comes soon is the only one', answersMs: [999], told: 1, sentMs: [0], tookMs: 999 },
+  { what: 'that is lost is asked for again', answersMs: [NEVER, 20], told: 2, sentMs: [0, 1_000], tookMs: 1_020 },
+  { what: 'that comes late, but first', answersMs: [1_010, 500], told: 1, sentMs: [0, 1_000], tookMs: 1_010 },
+  { what: 'that fails soon', answersMs: [20], failing: [1], told: '1 fails', sentMs: [0], tookMs: 20 },
+  { what: 'that fails late', answersMs: [1_010, 500], failing: [1], told: 2, sentMs: [0, 1_000], tookMs: 1_500 },
+  { what: 'whose second fails', answersMs: [1_500, 20], failing: [2], told: 1, sentMs: [0, 1_000], tookMs: 1_500 },
+  {
+    what: 'that fails as its second does',
+    answersMs: [1_500, 20],
+    failing: [1, 2],
+    told: '1 fails',
+    sentMs: [0, 1_000],
+    tookMs: 1_500,
+  },
+])('a reply $what', async ({ answersMs, failing = [], told, sentMs, tookMs }) => {
   const { runtime, ask, ...sent } = hedged(answersMs, failing);
-  const told = ask().catch((error: Error) => error.message);
-  expect(await runtime.run(told)).toBe(reply);
+  expect(await runtime.run(ask().catch((error: Error) => error.message))).toBe(told);
   expect(runtime.monotonicMs()).toBe(tookMs);
   expect(sent.sentMs).toEqual(sentMs);
 });
