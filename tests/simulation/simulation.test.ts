@@ -1,4 +1,4 @@
-// 500 seeds find nothing and meet every danger. One seed is one run.
+// 400 seeds find nothing and meet every danger. One seed is one run.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
 import { missing } from './coverage.ts';
@@ -13,7 +13,7 @@ import { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
 import { shrink } from './shrink.ts';
 import { entityId } from '../support/ids.ts';
 
-const SEEDS = 500;
+const SEEDS = 400;
 
 test(`${SEEDS} seeds find nothing, and meet every danger there is`, { timeout: 600_000 }, async () => {
   const { failures, counts } = await runSeeds({ from: 1, count: SEEDS });
