@@ -119,6 +119,10 @@ export class Deadlines {
     this.#sleeper?.abort();
   }
 
+  get isClosed(): boolean {
+    return this.#closedBy !== undefined;
+  }
+
   /** Calls and waits under way. */
   get count(): number {
     return this.#watched.size + this.#held;

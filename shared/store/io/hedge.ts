@@ -1,10 +1,10 @@
 // Hedged reads (Dean and Barroso, "The Tail at Scale", 2013): a reply that may be lost is not
 // waited for alone.
 import type { Deadlines } from './deadline.ts';
+import { SLOW_BYTES_PER_MS } from './requests.ts';
 
 /** A reply may be lost that takes longer than this, and than its bytes do over a slow link. */
 const LOST_AFTER_MS = 1_000;
-const BYTES_PER_MS = 16;
 
 export class Hedge {
   readonly #deadlines: Deadlines;
@@ -18,8 +18,8 @@ export class Hedge {
   /** Calls `send`, once more if that takes long for about so many bytes. The first reply. */
   async ask<T>(send: () => Promise<T>, bytes: number): Promise<T> {
     const first = send();
-    const reply = await this.#deadlines.within(LOST_AFTER_MS + bytes / BYTES_PER_MS, first);
-    if (reply !== undefined || this.#isUnderWay) return reply ?? first;
+    const reply = await this.#deadlines.within(LOST_AFTER_MS + bytes / SLOW_BYTES_PER_MS, first);
+    if (reply !== undefined || this.#isUnderWay || this.#deadlines.isClosed) return reply ?? first;
     this.#isUnderWay = true;
     const second = send().finally(() => {
       this.#isUnderWay = false;

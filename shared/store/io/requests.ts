@@ -18,9 +18,9 @@ import type { Counted, Counters } from './counters.ts';
 
 /** Deadline of one request to the provider; a write has more time for its bytes. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** The least pace of written bytes, though eight requests share a slow link. */
-const SENT_BYTES_PER_MS = 16;
-/** A read's reply may be large: while it comes, however slowly, it is not asked for again. */
+/** The least pace of one request's bytes, though eight requests share a slow link. */
+export const SLOW_BYTES_PER_MS = 16;
+/** A read's reply may be large, and come slowly. */
 const READ_TIMEOUT_MS = 60_000;
 
 /** The way of requests, and their count. An engine is one. */
@@ -53,7 +53,7 @@ export function sendWrites(
   const { counters, driver, table } = provider;
   countWrite(counters);
   const bytes = writes.reduce((sum, { parts }) => sum + partBytes(parts), 0);
-  const timeoutMs = REQUEST_TIMEOUT_MS + Math.ceil(bytes / SENT_BYTES_PER_MS);
+  const timeoutMs = REQUEST_TIMEOUT_MS + Math.ceil(bytes / SLOW_BYTES_PER_MS);
   const send = () => driver.write(writes, { timeoutMs });
   return traceRequest({ kind: 'write', table, entities: writes.length, operation }, send, (outcomes, trace) => {
     trace.bytesWritten += bytes;

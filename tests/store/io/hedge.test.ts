@@ -1,5 +1,6 @@
 // A read whose reply may be lost is sent once more, and no more.
 import { expect, test } from 'vitest';
+import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
 import { Hedge } from '../../../shared/store/io/hedge.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -9,7 +10,8 @@ const NEVER = 3_600_000;
 /** A hedge, and requests that are answered by their number after so many ms, or fail. */
 function hedged(answersMs: readonly number[], failing: readonly number[] = []) {
   const runtime = new VirtualRuntime();
-  const hedge = new Hedge(new Deadlines(runtime, 10_000));
+  const deadlines = new Deadlines(runtime, 10_000);
+  const hedge = new Hedge(deadlines);
   const sentMs: number[] = [];
   const send = async (): Promise<number> => {
     const number = sentMs.push(runtime.monotonicMs());
@@ -17,7 +19,7 @@ function hedged(answersMs: readonly number[], failing: readonly number[] = []) {
     if (failing.includes(number)) throw new Error(`${number} fails`);
     return number;
   };
-  return { runtime, sentMs, ask: (bytes = 0) => hedge.ask(send, bytes) };
+  return { runtime, deadlines, sentMs, ask: (bytes = 0) => hedge.ask(send, bytes) };
 }
 
 test.each([
@@ -56,4 +58,12 @@ test('of many that are lost one is asked for again at a time', async () => {
   await runtime.run(Promise.all(first));
   expect(await runtime.run(ask())).toBe(6);
   expect(sentMs.length).toBe(6);
+});
+
+test('once the store is closed none is asked for again', async () => {
+  const { runtime, deadlines, ask, sentMs } = hedged([4_000]);
+  const asked = ask();
+  deadlines.close(new StoreError('aborted', 'said by a test'));
+  expect(await runtime.run(asked)).toBe(1);
+  expect(sentMs).toEqual([0]);
 });
