@@ -1,7 +1,7 @@
 // A function says where it runs.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { azureFacts } from '../../../functions/azure/platform.ts';
-import { instance, placeOf } from '../../../functions/compare/place.ts';
+import { placeOf } from '../../../functions/compare/place.ts';
 import { googleFacts } from '../../../functions/gcp/platform.ts';
 import { placeSchema } from '../../../shared/lab/load/place.ts';
 
@@ -75,7 +75,9 @@ test('the rest is what Node and the system say; from its sources a function know
   expect(place.memoryBytes).toBeGreaterThan(1_000_000);
 });
 
-test('an instance is cold until its first cell', () => {
+test('an instance is cold until its first cell', async () => {
+  vi.resetModules();
+  const { instance } = await import('../../../functions/compare/place.ts');
   expect([instance.takeCold(), instance.takeCold()]).toEqual([true, false]);
   expect(instance.uptimeMs()).toBeGreaterThan(0);
   expect(instance.memoryBytes()).toBeGreaterThan(1_000_000);
