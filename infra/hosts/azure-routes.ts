@@ -34,5 +34,5 @@ function covers({ segments }: AzureRoute, path: readonly string[]): boolean {
 
 /** Sorts before what is less specific. */
 function rankOf({ segments }: AzureRoute): string {
-  return `${segments.map((segment) => (segment.startsWith('{*') ? 'c' : segment.startsWith('{') ? 'b' : 'a')).join('')}d`;
+  return segments.map((segment) => (segment.startsWith('{*') ? 'c' : segment.startsWith('{') ? 'b' : 'a')).join('');
 }

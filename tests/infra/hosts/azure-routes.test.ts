@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { matchRoute, routeOf } from '../../../infra/hosts/azure-routes.ts';
 
-const routes = ['{*path}', 'v1/health', 'v1/{name}', 'v1/compare/cells'].map((name) => ({
+const routes = ['{*path}', 'v1/health/{*rest}', 'v1/health', 'v1/{name}', 'v1/compare/cells'].map((name) => ({
   name,
   route: routeOf(`/${name}`, ['GET']),
 }));
@@ -10,6 +10,7 @@ const routes = ['{*path}', 'v1/health', 'v1/{name}', 'v1/compare/cells'].map((na
 test.each([
   ['/v1/health', 'v1/health'],
   ['/V1/Health?x=1', 'v1/health'],
+  ['/v1/health/of/all', 'v1/health/{*rest}'],
   ['/v1/tables', 'v1/{name}'],
   ['/v1/compare/cells', 'v1/compare/cells'],
   ['/v1/compare/cells/x', '{*path}'],
