@@ -14,7 +14,7 @@ export function sealPages(unsealed: UnsealedEvaluation, node: Header, rules: Pag
   const { kept, layers } = unsealed;
   const pageRules =
     layers.length === 0 ? rules : { ...rules, compression: layerCompression(newBytes(unsealed), rules) };
-  const hasFingerprints = layers.length > 0 && recordsOfTop(unsealed) <= FINGERPRINTS_MAX;
+  const fingerprintsFrom = firstFingerprinted(unsealed);
   // Most rows stay as they are: they are copied without a look at them.
   const pages = unsealed.pages.slice();
   const written: WrittenPage[] = [];
@@ -22,17 +22,20 @@ export function sealPages(unsealed: UnsealedEvaluation, node: Header, rules: Pag
     const one = pages[row]!;
     if (!isUnsealed(one)) continue;
     const sealed = withChunksBefore(sealPage(one.page, node, one, pageRules), one.chunksBefore);
-    const ref = hasFingerprints ? { ...sealed, fingerprints: fingerprintsOf(one.page, node.order) } : sealed;
+    const ref = row >= fingerprintsFrom ? { ...sealed, fingerprints: fingerprintsOf(one.page, node.order) } : sealed;
     pages[row] = ref;
     written.push({ ref, chunksBefore: one.chunksBefore });
   }
   return { ...unsealed, pages: pages as PageRef[], written };
 }
 
-/** The new pages are all of the highest layer, which may have older ones. */
-function recordsOfTop({ pages, layers }: UnsealedEvaluation): number {
-  const top = pages.slice(pages.length - layers.at(-1)!);
-  return top.reduce((sum, one) => sum + (isUnsealed(one) ? recordCount(one.page) : one.records), 0);
+/** The first row of the highest layer, if that is small and no base; a clear writes others, too. */
+function firstFingerprinted({ pages, layers }: UnsealedEvaluation): number {
+  const top = pages.length - (layers.at(-1) ?? 0);
+  const records = pages
+    .slice(top)
+    .reduce((sum, one) => sum + (isUnsealed(one) ? recordCount(one.page) : one.records), 0);
+  return records > FINGERPRINTS_MAX ? pages.length : top;
 }
 
 function newBytes({ pages, kept }: UnsealedEvaluation): number {

@@ -41,6 +41,20 @@ describe('rule 33: a clear', () => {
     expect(leavesOf(world.state, 't').flatMap(({ header }) => header.pages)).toEqual([]);
   });
 
+  test('leaves what it does not name for every reader, while there are layers and after them', async () => {
+    const { table } = await tableWith(16);
+    for (const number of [2, 5]) await world.run(table.put(key(number), 'again'));
+    const left = new Set(keys(0, 16));
+    for (const number of [8, 2, 5]) {
+      expect(leavesOf(world.state, 't').map(({ header }) => header.layers.length)).not.toEqual([0]);
+      await world.run(table.clear({ from: key(number), to: key(number + 1) }));
+      left.delete(key(number));
+      const other = await world.run(world.process().store.table<string>('t'));
+      for (const name of keys(0, 16)) expect((await world.run(other.get(name))) !== undefined).toBe(left.has(name));
+    }
+    expect(leavesOf(world.state, 't').map(({ header }) => header.layers.length)).toEqual([0]);
+  });
+
   test('counts each record once, though the reply of a commit is lost', async () => {
     const { process, table } = await tableWith(200);
     let lost = 0;
