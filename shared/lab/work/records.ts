@@ -60,7 +60,7 @@ export function randomText(random: Random, length: number): string {
     if (place === 0) bits = randomInt(random, 2 ** 32);
     text[at] = 0x20 + ((bits >> (5 * place)) & MASKS[place]!);
   }
-  return text.latin1Slice();
+  return text.toString('latin1');
 }
 
 /** Together `recordBytes` bytes. */

@@ -11,7 +11,7 @@ const NEVER = 3_600_000;
 function hedged(answersMs: readonly number[], failing: readonly number[] = []) {
   const runtime = new VirtualRuntime();
   const deadlines = new Deadlines(runtime, 10_000);
-  const hedge = new Hedge(deadlines);
+  const hedge = new Hedge(deadlines, runtime);
   const sentMs: number[] = [];
   const send = async (): Promise<number> => {
     const number = sentMs.push(runtime.monotonicMs());
@@ -48,6 +48,28 @@ test('a large reply is given the time of a slow link', async () => {
   const { runtime, ask, sentMs } = hedged([60_000]);
   expect(await runtime.run(ask(1024 * 1024))).toBe(1);
   expect(sentMs.length).toBe(1);
+});
+
+test('a large reply that is lost is asked for again sooner once others have shown the pace of the link', async () => {
+  const { runtime, ask, sentMs } = hedged([100, NEVER, 100]);
+  const bytes = 512 * 1024;
+  await runtime.run(ask(bytes));
+  expect(await runtime.run(ask(bytes))).toBe(3);
+  // A second, and eight times what the first one took.
+  expect(sentMs).toEqual([0, 100, 1_900]);
+});
+
+test('on a link that eight share, or that has become slow, large replies have their time again', async () => {
+  const slow = Array.from({ length: 120 }, () => 30_000);
+  const { runtime, ask, sentMs } = hedged([4_000, 32_000, 100, ...slow]);
+  const bytes = 512 * 1024;
+  await runtime.run(ask(bytes));
+  await runtime.run(ask(bytes));
+  expect(sentMs.length).toBe(2);
+  for (let again = 0; again < 40; again += 1) await runtime.run(ask(bytes));
+  const before = sentMs.length;
+  await runtime.run(ask(bytes));
+  expect(sentMs.length).toBe(before + 1);
 });
 
 test('of many that are lost one is asked for again at a time', async () => {
