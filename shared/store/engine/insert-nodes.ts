@@ -2,7 +2,7 @@
 // back before a link. A failed split leaves garbage that vacuum removes.
 import type { Snapshot } from '../container/snapshot.ts';
 import { insertOf } from '../container/writes.ts';
-import type { Write, WriteOutcome } from '../contract/driver.ts';
+import type { EntityId, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
@@ -11,6 +11,9 @@ import { nodeId } from '../format/ids.ts';
 import { sendWrites } from '../io/requests.ts';
 import type { EngineCore } from './core.ts';
 
+/** An insert open this long is asked after, again and again: its reply may be lost. */
+const ASKED_AFTER_MS = 1_000;
+
 export interface InsertedNode {
   readonly header: Header;
   /** Undefined if the provider did not tell the version. */
@@ -18,9 +21,9 @@ export interface InsertedNode {
 }
 
 /**
- * Rule 9: a write for each, and one tiny read where the outcome is unknown. Undefined if a node is
- * not certainly there; `onThrottled` hears why. The same may be tried again. Throws if one was
- * refused for its size, its form or access.
+ * Rule 9: a write for each; a tiny read where its outcome is unknown, and each second until one is
+ * told. Undefined if a node is not certainly there; `onThrottled` hears why. The same may be tried
+ * again. Throws if one was refused for its size, its form or access.
  */
 export async function insertNodes(
   core: EngineCore,
@@ -39,7 +42,8 @@ async function insertNode(
   onThrottled?: (refusal: StoreError) => void,
 ): Promise<InsertedNode | undefined> {
   const id = nodeId(core.table, header.incarnation, header.container);
-  const { seen, outcome } = await sendInsert(core, insertOf(id, header, attempt));
+  const { seen, outcome } = await sendInsert(core, insertOf(id, header, attempt), attempt);
+  if (outcome?.kind === 'there') return { header, snapshot: undefined };
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
@@ -52,24 +56,47 @@ async function insertNode(
     onThrottled?.(error);
     return undefined;
   }
-  const lastCommit = (await core.reader.commitOf(id))?.lastCommit;
-  return lastCommit === attempt ? { header, snapshot: undefined } : undefined;
+  return (await isThere(core, id, attempt)) ? { header, snapshot: undefined } : undefined;
 }
+
+async function isThere(core: EngineCore, id: EntityId, attempt: Id64): Promise<boolean> {
+  return (await core.reader.commitOf(id))?.lastCommit === attempt;
+}
+
+/** `there`: a read showed the node before the reply. */
+type InsertOutcome = WriteOutcome | { readonly kind: 'there' } | undefined;
 
 interface Sent {
   readonly seen: Moment;
-  readonly outcome: WriteOutcome | undefined;
+  readonly outcome: InsertOutcome;
 }
 
 /** Sends it when there is room for one more write. */
-async function sendInsert(core: EngineCore, write: Write): Promise<Sent> {
+async function sendInsert(core: EngineCore, write: Write, attempt: Id64): Promise<Sent> {
   const sent = Promise.withResolvers<Sent>();
   await core.writeLimit.run(async () => {
     const seen = core.clock.now();
-    const [outcome] = await sendWrites(core, [write]);
+    const replying = sendWrites(core, [write]).then(([outcome]) => ({ outcome }));
+    const { outcome } = await replyOrSight(core, replying, write.id, attempt);
     sent.resolve({ seen, outcome });
-    const isFailed = outcome?.kind !== 'written';
-    return { isThrottled: isFailed && outcome?.reason === 'throttled', isFailed };
+    const isFailed = outcome?.kind === 'refused' || outcome?.kind === 'unknown';
+    return { isThrottled: isFailed && outcome.reason === 'throttled', isFailed };
   });
   return sent.promise;
+}
+
+async function replyOrSight(
+  core: EngineCore,
+  replying: Promise<{ readonly outcome: InsertOutcome }>,
+  id: EntityId,
+  attempt: Id64,
+): Promise<{ readonly outcome: InsertOutcome }> {
+  for (;;) {
+    const reply = await core.deadlines.within(ASKED_AFTER_MS, replying);
+    if (reply !== undefined) return reply;
+    const looking = isThere(core, id, attempt).catch(() => false);
+    const first = await Promise.race([replying, looking]);
+    if (typeof first === 'object') return first;
+    if (first) return { outcome: { kind: 'there' } };
+  }
 }

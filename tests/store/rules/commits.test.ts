@@ -352,7 +352,7 @@ test('rule 3: a deadline before anything was sent reports aborted, and nothing i
   const { world, a, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 24);
   a.takeCalls();
-  a.once(isWriteOf('insert'), { reply: world.runtime.sleep(3_000) });
+  a.once(isWriteOf('insert'), () => world.runtime.sleep(3_000).then(() => ({})));
   const puts = Array.from({ length: 12 }, (_, at) => tableA.put(key(30 + at), text(at), { timeoutMs: 2_000 }));
   const ends = await world.run(Promise.allSettled(puts));
   await world.runtime.advance(20_000);

@@ -66,6 +66,26 @@ test('rule 9: an insert that did not happen is not linked, and a splitter remove
   expect(a.calls.some(({ kind }) => kind === 'remove')).toBe(false);
 });
 
+test('rule 9: an insert that is not answered is asked after by its node, and linked as soon as that is there', async () => {
+  const { world, a, table } = await begun();
+  const readsOf = (inserted: string): number => a.calls.filter(isReadOf(inserted)).length;
+  const asked: (readonly [reads: number, tookMs: number])[] = [];
+  const { runtime } = world;
+  for (const fault of [() => ({ reply: runtime.sleep(20_000) }), () => runtime.sleep(3_500).then(() => ({}))]) {
+    a.takeCalls();
+    a.once(isWriteOf('insert'), fault);
+    const beganMs = runtime.monotonicMs();
+    for (let number = 60 * asked.length; insertedIds(a.calls).length === 0; number += 1)
+      await world.run(table.put(key(number), text(number)));
+    asked.push([readsOf(insertedIds(a.calls)[0]!), runtime.monotonicMs() - beganMs]);
+  }
+  expect(asked.map(([reads]) => reads)).toEqual([1, 3]);
+  expect(asked[0]![1]).toBeLessThan(2_000);
+  expect(asked[1]![1]).toBeLessThan(5_000);
+  expect(faultsOf(world.state, 't')).toEqual([]);
+  expect(orphansOf(world.state, 't')).toEqual([]);
+});
+
 test('rule 10: a container splits at about 70 % of its budget', async () => {
   const { world, a, table } = await begun();
   let largest = 0;
