@@ -91,7 +91,7 @@ async function replyOrSight(
   id: EntityId,
   attempt: Id64,
 ): Promise<{ readonly outcome: InsertOutcome }> {
-  for (;;) {
+  while (!core.deadlines.isClosed) {
     const reply = await core.deadlines.within(ASKED_AFTER_MS, replying);
     if (reply !== undefined) return reply;
     const looking = isThere(core, id, attempt).catch(() => false);
@@ -99,4 +99,5 @@ async function replyOrSight(
     if (typeof first === 'object') return first;
     if (first) return { outcome: { kind: 'there' } };
   }
+  return replying;
 }
