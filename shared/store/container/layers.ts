@@ -104,7 +104,7 @@ export function everyRowFor(header: Header, position: Position, holds: (ref: Pag
   for (let layer = layers.length; layer >= 0; layer -= 1) {
     const first = layer === 0 ? 0 : end - layers[layer - 1]!;
     const row = rowBefore(pages, first, end, position);
-    const isCandidate = row >= first && pages[row]!.fingerprints?.includes(fingerprint) !== false;
+    const isCandidate = row >= first && (layer === 0 || pages[row]!.fingerprints?.includes(fingerprint) !== false);
     if (isCandidate && !holds(pages[row]!)) return false;
     end = first;
   }

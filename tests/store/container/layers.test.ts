@@ -131,6 +131,20 @@ test('a scattered group of unconditional puts needs no page read, one that depen
   expect(pagesToCommit(withRows(snapshot, unread), conditional).length).toBe(50);
 });
 
+test('fingerprints hide nothing in a base, which may have none', () => {
+  const plain = filled(10);
+  const strange = withRows(plain, (ref) => ({ ...ref, fingerprints: new Uint8Array(ref.records) }));
+  const layered = after(strange, evaluated(strange, [put(key(3), 2)]));
+  expect([strange, layered].map(({ header }) => header.layers.length)).toEqual([0, 1]);
+  for (const snapshot of [strange, layered]) {
+    const found = Array.from({ length: 10 }, (_, index) => {
+      const { position, key: bytes } = put(key(index), 1);
+      return findRecord(snapshot.header, position, bytes, (ref) => pageOf(snapshot, ref, 't')) !== undefined;
+    });
+    expect(found).toEqual(found.map(() => true));
+  }
+});
+
 test('a tombstone above hides the record below, also after the key is gone from its own layer', () => {
   const snapshot = filled(1_000);
   const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));

@@ -1,5 +1,6 @@
 // Clears beside other writers, and beside a provider that loses replies.
 import { describe, expect, test } from 'vitest';
+import { layersOf } from '../../../shared/store/container/layers.ts';
 import type { Table } from '../../../shared/store/index.ts';
 import { leavesOf, storedKeys } from './structure.ts';
 import { items, keys, open } from './table-steps.ts';
@@ -49,6 +50,8 @@ describe('rule 33: a clear', () => {
       expect(leavesOf(world.state, 't').map(({ header }) => header.layers.length)).not.toEqual([0]);
       await world.run(table.clear({ from: key(number), to: key(number + 1) }));
       left.delete(key(number));
+      for (const { header } of leavesOf(world.state, 't'))
+        expect(layersOf(header)[0]!.filter(({ fingerprints }) => fingerprints !== undefined)).toEqual([]);
       const other = await world.run(world.process().store.table<string>('t'));
       for (const name of keys(0, 16)) expect((await world.run(other.get(name))) !== undefined).toBe(left.has(name));
     }
