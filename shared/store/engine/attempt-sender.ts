@@ -8,11 +8,11 @@ import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } f
 import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { count } from '../io/counters.ts';
+import { LOST_AFTER_MS } from '../io/requests.ts';
 import { Trouble } from '../io/retry.ts';
 import type { EngineCore } from './core.ts';
 
-/** A write open this long is asked after; sooner near a deadline, but not below the least. */
-const SETTLING_READ_AFTER_MS = 1_000;
+/** A write that may be lost is asked after; near a deadline sooner, but not below the least. */
 const SETTLING_READ_LEAST_MS = 100;
 
 export class AttemptSender {
@@ -118,7 +118,7 @@ export class AttemptSender {
   /** Half of the first caller's time, so that a read can still prove the outcome. */
   #settlingPauseMs({ changes }: Attempt): number {
     const leftMs = firstDueMs(changes) - this.#core.runtime.monotonicMs();
-    return Math.min(SETTLING_READ_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
+    return Math.min(LOST_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
   }
 
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {

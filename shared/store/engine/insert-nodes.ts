@@ -8,11 +8,8 @@ import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
-import { sendWrites } from '../io/requests.ts';
+import { LOST_AFTER_MS, sendWrites } from '../io/requests.ts';
 import type { EngineCore } from './core.ts';
-
-/** An insert open this long is asked after, again and again: its reply may be lost. */
-const ASKED_AFTER_MS = 1_000;
 
 export interface InsertedNode {
   readonly header: Header;
@@ -76,8 +73,7 @@ async function sendInsert(core: EngineCore, write: Write, attempt: Id64): Promis
   const sent = Promise.withResolvers<Sent>();
   await core.writeLimit.run(async () => {
     const seen = core.clock.now();
-    const replying = sendWrites(core, [write]).then(([outcome]) => ({ outcome }));
-    const { outcome } = await replyOrSight(core, replying, write.id, attempt);
+    const outcome = await replyOrSight(core, sendWrites(core, [write]), write.id, attempt);
     sent.resolve({ seen, outcome });
     const isFailed = outcome?.kind === 'refused' || outcome?.kind === 'unknown';
     return { isThrottled: isFailed && outcome.reason === 'throttled', isFailed };
@@ -87,17 +83,17 @@ async function sendInsert(core: EngineCore, write: Write, attempt: Id64): Promis
 
 async function replyOrSight(
   core: EngineCore,
-  replying: Promise<{ readonly outcome: InsertOutcome }>,
+  replying: Promise<readonly WriteOutcome[]>,
   id: EntityId,
   attempt: Id64,
-): Promise<{ readonly outcome: InsertOutcome }> {
+): Promise<InsertOutcome> {
   while (!core.deadlines.isClosed) {
-    const reply = await core.deadlines.within(ASKED_AFTER_MS, replying);
-    if (reply !== undefined) return reply;
+    const reply = await core.deadlines.within(LOST_AFTER_MS, replying);
+    if (reply !== undefined) return reply[0];
     const looking = isThere(core, id, attempt).catch(() => false);
     const first = await Promise.race([replying, looking]);
-    if (typeof first === 'object') return first;
-    if (first) return { outcome: { kind: 'there' } };
+    if (typeof first === 'object') return first[0];
+    if (first) return { kind: 'there' };
   }
-  return replying;
+  return (await replying)[0];
 }

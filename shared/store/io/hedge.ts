@@ -2,38 +2,52 @@
 // waited for alone.
 import type { Runtime } from '../contract/runtime.ts';
 import type { Deadlines } from './deadline.ts';
-import { SLOW_BYTES_PER_MS } from './requests.ts';
+import type { RequestLimit } from './request-limit.ts';
+import { LOST_AFTER_MS, SLOW_BYTES_PER_MS } from './requests.ts';
 
-/** A reply may be lost that takes longer than this, and than its bytes do. */
-const LOST_AFTER_MS = 1_000;
 /** Replies of so many bytes show the pace of the link, not only its round trip. */
 const LARGE_BYTES = 16 * 1024;
 /** Requests that may share the link that one had to itself. */
 const SHARED_BY = 8;
-/** The best pace fades by this with each large reply. */
+/** The best pace fades by this with each large or late reply. */
 const PACE_KEPT = 0.9;
 
 export class Hedge {
   readonly #deadlines: Deadlines;
   readonly #runtime: Pick<Runtime, 'monotonicMs'>;
+  readonly #limit: Pick<RequestLimit, 'throttledTries'>;
   /** Bytes a millisecond of the quickest large reply; it fades. */
   #bestPace = 0;
   /** One was sent a second time and is not answered: no other is. */
   #isUnderWay = false;
 
-  constructor(deadlines: Deadlines, runtime: Pick<Runtime, 'monotonicMs'>) {
+  constructor(
+    deadlines: Deadlines,
+    runtime: Pick<Runtime, 'monotonicMs'>,
+    limit: Pick<RequestLimit, 'throttledTries'>,
+  ) {
     this.#deadlines = deadlines;
     this.#runtime = runtime;
+    this.#limit = limit;
   }
 
-  /** Calls `send`, once more if that takes long for about so many bytes. The first reply. */
-  async ask<T>(send: () => Promise<T>, bytes: number): Promise<T> {
+  /**
+   * Calls `send`, once more if that takes long for about `bytes`, but not while the provider turns
+   * tries away. The first reply, of `bytesIn` bytes.
+   */
+  async ask<T>(send: () => Promise<T>, bytes: number, bytesIn: (reply: T) => number): Promise<T> {
+    const { throttledTries } = this.#limit;
     const sentMs = this.#runtime.monotonicMs();
     const first = send();
     const pace = Math.max(SLOW_BYTES_PER_MS, this.#bestPace / SHARED_BY);
     const reply = await this.#deadlines.within(LOST_AFTER_MS + bytes / pace, first);
-    if (bytes >= LARGE_BYTES) this.#notePace(bytes / Math.max(1, this.#runtime.monotonicMs() - sentMs));
-    if (reply !== undefined || this.#isUnderWay || this.#deadlines.isClosed) return reply ?? first;
+    if (reply !== undefined) {
+      this.#notePace(bytesIn(reply), this.#runtime.monotonicMs() - sentMs);
+      return reply;
+    }
+    this.#bestPace *= PACE_KEPT;
+    const isThrottled = this.#limit.throttledTries > throttledTries;
+    if (isThrottled || this.#isUnderWay || this.#deadlines.isClosed) return first;
     this.#isUnderWay = true;
     const second = send().finally(() => {
       this.#isUnderWay = false;
@@ -42,7 +56,8 @@ export class Hedge {
     return Promise.any([first, second]).catch(() => first);
   }
 
-  #notePace(pace: number): void {
-    this.#bestPace = Math.max(pace, this.#bestPace * PACE_KEPT);
+  #notePace(bytes: number, tookMs: number): void {
+    if (bytes < LARGE_BYTES) return;
+    this.#bestPace = Math.max(bytes / Math.max(1, tookMs), this.#bestPace * PACE_KEPT);
   }
 }

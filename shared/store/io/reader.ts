@@ -17,7 +17,7 @@ import type { ContainerCache } from './container-cache.ts';
 import { count, type Counters } from './counters.ts';
 import type { Hedge } from './hedge.ts';
 import { isSameVersion, isShownBy, type Observation } from './observation.ts';
-import { sendReads } from './requests.ts';
+import { bytesIn, sendReads } from './requests.ts';
 
 /** A header that keeps changing between reads of its pages is read whole after so many. */
 export const PAGE_READS_MAX = 2;
@@ -176,21 +176,28 @@ export class Reader {
     const seen = this.#context.clock.now();
     for (const id of checked) this.#checking.set(id, seen.monotonicMs);
     const requests = batch.map(({ id, parts }): ReadRequest => ({ id, parts }));
+    const sent: ReturnType<typeof sendReads>[] = [];
+    const send = () => {
+      sent.push(sendReads(this.#context, requests, batch[0]?.operation));
+      return sent.at(-1)!;
+    };
+    let isFailed = false;
     try {
-      const send = () => sendReads(this.#context, requests, batch[0]?.operation);
-      const entities = await this.#context.hedge.ask(send, bytes);
+      const entities = await this.#context.hedge.ask(send, bytes, bytesIn);
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
-      return {};
     } catch (error) {
+      isFailed = true;
       for (const pending of batch) pending.reply.reject(error);
-      return { isFailed: true };
-    } finally {
-      for (const id of checked) {
-        this.#checking.delete(id);
-        const waiting = this.#pending.get(id);
-        if (waiting !== undefined) this.#departSoon(waiting);
-      }
     }
+    for (const id of checked) {
+      this.#checking.delete(id);
+      const waiting = this.#pending.get(id);
+      if (waiting !== undefined) this.#departSoon(waiting);
+    }
+    if (sent.length === 1) return { isFailed };
+    // The reply that nobody awaits any more keeps its place among the requests in flight.
+    await Promise.allSettled(sent);
+    return { isFailed: true };
   }
 
   /** The oldest that are due; those that may not depart yet are not any more. */

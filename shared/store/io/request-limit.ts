@@ -22,6 +22,8 @@ export class RequestLimit {
   /** Round trips of requests that had the way to themselves: others may have stood in line. */
   readonly #lone = new RoundTrip();
   readonly #all = new RoundTrip();
+  /** Tries that were turned away as too much, so far. */
+  throttledTries = 0;
 
   /** `inFlightMax`: the driver's. */
   constructor(runtime: Runtime, inFlightMax: number) {
@@ -42,6 +44,7 @@ export class RequestLimit {
 
   /** A try was turned away as too much, and is sent again without another turn. */
   noteThrottledTry(): void {
+    this.throttledTries += 1;
     this.#pace.note(true);
   }
 

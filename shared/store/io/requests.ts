@@ -18,6 +18,8 @@ import type { Counted, Counters } from './counters.ts';
 
 /** Deadline of one request to the provider; a write has more time for its bytes. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** A request open this long may be lost, or its reply. */
+export const LOST_AFTER_MS = 1_000;
 /** The least pace of one request's bytes, though eight requests share a slow link. */
 export const SLOW_BYTES_PER_MS = 16;
 /** A read's reply may be large, and come slowly. */
@@ -39,9 +41,15 @@ export function sendReads(
   counters.readRequests += 1;
   const send = () => driver.read(reads, { timeoutMs: READ_TIMEOUT_MS });
   return traceRequest({ kind: 'read', table, entities: reads.length, operation }, send, (entities, trace) => {
-    for (const entity of entities)
-      for (const bytes of entity?.parts.values() ?? []) trace.bytesRead += bytes.byteLength;
+    trace.bytesRead += bytesIn(entities);
   });
+}
+
+/** Bytes of all parts. */
+export function bytesIn(entities: readonly (Entity | undefined)[]): number {
+  let sum = 0;
+  for (const entity of entities) for (const bytes of entity?.parts.values() ?? []) sum += bytes.byteLength;
+  return sum;
 }
 
 /** One request, `writesMax` writes of one lane at most; never sent again (rule 2). */

@@ -8,10 +8,10 @@ import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 const NEVER = 3_600_000;
 
 /** A hedge, and requests that are answered by their number after so many ms, or fail. */
-function hedged(answersMs: readonly number[], failing: readonly number[] = []) {
+function hedged(answersMs: readonly number[], failing: readonly number[] = [], limit = { throttledTries: 0 }) {
   const runtime = new VirtualRuntime();
   const deadlines = new Deadlines(runtime, 10_000);
-  const hedge = new Hedge(deadlines, runtime);
+  const hedge = new Hedge(deadlines, runtime, limit);
   const sentMs: number[] = [];
   const send = async (): Promise<number> => {
     const number = sentMs.push(runtime.monotonicMs());
@@ -19,7 +19,7 @@ function hedged(answersMs: readonly number[], failing: readonly number[] = []) {
     if (failing.includes(number)) throw new Error(`${number} fails`);
     return number;
   };
-  return { runtime, deadlines, sentMs, ask: (bytes = 0) => hedge.ask(send, bytes) };
+  return { runtime, deadlines, sentMs, ask: (bytes = 0, came = bytes) => hedge.ask(send, bytes, () => came) };
 }
 
 test.each([
@@ -70,6 +70,23 @@ test('on a link that eight share, or that has become slow, large replies have th
   const before = sentMs.length;
   await runtime.run(ask(bytes));
   expect(sentMs.length).toBe(before + 1);
+});
+
+test('the pace of the link is that of the bytes that came, not of those that were awaited', async () => {
+  const { runtime, ask, sentMs } = hedged([100, 30_000, NEVER]);
+  const bytes = 512 * 1024;
+  await runtime.run(ask(bytes, 4 * 1024));
+  expect(await runtime.run(ask(bytes))).toBe(2);
+  expect(sentMs.length).toBe(2);
+});
+
+test('while the provider turns tries away none is asked for again', async () => {
+  const limit = { throttledTries: 3 };
+  const { runtime, ask, sentMs } = hedged([4_000, NEVER, 20], [], limit);
+  void runtime.sleep(500).then(() => (limit.throttledTries += 1));
+  expect(await runtime.run(ask())).toBe(1);
+  expect(await runtime.run(ask())).toBe(3);
+  expect(sentMs).toEqual([0, 4_000, 5_000]);
 });
 
 test('of many that are lost one is asked for again at a time', async () => {

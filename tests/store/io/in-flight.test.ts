@@ -5,6 +5,28 @@ import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
+test('a read whose reply is lost keeps its place, though it was asked for again', async () => {
+  const runtime = new VirtualRuntime();
+  const near = memoryDriver({ limits: { readsMax: 1, inFlightMax: 4 } });
+  let [sent, now, most] = [0, 0, 0];
+  const driver: Driver = {
+    ...near,
+    read: async (requests, options) => {
+      most = Math.max(most, (now += 1));
+      await runtime.sleep((sent += 1) % 2 === 0 ? 10 : 10_000);
+      now -= 1;
+      return near.read(requests, options);
+    },
+  };
+  const store = openStore({ driver, runtime });
+  const table = await runtime.run(store.table<number>('t'));
+  await runtime.run(table.put('k', 1));
+  for (let count = 0; count < 40; count += 1) expect((await runtime.run(table.get('k')))?.value).toBe(1);
+  // One table's second read is the one beyond.
+  expect(most).toBeLessThanOrEqual(5);
+  await runtime.run(store.close());
+});
+
 test('never more reads, nor more commits, are under way than the driver has connections for', async () => {
   const runtime = new VirtualRuntime();
   const near = memoryDriver({ limits: { readsMax: 1, inFlightMax: 12, lane: (id) => id } });
