@@ -89,7 +89,7 @@ class ContainerStore implements Store {
     const { inFlightMax } = options.driver.limits;
     this.#timeoutMs = timeoutMs;
     const readLimit = new RequestLimit(runtime, inFlightMax);
-    this.#driver = withRetry(options.driver, runtime, () => readLimit.noteThrottledTry());
+    this.#driver = withRetry(options.driver, runtime, (call) => readLimit.noteThrottledTry(call));
     this.#shared = {
       runtime,
       clock: new Clock(runtime),

@@ -29,7 +29,7 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
   const traffic = new Traffic(runtime, { reads: limit, writes: writeLimit, commitsWait: limits.commitsWait }, tag);
   const landedBetween: ReaderContext['landedBetween'] = (before, now) => router.landedBetween(before, now);
   const provider = { table, driver, counters };
-  const hedge = new Hedge(deadlines, runtime, limit);
+  const hedge = new Hedge(deadlines);
   const reader = new Reader({ ...provider, cache, clock, hedge, limit, runtime, traffic, landedBetween });
   const repair: Repair = (entry) => parents.repair(entry);
   const core: EngineCore = {

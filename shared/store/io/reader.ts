@@ -17,7 +17,7 @@ import type { ContainerCache } from './container-cache.ts';
 import { count, type Counters } from './counters.ts';
 import type { Hedge } from './hedge.ts';
 import { isSameVersion, isShownBy, type Observation } from './observation.ts';
-import { bytesIn, sendReads } from './requests.ts';
+import { sendReads } from './requests.ts';
 
 /** A header that keeps changing between reads of its pages is read whole after so many. */
 export const PAGE_READS_MAX = 2;
@@ -169,6 +169,7 @@ export class Reader {
 
   /** Sends the oldest reads, as many as one request takes, whole containers apart. */
   async #depart(): Promise<Reply | undefined> {
+    const { hedge, limit } = this.#context;
     this.#isDepartureCalled = false;
     const { batch, bytes } = this.#takeBatch();
     if (batch.length === 0) return undefined;
@@ -178,12 +179,13 @@ export class Reader {
     const requests = batch.map(({ id, parts }): ReadRequest => ({ id, parts }));
     const sent: ReturnType<typeof sendReads>[] = [];
     const send = () => {
-      sent.push(sendReads(this.#context, requests, batch[0]?.operation));
-      return sent.at(-1)!;
+      const reading = sendReads(this.#context, requests, batch[0]?.operation);
+      sent.push(reading);
+      return reading;
     };
     let isFailed = false;
     try {
-      const entities = await this.#context.hedge.ask(send, bytes, bytesIn);
+      const entities = await hedge.ask(send, bytes, () => limit.wasThrottled(requests));
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
     } catch (error) {
       isFailed = true;
@@ -223,10 +225,11 @@ export class Reader {
   /** Bytes that the reply will bring of it, about. */
   #bytesOf({ id, parts, latest }: Pending): number {
     const header = (latest ?? this.#context.cache.get(id))?.header;
-    const wholeBytes = header === undefined ? this.#usualBytes : pageBytesOf(header);
-    if (parts === 'all') return HEADER_BYTES + wholeBytes;
-    const pagesAsked = Math.max(0, parts.length - HEADER_PARTS.length);
-    return HEADER_BYTES + (wholeBytes * pagesAsked) / (header?.pages.length || 1);
+    if (parts === 'all') return HEADER_BYTES + (header === undefined ? this.#usualBytes : pageBytesOf(header));
+    const slots = new Set(parts.map(slotOfPart));
+    let bytes = HEADER_BYTES;
+    for (const { slot, sealedBytes } of header?.pages ?? []) if (slots.has(slot)) bytes += sealedBytes;
+    return bytes;
   }
 
   #deliver(pending: Pending, entity: Entity | undefined, seen: Moment): void {

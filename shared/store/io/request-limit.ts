@@ -22,8 +22,8 @@ export class RequestLimit {
   /** Round trips of requests that had the way to themselves: others may have stood in line. */
   readonly #lone = new RoundTrip();
   readonly #all = new RoundTrip();
-  /** Tries that were turned away as too much, so far. */
-  throttledTries = 0;
+  /** Calls of which a try was turned away as too much. */
+  readonly #throttled = new WeakSet<object>();
 
   /** `inFlightMax`: the driver's. */
   constructor(runtime: Runtime, inFlightMax: number) {
@@ -42,10 +42,15 @@ export class RequestLimit {
     return this.#all.ms || Infinity;
   }
 
-  /** A try was turned away as too much, and is sent again without another turn. */
-  noteThrottledTry(): void {
-    this.throttledTries += 1;
+  /** A try of the call was turned away as too much, and is sent again without another turn. */
+  noteThrottledTry(call: object): void {
+    this.#throttled.add(call);
     this.#pace.note(true);
+  }
+
+  /** Whether a try of the call was turned away as too much. */
+  wasThrottled(call: object): boolean {
+    return this.#throttled.has(call);
   }
 
   /** Calls `send` when a request may go out. It never rejects; undefined: nothing to send. */

@@ -41,15 +41,9 @@ export function sendReads(
   counters.readRequests += 1;
   const send = () => driver.read(reads, { timeoutMs: READ_TIMEOUT_MS });
   return traceRequest({ kind: 'read', table, entities: reads.length, operation }, send, (entities, trace) => {
-    trace.bytesRead += bytesIn(entities);
+    for (const entity of entities)
+      for (const bytes of entity?.parts.values() ?? []) trace.bytesRead += bytes.byteLength;
   });
-}
-
-/** Bytes of all parts. */
-export function bytesIn(entities: readonly (Entity | undefined)[]): number {
-  let sum = 0;
-  for (const entity of entities) for (const bytes of entity?.parts.values() ?? []) sum += bytes.byteLength;
-  return sum;
 }
 
 /** One request, `writesMax` writes of one lane at most; never sent again (rule 2). */

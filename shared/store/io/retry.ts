@@ -24,12 +24,13 @@ const DOUBLINGS_MOST = 20;
 
 /**
  * Up to 4 tries on retryable errors, more where throttled, with doubling, jittered pauses, within
- * 10 s and the call's time. `onThrottled` hears of each such try.
+ * 10 s and the call's time. `onThrottled` hears of each such try, with a read's requests.
  */
-export function withRetry(driver: Driver, runtime: Runtime, onThrottled: () => void): Driver {
+export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: object) => void): Driver {
   const retried = async <T>(
     options: DriverCallOptions,
     call: (options: DriverCallOptions) => Promise<T>,
+    named: object = options,
   ): Promise<T> => {
     const begunMs = runtime.monotonicMs();
     const dueMs = begunMs + options.timeoutMs;
@@ -41,7 +42,7 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: () => v
         if (!(error instanceof StoreError && error.retryable)) throw error;
         if (error.code === 'throttled') {
           noteEvent('throttled', undefined);
-          onThrottled();
+          onThrottled(named);
         }
         const jitter = 0.5 + (asBuffer(runtime.random(1))[0] ?? 0) / 256;
         const pauseMs = READ_PAUSE_FIRST_MS * 2 ** (tries - 1) * jitter + (error.retryAfterMs ?? 0);
@@ -53,7 +54,7 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: () => v
   };
   return {
     limits: driver.limits,
-    read: (requests, options) => retried(options, (each) => driver.read(requests, each)),
+    read: (requests, options) => retried(options, (each) => driver.read(requests, each), requests),
     list: (prefix, cursor, count, options) => retried(options, (each) => driver.list(prefix, cursor, count, each)),
     write: (writes, options) => driver.write(writes, options),
     remove: (removals, options) => driver.remove(removals, options),

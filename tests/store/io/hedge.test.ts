@@ -8,10 +8,10 @@ import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 const NEVER = 3_600_000;
 
 /** A hedge, and requests that are answered by their number after so many ms, or fail. */
-function hedged(answersMs: readonly number[], failing: readonly number[] = [], limit = { throttledTries: 0 }) {
+function hedged(answersMs: readonly number[], failing: readonly number[] = [], isThrottled = () => false) {
   const runtime = new VirtualRuntime();
   const deadlines = new Deadlines(runtime, 10_000);
-  const hedge = new Hedge(deadlines, runtime, limit);
+  const hedge = new Hedge(deadlines);
   const sentMs: number[] = [];
   const send = async (): Promise<number> => {
     const number = sentMs.push(runtime.monotonicMs());
@@ -19,7 +19,7 @@ function hedged(answersMs: readonly number[], failing: readonly number[] = [], l
     if (failing.includes(number)) throw new Error(`${number} fails`);
     return number;
   };
-  return { runtime, deadlines, sentMs, ask: (bytes = 0, came = bytes) => hedge.ask(send, bytes, () => came) };
+  return { runtime, deadlines, sentMs, ask: (bytes = 0) => hedge.ask(send, bytes, isThrottled) };
 }
 
 test.each([
@@ -50,41 +50,12 @@ test('a large reply is given the time of a slow link', async () => {
   expect(sentMs.length).toBe(1);
 });
 
-test('a large reply that is lost is asked for again sooner once others have shown the pace of the link', async () => {
-  const { runtime, ask, sentMs } = hedged([100, NEVER, 100]);
-  const bytes = 512 * 1024;
-  await runtime.run(ask(bytes));
-  expect(await runtime.run(ask(bytes))).toBe(3);
-  // A second, and eight times what the first one took.
-  expect(sentMs).toEqual([0, 100, 1_900]);
-});
-
-test('on a link that eight share, or that has become slow, large replies have their time again', async () => {
-  const slow = Array.from({ length: 120 }, () => 30_000);
-  const { runtime, ask, sentMs } = hedged([4_000, 32_000, 100, ...slow]);
-  const bytes = 512 * 1024;
-  await runtime.run(ask(bytes));
-  await runtime.run(ask(bytes));
-  expect(sentMs.length).toBe(2);
-  for (let again = 0; again < 40; again += 1) await runtime.run(ask(bytes));
-  const before = sentMs.length;
-  await runtime.run(ask(bytes));
-  expect(sentMs.length).toBe(before + 1);
-});
-
-test('the pace of the link is that of the bytes that came, not of those that were awaited', async () => {
-  const { runtime, ask, sentMs } = hedged([100, 30_000, NEVER]);
-  const bytes = 512 * 1024;
-  await runtime.run(ask(bytes, 4 * 1024));
-  expect(await runtime.run(ask(bytes))).toBe(2);
-  expect(sentMs.length).toBe(2);
-});
-
-test('while the provider turns tries away none is asked for again', async () => {
-  const limit = { throttledTries: 3 };
-  const { runtime, ask, sentMs } = hedged([4_000, NEVER, 20], [], limit);
-  void runtime.sleep(500).then(() => (limit.throttledTries += 1));
+test('one that waits as the provider told it is not asked for again', async () => {
+  let isThrottled = false;
+  const { runtime, ask, sentMs } = hedged([4_000, NEVER, 20], [], () => isThrottled);
+  void runtime.sleep(500).then(() => (isThrottled = true));
   expect(await runtime.run(ask())).toBe(1);
+  isThrottled = false;
   expect(await runtime.run(ask())).toBe(3);
   expect(sentMs).toEqual([0, 4_000, 5_000]);
 });

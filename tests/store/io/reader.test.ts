@@ -1,11 +1,15 @@
 // The parts that a read asks for, and when it departs.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
+import { StoreError } from '../../../shared/store/contract/errors.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { RequestLimit } from '../../../shared/store/io/request-limit.ts';
 import { engineOn } from '../engine/engine-on.ts';
 import { leavesOf } from '../rules/structure.ts';
 import { opened, twoProcesses } from '../rules/table-steps.ts';
-import { key, World } from '../rules/world.ts';
+import { key, text, World } from '../rules/world.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 /** Reads that a store sends at a time before it knows more. */
 const IN_FLIGHT_FIRST = 8;
@@ -99,6 +103,42 @@ test('a get whose read is not answered has its record from a second one', async 
   const begunMs = world.runtime.monotonicMs();
   expect((await world.run(table.get(key(1))))?.value).toBe('one');
   expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(1_500);
+});
+
+test('a read of pages is asked again after the time of those that are there, not of each place', async () => {
+  const world = new World({ limits: {} });
+  const { a, tableA, tableB } = await twoProcesses(world);
+  const items = Array.from({ length: 300 }, (_, number) => ({ key: key(number), value: text(number, 1_000) }));
+  await world.run(tableA.putMany(items));
+  await world.run(tableB.put(key(7), 'of another'));
+  let lost = 0;
+  a.rule((call) =>
+    call.kind === 'read' && (lost += 1) === 1 ? world.runtime.sleep(3_600_000).then(() => undefined) : undefined,
+  );
+  const begunMs = world.runtime.monotonicMs();
+  await world.run(tableA.put(key(8), 'new'));
+  expect(lost).toBeGreaterThan(1);
+  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(3_000);
+});
+
+test('a read that waits as the provider told it is not sent beside', async () => {
+  const runtime = new VirtualRuntime();
+  const near = memoryDriver();
+  let [reads, isThrottling] = [0, false];
+  const driver: Driver = {
+    ...near,
+    read: (requests, options) => {
+      reads += 1;
+      if (isThrottling && reads < 4) throw new StoreError('throttled', 'said by a test', { retryAfterMs: 2_000 });
+      return near.read(requests, options);
+    },
+  };
+  const store = openStore({ driver, runtime });
+  const table = await runtime.run(store.table<number>('t'));
+  await runtime.run(table.put('k', 1));
+  [reads, isThrottling] = [0, true];
+  expect((await runtime.run(table.get('k')))?.value).toBe(1);
+  expect([reads, table.stats().readRequests]).toEqual([4, 1]);
 });
 
 /** 16 leaves, a request each; as many checks are held as may be in flight at first. */
