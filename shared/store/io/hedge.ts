@@ -13,8 +13,8 @@ export class Hedge {
   }
 
   /**
-   * Calls `send`, once more if that takes long for about so many bytes and `isThrottled` does not
-   * say that it waits as the provider told it. The first reply.
+   * Calls `send`, once more if that takes long for about so many bytes, unless it was throttled and
+   * waits. The first reply.
    */
   async ask<T>(send: () => Promise<T>, bytes: number, isThrottled: () => boolean): Promise<T> {
     const first = send();

@@ -24,7 +24,7 @@ const DOUBLINGS_MOST = 20;
 
 /**
  * Up to 4 tries on retryable errors, more where throttled, with doubling, jittered pauses, within
- * 10 s and the call's time. `onThrottled` hears of each such try, with a read's requests.
+ * 10 s and the call's time. `onThrottled` hears of each such try, by its requests.
  */
 export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: object) => void): Driver {
   const retried = async <T>(
