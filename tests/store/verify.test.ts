@@ -5,7 +5,7 @@ import { partName } from '../support/ids.ts';
 import { encodeHeader } from '../../shared/store/format/header.ts';
 import type { EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import { levelsOf, storedIds } from './rules/structure.ts';
-import { change, damage, flipped, key, text, World } from './rules/world.ts';
+import { change, damage, flipped, isReadOf, key, text, World } from './rules/world.ts';
 
 const ROOT = 't!t!' as EntityId;
 const COUNT = 300;
@@ -167,6 +167,26 @@ test('containers of an incarnation that nobody dropped are foreign: the root was
 test('a table that does not exist is not found', async () => {
   const world = new World();
   await expect(world.run(world.process().store.verify('none'))).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('leaves that merge behind the walk are no finding, and records that expire meanwhile count', async () => {
+  const world = new World();
+  const writer = world.process();
+  const table = await world.run(writer.store.table<string>('t', { order: 'key', ttlMs: 30_000 }));
+  await world.run(table.putMany(KEYS.map((name) => ({ key: name, value: text(name) }))));
+  await world.run(table.deleteMany(KEYS.filter((_, index) => index % 4 > 0)));
+  const { right } = middleLeaf(world);
+  const leaves = () => levelsOf(world.state, 't').at(-1)!.nodes.length;
+  const before = leaves();
+  const verifier = world.process();
+  verifier.once(isReadOf(right.id), async () => {
+    await writer.store.vacuum('t', { quietMs: 0 });
+    await world.runtime.sleep(30_000);
+    return undefined;
+  });
+  const report = await world.run(verifier.store.verify('t'));
+  expect(report).toMatchObject({ findings: [], records: COUNT / 4 });
+  expect(leaves()).toBeLessThan(before / 2);
 });
 
 test.each([1, 2])('seed %i: nothing is found while others put, delete, split and merge', async (seed) => {

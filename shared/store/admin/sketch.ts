@@ -40,6 +40,11 @@ export class Sketch {
     this.most = Math.max(this.most, header.nextNumber, header.commitCount);
   }
 
+  /** A linked one that was merged, or is read again. */
+  gone(id: EntityId): void {
+    this.linked.delete(id);
+  }
+
   /** One that is missing, emptied or without a readable header; `level` undefined if unlinked. */
   lost(id: EntityId, at: Position, level: number | undefined): void {
     if (level !== undefined) this.linked.set(id, lostNode(id, level, at));

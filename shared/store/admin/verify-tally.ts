@@ -1,18 +1,27 @@
 // Sums up one verification: what it counted and what it found. It reads nothing.
 import type { Fault, Stretch } from '../container/check.ts';
-import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { pageBytesOf } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { VerifyOptions } from '../contract/options.ts';
 import type { Finding, FindingKind, LevelReport, VerifyReport } from '../contract/verify.ts';
 import { asBuffer } from '../format/bytes.ts';
-import { encodeHeader } from '../format/header.ts';
-import type { Position } from '../format/position.ts';
+import { encodeHeader, type Header } from '../format/header.ts';
+import { HASH_BYTES, type Position } from '../format/position.ts';
 
 /** Findings that a report keeps. */
 const FINDINGS_KEPT = 1_000;
-const HASH_BYTES = 8;
 
 type Reported = Stretch & Pick<Finding, 'message'> & Partial<Pick<Fault, 'slot' | 'key'>>;
+
+/** One container's part of a report. */
+export interface Counts extends Omit<LevelReport, 'containers'> {
+  readonly records: number;
+}
+
+export function countsOf(header: Header, records: number): Counts {
+  const bytes = pageBytesOf(header) + encodeHeader(header).length;
+  return { level: header.level, pages: header.pages.length, bytes, records };
+}
 
 export class VerifyTally {
   readonly #onFinding: VerifyOptions['onFinding'];
@@ -31,15 +40,17 @@ export class VerifyTally {
     this.#onFinding = onFinding;
   }
 
-  /** Counts a container and its records; with `sign` -1 takes its count back. */
-  count({ header }: Snapshot, records: number, sign: 1 | -1): void {
-    const { level, pages, createdAtMs } = header;
+  /** Counts a container; with `sign` -1 takes its count back. */
+  count({ level, pages, bytes, records }: Counts, sign: 1 | -1): void {
     const own = this.#levels.get(level) ?? { level, containers: 0, pages: 0, bytes: 0 };
     own.containers += sign;
-    own.pages += sign * pages.length;
-    own.bytes += sign * (pageBytesOf(header) + encodeHeader(header).length);
+    own.pages += sign * pages;
+    own.bytes += sign * bytes;
     this.#levels.set(level, own);
     this.#records += sign * records;
+  }
+
+  created(createdAtMs: number): void {
     const [oldestMs = createdAtMs, newestMs = createdAtMs] = this.#created;
     this.#created.splice(0, 2, Math.min(oldestMs, createdAtMs), Math.max(newestMs, createdAtMs));
   }

@@ -7,7 +7,7 @@ import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { VerifyReport } from '../contract/verify.ts';
 import type { Engine } from '../engine/engine.ts';
-import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
+import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
@@ -15,7 +15,7 @@ import { listIds } from '../io/requests.ts';
 import { wasDropped } from './lifecycle.ts';
 import { readStored } from './remains.ts';
 import type { Sketch } from './sketch.ts';
-import { VerifyTally } from './verify-tally.ts';
+import { type Counts, countsOf, VerifyTally } from './verify-tally.ts';
 
 /** Nodes read ahead of the walk, where the branches above name them. */
 const READ_AHEAD = 16;
@@ -29,12 +29,18 @@ interface Named {
   readonly low: Position;
 }
 
-/** The next node of a walk: the right neighbour of `left`, or one that a branch names. */
+/** The next node of a walk: linked by the one before, or named by a branch. */
 interface Step {
   readonly id: EntityId;
-  readonly left: Snapshot | undefined;
+  readonly isLinked: boolean;
   /** The walk has come to here. */
   readonly at: Position;
+}
+
+/** A node that the walk of its level came by. */
+interface Met extends Counts {
+  readonly id: EntityId;
+  readonly right: Id64 | undefined;
 }
 
 const EVERYTHING: Stretch = { from: EMPTY_BYTES, to: undefined };
@@ -62,10 +68,13 @@ class Verification {
   readonly #named = new Set<EntityId>();
   readonly #ahead = new Map<EntityId, Promise<Seen>>();
   readonly #tally: VerifyTally;
+  /** Records that expire later count, in every reading of their leaf. */
+  readonly #begunMs: number;
 
   constructor(context: VerifyContext) {
     this.#context = context;
     this.#engine = context.engine;
+    this.#begunMs = context.engine.runtime.wallMs();
     this.#tally = new VerifyTally(context.onFinding);
   }
 
@@ -86,7 +95,7 @@ class Verification {
     const { level, order } = root.header;
     this.#tally.isHashed = order === 'hash';
     this.#visited.add(root.id);
-    this.#count(root, 1);
+    this.#count(root);
     let children = this.#childrenKnown(root);
     for (let below = level - 1; below >= 0; below -= 1) children = await this.#walkLevel(below, children);
   }
@@ -94,26 +103,28 @@ class Verification {
   /** Walks one level along its links; where they break off it goes on at the next child. */
   async #walkLevel(level: number, nodes: readonly Named[]): Promise<Named[]> {
     const children: Named[] = [];
+    let linked: Met[] = [];
     let step = stepTo(nodes[0], undefined);
     while (step !== undefined) {
-      const { id, left, at } = step;
+      const { id, isLinked, at } = step;
       this.#readAhead(nodes, at);
       const seen = this.#visited.has(id) ? 'visited' : await this.#take(id);
-      const merged = left && isGone(seen) ? await this.#nowLinking(left) : undefined;
+      const merged = isGone(seen) ? await this.#nowInstead(linked) : undefined;
       if (merged !== undefined) {
         step = this.#stepAfter(merged);
         continue;
       }
       this.#visited.add(id);
       if (isNode(seen) && seen.header.state !== 'merged') {
-        this.#checkPlace(seen, level, left && at);
-        this.#count(seen, 1);
+        this.#checkPlace(seen, level, isLinked ? at : undefined);
+        linked.push(this.#count(seen));
         children.push(...this.#childrenKnown(seen));
         step = this.#stepAfter(seen);
       } else {
         // A stale entry may name a node to the left of the break.
         const next = nodes.find((node) => compareBytes(node.low, at) > 0 && !this.#visited.has(node.id));
         this.#lost(seen, id, { from: at, to: next?.low }, level);
+        linked = [];
         step = stepTo(next, next?.low);
       }
     }
@@ -124,7 +135,7 @@ class Verification {
   #stepAfter(left: Snapshot): Step | undefined {
     const { incarnation, right, high } = left.header;
     if (right === undefined || high === undefined) return undefined;
-    return { id: nodeId(this.#engine.table, incarnation, right), left, at: high };
+    return { id: nodeId(this.#engine.table, incarnation, right), isLinked: true, at: high };
   }
 
   /** The children that the readable pages of a branch name; none of a leaf. */
@@ -142,13 +153,23 @@ class Verification {
     });
   }
 
-  /** The left neighbour, if it links another node by now: it took in the one that is gone. */
-  async #nowLinking(left: Snapshot): Promise<Snapshot | undefined> {
-    const again = await this.#read(left.id);
-    if (!isNode(again) || again.header.right === left.header.right) return undefined;
-    this.#count(left, -1);
-    this.#count(again, 1);
-    return again;
+  /**
+   * The last node of these links that is there still, if it links another by now: it took in those
+   * that are gone. Takes their counts back.
+   */
+  async #nowInstead(linked: Met[]): Promise<Snapshot | undefined> {
+    for (const [index, met] of [...linked.entries()].toReversed()) {
+      const now = await this.#read(met.id);
+      if (isGone(now)) continue;
+      if (!isNode(now) || now.header.right === met.right) return undefined;
+      for (const replaced of linked.splice(index)) {
+        this.#tally.count(replaced, -1);
+        this.#context.watch?.gone(replaced.id);
+      }
+      linked.push(this.#count(now));
+      return now;
+    }
+    return undefined;
   }
 
   /** The node, read ahead or now. A read ahead that shows it gone is repeated: it may be newer. */
@@ -189,12 +210,15 @@ class Verification {
     if (to !== undefined && compareBytes(from, to) >= 0) wrong('the container ends before it begins');
   }
 
-  /** Counts a container and reports its faults; with `sign` -1 takes its count back. */
-  #count(snapshot: Snapshot, sign: 1 | -1): void {
-    const { table, runtime } = this.#engine;
-    if (sign === 1) this.#reportFaults(snapshot, true);
-    const records = snapshot.header.level > 0 ? 0 : recordsIn(snapshot, table, runtime.wallMs());
-    this.#tally.count(snapshot, records, sign);
+  /** Counts a container and reports its faults. */
+  #count(snapshot: Snapshot): Met {
+    this.#reportFaults(snapshot, true);
+    const { id, header } = snapshot;
+    const records = header.level > 0 ? 0 : recordsIn(snapshot, this.#engine.table, this.#begunMs);
+    const counts = countsOf(header, records);
+    this.#tally.count(counts, 1);
+    this.#tally.created(header.createdAtMs);
+    return { id, right: header.right, ...counts };
   }
 
   #reportFaults(snapshot: Snapshot, isLinked: boolean): void {
@@ -238,7 +262,7 @@ class Verification {
 }
 
 function stepTo(node: Named | undefined, at: Position = EMPTY_BYTES): Step | undefined {
-  return node && { id: node.id, left: undefined, at };
+  return node && { id: node.id, isLinked: false, at };
 }
 
 function isNode(seen: Seen): seen is Snapshot {
