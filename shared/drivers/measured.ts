@@ -1,12 +1,5 @@
 // Counts calls, entities and bytes around a driver. Counters only grow. It knows no prices.
-import {
-  type Driver,
-  type Entity,
-  partBytes,
-  type RemoveOutcome,
-  type Write,
-  type WriteOutcome,
-} from '../store/contract/driver.ts';
+import { type Driver, partBytes, type RemoveOutcome, type Write, type WriteOutcome } from '../store/contract/driver.ts';
 import { StoreError } from '../store/contract/errors.ts';
 
 /** Calls are counted when made, everything else when the reply is there. */
@@ -19,27 +12,21 @@ const ZERO = {
   listCalls: 0,
   /** Entities asked for, found or not. */
   entitiesAsked: 0,
-  entitiesFound: 0,
   /** Writes handed over, by kind. */
   inserts: 0,
   patches: 0,
   replaces: 0,
   removals: 0,
-  /** Writes answered `written` and removals answered `removed`. */
+  /** Writes answered `written`. */
   entitiesWritten: 0,
-  entitiesRemoved: 0,
-  idsListed: 0,
   /** Bytes of parts, without names and transport. */
   bytesRead: 0,
   bytesWritten: 0,
   /** Outcomes of writes and removals, one for each entity. */
   refusedCondition: 0,
-  refusedOther: 0,
   unknown: 0,
   /** The part of `unknown` that was answered `throttled`, and reads and lists that rejected so. */
   throttled: 0,
-  /** Reads and lists that rejected. */
-  failedReads: 0,
 };
 
 export function measured(driver: Driver): { readonly driver: Driver; readonly counters: DriverCounters } {
@@ -52,7 +39,8 @@ export function measured(driver: Driver): { readonly driver: Driver; readonly co
         counters.readCalls += 1;
         counters.entitiesAsked += requests.length;
         const answers = await counted(counters, driver.read(requests, options));
-        for (const entity of answers) countFound(counters, entity);
+        for (const entity of answers)
+          for (const bytes of entity?.parts.values() ?? []) counters.bytesRead += bytes.byteLength;
         return answers;
       },
       async write(writes, options) {
@@ -71,9 +59,7 @@ export function measured(driver: Driver): { readonly driver: Driver; readonly co
       },
       async list(prefix, cursor, count, options) {
         counters.listCalls += 1;
-        const page = await counted(counters, driver.list(prefix, cursor, count, options));
-        counters.idsListed += page.ids.length;
-        return page;
+        return counted(counters, driver.list(prefix, cursor, count, options));
       },
       close: () => driver.close(),
     },
@@ -84,16 +70,9 @@ async function counted<T>(counters: DriverCounters, answer: Promise<T>): Promise
   try {
     return await answer;
   } catch (error) {
-    counters.failedReads += 1;
     if (error instanceof StoreError && error.code === 'throttled') counters.throttled += 1;
     throw error;
   }
-}
-
-function countFound(counters: DriverCounters, entity: Entity | undefined): void {
-  if (entity === undefined) return;
-  counters.entitiesFound += 1;
-  for (const bytes of entity.parts.values()) counters.bytesRead += bytes.byteLength;
 }
 
 function countWrite(counters: DriverCounters, write: Write): void {
@@ -105,9 +84,7 @@ function countWrite(counters: DriverCounters, write: Write): void {
 
 function countOutcome(counters: DriverCounters, outcome: WriteOutcome | RemoveOutcome): void {
   if (outcome.kind === 'written') counters.entitiesWritten += 1;
-  else if (outcome.kind === 'removed') counters.entitiesRemoved += 1;
-  else if (outcome.kind === 'unknown') counters.unknown += 1;
-  else if (outcome.reason === 'condition') counters.refusedCondition += 1;
-  else counters.refusedOther += 1;
+  if (outcome.kind === 'unknown') counters.unknown += 1;
+  if (outcome.kind === 'refused' && outcome.reason === 'condition') counters.refusedCondition += 1;
   if (outcome.kind === 'unknown' && outcome.reason === 'throttled') counters.throttled += 1;
 }

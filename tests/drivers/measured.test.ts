@@ -17,8 +17,8 @@ test('calls, entities and bytes are counted both ways', async () => {
   );
   await driver.list('', undefined, 10, CALL);
   expect(counters).toMatchObject({ writeCalls: 1, inserts: 2, entitiesWritten: 2, bytesWritten: 9 });
-  expect(counters).toMatchObject({ readCalls: 1, entitiesAsked: 3, entitiesFound: 2, bytesRead: 9 });
-  expect(counters).toMatchObject({ listCalls: 1, idsListed: 2 });
+  expect(counters).toMatchObject({ readCalls: 1, entitiesAsked: 3, bytesRead: 9 });
+  expect(counters).toMatchObject({ listCalls: 1 });
 });
 
 test('refusals, unknowns and throttles are told apart', async () => {
@@ -29,5 +29,5 @@ test('refusals, unknowns and throttles are told apart', async () => {
   throttle = true;
   await driver.write([insert(entityId('a'), [part('h', 'x')])], CALL);
   await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'throttled' });
-  expect(counters).toMatchObject({ refusedCondition: 1, unknown: 1, throttled: 2, failedReads: 1 });
+  expect(counters).toMatchObject({ refusedCondition: 1, unknown: 1, throttled: 2 });
 });

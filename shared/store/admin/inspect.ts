@@ -5,6 +5,7 @@ import type { Entity, EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from '../contract/inspect.ts';
 import type { Engine } from '../engine/engine.ts';
+import { COMPRESSIONS } from '../format/compression.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
 import { nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -14,8 +15,6 @@ import { isExpired, isTombstone } from '../format/record.ts';
 import { STRIPPED_KEPT_MS } from './orphans.ts';
 import { readStored } from './remains.ts';
 import { shown } from './verify-tally.ts';
-
-const COMPRESSIONS = ['none', 'deflate', 'zstd'] as const;
 
 /** Throws `not_found` for a missing table, `invalid` for a missing or foreign container. */
 export async function inspectContainer(engine: Engine, options: InspectOptions): Promise<ContainerInfo> {

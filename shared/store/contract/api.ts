@@ -82,7 +82,7 @@ export interface Store extends AsyncDisposable {
   drop(name: string, options?: CallOptions): Promise<boolean>;
   /**
    * Removes containers that interrupted splits and drops left behind, then purges and merges quiet
-   * containers. Safe beside any other call. Cost: four reads a container, some eight requests a
+   * containers. Safe beside any other call. Cost: four reads a container, some seven requests a
    * merge.
    *
    * @example

@@ -1,6 +1,6 @@
 /** Counters that only grow, unless they say "now" or "in use". */
 export interface TableStats {
-  /** Requests sent to the provider: reads, writes, removals and lists. */
+  /** Requests sent to the provider: reads and writes. Calls on whole tables do not count here. */
   readonly requests: number;
   readonly readRequests: number;
   readonly writeRequests: number;

@@ -1,7 +1,7 @@
 // The search to the left (rule 28): a leaf that is not live lost its content to its left. A leaf
 // strictly below is looked for in branches read anew, and links lead on, past every cache. The
 // leftmost leaf always lives, so the search ends.
-import { childBelow, childFor } from '../container/branch.ts';
+import { childBelow, childFor, type RoutingEntry } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
@@ -26,12 +26,6 @@ export interface FoundLeft {
   readonly live: Snapshot;
   /** A retired leaf, to which links lead from `live`, directly or by retired leaves alone. */
   readonly retired: Snapshot | undefined;
-}
-
-/** A leaf, by an entry that begins where it says or, after merges, to the right of it. */
-interface Start {
-  readonly low: Position;
-  readonly child: Id64;
 }
 
 export class LeftSearch {
@@ -68,8 +62,11 @@ export class LeftSearch {
     throw new StoreError('unavailable', 'containers merge faster than the key can be found: try again', { table });
   }
 
-  /** The last leaf but `skipped` named below the bound by fresh branches, or the first. */
-  async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<Start | undefined> {
+  /**
+   * The last leaf but `skipped` named below the bound by fresh branches, or the first. After merges
+   * an entry may begin to the right of its leaf.
+   */
+  async #entryBelow(bound: Position, incarnation: Id64, skipped: number): Promise<RoutingEntry | undefined> {
     const { reader, table } = this.#context;
     let branch = await this.#root.get(true);
     let hasMissed = false;

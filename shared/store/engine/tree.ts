@@ -97,22 +97,16 @@ export class Tree {
   }
 
   /**
-   * The node of `level` that owns `position`, as `look` sees it. Walks right, searches to the left,
-   * restarts, repairs. A leaf may be retired: its content counts until it is absorbed (rule 28).
-   * Throws if the tree has no such level.
+   * The leaf that owns `position`, as `look` sees it. Walks right, searches to the left, restarts,
+   * repairs. It may be retired: its content counts until it is absorbed (rule 28).
    */
-  async find(position: Position, level: number, look: Look): Promise<Snapshot> {
-    return this.visit(await this.#routeTo(position, level), position, level, look);
+  async find(position: Position, look: Look): Promise<Snapshot> {
+    const found = await this.#seek(await this.#routeTo(position, 0), position, 0, look);
+    // Every tree has leaves.
+    return found!;
   }
 
-  /** As `find`, from a node that a route or link gave. */
-  async visit(from: Route, position: Position, level: number, look: Look): Promise<Snapshot> {
-    const found = await this.#seek(from, position, level, look);
-    if (found === undefined) throw new RangeError(`the tree has no level ${level}`);
-    return found;
-  }
-
-  /** As `visit`; undefined if the table was created again, without such a level. */
+  /** As `find`, for a level; undefined if the table was created again, without it. */
   async #seek(from: Route, position: Position, level: number, look: Look): Promise<Snapshot | undefined> {
     const { table } = this.#context;
     let at = from;

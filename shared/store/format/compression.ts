@@ -3,16 +3,17 @@ import { inflateRawSync } from 'node:zlib';
 import type { Compressed, Compression } from '../contract/runtime.ts';
 import { zstdCompressed, zstdExpanded } from './zstd.ts';
 
-/** The tags of FORMAT.md. Nothing writes deflate. */
-const COMPRESSION_TAGS = { none: 0, deflate: 1, zstd: 2 } as const;
+/** By the tags of FORMAT.md. Nothing writes deflate. */
+export const COMPRESSIONS = ['none', 'deflate', 'zstd'] as const;
+const [NONE, DEFLATE, ZSTD] = [0, 1, 2];
 
 /** Returns the bytes themselves where compression saves nothing; else valid until the next call. */
 export function compress(raw: Uint8Array, compression: Compression): Compressed {
   if (compression === 'zstd') {
     const bytes = zstdCompressed(raw);
-    if (bytes.length < raw.length) return { tag: COMPRESSION_TAGS.zstd, bytes };
+    if (bytes.length < raw.length) return { tag: ZSTD, bytes };
   }
-  return { tag: COMPRESSION_TAGS.none, bytes: raw };
+  return { tag: NONE, bytes: raw };
 }
 
 /** Expands to `rawBytes` bytes of own memory. Throws a RangeError for another size. */
@@ -26,8 +27,8 @@ export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Ui
 }
 
 function expand(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
-  if (tag === COMPRESSION_TAGS.none) return bytes;
-  if (tag === COMPRESSION_TAGS.zstd) return zstdExpanded(bytes, rawBytes);
-  if (tag === COMPRESSION_TAGS.deflate) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, rawBytes) });
+  if (tag === NONE) return bytes;
+  if (tag === ZSTD) return zstdExpanded(bytes, rawBytes);
+  if (tag === DEFLATE) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, rawBytes) });
   throw new RangeError(`unknown compression ${tag}`);
 }

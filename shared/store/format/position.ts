@@ -80,6 +80,10 @@ export function beforeBound(position: Position, high: UpperBound): boolean {
   return high === undefined || compareBytes(position, high) < 0;
 }
 
+export function isSameBound(a: UpperBound, b: UpperBound): boolean {
+  return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
+}
+
 /** The shortest position above `left`, up to `right`. Keeps page tables and branches small. */
 export function separatorBetween(left: Position, right: Position): Position {
   return Buffer.from(right.subarray(0, sharedPrefix(left, right) + 1));

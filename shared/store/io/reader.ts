@@ -1,23 +1,23 @@
 // Reads containers. Waiting reads of one share a read, of several a batch. None joins a request
 // that was sent already: its reply may be older than the caller (rule 19).
 import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '../container/snapshot.ts';
-import type { Driver, Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
+import type { Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
-import { compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
+import { id64, ID64_BYTES } from '../format/bytes.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
-import type { UpperBound } from '../format/position.ts';
+import { isSameBound } from '../format/position.ts';
 import { currentOperation } from '../system/tracing.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { RequestLimit, Reply } from './request-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
-import { count, type Counters } from './counters.ts';
+import { count } from './counters.ts';
 import type { Hedge } from './hedge.ts';
 import { isSameVersion, isShownBy, type Observation } from './observation.ts';
-import { sendReads } from './requests.ts';
+import { type Provider, sendReads } from './requests.ts';
 
 /** A header that keeps changing between reads of its pages is read whole after so many. */
 export const PAGE_READS_MAX = 2;
@@ -45,15 +45,12 @@ interface Pending {
   readonly reply: PromiseWithResolvers<Observation | undefined>;
 }
 
-export interface ReaderContext {
-  readonly table: string;
-  readonly driver: Driver;
+export interface ReaderContext extends Provider {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Pick<Runtime, 'watch'>;
   readonly hedge: Hedge;
   readonly limit: RequestLimit;
-  readonly counters: Counters;
   readonly traffic: Traffic;
   /** Own open attempts among the commits that `now` counts beyond `before`. */
   readonly landedBetween: (before: Snapshot, now: Header) => number;
@@ -288,8 +285,4 @@ function isCheck({ parts }: Pending): boolean {
 
 function isForAll({ parts }: Pending): boolean {
   return parts === 'all';
-}
-
-function isSameBound(one: UpperBound, other: UpperBound): boolean {
-  return one === other || (one !== undefined && other !== undefined && compareBytes(one, other) === 0);
 }

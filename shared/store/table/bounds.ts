@@ -2,7 +2,7 @@
 import type { Order, ScanOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import { encodeKey, endOfPrefix, type Position, successor, type UpperBound } from '../format/position.ts';
+import { encodeKey, endOfPrefix, isSameBound, type Position, successor, type UpperBound } from '../format/position.ts';
 import { decodeCursor, type ScanState } from './cursor.ts';
 
 /** The positions to give, and the incarnation if a cursor names one. */
@@ -54,10 +54,6 @@ function endOf({ prefix, to, through }: ScanOptions, low: Position, table: strin
 function isWithin({ from: position, end, isReverse }: ScanState, low: Position, high: UpperBound): boolean {
   if (!isReverse) return compareBytes(low, position) <= 0 && isSameBound(end, high);
   return isSameBound(low, position) && (high === undefined || (end !== undefined && compareBytes(end, high) <= 0));
-}
-
-function isSameBound(a: UpperBound, b: UpperBound): boolean {
-  return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
 }
 
 /** An empty bound is the start of the table. */

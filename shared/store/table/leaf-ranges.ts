@@ -63,7 +63,7 @@ export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep
 /** Counts the records of a range in its first leaf, by its page table where that tells. */
 export async function countFirstLeaf({ engine, order }: TableContext, range: Range): Promise<Step> {
   const { runtime, table, tree, turns } = engine;
-  const leaf = await tree.find(range.from, 0, (id) => lookToCount(engine, id, range));
+  const leaf = await tree.find(range.from, (id) => lookToCount(engine, id, range));
   const { header } = leaf;
   if (header.order !== order) throw orderChanged(table);
   if (turns.isLong) await turns.pause();

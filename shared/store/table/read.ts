@@ -98,7 +98,7 @@ export class RecordReader<V> {
         // Groups are in order of position: if one key went astray, the next ones mostly did too.
         if (owner === undefined || !owns(owner, wanted.position)) {
           const request = requestFor(group.slice(count), call);
-          owner = await engine.tree.find(wanted.position, 0, (at) => lookForRecords(engine, at, request));
+          owner = await engine.tree.find(wanted.position, (at) => lookForRecords(engine, at, request));
         }
         if (owner.header.order !== order) throw orderChanged(engine.table);
         outcomes[wanted.index] = this.#outcomeIn(owner, wanted, call);

@@ -153,7 +153,7 @@ export class TableScan<T> implements AsyncIterable<T> {
   async #leafAt(position: Position): Promise<Snapshot> {
     const { deadlines, engine } = this.#context;
     const deadline = deadlines.begin(this.#options);
-    const read = (at: Position): Promise<Snapshot> => engine.tree.find(at, 0, (id) => lookAtWhole(engine, id));
+    const read = (at: Position): Promise<Snapshot> => engine.tree.find(at, (id) => lookAtWhole(engine, id));
     const name = asName(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
