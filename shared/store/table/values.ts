@@ -89,7 +89,10 @@ export function encode(codec: EncodedValue['codec'], value: unknown): EncodedVal
   return { codec, bytes: encodeValue(codec, value, NOWHERE).bytes };
 }
 
-/** The value that was encoded. Throws a StoreError `corrupt` if the bytes are not of this codec. */
+/**
+ * The value that was encoded. Throws a StoreError: `corrupt` if the bytes are not of this codec,
+ * `too_large` above 512 KiB.
+ */
 export function decode({ codec, bytes }: EncodedValue): unknown {
   return decodeValue(codec, encodeValue('encoded', { codec, bytes }, NOWHERE), NOWHERE);
 }

@@ -12,7 +12,7 @@ const STREAMS_MAX = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Without a byte for this long a ping looks for a path. */
-const SILENCE_MS = 2_000;
+const PING_AFTER_MS = 2_000;
 const PING_TIMEOUT_MS = 3_000;
 /** Google bore a ping per 30 s, not per 10 s (github.com/googleapis/java-bigtable/pull/528). */
 const PING_INTERVAL_MS = 30_000;
@@ -132,7 +132,7 @@ export class Session implements StreamListener {
       return this.#expire(nowMs, this.#openedMs + CONNECT_TIMEOUT_MS, 'it did not open in time');
     if (this.#calls.size === 0 || this.#http2.destroyed) return Infinity;
     if (this.#pingMs >= this.#heardMs) return this.#checkPing(nowMs);
-    const dueMs = Math.max(this.#heardMs + SILENCE_MS, this.#pingMs + PING_INTERVAL_MS);
+    const dueMs = Math.max(this.#heardMs + PING_AFTER_MS, this.#pingMs + PING_INTERVAL_MS);
     return nowMs < dueMs ? dueMs : this.#ping(nowMs);
   }
 
