@@ -45,7 +45,7 @@ export class EndpointError extends Error {}
 /** One cloud's functions. */
 export type CloudEndpoint = z.infer<typeof endpointsSchema>['endpoints'][number];
 type GcpEndpoint = z.infer<typeof gcpEndpoint>;
-type AzureEndpoint = z.infer<typeof azureEndpoint>;
+export type AzureEndpoint = z.infer<typeof azureEndpoint>;
 
 export type KeyRole = 'read' | 'write' | 'admin' | 'compare';
 
@@ -81,6 +81,11 @@ export async function appKeysOf(endpoint: CloudEndpoint, role: KeyRole, ask: Ask
   return text.split(',').map((one) => one.trim());
 }
 
+/** The options by which az finds an app. */
+export function placeOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string[] {
+  return ['--subscription', subscription, '--resource-group', resourceGroup, '--name', app];
+}
+
 async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Promise<Record<string, string>> {
   if (endpoint.cloud === 'gcp') {
     // A header of its own: Authorization holds the app key.
@@ -88,7 +93,7 @@ async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Prom
   }
   const app = endpoint.apps[name];
   if (app === undefined) throw new EndpointError(`${name} is not deployed on azure`);
-  const place = ['--subscription', endpoint.subscription, '--resource-group', endpoint.resourceGroup, '--name', app];
+  const place = placeOf(endpoint, app);
   const query = ['--query', 'functionKeys.default', '--output', 'tsv'];
   return { 'x-functions-key': await ask('az', ['functionapp', 'keys', 'list', ...place, ...query]) };
 }

@@ -4,32 +4,27 @@ import { operationPriceList, type OperationPrices } from '../../shared/lab/cost/
 import { dollars } from '../../shared/lab/kit/format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import type { ContainerInfo, Store } from '../../shared/store/index.ts';
-import { runnable } from './options.ts';
-import { ADDRESS_HELP } from './data/address.ts';
-import { FROM, onStore } from './data/opened.ts';
+import { FROM, storeCommand } from './data/opened.ts';
 
-export const explainCommand = runnable({
+export const explainCommand = storeCommand({
   name: 'stowage explain',
   operands: ['TABLE'],
   about: `Says what operations would take: requests, billed operations, bytes, dollars a million. Reads the root, the branches and
-one leaf; writes nothing.
-${ADDRESS_HELP}`,
+one leaf; writes nothing.`,
   options: {
     from: FROM,
     key: { value: 'KEY', default: 'a', help: 'its leaf stands for all leaves' },
     json: { help: 'prints the rows as JSON' },
   },
   examples: ['stowage explain users --from gcp://my-project/stowage-prod'],
-  async run({ operands: [name = ''], values }) {
-    return onStore('--from', values.from, async (store, signal) => {
-      const { leaves, rows } = await explained(store, name, values.key, signal);
-      const { providers, date } = operationPriceList(PRICES_2026_11);
-      const prices = providers[values.from!.startsWith('gcp:') ? 'datastore' : 'azure-tables'];
-      const priced = rows.map((row) => ({ ...row, dollarsAMillion: 1e6 * dollarsOf(row, prices) }));
-      console.log(values.json ? JSON.stringify({ leaves, rows: priced }, null, 2) : text(leaves, priced));
-      if (!values.json)
-        for (const line of wrapped(`List prices of ${date}, ${prices.region}; ${BASIS}`)) console.log(line);
-    });
+  async run(store, { operands: [name = ''], values }, signal) {
+    const { leaves, rows } = await explained(store, name, values.key, signal);
+    const { providers, date } = operationPriceList(PRICES_2026_11);
+    const prices = providers[new URL(values.from!).protocol === 'gcp:' ? 'datastore' : 'azure-tables'];
+    const priced = rows.map((row) => ({ ...row, dollarsAMillion: 1e6 * dollarsOf(row, prices) }));
+    console.log(values.json ? JSON.stringify({ leaves, rows: priced }, null, 2) : text(leaves, priced));
+    if (!values.json)
+      for (const line of wrapped(`List prices of ${date}, ${prices.region}; ${BASIS}`)) console.log(line);
   },
 });
 

@@ -132,13 +132,6 @@ export async function runCommand<Options extends Readonly<Record<string, Option>
   }
 }
 
-/** A command that runs by itself. */
-export function runnable<const Options extends Readonly<Record<string, Option>>>(
-  declared: Command<Options> & { run(given: CommandLine<Options>): Promise<number | void> },
-): (args: readonly string[]) => Promise<void> {
-  return (args) => runCommand(declared, args, (given) => declared.run(given));
-}
-
 /** The whole number that `text` spells. Throws a UsageError. */
 export function wholeNumber(
   option: string,

@@ -3,66 +3,58 @@ import { readFile, rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Store, StoreError } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { choice, runnable, UsageError, wholeNumber } from '../options.ts';
-import { ADDRESS_HELP } from './address.ts';
+import { choice, UsageError, wholeNumber } from '../options.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
 import { StateFile } from './files.ts';
 import { importTable } from './import.ts';
-import { FROM, onStore, opened, TO } from './opened.ts';
+import { FROM, opened, storeCommand, TO } from './opened.ts';
 
 const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };
 const RANGES_MAX = 256;
 
-const exportAll = runnable({
+const exportAll = storeCommand({
   name: 'stowage export',
   operands: ['TABLE'],
   about: `Writes a table into a folder: NDJSON, a line a record, types kept. Run again after an interruption it goes on. A record
-that nobody changes meanwhile is in it once; the export is no snapshot.
-${ADDRESS_HELP}`,
+that nobody changes meanwhile is in it once; the export is no snapshot.`,
   options: { from: FROM, out: { value: 'DIR', help: 'the folder; default TABLE.export' }, ranges: RANGES },
   examples: ['stowage export users --from azure://myaccount/stowage --out users.export'],
-  async run({ operands: [table = ''], values }) {
+  async run(store, { operands: [table = ''], values }, signal) {
     const folder = values.out ?? `${table}.export`;
-    return onStore('--from', values.from, async (store, signal) => {
-      const options = { store, from: values.from ?? '', table, folder, ranges: rangesOf(values), signal };
-      const exporting = exportTable({ ...options, onProgress: told() });
-      const { ranges } = await goingOn(exporting, `remove ${folder}, or name another by --out`);
-      const records = ranges.reduce((sum, range) => sum + range.records, 0);
-      console.log(`${records} records are in ${folder}`);
-    });
+    const options = { store, from: values.from ?? '', table, folder, ranges: rangesOf(values), signal };
+    const exporting = exportTable({ ...options, onProgress: told() });
+    const { ranges } = await goingOn(exporting, `remove ${folder}, or name another by --out`);
+    const records = ranges.reduce((sum, range) => sum + range.records, 0);
+    console.log(`${records} records are in ${folder}`);
   },
 });
 
-const importAll = runnable({
+const importAll = storeCommand({
   name: `stowage import`,
   operands: ['DIR|FILE'],
   about: `Puts the records of an export, or of a file of NDJSON ({"key":"a","value":1} a line), into a table, whatever is there.
-After an interruption run it again.
-${ADDRESS_HELP}`,
+After an interruption run it again.`,
   options: {
     to: TO,
     table: { value: 'NAME', help: 'the table; it must be given' },
     order: { value: 'hash|key', help: 'of a table that does not exist; default as exported, else hash' },
   },
   examples: ['stowage import users.export --to gcp://my-project/stowage-prod --table users'],
-  async run({ operands: [source = ''], values }) {
+  async run(store, { operands: [source = ''], values }, signal) {
     const { table } = values;
     if (table === undefined) throw new UsageError('--table is missing: the table that the records go to');
     const order = values.order === undefined ? undefined : choice('--order', values.order, ['hash', 'key']);
-    return onStore('--to', values.to, async (store, signal) => {
-      const records = await importTable({ store, table, order, source, onProgress: told(), signal });
-      console.log(`${records} records were put into ${table}`);
-    });
+    const records = await importTable({ store, table, order, source, onProgress: told(), signal });
+    console.log(`${records} records were put into ${table}`);
   },
 });
 
-const copy = runnable({
+const copy = storeCommand({
   name: 'stowage copy',
   operands: ['TABLE'],
   about: `Copies a table into another store, then compares both by counts and checksums. Run again after an interruption it goes
 on. A record that nobody changes meanwhile arrives as it is; the copy is no snapshot.
-${ADDRESS_HELP}
 Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
   options: {
     from: FROM,
@@ -72,34 +64,32 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     ranges: RANGES,
   },
   examples: ['stowage copy users --from gcp://my-project/stowage-prod --to azure://myaccount/stowage'],
-  async run({ operands: [table = ''], values }) {
+  async run(from, { operands: [table = ''], values }, signal) {
     const { as: target = table, state: file = `${table}.copy.json` } = values;
     const ranges = rangesOf(values);
-    return onStore('--from', values.from, async (from, signal) => {
-      await using to = opened('--to', values.to);
-      const of = [values.from ?? '', table, values.to ?? '', target];
-      const state = await stateIn(file, of);
-      const tell = told();
-      const saved = new StateFile(file);
-      const onState = async (now: CopyState): Promise<void> => {
-        await saved.save({ of, ...now });
-        tell(now.records);
-      };
-      const copying = copyTable({ from, to, table, target, ranges, state, onState, signal });
-      const { records } = await goingOn(copying, `remove ${file}, or name another by --state`);
-      await rm(file, { force: true });
-      console.log(`${records} records were copied; comparing`);
-      const sumIn = async (store: Store, name: string) =>
-        checksumOf(await encodedTable(store, name, { create: false }), ranges, signal);
-      const [there, here] = await Promise.all([sumIn(from, table), sumIn(to, target)]);
-      const isSame = there.sum === here.sum && there.records === here.records;
-      console.log(
-        isSame
-          ? `Both hold the same ${here.records} records (checksum ${here.sum}).`
-          : `They differ: ${there.records} records there, ${here.records} here. Somebody wrote meanwhile, or ${target} held others before.`,
-      );
-      if (!isSame) process.exitCode = EXIT.failed;
-    });
+    await using to = opened('--to', values.to);
+    const of = [values.from ?? '', table, values.to ?? '', target];
+    const state = await stateIn(file, of);
+    const tell = told();
+    const saved = new StateFile(file);
+    const onState = async (now: CopyState): Promise<void> => {
+      await saved.save({ of, ...now });
+      tell(now.records);
+    };
+    const copying = copyTable({ from, to, table, target, ranges, state, onState, signal });
+    const { records } = await goingOn(copying, `remove ${file}, or name another by --state`);
+    await rm(file, { force: true });
+    console.log(`${records} records were copied; comparing`);
+    const sumIn = async (store: Store, name: string) =>
+      checksumOf(await encodedTable(store, name, { create: false }), ranges, signal);
+    const [there, here] = await Promise.all([sumIn(from, table), sumIn(to, target)]);
+    const isSame = there.sum === here.sum && there.records === here.records;
+    console.log(
+      isSame
+        ? `Both hold the same ${here.records} records (checksum ${here.sum}).`
+        : `They differ: ${there.records} records there, ${here.records} here. Somebody wrote meanwhile, or ${target} held others before.`,
+    );
+    if (!isSame) process.exitCode = EXIT.failed;
   },
 });
 

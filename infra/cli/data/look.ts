@@ -2,50 +2,42 @@
 import { open } from 'node:fs/promises';
 import type { ContainerInfo, Finding, PageInfo, Taken, VerifyReport } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { runnable, UsageError } from '../options.ts';
-import { ADDRESS_HELP } from './address.ts';
-import { FROM, onStore } from './opened.ts';
+import { UsageError } from '../options.ts';
+import { FROM, storeCommand } from './opened.ts';
 
 const JSON_OPTION = { help: 'prints the report as JSON' };
 
-const verify = runnable({
+const verify = storeCommand({
   name: 'stowage verify',
   operands: ['TABLE'],
   about: `Reads everything that is stored of a table, and says what is damaged, missing or misplaced. Writes nothing.
-${ADDRESS_HELP}
 Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be read.`,
   options: { from: FROM, json: JSON_OPTION },
   examples: ['stowage verify users --from gcp://my-project/stowage-prod'],
-  async run({ operands: [table = ''], values }) {
-    return onStore('--from', values.from, async (store, signal) => {
-      const onFinding = values.json ? {} : { onFinding: (finding: Finding) => console.log(findingText(finding)) };
-      const report = await store.verify(table, { signal, ...onFinding });
-      console.log(values.json ? JSON.stringify(report, null, 2) : `${countsText(report)}\n${verdictText(report)}`);
-      if (report.findingCount > 0) process.exitCode = EXIT.failed;
-    });
+  async run(store, { operands: [table = ''], values }, signal) {
+    const onFinding = values.json ? {} : { onFinding: (finding: Finding) => console.log(findingText(finding)) };
+    const report = await store.verify(table, { signal, ...onFinding });
+    console.log(values.json ? JSON.stringify(report, null, 2) : `${countsText(report)}\n${verdictText(report)}`);
+    if (report.findingCount > 0) process.exitCode = EXIT.failed;
   },
 });
 
-const stats = runnable({
+const stats = storeCommand({
   name: 'stowage stats',
   operands: ['TABLE'],
-  about: `Reads a table and counts its containers by level, records and bytes; as costly as verify.
-${ADDRESS_HELP}`,
+  about: `Reads a table and counts its containers by level, records and bytes; as costly as verify.`,
   options: { from: FROM, json: JSON_OPTION },
   examples: ['stowage stats users --from azure://myaccount/stowage'],
-  async run({ operands: [table = ''], values }) {
-    return onStore('--from', values.from, async (store, signal) => {
-      const { findings, ...report } = await store.verify(table, { signal });
-      console.log(values.json ? JSON.stringify(report, null, 2) : statsText({ findings, ...report }));
-    });
+  async run(store, { operands: [table = ''], values }, signal) {
+    const { findings, ...report } = await store.verify(table, { signal });
+    console.log(values.json ? JSON.stringify(report, null, 2) : statsText({ findings, ...report }));
   },
 });
 
-const inspect = runnable({
+const inspect = storeCommand({
   name: 'stowage inspect',
   operands: ['TABLE'],
-  about: `Shows one container as it is stored: the root, the one named, or the leaf that owns a key. Writes nothing.
-${ADDRESS_HELP}`,
+  about: `Shows one container as it is stored: the root, the one named, or the leaf that owns a key. Writes nothing.`,
   options: {
     from: FROM,
     container: { value: 'ID', help: 'its id, as verify and errors name it' },
@@ -53,26 +45,23 @@ ${ADDRESS_HELP}`,
     json: JSON_OPTION,
   },
   examples: ['stowage inspect users --key user:1 --from gcp://my-project/stowage-prod'],
-  async run({ operands: [table = ''], values }) {
+  async run(store, { operands: [table = ''], values }, signal) {
     const { container, key } = values;
     if (container !== undefined && key !== undefined) throw new UsageError('give --container or --key, not both');
-    return onStore('--from', values.from, async (store, signal) => {
-      const info = await store.inspect(table, {
-        signal,
-        ...(container !== undefined && { container }),
-        ...(key !== undefined && { key }),
-      });
-      console.log(values.json ? JSON.stringify(info, null, 2) : infoText(info));
+    const info = await store.inspect(table, {
+      signal,
+      ...(container !== undefined && { container }),
+      ...(key !== undefined && { key }),
     });
+    console.log(values.json ? JSON.stringify(info, null, 2) : infoText(info));
   },
 });
 
-const repair = runnable({
+const repair = storeCommand({
   name: 'stowage repair',
   operands: ['TABLE'],
   about: `Mends what verify finds. Keeps the records of readable pages; what it takes away it writes to a file first: NDJSON, a
 line a container, with its stored parts in base64 and what is lost. Run it again after an interruption.
-${ADDRESS_HELP}
 Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
   options: {
     from: FROM,
@@ -80,20 +69,18 @@ Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
     'dry-run': { help: 'says what would be taken away, writes nothing' },
   },
   examples: ['stowage repair users --from gcp://my-project/stowage-prod --save users.taken.ndjson'],
-  async run({ operands: [table = ''], values }) {
+  async run(store, { operands: [table = ''], values }, signal) {
     const { save: file, 'dry-run': dryRun } = values;
     if (file === undefined && !dryRun) throw new UsageError('--save is missing: the file that gets what is taken away');
-    return onStore('--from', values.from, async (store, signal) => {
-      const save = async (taken: Taken): Promise<void> => {
-        console.log(takenText(taken));
-        if (!dryRun) await appendTaken(file!, taken);
-      };
-      const { mended, verified } = await store.repair(table, { save, dryRun, signal });
-      console.log(`${mended} containers ${dryRun ? 'would be' : 'were'} mended. ${countsText(verified)}`);
-      for (const finding of dryRun ? [] : verified.findings) console.log(findingText(finding));
-      console.log(verdictText(verified));
-      if (verified.findingCount > 0) process.exitCode = EXIT.failed;
-    });
+    const save = async (taken: Taken): Promise<void> => {
+      console.log(takenText(taken));
+      if (!dryRun) await appendTaken(file!, taken);
+    };
+    const { mended, verified } = await store.repair(table, { save, dryRun, signal });
+    console.log(`${mended} containers ${dryRun ? 'would be' : 'were'} mended. ${countsText(verified)}`);
+    for (const finding of dryRun ? [] : verified.findings) console.log(findingText(finding));
+    console.log(verdictText(verified));
+    if (verified.findingCount > 0) process.exitCode = EXIT.failed;
   },
 });
 

@@ -2,34 +2,45 @@
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { untilInterrupted } from '../interrupt.ts';
-import { UsageError } from '../options.ts';
+import { type Command, type CommandLine, type Option, runCommand, UsageError } from '../options.ts';
 import { askTool } from '../tools.ts';
-import { storeAt } from './address.ts';
+import { ADDRESS_HELP, storeAt } from './address.ts';
 
 export const FROM = { value: 'STORE', help: 'where the table is; it must be given' };
 export const TO = { value: 'STORE', help: 'where the records go; it must be given' };
 
 /** Opens a store. Throws a UsageError without an address, or for what is none. */
-export function opened(option: string, address: string | undefined): Store {
-  if (address === undefined)
+export function opened(option: string, address: unknown): Store {
+  if (typeof address !== 'string')
     throw new UsageError(`${option} is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE`);
   return storeAt(option, address, askTool, process.env);
 }
 
-/** Works on a store, and closes it. An error is printed in a line, and gives an exit code. */
-export async function onStore(
-  option: string,
-  address: string | undefined,
-  work: (store: Store, signal: AbortSignal) => Promise<void>,
-): Promise<number | void> {
-  try {
-    return await untilInterrupted(async (signal) => {
-      await using store = opened(option, address);
-      await work(store, signal);
+type Options = Readonly<Record<string, Option>>;
+
+interface StoreCommand<Declared extends Options> extends Command<Declared> {
+  run(store: Store, given: CommandLine<Declared>, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * A command on the store at its `--from`, else its `--to`, which it closes. Prints an error in a
+ * line, and gives an exit code.
+ */
+export function storeCommand<const Declared extends Options>({ about, run, ...given }: StoreCommand<Declared>) {
+  const declared: Command<Declared> = { ...given, about: `${about}\n${ADDRESS_HELP}` };
+  const name = 'from' in given.options ? 'from' : 'to';
+  return (args: readonly string[]): Promise<void> =>
+    runCommand(declared, args, async (line) => {
+      const values: Readonly<Record<string, string | boolean | undefined>> = line.values;
+      try {
+        return await untilInterrupted(async (signal) => {
+          await using store = opened(`--${name}`, values[name]);
+          await run(store, line, signal);
+        });
+      } catch (error) {
+        if (error instanceof UsageError) throw error;
+        console.error(error instanceof Error ? error.message : error);
+        return EXIT.failed;
+      }
     });
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    console.error(error instanceof Error ? error.message : error);
-    return EXIT.failed;
-  }
 }

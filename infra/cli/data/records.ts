@@ -1,4 +1,5 @@
 // The commands on records: get, put, delete, scan; and the list of tables.
+import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import {
@@ -6,41 +7,38 @@ import {
   encode,
   type EncodedValue,
   type Entry,
+  type Store,
   type Table,
   type TableOptions,
 } from '../../../shared/store/index.ts';
-import { choice, runnable, UsageError, wholeNumber } from '../options.ts';
-import { ADDRESS_HELP } from './address.ts';
+import { choice, UsageError, wholeNumber } from '../options.ts';
 import { checkExact, textOf } from './exact-json.ts';
-import { FROM, onStore, TO } from './opened.ts';
+import { FROM, storeCommand, TO } from './opened.ts';
 import { lineOf, readableValue } from './record-line.ts';
 
 const JSON_LINE = { help: 'prints the record as `export` writes it, and its version, which `import` does not take' };
 
-const get = runnable({
+const get = storeCommand({
   name: 'stowage get',
   operands: ['TABLE', 'KEY'],
   about: `Prints the value of a record: JSON where it can be written so, bytes as they are.
-${ADDRESS_HELP}
 Exit codes: 0 it is there, 1 it is not, or could not be read.`,
   options: { from: FROM, json: JSON_LINE },
   examples: ['stowage get users ada --from gcp://my-project/stowage-prod'],
-  async run({ operands, values }) {
+  async run(store, { operands, values }, signal) {
     const [name = '', key = ''] = operands;
-    return withTable(['--from', values.from], name, async (table, signal) => {
-      const entry = await table.get(key, { signal });
-      if (entry === undefined) throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
-      if (values.json) console.log(fullLine(entry));
-      else process.stdout.write(printed(entry, name));
-    });
+    const table = await tableIn(store, name, signal);
+    const entry = await table.get(key, { signal });
+    if (entry === undefined) throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
+    if (values.json) console.log(fullLine(entry));
+    else process.stdout.write(printed(entry, name));
   },
 });
 
-const put = runnable({
+const put = storeCommand({
   name: 'stowage put',
   operands: ['TABLE', 'KEY', '[VALUE]'],
-  about: `Writes a record, and prints its version. VALUE is JSON; left out, standard input is read.
-${ADDRESS_HELP}`,
+  about: `Writes a record, and prints its version. VALUE is JSON; left out, standard input is read.`,
   options: {
     to: TO,
     codec: { value: 'msgpack|json|bytes', default: 'msgpack', help: 'how it is stored; bytes are taken as they are' },
@@ -53,56 +51,50 @@ ${ADDRESS_HELP}`,
     `stowage put users ada '{"name":"Ada"}' --to gcp://my-project/stowage-prod`,
     'stowage put files logo --codec bytes --to azure://myaccount/stowage < logo.png',
   ],
-  async run({ operands, values }) {
+  async run(store, { operands, values }, signal) {
     const [name = '', key = '', text] = operands;
     const codec = choice('--codec', values.codec, ['msgpack', 'json', 'bytes']);
     const { 'if-version': ifVersion, 'if-absent': ifAbsent, 'ttl-ms': ttl, create } = values;
     if (ifVersion !== undefined && ifAbsent) throw new UsageError('give --if-version or --if-absent, not both');
     const ttlMs = ttl === undefined ? undefined : wholeNumber('--ttl-ms', ttl, 1);
     const order = create === undefined ? undefined : choice('--create', create, ['hash', 'key']);
-    const value = valueOf(codec, text === undefined ? await buffer(process.stdin) : Buffer.from(text));
-    return withTable(
-      ['--to', values.to],
-      name,
-      async (table, signal) => {
-        const { version } = await table.put(key, value, {
-          signal,
-          ...(ttlMs !== undefined && { ttlMs }),
-          ...(ifVersion !== undefined && { ifVersion }),
-          ...(ifAbsent && { ifAbsent }),
-        });
-        console.log(version);
-      },
-      order === undefined ? { create: false } : { order },
+    const value = valueOf(
+      codec,
+      text === undefined ? await buffer(addAbortSignal(signal, process.stdin)) : Buffer.from(text),
     );
+    const table = await tableIn(store, name, signal, order === undefined ? { create: false } : { order });
+    const { version } = await table.put(key, value, {
+      signal,
+      ...(ttlMs !== undefined && { ttlMs }),
+      ...(ifVersion !== undefined && { ifVersion }),
+      ...(ifAbsent && { ifAbsent }),
+    });
+    console.log(version);
   },
 });
 
-const remove = runnable({
+const remove = storeCommand({
   name: 'stowage delete',
   operands: ['TABLE', 'KEY'],
   about: `Deletes a record.
-${ADDRESS_HELP}
 Exit codes: 0 it is gone, or was not there, 1 it could not be deleted.`,
   options: { from: FROM, 'if-version': { value: 'V', help: 'only this version' } },
   examples: ['stowage delete users ada --from gcp://my-project/stowage-prod'],
-  async run({ operands, values }) {
+  async run(store, { operands, values }, signal) {
     const [name = '', key = ''] = operands;
     const ifVersion = values['if-version'];
-    return withTable(['--from', values.from], name, async (table, signal) => {
-      const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
-      console.log(deleted ? 'deleted' : 'there was none');
-    });
+    const table = await tableIn(store, name, signal);
+    const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
+    console.log(deleted ? 'deleted' : 'there was none');
   },
 });
 
 const LIMIT = '100';
 
-const scan = runnable({
+const scan = storeCommand({
   name: 'stowage scan',
   operands: ['TABLE'],
-  about: `Prints records, a line each, as \`export\` writes them. Bounds and --reverse need a table of order key.
-${ADDRESS_HELP}`,
+  about: `Prints records, a line each, as \`export\` writes them. Bounds and --reverse need a table of order key.`,
   options: {
     from: FROM,
     prefix: { value: 'TEXT', help: 'keys that begin so' },
@@ -114,48 +106,42 @@ ${ADDRESS_HELP}`,
     keys: { help: 'prints keys alone' },
   },
   examples: ['stowage scan users --prefix a --limit 10 --from gcp://my-project/stowage-prod'],
-  async run({ operands: [name = ''], values }) {
+  async run(store, { operands: [name = ''], values }, signal) {
     const { from: _, limit: text, keys, reverse, ...bounds } = values;
     const limit = wholeNumber('--limit', text, 1);
     const given = Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
-    return withTable(['--from', values.from], name, async (table, signal) => {
-      const options = { ...given, ...(reverse && { reverse }), limit, signal };
-      const found = keys ? table.keys(options) : table.scan(options);
-      for await (const one of found) console.log(typeof one === 'string' ? one : lineOf(one));
-      if (found.cursor !== undefined) console.error(`There is more: --cursor ${found.cursor}`);
-    });
+    const table = await tableIn(store, name, signal);
+    const options = { ...given, ...(reverse && { reverse }), limit, signal };
+    const found = keys ? table.keys(options) : table.scan(options);
+    for await (const one of found) console.log(typeof one === 'string' ? one : lineOf(one));
+    if (found.cursor !== undefined) console.error(`There is more: --cursor ${found.cursor}`);
   },
 });
 
-const tables = runnable({
+const tables = storeCommand({
   name: 'stowage tables',
-  about: `Lists the tables of a store.
-${ADDRESS_HELP}`,
+  about: `Lists the tables of a store.`,
   options: { from: FROM, json: { help: 'prints the list as JSON' } },
   examples: ['stowage tables --from azure://myaccount/stowage'],
-  async run({ values }) {
-    return onStore('--from', values.from, async (store, signal) => {
-      const found = await store.tables({ signal });
-      if (values.json) return console.log(JSON.stringify(found, null, 2));
-      for (const { name, order, createdAtMs, damage } of found) {
-        const facts = createdAtMs === undefined ? ['damaged', damage] : [order, new Date(createdAtMs).toISOString()];
-        console.log([name, ...facts].join('\t'));
-      }
-      if (found.length === 0) console.error('There are no tables.');
-    });
+  async run(store, { values }, signal) {
+    const found = await store.tables({ signal });
+    if (values.json) return console.log(JSON.stringify(found, null, 2));
+    for (const { name, order, createdAtMs, damage } of found) {
+      const facts = createdAtMs === undefined ? ['damaged', damage] : [order, new Date(createdAtMs).toISOString()];
+      console.log([name, ...facts].join('\t'));
+    }
+    if (found.length === 0) console.error('There are no tables.');
   },
 });
 
-/** Opens a table for one piece of work. A table that is not there is not made. */
-async function withTable(
-  [option, address]: readonly [option: string, address: string | undefined],
+/** A table that is not there is not made. */
+function tableIn(
+  store: Store,
   name: string,
-  work: (table: Table<EncodedValue>, signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
   options: TableOptions = { create: false },
-): Promise<number | void> {
-  return onStore(option, address, async (store, signal) => {
-    await work(await store.table(name, { ...options, signal, codec: 'encoded' }), signal);
-  });
+): Promise<Table<EncodedValue>> {
+  return store.table(name, { ...options, signal, codec: 'encoded' });
 }
 
 /** As `import` takes it, but for the version. */

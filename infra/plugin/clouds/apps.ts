@@ -1,10 +1,8 @@
 // Puts right Azure's function apps after every apply: stray settings, and references to secrets.
 import * as z from 'zod';
-import type { CloudEndpoint } from '../../cli/endpoints.ts';
+import { type AzureEndpoint, placeOf } from '../../cli/endpoints.ts';
 import { DeployError } from '../context/settings.ts';
 import { outputOf, type Run } from '../context/tools.ts';
-
-type AzureEndpoint = Extract<CloudEndpoint, { cloud: 'azure' }>;
 
 /**
  * With these, which azurerm writes, the host of an app with an identity does not start
@@ -43,11 +41,6 @@ export async function settleApps(run: Run, endpoint: AzureEndpoint): Promise<voi
     const [left] = await unresolved(run, endpoint, app);
     if (left !== undefined) throw new DeployError(`${app} does not get the secret ${left}`);
   }
-}
-
-/** The options by which az finds an app. */
-export function placeOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string[] {
-  return ['--subscription', subscription, '--resource-group', resourceGroup, '--name', app];
 }
 
 async function deleteStraySettings(run: Run, endpoint: AzureEndpoint, app: string): Promise<void> {

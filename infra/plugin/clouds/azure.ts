@@ -1,9 +1,10 @@
 // Azure: az finds variables and uploads code, as Terraform's provider cannot on Flex Consumption.
 import path from 'node:path';
 import * as z from 'zod';
+import { placeOf } from '../../cli/endpoints.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
-import { placeOf, settleApps } from './apps.ts';
+import { settleApps } from './apps.ts';
 import { conversionText } from './replication.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 

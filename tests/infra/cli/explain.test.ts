@@ -49,7 +49,8 @@ test('prints a table with prices', async () => {
   const store = 'gcp://commands?namespace=explain';
   const put = await stowage(['put', 't', 'a', '1', '--create', 'key', '--to', store], { env });
   expect(put.code).toBe(0);
-  const { stdout } = await stowage(['explain', 't', '--from', store], { env });
+  // A protocol has no case.
+  const { stdout } = await stowage(['explain', 't', '--from', store.replace('gcp', 'GCP')], { env });
   expect(stdout).toMatch(/^Leaves: 1\n {2}operation +reads +writes/);
   expect(stdout).toMatch(/put or delete, container in memory +0 +1 +0 +\d+ +0\.9\n/);
 });
