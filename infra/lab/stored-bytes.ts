@@ -5,6 +5,7 @@ import { type SampleRecord, unindexedIn } from '../../shared/lab/work/records.ts
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { sum } from '../../shared/lab/kit/numbers.ts';
 import type { Driver } from '../../shared/store/index.ts';
+import { entityBytes, propertySizes } from '../emulators/azurite-front/size.ts';
 
 /** Bytes an entity or an index entry takes beside its contents. */
 const DATASTORE_ROW_BYTES = 32;
@@ -55,11 +56,9 @@ export function datastoreKindEntryBytes(kind: string, name: string): number {
   return text(kind) + text(kind) + text(name) + DATASTORE_KEY_BYTES + DATASTORE_ROW_BYTES;
 }
 
-/** Characters are UTF-16: two bytes each. There are no indexes beside the keys. */
+/** There are no indexes beside the keys. */
 function azureBytes({ key, fields }: SampleRecord): number {
-  const keyCharacters = key.length - 1;
-  const properties = Object.entries(fields).map(([name, value]) => 8 + 2 * name.length + 4 + 2 * value.length);
-  return 4 + 2 * keyCharacters + sum(properties);
+  return entityBytes('', key.slice(1), propertySizes(fields));
 }
 
 export const KIND = 'Container';

@@ -72,7 +72,7 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   const { firstPort, instances = 1, log } = options;
   const { started, keys, close } = await startOnEach(options, ['records', 'compare'], async (ground) => {
     const portOf = (place: number) => (firstPort === undefined ? undefined : firstPort + ground.firstPlace + place);
-    const [records, ...compares] = await Promise.all([
+    const [records, ...compares] = await allEnded([
       ground.start('records', portOf(0)),
       ...Array.from({ length: instances }, () => ground.start('compare', portOf(1))),
     ]);
@@ -137,7 +137,7 @@ async function startOnEach<Started>(
     const clouds = providers.map((provider) => CLOUD_OF[provider]);
     const packages = await packageAndUnpack(folder, sources, clouds);
     signal.throwIfAborted();
-    const settled = await Promise.allSettled(
+    const started = await allEnded(
       providers.map(async (provider) => {
         const ground = await GROUNDS[provider]({ ...options, keys }, packages);
         opened.push(ground.emulator);
@@ -151,13 +151,18 @@ async function startOnEach<Started>(
         });
       }),
     );
-    for (const one of settled) if (one.status === 'rejected') throw one.reason;
     signal.throwIfAborted();
-    return { started: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])), keys, close };
+    return { started, keys, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** As `Promise.all`, but it rejects only once nothing starts any more: so all can be closed. */
+async function allEnded<const All extends readonly Promise<unknown>[]>(starting: All) {
+  await Promise.allSettled(starting);
+  return Promise.all(starting);
 }
 
 type LayGround = (

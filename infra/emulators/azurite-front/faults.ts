@@ -42,7 +42,7 @@ function meets({ operation, rowKey }: TableFault, actual: Operation): boolean {
 
 /** The service's target for one partition. */
 export const ENTITIES_PER_SECOND = 2_000;
-/** Above this number, buckets that are full again are dropped, so that the map stays bounded. */
+/** From this number on, buckets that are full again are dropped: the map holds a second's. */
 const PARTITIONS_MAX = 10_000;
 
 /** A token bucket for each partition, of one second's worth. A refused request takes no tokens. */
@@ -56,7 +56,8 @@ export function createThrottle(
     const bucket = buckets.get(partition) ?? { allowance: perSecond, countedMs: now };
     const allowance = Math.min(perSecond, bucket.allowance + ((now - bucket.countedMs) / 1_000) * perSecond);
     const refused = entities > allowance;
-    if (buckets.size >= PARTITIONS_MAX) buckets.clear();
+    if (buckets.size >= PARTITIONS_MAX)
+      for (const [name, { countedMs }] of buckets) if (now - countedMs >= 1_000) buckets.delete(name);
     buckets.set(partition, { allowance: refused ? allowance : allowance - entities, countedMs: now });
     return refused;
   };

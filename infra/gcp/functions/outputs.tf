@@ -1,9 +1,6 @@
 output "functions" {
   value = {
-    for name in keys(local.called) : name => {
-      url      = google_cloudfunctions2_function.this[name].service_config[0].uri
-      revision = google_storage_bucket_object.package[name].name
-    }
+    for name in keys(local.called) : name => { url = google_cloudfunctions2_function.this[name].service_config[0].uri }
   }
 }
 

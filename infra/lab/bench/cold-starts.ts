@@ -63,38 +63,37 @@ async function chapter(rounds: number, signal: AbortSignal): Promise<Chapter> {
 }
 
 async function measuredRows(rounds: number, signal: AbortSignal): Promise<Row[]> {
+  await using made = new AsyncDisposableStack();
   const dir = await mkdtemp(path.join(tmpdir(), 'stowage-cold-'));
+  made.defer(() => rm(dir, { recursive: true, force: true }));
   const azurite = await startAzurite({ inProcess: false });
+  made.defer(() => azurite.close());
   const datastore = await startEmbeddedDatastore({ inProcess: false });
-  try {
-    const packages = await packageAndUnpack(
-      dir,
-      FUNCTIONS.filter(({ name }) => name === 'records'),
-    );
-    const rows: Row[] = [];
-    for (const cloud of CLOUDS) {
-      const folder = folderOf(packages, cloud, 'records');
-      const emptyFolder = path.join(dir, `${cloud}-empty`);
-      await cp(folder, emptyFolder, { recursive: true });
-      await writeFile(path.join(emptyFolder, MAIN), EMPTY[cloud]);
-      const emulator = cloud === 'gcp' ? datastore : azurite;
-      const variant = (row: string, code: string): Variant => ({
-        row,
-        columns: ['ms'],
-        run: async () => ({ ms: await once(cloud, code, emulator) }),
-      });
-      const empty = `${cloud}-empty`;
-      const variants = [variant(empty, emptyFolder), variant(cloud, folder)];
-      const cells = await alternatingRuns({ signal }, { rounds, warmUps: 0 }, variants);
-      const { size } = await stat(path.join(folder, MAIN));
-      const row = (id: string, name: string): Row => ({ id, name, against: empty, figures: cells.get(id) ?? {} });
-      rows.push(row(empty, `${cloud}: empty`), row(cloud, `${cloud}: Stowage, ${whole(size / 1_024)} KiB of code`));
-    }
-    return rows;
-  } finally {
-    await Promise.all([azurite.close(), datastore.close()]);
-    await rm(dir, { recursive: true, force: true });
+  made.defer(() => datastore.close());
+  const packages = await packageAndUnpack(
+    dir,
+    FUNCTIONS.filter(({ name }) => name === 'records'),
+  );
+  const rows: Row[] = [];
+  for (const cloud of CLOUDS) {
+    const folder = folderOf(packages, cloud, 'records');
+    const emptyFolder = path.join(dir, `${cloud}-empty`);
+    await cp(folder, emptyFolder, { recursive: true });
+    await writeFile(path.join(emptyFolder, MAIN), EMPTY[cloud]);
+    const emulator = cloud === 'gcp' ? datastore : azurite;
+    const variant = (row: string, code: string): Variant => ({
+      row,
+      columns: ['ms'],
+      run: async () => ({ ms: await once(cloud, code, emulator) }),
+    });
+    const empty = `${cloud}-empty`;
+    const variants = [variant(empty, emptyFolder), variant(cloud, folder)];
+    const cells = await alternatingRuns({ signal }, { rounds, warmUps: 0 }, variants);
+    const { size } = await stat(path.join(folder, MAIN));
+    const row = (id: string, name: string): Row => ({ id, name, against: empty, figures: cells.get(id) ?? {} });
+    rows.push(row(empty, `${cloud}: empty`), row(cloud, `${cloud}: Stowage, ${whole(size / 1_024)} KiB of code`));
   }
+  return rows;
 }
 
 /** Milliseconds since the host was started. */

@@ -1,12 +1,11 @@
 // `serverless info`: what is deployed, where, in which version, and the tables in it.
 // `serverless logs`: the clouds' own commands that show a function's log.
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
+import { ask } from '../../start/proof.ts';
 import { askWith, type Context } from '../context/context.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { openStacks, presentOf } from '../stack/stack.ts';
 import { checkName } from './invoke.ts';
-
-const REQUEST_TIMEOUT_MS = 30_000;
 
 export async function info(context: Context): Promise<void> {
   const endpoints: CloudEndpoint[] = [];
@@ -43,13 +42,8 @@ export async function infoText({ run }: Context, endpoints: readonly CloudEndpoi
 
 async function tablesOf(endpoint: CloudEndpoint, run: Context['run']): Promise<string[]> {
   const headers = await headersFor(endpoint, 'records', 'read', askWith(run));
-  const response = await fetch(`${urlOf(endpoint, 'records')}/v1/tables`, {
-    headers,
-    redirect: 'manual',
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-  });
-  if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  const { tables } = (await response.json()) as { tables: { name: string }[] };
+  const listed = await ask({ url: urlOf(endpoint, 'records'), headers }, '/v1/tables');
+  const { tables } = JSON.parse(listed) as { tables: { name: string }[] };
   return tables.map(({ name }) => name);
 }
 

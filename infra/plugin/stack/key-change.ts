@@ -26,7 +26,13 @@ export function keyOwner(text: string, role: string | undefined): KeyOwner {
 
 /** How many keys of this owner the role has; without an owner, how many of the deployment's own. */
 export function countOf(texts: readonly string[], owner?: KeyOwner): number {
-  return texts.filter((text) => keyText(text)?.name === owner?.name).length;
+  return texts.filter((text) => isOf(text, owner)).length;
+}
+
+/** A text that is no key is nobody's. */
+function isOf(text: string, owner: KeyOwner | undefined): boolean {
+  const found = keyText(text);
+  return found !== undefined && found.name === owner?.name;
 }
 
 /** An owner's newest key goes first at `add`, its oldest goes away at `retire`. */
@@ -34,8 +40,7 @@ export function nextKeys(present: PresentKeys, step: KeyStep, fresh: AppKeys, ow
   return byRole((role) => {
     const texts = present[role];
     if (owner !== undefined && owner.role !== role) return texts.join(',');
-    const isTheirs = (text: string): boolean => keyText(text)?.name === owner?.name;
-    const [theirs, others] = [texts.filter(isTheirs), texts.filter((text) => !isTheirs(text))];
+    const [theirs, others] = [texts.filter((text) => isOf(text, owner)), texts.filter((text) => !isOf(text, owner))];
     const added = owner === undefined ? fresh[role] : `${owner.text}=${fresh[role]}`;
     if (step === 'add') return [...(theirs.length > 1 ? theirs : [added, ...theirs]), ...others].join(',');
     // The deployment always keeps a key of its own; a caller may leave.

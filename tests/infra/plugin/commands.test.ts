@@ -50,7 +50,7 @@ describe('once deployed', () => {
   test('info says what it cannot ask, and shows the rest', async () => {
     machine.deployed.answerWith('azure', 503);
     await info(machine.contextOf());
-    expect(machine.said.join('\n')).toMatch(/tables {3}users[^]*tables {3}not known: Error: HTTP 503/);
+    expect(machine.said.join('\n')).toMatch(/tables {3}users[^]*tables {3}not known: Error: GET http:\S+ answered 503/);
   });
 
   test('credentials follow no redirect', async () => {
