@@ -160,7 +160,9 @@ async function startOnEach<Started>(
 }
 
 /** As `Promise.all`, but it rejects only once nothing starts any more: so all can be closed. */
-async function allEnded<const All extends readonly Promise<unknown>[]>(starting: All) {
+async function allEnded<const All extends readonly Promise<unknown>[]>(
+  starting: All,
+): Promise<{ -readonly [At in keyof All]: Awaited<All[At]> }> {
   await Promise.allSettled(starting);
   return Promise.all(starting);
 }

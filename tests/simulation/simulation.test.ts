@@ -19,21 +19,7 @@ test(`${SEEDS} seeds find nothing, and meet every danger there is`, { timeout: 6
   const { failures, counts } = await runSeeds({ from: 1, count: SEEDS });
   expect(failures).toEqual([]);
   expect(missing(SEEDS, counts)).toEqual([]);
-});
-
-test('a danger that many seeds never met is named, whichever it is; few seeds need not meet all', () => {
-  const none = new Map<string, number>();
-  const expected = missing(SEEDS, none);
-  expect(expected.length).toBeGreaterThan(30);
-  const all = new Map(expected.map((name) => [name, 1]));
-  expect(missing(SEEDS, all)).toEqual([]);
-  for (const name of expected) {
-    const without = new Map(all);
-    without.delete(name);
-    expect(missing(SEEDS, without)).toEqual([name]);
-  }
-  expect(missing(10, none)).toEqual([]);
-  expect(missing(2_000, none).length).toBeGreaterThan(expected.length);
+  expect(missing(SEEDS, new Map()).length).toBeGreaterThan(30);
 });
 
 test('every mutant applies to the sources as they are', () => {

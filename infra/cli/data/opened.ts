@@ -19,7 +19,7 @@ export function opened(option: string, address: unknown): Store {
 type Options = Readonly<Record<string, Option>>;
 
 interface StoreCommand<Declared extends Options> extends Command<Declared> {
-  run(store: Store, given: CommandLine<Declared>, signal: AbortSignal): Promise<void>;
+  readonly run: (store: Store, given: CommandLine<Declared>, signal: AbortSignal) => Promise<void>;
 }
 
 /**

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
+type Documented = Record<string, Record<string, { readonly security: readonly object[] }>>;
+
 export function describeRoles({ name, keys, send, as, admin, sharedTable }: Client): void {
   describe(`${name}: routes and roles`, () => {
     test('an unknown route is a problem that names the routes there are', async () => {
@@ -20,14 +22,21 @@ export function describeRoles({ name, keys, send, as, admin, sharedTable }: Clie
     });
 
     test('the document names every route with its methods, and is open', async () => {
-      const { paths } = (await (await send('/v1/openapi.json')).json()) as { paths: Record<string, object> };
+      const { paths } = (await (await send('/v1/openapi.json')).json()) as { paths: Documented };
       const { detail } = await expectProblem(await admin('/v2'), 404, 'route_not_found');
       expect(Object.keys(paths).sort()).toEqual(detail.match(/\/v1[^,\s]*/g)!.sort());
       for (const [path, operations] of Object.entries(paths)) {
         const refused = await admin(path.replaceAll(/[{}]/g, ''), { method: 'OPTIONS' });
         const allowed = refused.headers.get('Allow')!.toLowerCase().split(', ');
         expect(Object.keys(operations).sort()).toEqual(allowed.filter((method) => method !== 'head').sort());
+        for (const [method, { security }] of Object.entries(operations)) {
+          const { status } = await send(path.replaceAll(/[{}]/g, ''), { method: method.toUpperCase() });
+          expect(`${method} ${path} ${status}`).toBe(`${method} ${path} ${security.length === 0 ? 200 : 401}`);
+        }
       }
+      const isOpen = (path: string): boolean =>
+        Object.values(paths[path]!).some(({ security }) => security.length === 0);
+      expect(Object.keys(paths).filter(isOpen)).toEqual(['/v1/health', '/v1/ready', '/v1/openapi.json']);
     });
 
     test('health needs no key and says nothing about the data', async () => {

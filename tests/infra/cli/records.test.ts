@@ -49,10 +49,6 @@ test('a record that cannot be decoded is named', async () => {
   expect([code, stderr]).toEqual([1, 'the record "ada" in users is no json: --json gives its bytes\n']);
 });
 
-test('the help of get says that import does not take its line', async () => {
-  expect((await stowage(['get', '--help'])).stdout).toContain('its version, which `import` does not take');
-});
-
 test('bytes go in and out as they are', async () => {
   const to = 'gcp://commands?namespace=bytes';
   const given = Buffer.from([0, 255, 10, 13]);

@@ -100,13 +100,6 @@ describe.skipIf(!hasTerraform)('terraform', () => {
 
   test.each([
     ['gcp', 'google_storage_bucket', ['labels   =', 'label ='], 'Unsupported argument'],
-    ['gcp', 'google_storage_bucket', ['location = var.region', ''], 'Missing required argument'],
-    [
-      'gcp',
-      'google_storage_bucket',
-      ['var.region', 'google_storage_bucket.other.url'],
-      'Reference to undeclared resource',
-    ],
     ['azure', 'azurerm_storage_account', ['min_tls_version', 'least_tls_version'], 'Unsupported argument'],
   ] as const)('notices a mistake in %s: %s with %j changed', async (cloud, type, [from, to], message) => {
     const sandbox = await openSandbox(cloud, WANTED[cloud]);

@@ -50,14 +50,3 @@ test.each([0, 1.5, 1_025, Number.NaN])('%d of them are refused', async (count) =
   const { world, table } = await filled('hash', 1);
   await expect(world.run(table.partitions(count))).rejects.toMatchObject({ code: 'invalid' });
 });
-
-test('a record put with the time at which it expires is gone then', async () => {
-  const { world, table } = await filled('key', 1);
-  const expiresAtMs = world.runtime.wallMs() + 1_000;
-  await world.run(table.put('soon', 'x', { expiresAtMs }));
-  await world.run(table.put('past', 'x', { expiresAtMs: 5 }));
-  expect(await world.run(table.get('past'))).toBeUndefined();
-  expect(await world.run(table.get('soon'))).toMatchObject({ expiresAtMs });
-  await world.run(world.runtime.sleep(1_000));
-  expect(await world.run(table.get('soon'))).toBeUndefined();
-});

@@ -130,6 +130,8 @@ test('a handle with ttlMs gives it to what puts and updates create, unless they 
   await world.run(table.put('put', 'v'));
   await world.run(table.put('own', 'v', { ttlMs: 1_000 }));
   await world.run(table.put('at', 'v', { expiresAtMs: nowMs + 7_000 }));
+  await world.run(table.put('past', 'v', { expiresAtMs: 5 }));
+  expect(await world.run(table.get('past'))).toBeUndefined();
   await world.run(table.putMany([{ key: 'many', value: 'v' }]));
   await world.run(table.update('made', () => 'v'));
   await world.run(table.update('own', () => 'w'));
