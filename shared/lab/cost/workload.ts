@@ -113,12 +113,12 @@ export function operationsAPut(
   return { reads: CONTAINERS.looksAPut + refused, writes: 1 + refused };
 }
 
-/** Containers touched by a call, if each is as likely as another. */
+/** How likely a call meets a container whose header is not in memory. */
 function unknownShare(containers: number): number {
   return Math.max(0, 1 - CONTAINERS.known / containers);
 }
 
-/** In how many of a table's `containers` the records of a call lie, on average. */
+/** Containers touched by a call, on average, if each of the table is as likely as another. */
 export function containersTouched(containers: number, records: number, { recordsPerCall, keys }: Calls): number {
   if (keys === 'random') return containers * -Math.expm1(recordsPerCall * Math.log1p(-1 / containers));
   return Math.min(containers, 1 + ((recordsPerCall - 1) * containers) / records);

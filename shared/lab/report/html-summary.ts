@@ -8,7 +8,7 @@ import { columnsOf, folded } from './html-parts.ts';
 import { cellWords, loadWords, PROVIDER_SHORT_NAMES } from './names.ts';
 import type { Change, Report, SummaryRow } from './schema.ts';
 import { byChanceAlone } from './significance.ts';
-import { shownIn, type SUMMARY_RATIOS } from './summary.ts';
+import { hasSides, shownIn, type SummaryRatio } from './summary.ts';
 
 /** The median, with its interval below it. */
 export function figureHtml(figure: Figure | null, format: (value: number) => string): string {
@@ -50,17 +50,12 @@ The best of several loads favours lucky runs a little; the tables of the workloa
   );
 }
 
-function summaryRow(
-  row: SummaryRow,
-  layouts: readonly Layout[],
-  ratios: readonly (typeof SUMMARY_RATIOS)[number][],
-): string[] {
+function summaryRow(row: SummaryRow, layouts: readonly Layout[], ratios: readonly SummaryRatio[]): string[] {
   const bestHtml = (layout: Layout): string => {
     const own = row.best[layout];
     return own === null ? '-' : `${figureHtml(own.recordsPerSecond, whole)}<small>${loadWords(own)}</small>`;
   };
-  const toHtml = ({ name, sides }: (typeof SUMMARY_RATIOS)[number]): string =>
-    ratioHtml(row[name], row[name] !== null || sides.some((side) => row.best[side] === null));
+  const toHtml = (one: SummaryRatio): string => ratioHtml(row[one.name], row[one.name] !== null || !hasSides(row, one));
   const title = `${PROVIDER_SHORT_NAMES[row.provider]} ${row.workload}, ${whole(row.recordBytes)} B`;
   return [title, ...layouts.map(bestHtml), ...ratios.map(toHtml)];
 }

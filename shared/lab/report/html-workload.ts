@@ -84,6 +84,7 @@ function comparisonsTable(comparisons: readonly Comparison[]): string {
     rows,
   });
   const isOneRun = alike.every(({ recordsPerSecond }) => recordsPerSecond?.pairs === 1);
-  const verdict = isOneRun ? 'one run of each' : `${undecided} of ${alike.length} cannot be told apart`;
+  const decided = isOneRun ? 'one run of each' : `${undecided} of ${alike.length} cannot be told apart`;
+  const verdict = alike.length === 0 ? 'calls of other sizes' : decided;
   return folded(`Layout against layout at each load: ${verdict}`, table);
 }

@@ -62,17 +62,28 @@ function isSameLoad(one: Coordinates, other: Coordinates): boolean {
   return names.every((name) => one[name] === other[name]);
 }
 
-/** The summary's ratios, and the sides whose figures each is of. */
-export const SUMMARY_RATIOS = [
-  { name: 'containerToRecord', title: 'container to record', sides: ['container', 'record'] },
-  { name: 'containerToBatch', title: 'container to batch', sides: ['container', 'batch'] },
-  { name: 'containerToDriver', title: 'container to driver', sides: ['container', 'driver'] },
-  { name: 'driverToSdk', title: 'driver to SDK', sides: ['driver', 'record'] },
-] as const;
+export interface SummaryRatio {
+  readonly name: 'containerToRecord' | 'containerToBatch' | 'containerToDriver' | 'driverToSdk';
+  readonly title: string;
+  /** The layouts whose figures it is of. */
+  readonly sides: (workload: Workload) => readonly Layout[];
+}
+
+const SUMMARY_RATIOS: readonly SummaryRatio[] = [
+  { name: 'containerToRecord', title: 'container to record', sides: () => ['container', 'record'] },
+  { name: 'containerToBatch', title: 'container to batch', sides: () => ['container', 'batch'] },
+  { name: 'containerToDriver', title: 'container to driver', sides: () => ['container', 'driver'] },
+  { name: 'driverToSdk', title: 'driver to SDK', sides: (workload) => ['driver', sdkBeside(workload)] },
+];
+
+/** Whether both layouts of the ratio ran: without a ratio, their calls differ. */
+export function hasSides({ best, workload }: SummaryRow, { sides }: SummaryRatio): boolean {
+  return sides(workload).every((side) => best[side] !== null);
+}
 
 export function shownIn(summary: readonly SummaryRow[]) {
   const layouts = LAYOUTS.filter((layout) => summary.some(({ best }) => best[layout] !== null));
-  const ratios = SUMMARY_RATIOS.filter(({ sides }) => sides.every((side) => layouts.includes(side)));
+  const ratios = SUMMARY_RATIOS.filter((ratio) => summary.some((row) => hasSides(row, ratio)));
   return { layouts, ratios };
 }
 

@@ -3,7 +3,7 @@ import { operationsNeeded } from '../kit/histogram.ts';
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { cellWords, failedIn, failureWords, loadWords, PROVIDER_NAMES, recordWords, WORKLOAD_TITLES } from './names.ts';
 import type { Against, Best, Report, ReportCell, SummaryRow } from './schema.ts';
-import { shownIn, type SUMMARY_RATIOS } from './summary.ts';
+import { hasSides, shownIn, type SummaryRatio } from './summary.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import { disturbances, unlikePlaces, whereWords } from './warnings.ts';
 
@@ -125,11 +125,13 @@ function nameOf({ provider, workload, recordBytes }: SummaryRow): string[] {
 }
 
 function bestText(best: Best | null): string {
-  return best === null ? '-' : `${whole(best.recordsPerSecond.median)} (x${best.callers * best.instances})`;
+  if (best === null) return '-';
+  const load = best.ratePerSecond === null ? `x${best.callers * best.instances}` : `${whole(best.ratePerSecond)}/s`;
+  return `${whole(best.recordsPerSecond.median)} (${load})`;
 }
 
-function ratioText(row: SummaryRow, { name, sides }: (typeof SUMMARY_RATIOS)[number]): string {
-  const ratio = row[name];
-  if (ratio === null) return sides.some((side) => row.best[side] === null) ? '-' : 'calls differ  ';
+function ratioText(row: SummaryRow, one: SummaryRatio): string {
+  const ratio = row[one.name];
+  if (ratio === null) return hasSides(row, one) ? 'calls differ  ' : '-';
   return `${factor(ratio.ratio)} ${whyUndecided(ratio) === undefined ? ' ' : '?'}`;
 }

@@ -138,6 +138,11 @@ describe('what cannot be told apart', () => {
     expect(ratiosTo('batch', page)).toEqual(inAllRows(toBatch));
   });
 
+  test('is none of layouts whose calls have other sizes', () => {
+    const cells = ofOtherSizes.filter(({ layout }) => layout === 'batch' || layout === 'container');
+    expect(textOf(reportHtml(sampleReport({ cells })))).toContain('at each load: calls of other sizes');
+  });
+
   test('of one run has no interval', () => {
     const one = textOf(reportHtml(sampleReport({ repetitions: 1 })));
     expect(one).toMatch(/Datastore load, 500 B 2,328 one run 32 callers/);

@@ -38,6 +38,13 @@ describe('the text', () => {
     expect(without).toMatch(/datastore +ycsb-a 500B +30 x +calls differ +15 x +2\.0 x$/m);
   });
 
+  test('names the rate of an open loop, and says nothing of ratios whose layouts did not run', () => {
+    const open = sampleCell({ workload: 'ycsb-a', layout: 'container', ratePerSecond: 400 }, { repetitions: 6 });
+    expect(reportText(sampleReport({ cells: [open] }))).toMatch(/ycsb-a 500B +\d+ \(400\/s\)$/m);
+    const cells = (['record', 'driver'] as const).map((layout) => sampleCell({ layout }, { repetitions: 6 }));
+    expect(reportText(sampleReport({ cells }))).not.toMatch(/driver to SDK|calls differ/);
+  });
+
   test('marks what cannot be told apart', () => {
     const level = reportText(sampleReport({ containerFactor: 0.45 }));
     expect(level).toMatch(/datastore +load 500B +1[34] x +(1\.0|0\.99) x \?$/m);

@@ -18,10 +18,10 @@ export function goalsOf(rows: readonly PlayedRow[], all: readonly PlayedRow[]): 
 }
 
 function findingOf(goal: Goal, one: PlayedRow, all: readonly PlayedRow[]): Finding {
-  const { figure, layout = 'container', against } = goal;
+  const { figure, against } = goal;
   const isOther = ({ row }: PlayedRow): boolean => row.id === against?.row && row.provider === one.row.provider;
   const played = against?.row === undefined ? one : all.find(isOther);
-  const own = figureIn(one, layout, figure);
+  const own = figureIn(one, 'container', figure);
   const other = against === undefined ? 1 : figureIn(played, against.layout, figure);
   const value = own === null || other === null ? null : own / (other * (against?.times ?? 1));
   const what = against === undefined ? figure : `${figure} : ${nameOf(against)}`;
