@@ -3,17 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { startEmbeddedDatastore } from '../../emulators/embedded.ts';
 import { untilInterrupted } from '../../cli/interrupt.ts';
 import { machine, versions } from '../../cli/machine.ts';
-import { choice, command, runCommand } from '../../cli/options.ts';
+import { command, runCommand } from '../../cli/options.ts';
 import { providerOn, startAzure } from '../providers.ts';
 import { calibrate } from './processor/calibrate.ts';
 import { loadsText, writeProcessorTable } from './processor/table.ts';
 
 const CALIBRATE = command({
   name: 'npm run calibrate --',
-  operands: ['what'],
-  about: `Measures numbers of the model of the clouds. processor: what a client spends of its own processor, on emulators, in 10 minutes and more.`,
+  about: `Measures numbers of the model of the clouds. They are what a client spends of its own processor, on emulators, in 10 minutes and more.`,
   options: { quick: { help: 'shorter turns' } },
-  examples: ['npm run calibrate -- processor --quick'],
+  examples: ['npm run calibrate -- --quick'],
 });
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -27,26 +26,28 @@ const SIZE = {
 const PROCESSOR_MS = 60;
 const QUICK_PROCESSOR_MS = 20;
 
-await runCommand(CALIBRATE, process.argv.slice(2), ({ values: { quick }, operands: [what = ''] }) => {
-  choice('what', what, ['processor']);
-  return untilInterrupted((signal) => measureProcessor(quick ? QUICK_PROCESSOR_MS : PROCESSOR_MS, signal));
-});
+await runCommand(CALIBRATE, process.argv.slice(2), ({ values: { quick } }) =>
+  untilInterrupted((signal) => measureProcessor(quick ? QUICK_PROCESSOR_MS : PROCESSOR_MS, signal)),
+);
 
 async function measureProcessor(processorMs: number, signal: AbortSignal): Promise<void> {
   const { cpu, cores, platform, node } = machine();
   // Google's emulator cannot commit a transaction that its read began, so it has no conditional
   // write.
-  const datastore = await startEmbeddedDatastore({ inProcess: false });
-  const providers = [providerOn('datastore', datastore), await startAzure()];
-  try {
-    const size = { ...SIZE, processorMs, signal, log: console.error };
-    const { costs, rounds, loads } = await calibrate(providers, size);
-    const measured = new Date().toISOString().slice(0, 10);
-    const on = { cpu, cores, platform, node };
-    const table = { measured, machine: on, packages: await versions(ROOT), rounds, costs };
-    const file = await writeProcessorTable(table, ROOT);
-    console.log(`${loadsText(loads)}\n\n${file}`);
-  } finally {
-    for (const provider of providers) await provider.close();
-  }
+  await using started = new AsyncDisposableStack();
+  const datastore = providerOn('datastore', await startEmbeddedDatastore({ inProcess: false }));
+  started.defer(() => datastore.close());
+  const azure = await startAzure();
+  started.defer(() => azure.close());
+  const { costs, rounds, loads } = await calibrate([datastore, azure], {
+    ...SIZE,
+    processorMs,
+    signal,
+    log: console.error,
+  });
+  const measured = new Date().toISOString().slice(0, 10);
+  const on = { cpu, cores, platform, node };
+  const table = { measured, machine: on, packages: await versions(ROOT), rounds, costs };
+  const file = await writeProcessorTable(table, ROOT);
+  console.log(`${loadsText(loads)}\n\n${file}`);
 }

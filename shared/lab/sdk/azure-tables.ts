@@ -111,34 +111,21 @@ async function range(
   return 0;
 }
 
-/** A policy outside the SDK's retries counts calls, one inside counts attempts: each is billed. */
+/** Counts attempts: each is billed. The SDK's retries send one request again. */
 function countRequests(client: TableClient, usage: MutableUsage): void {
-  const failures = new Map<string, string>();
-  client.pipeline.addPolicy(
-    {
-      name: 'stowageCalls',
-      sendRequest: async (request, next) => {
-        try {
-          return await next(request);
-        } finally {
-          failures.delete(request.requestId);
-        }
-      },
-    },
-    { beforePolicies: ['defaultRetryPolicy'] },
-  );
+  const failures = new WeakMap<object, string>();
   client.pipeline.addPolicy(
     {
       name: 'stowageAttempts',
       sendRequest: async (request, next) => {
-        countAttempt(usage, request.method === 'GET', failures.get(request.requestId));
+        countAttempt(usage, request.method === 'GET', failures.get(request));
         try {
           const response = await next(request);
-          if (response.status >= 400) failures.set(request.requestId, String(response.status));
+          if (response.status >= 400) failures.set(request, String(response.status));
           return response;
         } catch (error) {
           const { code } = error as { code?: unknown };
-          failures.set(request.requestId, typeof code === 'string' ? code : 'unknown');
+          failures.set(request, typeof code === 'string' ? code : 'unknown');
           throw error;
         }
       },

@@ -15,7 +15,7 @@ export async function writeProcessorTable(table: ProcessorTable, root: string): 
 }
 
 const COMMENT = [
-  '// Client processor time, written by `npm run calibrate -- processor`: do not edit it. A calibration',
+  '// Client processor time, written by `npm run calibrate`: do not edit it. A calibration',
   '// of another day is a new file.',
 ];
 const IMPORT = ['import type { ProcessorTable } from', "'./processor.ts';"].join(' ');

@@ -1,4 +1,4 @@
-// Client processor time, written by `npm run calibrate -- processor`: do not edit it. A calibration
+// Client processor time, written by `npm run calibrate`: do not edit it. A calibration
 // of another day is a new file.
 import type { ProcessorTable } from './processor.ts';
 

@@ -42,7 +42,6 @@ export interface ModelResult {
   /** Operations that began within the window. Percentiles are null if too few were slower. */
   readonly timed: number;
   readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
   readonly p99Ms: number | null;
   readonly maxMs: number;
   /** HdrHistogram V2, compressed, base64, microseconds. */
@@ -65,9 +64,6 @@ export interface ModelResult {
   readonly unfinished: number;
   readonly throttled: number;
   readonly contended: number;
-  readonly lost: number;
-  readonly timedOut: number;
-  readonly splits: number;
   /** Containers at the end; null for other layouts. */
   readonly containers: number | null;
   /** The provider's parameters that the figures hang on. */

@@ -7,7 +7,7 @@ import { dollarsPerMillionRecords, operationPriceList } from '../../cost/operati
 import { PRICES_2026_11 } from '../../cost/prices-2026-11.ts';
 import { memoryState } from '../../../drivers/memory/effects.ts';
 import { gapsOf } from '../../load/arrivals.ts';
-import { type OpenDataset, openDataset } from '../../load/dataset.ts';
+import { openDataset } from '../../load/dataset.ts';
 import { DRAIN_MS } from '../../load/phases.ts';
 import type { DatasetTargets } from '../../load/targets.ts';
 import { runPhases, type WindowResult } from '../../load/window.ts';
@@ -43,7 +43,6 @@ export async function runCell(cell: ModelCell): Promise<ModelResult> {
   const phases = new BudgetPhases(scheduler, cell.window, (): Mark => ({
     counters: structuredClone(service.counters),
     busyMs: fleet.instances.map(({ processor }) => processor.busyMs),
-    splits: clients.splits,
   }));
   const size = recordsPerCall(cell.workload);
   const nextOperation = operationSource({
@@ -103,15 +102,10 @@ class Clients {
   readonly #cell: ModelCell;
   readonly #targetsOf: (instance: Instance) => DatasetTargets;
   readonly #clients = new Map<Instance, LayoutClient | Promise<LayoutClient>>();
-  readonly #open: OpenDataset[] = [];
 
   constructor(cell: ModelCell, targetsOf: (instance: Instance) => DatasetTargets) {
     this.#cell = cell;
     this.#targetsOf = targetsOf;
-  }
-
-  get splits(): number {
-    return this.#open.reduce((sum, { storeCounters }) => sum + (storeCounters()?.splits ?? 0), 0);
   }
 
   of(instance: Instance): LayoutClient | Promise<LayoutClient> {
@@ -138,7 +132,6 @@ class Clients {
       isConditional ? { ...targets, baseline: conditional(targets.baseline) } : targets,
       new AbortController().signal,
     );
-    this.#open.push(open);
     return open.client;
   }
 }
@@ -157,7 +150,6 @@ interface Mark {
   readonly counters: ServiceCounters;
   /** Milliseconds that each instance's processor worked. */
   readonly busyMs: readonly number[];
-  readonly splits: number;
 }
 
 function resultOf(
@@ -170,7 +162,7 @@ function resultOf(
   const { billable, ...counters } = increase(before.counters, after.counters);
   const { durationMs: windowMs, records: operations, warmup, errors, unfinished, byCaller } = window;
   const per = (count: number): number => (operations === 0 ? 0 : count / operations);
-  const { meanMs, p50Ms, p95Ms, p99Ms, maxMs } = latenciesOf(window.histogram);
+  const { meanMs, p50Ms, p99Ms, maxMs } = latenciesOf(window.histogram);
   const busy = after.busyMs.map((ms, at) => (ms - (before.busyMs[at] ?? 0)) / windowMs);
   const prices = PRICES.providers[cell.provider];
   return {
@@ -183,7 +175,6 @@ function resultOf(
     underWay: window.underWayMs / windowMs,
     timed: window.histogram.totalCount,
     p50Ms,
-    p95Ms,
     p99Ms,
     maxMs,
     histogram: encodeHistogram(window.histogram),
@@ -202,9 +193,6 @@ function resultOf(
     unfinished,
     throttled: counters.throttled,
     contended: counters.contended,
-    lost: counters.lost,
-    timedOut: counters.timedOut,
-    splits: after.splits - before.splits,
     ...ended,
   };
 }

@@ -18,11 +18,9 @@ const ms = z.number().min(1).max(3_600_000);
 
 const setting = z.union([z.number().min(0), z.enum(['low', 'middle', 'high'])]);
 
-/** A bound on a figure of a row's container layout, or of the layout named. */
+/** A bound on a figure of a row's container layout. */
 const goalSchema = z.strictObject({
   figure: z.enum(['throughput', 'p50', 'p99', 'requests', 'conflicts', 'billed', 'slowest']),
-  /** Default `container`. */
-  layout: z.enum(MODEL_LAYOUTS).optional(),
   /** The figure is divided by this layout's, in this row or that with this id, so many times. */
   against: z
     .strictObject({ layout: z.enum(MODEL_LAYOUTS), row: z.string().optional(), times: z.number().min(0).optional() })
