@@ -124,6 +124,7 @@ export class WorkerLife implements Caller {
       tables: (...args) => ask('tables', args),
       drop: (...args) => ask('drop', args),
       vacuum: (...args) => ask('vacuum', args),
+      verify: (...args) => ask('verify', args),
     };
   }
 }

@@ -59,11 +59,11 @@ export interface Vacuuming extends Base<'vacuum'> {
   readonly quietMs: number;
 }
 
-export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'>;
+export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'> | Base<'verify'>;
 
 export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | Clearing | Batch | OnTable;
-/** Clears and batches are drawn apart: see `clearBeside`. */
-type Drawn = Exclude<Action['kind'], 'clear' | 'batch'>;
+/** Clears, batches and verifications are drawn apart: see `clearBeside`. */
+type Drawn = Exclude<Action['kind'], 'clear' | 'batch' | 'verify'>;
 
 /** Without scans and the final reads. history.ts searches the orders of one record's operations. */
 const OPERATIONS_OF_A_KEY_MAX = 26;
@@ -341,4 +341,13 @@ export function clearBeside(
     const clear: Clearing = { kind: 'clear', gapMs: chance.below(100), timeoutMs, range };
     actions.splice(chance.below(actions.length + 1), 0, clear);
   }
+}
+
+/** Verifications of a table that others write to, and merge. */
+export function verifications(chance: Chance): Action[] {
+  return Array.from({ length: 2 + chance.below(4) }, () => ({
+    kind: 'verify',
+    gapMs: chance.below(chance.of([20, 1_000, 5_000])),
+    timeoutMs: undefined,
+  }));
 }

@@ -186,6 +186,9 @@ export async function clear(client: Client, action: Clearing, life: Caller, tabl
     ]);
 }
 
+/** The default deadline of a verification. */
+const VERIFIED_MS = 24 * 3_600_000;
+
 export async function administer(client: Client, action: OnTable, life: Caller): Promise<void> {
   const { recorder, events } = client.options;
   const call = recorder.begin(life);
@@ -214,6 +217,14 @@ export async function administer(client: Client, action: OnTable, life: Caller):
     }
     case 'reopen':
       return client.forget(life);
+    case 'verify': {
+      const answer = await ask(() => life.store.verify(TABLE, options), VERIFIED_MS);
+      if (answer.kind !== 'value') return;
+      events.count('verification beside others');
+      for (const { container, message } of answer.value.findings)
+        recorder.complain(`verification of ${container} beside others: ${message}`);
+      return;
+    }
     case 'tables': {
       const answer = await ask(() => life.store.tables(options));
       if (answer.kind === 'value' && new Set(answer.value.map(({ name }) => name)).size !== answer.value.length)

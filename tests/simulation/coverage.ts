@@ -45,6 +45,7 @@ const EXPECTED: readonly string[] = [
   'expired record purged',
   'scan to its end',
   'records cleared',
+  'verification beside others',
   'batch of a group',
   'batch that wrote nothing: conflict',
   'put of a batch',

@@ -51,6 +51,7 @@ async function perform(client: Client, action: Action, life: Caller, table: Call
     case 'drop':
     case 'reopen':
     case 'tables':
+    case 'verify':
       return batches.administer(client, action, life);
     default:
       action satisfies never;

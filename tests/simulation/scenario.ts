@@ -1,5 +1,5 @@
 // A scenario is all of one run as plain data drawn from a seed. Shrinking leaves data out.
-import { type Action, type ActionRules, ActionSource, batchBeside, clearBeside, KEYS_OF_A_GROUP } from './actions.ts';
+import { type Action, type ActionRules, ActionSource, batchBeside, clearBeside, KEYS_OF_A_GROUP, verifications } from './actions.ts';
 import { Chance } from './chance.ts';
 import {
   aimedMishaps,
@@ -135,6 +135,7 @@ export function scenarioOf(seed: number): Scenario {
   const grouping = new Chance(seed, 8);
   const groupBy = order === 'key' && !isLong && grouping.is(GROUPED_SHARE) ? '/' : undefined;
   if (groupBy !== undefined) batchBeside(grouping, clients, keyCount);
+  if (isMerging && !hasDrops) clients.push({ process: processes - 1, actions: verifications(new Chance(seed, 9)) });
   return {
     seed,
     order,

@@ -189,6 +189,18 @@ test('leaves that merge behind the walk are no finding, and records that expire 
   expect(leaves()).toBeLessThan(before / 2);
 });
 
+test('a read ahead that fails before the walk comes to it fails the call alone', async () => {
+  const world = await filled('key');
+  const [first, ...others] = levelsOf(world.state, 't').at(-1)!.nodes;
+  const verifier = world.process();
+  verifier.rule(async (call) => {
+    if (others.some(({ id }) => isReadOf(id)(call))) return { fail: 'unavailable' };
+    if (isReadOf(first!.id)(call)) await world.runtime.sleep(50_000);
+    return undefined;
+  });
+  await expect(world.run(verifier.store.verify('t'))).rejects.toMatchObject({ code: 'unavailable' });
+});
+
 test.each([1, 2])('seed %i: nothing is found while others put, delete, split and merge', async (seed) => {
   const world = await filled(seed % 2 === 0 ? 'hash' : 'key', new World({ seed }));
   const writer = world.process();

@@ -184,8 +184,13 @@ class Verification {
     if (this.#ahead.size > 0) return;
     const first = nodes.findIndex(({ low }) => compareBytes(low, at) > 0);
     if (first < 0) return;
-    for (const { id } of nodes.slice(first, first + READ_AHEAD))
-      if (!this.#visited.has(id)) this.#ahead.set(id, this.#read(id));
+    for (const { id } of nodes.slice(first, first + READ_AHEAD)) {
+      if (this.#visited.has(id)) continue;
+      const reading = this.#read(id);
+      // It may reject before the walk comes to it, or though it never does.
+      reading.catch(() => undefined);
+      this.#ahead.set(id, reading);
+    }
   }
 
   /** As stored: nothing comes from memory. Rejects only if the provider is out of reach. */
