@@ -1,5 +1,13 @@
 // A scenario is all of one run as plain data drawn from a seed. Shrinking leaves data out.
-import { type Action, type ActionRules, ActionSource, batchBeside, clearBeside, KEYS_OF_A_GROUP, verifications } from './actions.ts';
+import {
+  type Action,
+  type ActionRules,
+  ActionSource,
+  batchBeside,
+  clearBeside,
+  KEYS_OF_A_GROUP,
+  verifications,
+} from './actions.ts';
 import { Chance } from './chance.ts';
 import {
   aimedMishaps,
