@@ -47,6 +47,7 @@ export function httpStore(url: string, gate: Record<string, string>): Caller['st
     drop: () => Promise.reject(new TypeError('nobody drops here')),
     vacuum: () => Promise.resolve({ left: 0, busy: 0, purged: 0, merged: 0 } as never),
     verify: () => Promise.resolve({ findings: [] } as never),
+    repair: () => Promise.reject(new TypeError('nobody repairs here')),
   };
 }
 

@@ -125,6 +125,7 @@ export class WorkerLife implements Caller {
       drop: (...args) => ask('drop', args),
       vacuum: (...args) => ask('vacuum', args),
       verify: (...args) => ask('verify', args),
+      repair: () => Promise.reject(new TypeError('nobody repairs here')),
     };
   }
 }

@@ -59,11 +59,11 @@ export interface Vacuuming extends Base<'vacuum'> {
   readonly quietMs: number;
 }
 
-export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'> | Base<'verify'>;
+export type OnTable = Vacuuming | Base<'drop'> | Base<'reopen'> | Base<'tables'> | Base<'verify' | 'repair'>;
 
 export type Action = Get | Put | OnKey | OnKeys | PutMany | Scanning | Clearing | Batch | OnTable;
 /** Clears, batches and verifications are drawn apart: see `clearBeside`. */
-type Drawn = Exclude<Action['kind'], 'clear' | 'batch' | 'verify'>;
+type Drawn = Exclude<Action['kind'], 'clear' | 'batch' | 'verify' | 'repair'>;
 
 /** Without scans and the final reads. history.ts searches the orders of one record's operations. */
 const OPERATIONS_OF_A_KEY_MAX = 26;
@@ -343,10 +343,10 @@ export function clearBeside(
   }
 }
 
-/** Verifications of a table that others write to, and merge. */
+/** Verifications of a table that others write to, and merge. Some are of a repair. */
 export function verifications(chance: Chance): Action[] {
   return Array.from({ length: 2 + chance.below(4) }, () => ({
-    kind: 'verify',
+    kind: chance.of(['verify', 'verify', 'repair'] as const),
     gapMs: chance.below(chance.of([20, 1_000, 5_000])),
     timeoutMs: undefined,
   }));

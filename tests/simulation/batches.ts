@@ -1,5 +1,5 @@
 // A client's actions on many records or the table. Each item or scanned record is an operation.
-import type { BatchItem, Entry, ScanOptions } from '../../shared/store/index.ts';
+import type { BatchItem, Entry, ScanOptions, Taken } from '../../shared/store/index.ts';
 import type { Client } from './client.ts';
 import type { Operation } from './history.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';
@@ -223,6 +223,13 @@ export async function administer(client: Client, action: OnTable, life: Caller):
       events.count('verification beside others');
       for (const { container, message } of answer.value.findings)
         recorder.complain(`verification of ${container} beside others: ${message}`);
+      return;
+    }
+    case 'repair': {
+      const save = async ({ container }: Taken): Promise<void> =>
+        recorder.complain(`a repair took ${container}, which was well`);
+      const answer = await ask(() => life.store.repair(TABLE, { ...options, save }), VERIFIED_MS);
+      if (answer.kind === 'value') events.count('repair beside others');
       return;
     }
     case 'tables': {

@@ -17,7 +17,7 @@ export type CalledTable = Pick<
 export interface Caller {
   readonly number: number;
   readonly process: { readonly index: number; readonly wallJumpsMs: number };
-  readonly store: Pick<Store, 'tables' | 'drop' | 'vacuum' | 'verify'> & {
+  readonly store: Pick<Store, 'tables' | 'drop' | 'vacuum' | 'verify' | 'repair'> & {
     table<V>(
       name: string,
       options: { order: 'hash' | 'key'; containers: number },

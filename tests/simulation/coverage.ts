@@ -46,6 +46,7 @@ const EXPECTED: readonly string[] = [
   'scan to its end',
   'records cleared',
   'verification beside others',
+  'repair beside others',
   'batch of a group',
   'batch that wrote nothing: conflict',
   'put of a batch',

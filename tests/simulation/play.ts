@@ -52,6 +52,7 @@ async function perform(client: Client, action: Action, life: Caller, table: Call
     case 'reopen':
     case 'tables':
     case 'verify':
+    case 'repair':
       return batches.administer(client, action, life);
     default:
       action satisfies never;
