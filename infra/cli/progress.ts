@@ -9,6 +9,8 @@ export function showProgress(
   stream: NodeJS.WriteStream = process.stderr,
   nowMs = () => performance.now(),
 ): (event: PlanEvent) => void {
+  // A comparison whose progress nobody reads any more, as by `2>&1 | head`, ends in order.
+  stream.on('error', () => {});
   const startedMs = nowMs();
   let [done, total, failed, told] = [0, 0, 0, -1];
   return (event) => {

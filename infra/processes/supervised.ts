@@ -11,6 +11,8 @@ const SUPERVISOR = fileURLToPath(new URL('supervisor.ts', import.meta.url));
 const OUTPUT_CHARS_MAX = 20_000;
 const STOP_TIMEOUT_MS = 5_000;
 const POLL_MS = 20;
+/** As a shell's, and the supervisor's. */
+const CANNOT_START = 127;
 
 export interface Supervised {
   /** The last 20,000 characters of both output streams. */
@@ -42,8 +44,10 @@ export function startSupervised(command: string, args: readonly string[], env = 
   child.stderr.setEncoding('utf8').on('data', keep);
   // A child that is gone already closes its end first.
   child.stdin.on('error', () => {});
-  const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : 1));
-  exited.catch(() => {});
+  const exited = once(child, 'exit').then(
+    ([code]) => (typeof code === 'number' ? code : 1),
+    () => CANNOT_START,
+  );
   return {
     output: () => output,
     onLine(listener) {

@@ -6,7 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import type { AccessToken } from '@azure/core-auth';
 import { Datastore } from '@google-cloud/datastore';
-import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { CALL, freshPrefix, insert, part, patch, readOne, textOf, written } from '../conformance/harness.ts';
@@ -70,6 +70,15 @@ describe('a Datastore client', () => {
     const driver = opened(datastoreAt('sdk', server.address, { projectId: 'p', 'grpc.enable_retries': 1 }));
     expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown' }]);
     expect(asked).toBe(1);
+  });
+
+  test('without credentials is unavailable, call by call', async () => {
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', '/nowhere/key.json');
+    vi.stubEnv('METADATA_SERVER_DETECTION', 'none');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const driver = opened(datastoreDriver({ client: new Datastore({ projectId: 'p' }) }));
+    for (let call = 0; call < 2; call += 1)
+      await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('without gRPC is refused, and told what to leave out', () => {

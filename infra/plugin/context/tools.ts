@@ -87,6 +87,8 @@ export function lastLines(text: string): string {
 
 function collect(stream: NodeJS.ReadableStream, shown: NodeJS.WritableStream | undefined): () => string {
   let text = '';
+  // A reader that leaves, as by `| head`, must not cut off what the tool is changing.
+  if (shown?.listenerCount('error') === 0) shown.on('error', () => {});
   stream.setEncoding('utf8').on('data', (chunk: string) => {
     text = (text + chunk).slice(-OUTPUT_CHARS_MAX);
     shown?.write(chunk);

@@ -10,7 +10,7 @@ import type { Key, KeysQuery, Mutation, QueryBatch, StoredEntity } from './messa
 export interface DatastoreClient {
   readonly namespace?: string | undefined;
   readonly options: object;
-  readonly auth: object;
+  readonly auth: { getClient(): Promise<unknown> };
   request_(
     call: { client: string; method: string; reqOpts?: object; gaxOpts?: object },
     callback: (error?: Error | null, reply?: unknown) => void,
@@ -81,13 +81,16 @@ function askerOver({ options, auth, constructor }: DatastoreClient) {
   const leave = (silent: typeof client): void => {
     if (client !== silent) return;
     client = connect();
-    void close(silent);
+    close(silent).catch(() => undefined);
   };
   return {
     async send<Reply>(method: string, reqOpts: object, timeoutMs: number): Promise<Reply> {
       const [asked, sentMs] = [client, performance.now()];
       try {
-        const reply = await calls.run(timeoutMs, (signal) => {
+        const reply = await calls.run(timeoutMs, async (signal) => {
+          // The SDK throws where nobody can catch if it gets no credentials. Emulators ask for none.
+          if (!('sslCreds' in options)) await auth.getClient();
+          signal.throwIfAborted();
           const gaxOpts = { timeout: timeoutMs, retry: null, signal };
           return answer(asked, { client: 'DatastoreClient', method, reqOpts, gaxOpts });
         });

@@ -80,8 +80,7 @@ export class RecordReader<V> {
     const groups = await this.#context.engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error));
     const reading: Promise<void>[] = [];
     for (const [id, group] of groups) reading.push(this.#readLeaf(id, group, call, outcomes));
-    // None of them rejects.
-    for (const each of reading) await each;
+    await Promise.all(reading);
   }
 
   /** Looks at one leaf for all keys that the branches send there. An error fails those left. */

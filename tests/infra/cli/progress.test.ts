@@ -52,3 +52,9 @@ test('elsewhere there is a line for each tenth of the plan, and for each failure
     'failed: HTTP',
   ]);
 });
+
+test('a reader that leaves ends nothing', () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: false });
+  showProgress(stream as unknown as NodeJS.WriteStream);
+  expect(() => stream.emit('error', new Error('EPIPE'))).not.toThrow();
+});

@@ -1,4 +1,5 @@
 // A driver that throws what is no StoreError: whoever called hears it, and nobody else is harmed.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
@@ -34,4 +35,28 @@ test.each<[string, (table: Table<number>) => Promise<unknown>]>([
   await table.put('y', 3);
   expect((await table.get('y'))?.value).toBe(3);
   expect(table.stats().queueDepth).toBe(0);
+});
+
+test('getMany rejects with it, though reads of other leaves fail later', async () => {
+  const near = memoryDriver();
+  let isBroken = false;
+  let reads = 0;
+  const driver: Driver = {
+    ...near,
+    limits: { ...near.limits, readsMax: 1 },
+    read: async (requests, options) => {
+      if (!isBroken) return near.read(requests, options);
+      await sleep(10 * (reads += 1) * (reads % 2));
+      throw new TypeError('fetch failed');
+    },
+  };
+  const store = openStore({ driver, timeoutMs: TIMEOUT_MS, cacheBytesMax: 16 * 1024 });
+  const table = await store.table<number>('t', { containers: 8 });
+  const keys = Array.from({ length: 100 }, (_, number) => `k${number}`);
+  await table.putMany(keys.map((key) => ({ key, value: 1 })));
+  isBroken = true;
+  await expect(table.getMany(keys)).rejects.toThrow(new TypeError('fetch failed'));
+  expect(reads).toBeGreaterThan(2);
+  // The last of them have failed by then; a rejection that nobody handles fails the run.
+  await sleep(100);
 });
