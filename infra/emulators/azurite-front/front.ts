@@ -121,7 +121,7 @@ async function forward({ method, url, headers, body }: IncomingRequest, { target
   const { hostname, port } = new URL(target);
   const request = http.request({ hostname, port, path: url, method, headers, agent, timeout: TARGET_TIMEOUT_MS });
   request.on('timeout', () => request.destroy(new Error(`Azurite did not answer within ${TARGET_TIMEOUT_MS} ms`)));
-  // Of a reply that has begun: reading it rejects.
+  // A reply that has begun tells its reader.
   request.on('error', () => {});
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -88,7 +88,7 @@ function askerOver({ options, auth, constructor }: DatastoreClient) {
       const [asked, sentMs] = [client, performance.now()];
       try {
         const reply = await calls.run(timeoutMs, async (signal) => {
-          // The SDK throws where nobody can catch if it gets no credentials. Emulators ask for none.
+          // Without credentials the SDK throws where nobody catches. Emulators ask for none.
           if (!('sslCreds' in options)) await auth.getClient();
           signal.throwIfAborted();
           const gaxOpts = { timeout: timeoutMs, retry: null, signal };
