@@ -30,7 +30,10 @@ class WaitingFirst extends BaseSequencer {
   }
 }
 
+/** No emulators, and nothing that outlives its test: files share what they import, which saves a third. */
 const UNITS = ['tests/{store,lab,functions}/**/*.test.ts'];
+/** A tracer follows all stores of its process until that ends. */
+const LASTING = 'tests/functions/http/spans.test.ts';
 // Emulators are started once and shared by all files; each case works in a fresh namespace.
 const EMULATORS = 'tests/support/global-setup.ts';
 
@@ -47,14 +50,13 @@ export default defineConfig({
     sequence: { sequencer: WaitingFirst },
     // `npm test` runs the first two, `npm run test:rest` the last.
     projects: [
-      // No emulators, and nothing that outlives its test: files share what they import, which saves a third.
-      { extends: true, test: { name: 'units', include: UNITS, exclude: REST, isolate: false } },
+      { extends: true, test: { name: 'units', include: UNITS, exclude: [...REST, LASTING], isolate: false } },
       {
         extends: true,
         test: {
           name: 'product',
-          include: ['tests/**/*.test.ts'],
-          exclude: [...UNITS, ...REST],
+          include: [LASTING, 'tests/!({store,lab,functions})/**/*.test.ts', 'tests/*.test.ts'],
+          exclude: REST,
           globalSetup: [EMULATORS, 'tests/support/left-out.ts'],
         },
       },
