@@ -55,7 +55,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'product',
-          include: [LASTING, 'tests/!({store,lab,functions})/**/*.test.ts', 'tests/*.test.ts'],
+          include: [LASTING, 'tests/*.test.ts', 'tests/{adapters,conformance,drivers,infra,simulation}/**/*.test.ts'],
           exclude: REST,
           globalSetup: [EMULATORS, 'tests/support/left-out.ts'],
         },
