@@ -2,16 +2,7 @@
 // repair may end anywhere, and another one goes on.
 import { entryRecord } from '../container/branch.ts';
 import type { CheckValue } from '../container/check.ts';
-import {
-  namesAny,
-  nodesOf,
-  orderOf,
-  pagesFound,
-  positionsLeft,
-  type Remains,
-  type Salvage,
-  salvage,
-} from '../container/salvage.ts';
+import { namesAny, nodesOf, orderOf, pagesFound, type Remains, type Salvage, salvage } from '../container/salvage.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { successor } from '../container/successor.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
@@ -64,15 +55,14 @@ export class Mender {
 
   async mend(met: Met, sketch: Sketch): Promise<Mended> {
     const entity = await readStored(this.#engine, met.id);
-    // A writer beside it may have mended it.
-    if (entity?.version !== met.version && met.header !== undefined) return 'again';
+    // A writer, or another repair, was here meanwhile.
+    if (entity?.version !== met.version) return 'again';
     const { root } = sketch;
     const remains = remainsOf(this.#engine.table, entity, { incarnation: root.incarnation, container: met.container });
     const { header } = remains;
     if (header !== undefined && header.state !== 'merged')
       return header.level === met.level ? this.#rewrite(entity, remains, { ...header, ...NO_PAGES }, sketch) : 'left';
-    const last = met.level === 0 ? positionsLeft(pagesFound(remains), root.order).at(-1) : undefined;
-    const right = sketch.rightOf(met, last, entity?.version);
+    const right = sketch.rightOf(met);
     const { low, high, right: next } = header ?? { low: met.low, high: right?.low, right: right?.container };
     const { container, level } = met;
     const base = this.#freshBase(sketch, { ...root, low, high, right: next, container, level });
@@ -83,13 +73,11 @@ export class Mender {
   /** Only the root says what a table is: it is made anew of its nodes and pages, if they agree. */
   async mendRoot(sketch: Sketch): Promise<Mended> {
     const entity = await readStored(this.#engine, rootId(this.#engine.table));
-    const own = ownHeader(this.#engine.table, entity);
-    if (own !== undefined && own.state !== 'live') return 'left';
-    const incarnation = own?.incarnation ?? this.#incarnationOf(entity, sketch);
+    if (ownHeader(this.#engine.table, entity) !== undefined) return 'again';
+    const incarnation = this.#incarnationOf(entity, sketch);
     const remains = remainsOf(this.#engine.table, entity, { incarnation, container: ROOT_CONTAINER });
     sketch.keepOnly(incarnation);
-    const base = own === undefined ? this.#freshRoot(remains, sketch) : { ...own, ...NO_PAGES };
-    return this.#rewrite(entity, remains, base, sketch);
+    return this.#rewrite(entity, remains, this.#freshRoot(remains, sketch), sketch);
   }
 
   #freshRoot(remains: Remains, sketch: Sketch): Header {
@@ -98,7 +86,7 @@ export class Mender {
     const names = new Set<string>(nodes.map(({ container }) => container));
     const isBranch = nodes.length > 0 && (namesAny(pages, names) || pages.every(({ page }) => page === undefined));
     const level = isBranch ? 1 + Math.max(...nodes.map((node) => node.level)) : 0;
-    const order = sketch.order ?? orderOf(pages);
+    const order = sketch.anyHeader?.order ?? orderOf(pages);
     const { incarnation, container } = remains;
     const bounds = { low: EMPTY_BYTES, high: undefined, right: undefined };
     return this.#freshBase(sketch, { order, incarnation, container, level, ...bounds });
@@ -141,7 +129,7 @@ export class Mender {
 
   /** The header of a container that lost its own: its numbers and commits count on far above. */
   #freshBase(
-    { groupBy, most }: Sketch,
+    { anyHeader, most }: Sketch,
     own: Pick<Header, 'order' | 'incarnation' | 'container' | 'level' | 'low' | 'high' | 'right'>,
   ): Header {
     const { order, incarnation, container, level, low, high, right } = own;
@@ -149,7 +137,7 @@ export class Mender {
     const counted = { nextNumber: first, commitCount: first, commitIds: EMPTY_BYTES };
     const made = { createdAtMs: this.#engine.runtime.wallMs(), origin: undefined };
     const place = { container, level, low, high, right, state: 'live' } as const;
-    return { order, groupBy, incarnation, ...place, ...counted, ...made, ...NO_PAGES };
+    return { order, groupBy: anyHeader?.groupBy, incarnation, ...place, ...counted, ...made, ...NO_PAGES };
   }
 
   /** Saves the container as it is, then writes it with all that is left of it. */

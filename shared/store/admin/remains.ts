@@ -4,7 +4,7 @@ import type { Entity, EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asBuffer, checkCrc, FORMAT_VERSION, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { openEnvelope } from '../format/envelope.ts';
-import { decodeHeader, type Header } from '../format/header.ts';
+import { decodeHeader, type Header, isHeader } from '../format/header.ts';
 import { COMMIT_PART, containerOf, HEADER_PART, incarnationOf, nodeId, slotOfPart } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 import { sendReads } from '../io/requests.ts';
@@ -30,12 +30,10 @@ export function remainsOf(
   return { parts: entity?.parts ?? new Map(), header: ownHeader(table, entity), incarnation, container };
 }
 
-/** The beginning of a container, by its header or first record; undefined if nothing tells. */
-export function beginningOf(table: string, entity: Entity, order: Header['order']): Position | undefined {
-  const [incarnation, container] = [incarnationOf(entity.id), containerOf(entity.id)];
-  if (container === undefined) return undefined;
-  const remains = remainsOf(table, entity, { incarnation, container });
-  return remains.header?.low ?? positionsLeft(pagesFound(remains), order)[0];
+/** The positions of the readable records of a leaf without a header, in order: it owned them. */
+export function positionsIn(table: string, entity: Entity, order: Header['order']): Position[] {
+  const place = { incarnation: incarnationOf(entity.id), container: containerOf(entity.id)! };
+  return positionsLeft(pagesFound(remainsOf(table, entity, place)), order);
 }
 
 /** The incarnations that the pages of a root name. */
@@ -49,8 +47,10 @@ export function incarnationsNamed(root: Entity | undefined): Id64[] {
 /** Whether a newer release wrote a part: its version is higher, and its checksum is right. */
 export function isNewer({ parts }: Entity): boolean {
   return [...parts].some(([name, bytes]) => {
+    // A header in a page's place, or the reverse, is damage.
+    if (name === COMMIT_PART || isHeader(bytes) !== (name === HEADER_PART)) return false;
     const version = bytes[name === HEADER_PART ? 2 : 0] ?? 0;
-    if (name === COMMIT_PART || version <= FORMAT_VERSION) return false;
+    if (version <= FORMAT_VERSION) return false;
     return readable(() => checkCrc(asBuffer(bytes), 'part')) !== undefined;
   });
 }

@@ -4,10 +4,11 @@ import { StoreError } from '../contract/errors.ts';
 import type { RepairReport } from '../contract/repair.ts';
 import type { Finding } from '../contract/verify.ts';
 import { rootId } from '../format/ids.ts';
+import { groupOf } from '../format/position.ts';
 import { sendRemoval } from '../io/requests.ts';
 import { type Mended, Mender, type RepairContext } from './mend.ts';
 import { judge } from './orphans.ts';
-import { beginningOf, isNewer, ownHeader, readStored } from './remains.ts';
+import { isNewer, ownHeader, positionsIn, readStored } from './remains.ts';
 import { type Met, Sketch } from './sketch.ts';
 import { verifyTable } from './verify.ts';
 
@@ -82,13 +83,16 @@ class Repair {
 
   /** If links are lost, a container that cannot be read may belong there. */
   async #placeStrays(sketch: Sketch): Promise<void> {
-    const { order } = sketch;
+    const { anyHeader } = sketch;
     const isWhole = !sketch.isRootLost && [...sketch.linked.values()].every(isSound);
-    if (order === undefined || isWhole) return;
+    if (anyHeader === undefined || isWhole) return;
     for (const id of sketch.unreadable) {
       const entity = await readStored(this.#context.engine, id);
-      const low = entity && beginningOf(this.#table, entity, order);
-      if (low !== undefined) sketch.stray(id, low, ownHeader(this.#table, entity));
+      const header = ownHeader(this.#table, entity);
+      const first = entity && positionsIn(this.#table, entity, anyHeader.order)[0];
+      // No leaf begins within a group (rule 34).
+      const low = header?.low ?? (first && groupOf(first, anyHeader.groupBy));
+      if (low !== undefined) sketch.stray(id, low, header);
     }
   }
 

@@ -1,4 +1,5 @@
 // A table as one verification met it: where each container lies, also those that cannot be read.
+import { isCommitKnown } from '../container/check.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
@@ -13,8 +14,10 @@ export interface Met {
   readonly level: number;
   readonly low: Position;
   readonly header: Header | undefined;
-  /** Undefined for one whose header cannot be read, or that is missing. */
+  /** Undefined for one that is missing. */
   readonly version: EntityVersion | undefined;
+  /** The last record that is left of a leaf whose header cannot be read. */
+  readonly last?: Position | undefined;
   readonly faults: number;
 }
 
@@ -32,12 +35,15 @@ export class Sketch {
   most = 0;
 
   /** A container with a readable header. `isLinked`: a link led there. */
-  node({ id, version, header }: Snapshot, isLinked: boolean, faults: number): void {
+  node(snapshot: Snapshot, isLinked: boolean, faults: number): void {
+    const { id, version, header } = snapshot;
     const { container, level, low } = header;
+    this.most = Math.max(this.most, header.nextNumber, header.commitCount);
+    // Nobody reads one without its commit id, so vacuum cannot judge it.
+    if (!isLinked && !isCommitKnown(snapshot)) return void this.unreadable.add(id);
     // Pages would keep their bytes in memory.
     const bare = { ...header, ...NO_PAGES };
     (isLinked ? this.linked : this.unlinked).set(id, { id, container, level, low, header: bare, version, faults });
-    this.most = Math.max(this.most, header.nextNumber, header.commitCount);
   }
 
   /** A linked one that was merged, or is read again. */
@@ -46,15 +52,15 @@ export class Sketch {
   }
 
   /** One that is missing, emptied or without a readable header; `level` undefined if unlinked. */
-  lost(id: EntityId, at: Position, level: number | undefined): void {
-    if (level !== undefined) this.linked.set(id, lostNode(id, level, at));
+  lost(id: EntityId, level: number | undefined, found: Pick<Met, 'low' | 'version' | 'last'>): void {
+    if (level !== undefined) this.linked.set(id, lostNode(id, level, found));
     else if (containerOf(id) === undefined) this.isRootLost = true;
     else this.unreadable.add(id);
   }
 
   /** One that is not whole, and no link led to: perhaps links are lost. A leaf without a header. */
   stray(id: EntityId, low: Position, header: Header | undefined): void {
-    const lost = lostNode(id, header?.level ?? 0, low);
+    const lost = lostNode(id, header?.level ?? 0, { low, version: undefined });
     this.unlinked.set(id, { ...lost, header: header && { ...header, ...NO_PAGES }, faults: 0 });
   }
 
@@ -70,14 +76,9 @@ export class Sketch {
     return [...this.linked.values(), ...this.unlinked.values()];
   }
 
-  /** The order of the table; undefined if no header can be read. */
-  get order(): Header['order'] | undefined {
-    return this.met.find(({ header }) => header)?.header?.order;
-  }
-
-  /** As the order; undefined also without groups. */
-  get groupBy(): Header['groupBy'] {
-    return this.met.find(({ header }) => header)?.header?.groupBy;
+  /** Any header of the table: all have its order and groups. Undefined if none can be read. */
+  get anyHeader(): Header | undefined {
+    return this.met.find(({ header }) => header)?.header;
   }
 
   /** Forgets nodes of other incarnations: tables that were dropped left them. */
@@ -101,17 +102,14 @@ export class Sketch {
 
   /**
    * The container behind a lost one: the next on its level, or one before that, which no branch
-   * names yet. It lies behind `last`, the last record left.
+   * names yet. It lies behind the last record left.
    */
-  rightOf(met: Met, last: Position | undefined, version: EntityVersion | undefined): Start | undefined {
+  rightOf(met: Met): Start | undefined {
     const next = this.#beside(met, 1);
     const isSeverable = ({ header }: Met): boolean =>
-      header?.origin?.id === met.id && header.origin.version === version;
+      header?.origin?.id === met.id && header.origin.version === met.version;
     const found = this.#unnamed(met.level, next?.low).find(
-      (one) =>
-        compareBytes(one.low, met.low) > 0 &&
-        (last === undefined || compareBytes(one.low, last) > 0) &&
-        !isSeverable(one),
+      (one) => compareBytes(one.low, met.last ?? met.low) > 0 && !isSeverable(one),
     );
     return found ?? next;
   }
@@ -157,6 +155,6 @@ export class Sketch {
   }
 }
 
-function lostNode(id: EntityId, level: number, low: Position): Met {
-  return { id, container: containerOf(id)!, level, low, header: undefined, version: undefined, faults: 1 };
+function lostNode(id: EntityId, level: number, found: Pick<Met, 'low' | 'version' | 'last'>): Met {
+  return { id, container: containerOf(id)!, level, header: undefined, faults: 1, ...found };
 }

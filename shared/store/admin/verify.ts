@@ -1,19 +1,19 @@
 // Verifies a table past every cache. Neighbours always fit (invariant 2), so writers may go on.
 import { childrenIn } from '../container/branch.ts';
-import { type CheckValue, faultsIn, recordsIn, type Stretch } from '../container/check.ts';
+import { type CheckValue, faultsIn, NO_COMMIT, recordsIn, type Stretch } from '../container/check.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
-import type { VerifyOptions } from '../contract/options.ts';
-import type { EntityId } from '../contract/driver.ts';
+import type { Order, VerifyOptions } from '../contract/options.ts';
+import type { Entity, EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { VerifyReport } from '../contract/verify.ts';
 import type { Engine } from '../engine/engine.ts';
-import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
+import { compareBytes, EMPTY_BYTES, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
+import { COMMIT_PART, incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 import { listIds } from '../io/requests.ts';
 import { wasDropped } from './lifecycle.ts';
-import { readStored } from './remains.ts';
+import { positionsIn, readStored } from './remains.ts';
 import type { Sketch } from './sketch.ts';
 import { type Counts, countsOf, VerifyTally } from './verify-tally.ts';
 
@@ -21,7 +21,13 @@ import { type Counts, countsOf, VerifyTally } from './verify-tally.ts';
 const READ_AHEAD = 16;
 
 /** A node as one read showed it, or why it cannot be had; `visited`: a link leads back to it. */
-type Seen = Snapshot | 'absent' | 'visited' | StoreError;
+type Seen = Read | 'visited';
+type Read = Snapshot | 'absent' | Unreadable;
+
+/** A container without a readable header. */
+interface Unreadable extends Entity {
+  readonly error: StoreError;
+}
 
 /** A node as the branches above name it; it may be missing. */
 interface Named {
@@ -66,7 +72,7 @@ class Verification {
   readonly #visited = new Set<EntityId>();
   /** Named by a branch, but met by no link: merged since, or a link skips them. */
   readonly #named = new Set<EntityId>();
-  readonly #ahead = new Map<EntityId, Promise<Seen>>();
+  readonly #ahead = new Map<EntityId, Promise<Read>>();
   readonly #tally: VerifyTally;
   /** Records that expire later count, in every reading of their leaf. */
   readonly #begunMs: number;
@@ -86,7 +92,7 @@ class Verification {
     if (isNode(root)) await this.#walk(root);
     else if (root === 'absent' && (await listIds(this.#engine.driver, nodesPrefix(table)).next()).done === true)
       throw tableNotFound(table);
-    else this.#lost(root, rootId(table), EVERYTHING, undefined);
+    else this.#lost(root, rootId(table), EVERYTHING);
     await this.#judgeUnlinked(header);
     return this.#tally.result(this.#engine.driver.limits.entityBytesMax);
   }
@@ -97,14 +103,15 @@ class Verification {
     this.#visited.add(root.id);
     this.#count(root);
     let children = this.#childrenKnown(root);
-    for (let below = level - 1; below >= 0; below -= 1) children = await this.#walkLevel(below, children);
+    for (let below = level - 1; below >= 0; below -= 1) children = await this.#walkLevel(below, children, order);
   }
 
   /** Walks one level along its links; where they break off it goes on at the next child. */
-  async #walkLevel(level: number, nodes: readonly Named[]): Promise<Named[]> {
+  async #walkLevel(level: number, nodes: readonly Named[], order: Order): Promise<Named[]> {
     const children: Named[] = [];
     let linked: Met[] = [];
-    let step = stepTo(nodes[0], undefined);
+    // The leftmost branch may be lost: then leaves that it named may have taken in any of these.
+    let step = await this.#nextNamed(nodes, undefined, level === 0 ? nodes.at(-1)?.low : undefined);
     while (step !== undefined) {
       const { id, isLinked, at } = step;
       this.#readAhead(nodes, at);
@@ -121,15 +128,35 @@ class Verification {
         children.push(...this.#childrenKnown(seen));
         step = this.#stepAfter(seen);
       } else {
-        // A stale entry may name a node to the left of the break.
-        const next = nodes.find((node) => compareBytes(node.low, at) > 0 && !this.#visited.has(node.id));
-        this.#lost(seen, id, { from: at, to: next?.low }, level);
+        const isLeaf = level === 0 && isUnreadable(seen);
+        const last = isLeaf ? positionsIn(this.#engine.table, seen, order).at(-1) : undefined;
+        step = await this.#nextNamed(nodes, at, last);
+        this.#lost(seen, id, { from: at, to: step?.at }, { level, last });
         linked = [];
-        step = stepTo(next, next?.low);
       }
     }
     for (const { id } of nodes) if (!this.#visited.has(id)) this.#named.add(id);
     return children;
+  }
+
+  /**
+   * The next child that a branch names, behind a break at `at`. Passes over stale entries: a lost
+   * leaf, whose last record is `last`, took in what theirs held.
+   */
+  async #nextNamed(
+    nodes: readonly Named[],
+    at: Position | undefined,
+    last: Position | undefined,
+  ): Promise<Step | undefined> {
+    for (const { id, low } of nodes) {
+      // Another stale entry may name a node to the left of the break.
+      if (this.#visited.has(id) || (at !== undefined && compareBytes(low, at) <= 0)) continue;
+      const seen = await this.#take(id);
+      if (isTakenIn(seen, low, last)) continue;
+      this.#ahead.set(id, Promise.resolve(seen));
+      return { id, isLinked: false, at: low };
+    }
+    return undefined;
   }
 
   #stepAfter(left: Snapshot): Step | undefined {
@@ -176,7 +203,7 @@ class Verification {
   }
 
   /** The node, read ahead or now. A read ahead that shows it gone is repeated: it may be newer. */
-  async #take(id: EntityId): Promise<Seen> {
+  async #take(id: EntityId): Promise<Read> {
     const ahead = this.#ahead.get(id);
     this.#ahead.delete(id);
     const seen = await (ahead ?? this.#read(id));
@@ -197,14 +224,17 @@ class Verification {
   }
 
   /** As stored: nothing comes from memory. Rejects only if the provider is out of reach. */
-  async #read(id: EntityId): Promise<Exclude<Seen, 'visited'>> {
+  async #read(id: EntityId): Promise<Read> {
     const seen = this.#engine.clock.now();
     const entity = await readStored(this.#engine, id);
     if (entity === undefined) return 'absent';
+    const hasCommit = entity.parts.get(COMMIT_PART)?.length === ID64_BYTES;
+    // The header alone shows links and pages, so the walk goes on by it.
+    const parts = hasCommit ? entity.parts : new Map([...entity.parts, [COMMIT_PART, NO_COMMIT]]);
     try {
-      return snapshotOf(entity, this.#engine.table, seen, undefined);
+      return snapshotOf({ ...entity, parts }, this.#engine.table, seen, undefined);
     } catch (error) {
-      if (error instanceof StoreError) return error;
+      if (error instanceof StoreError) return { ...entity, error };
       throw error;
     }
   }
@@ -253,28 +283,37 @@ class Verification {
     const seen = await this.#read(id);
     if (seen === 'absent') return;
     this.#tally.unlinked += 1;
-    if (!isNode(seen)) return this.#lost(seen, id, EVERYTHING, undefined);
+    if (!isNode(seen)) return this.#lost(seen, id, EVERYTHING);
     this.#reportFaults(seen, false);
     const { low: from, high: to, state } = seen.header;
     if (this.#named.has(id) && state === 'live') this.#tally.report('misplaced', id, { from, to, message: SKIPPED });
   }
 
-  /** `level`: undefined if no link led to it. */
-  #lost(seen: Seen, id: EntityId, stretch: Stretch, level: number | undefined): void {
+  /** `linked`: undefined if no link led to it. */
+  #lost(seen: Seen, id: EntityId, stretch: Stretch, linked?: { level: number; last: Position | undefined }): void {
     if (seen === 'visited') return this.#tally.report('misplaced', id, { ...stretch, message: 'a link leads back' });
-    this.#context.watch?.lost(id, stretch.from, level);
-    if (seen instanceof StoreError) return this.#tally.report('damaged', id, { ...stretch, message: seen.message });
+    const version = seen === 'absent' ? undefined : seen.version;
+    this.#context.watch?.lost(id, linked?.level, { low: stretch.from, version, last: linked?.last });
+    if (isUnreadable(seen)) return this.#tally.report('damaged', id, { ...stretch, message: seen.error.message });
     const state = seen === 'absent' ? 'is not there' : 'was emptied';
     this.#tally.report('missing', id, { ...stretch, message: `the container ${state}` });
   }
 }
 
-function stepTo(node: Named | undefined, at: Position = EMPTY_BYTES): Step | undefined {
-  return node && { id: node.id, isLinked: false, at };
+function isUnreadable(seen: Seen): seen is Unreadable {
+  return typeof seen !== 'string' && 'error' in seen;
 }
 
 function isNode(seen: Seen): seen is Snapshot {
-  return typeof seen !== 'string' && !(seen instanceof StoreError);
+  return typeof seen !== 'string' && !isUnreadable(seen);
+}
+
+/** Whether a leaf to its left has its content, or may have, as one that is lost reached `last`. */
+function isTakenIn(seen: Read, separator: Position, last: Position | undefined): boolean {
+  const state = isNode(seen) ? seen.header.state : seen;
+  const low = isNode(seen) ? seen.header.low : separator;
+  if (state === 'merged' || last === undefined) return state === 'merged';
+  return (state === 'retired' || state === 'absent') && low.length > 0 && compareBytes(low, last) <= 0;
 }
 
 /** Whether its content went to its left neighbour, for all that this reading tells. */

@@ -1,8 +1,8 @@
 // Checks one container by itself: every page can be read, and every record lies where it belongs.
 import { StoreError } from '../contract/errors.ts';
-import { asName, compareBytes, ID64_BYTES } from '../format/bytes.ts';
+import { asName, compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
 import { fingerprintsOf } from '../format/fingerprints.ts';
-import type { Header } from '../format/header.ts';
+import { commitIdAt, type Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Page, recordCount, recordsOf } from '../format/page.ts';
 import { decodeKey, type Position, positionsOf, type UpperBound, within } from '../format/position.ts';
@@ -29,6 +29,17 @@ export type CheckValue = (record: StoredRecord) => void;
 /** The faults of a container that was read whole. Its pages stay expanded for `recordsIn`. */
 export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckValue): Generator<Fault> {
   const { header } = snapshot;
+  if (!isCommitKnown(snapshot)) {
+    const { low: from, high: to } = header;
+    yield {
+      kind: 'damaged',
+      slot: undefined,
+      key: undefined,
+      from,
+      to,
+      message: 'its commit id is not the last one of its header',
+    };
+  }
   for (const layer of layersOf(header))
     for (const [row, ref] of layer.entries()) {
       const stretch = { from: ref.low, to: layer[row + 1]?.low ?? header.high };
@@ -39,6 +50,14 @@ export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckVa
       if ('kind' in page) yield { ...about, ...page };
       else for (const fault of faultsOfRecords(page, header, stretch, checkValue)) yield { ...fault, slot: ref.slot };
     }
+}
+
+/** Stands for a commit id that is missing, or of another length. */
+export const NO_COMMIT = Buffer.alloc(ID64_BYTES);
+
+/** Whether the commit id is the last one of the header. That of a new node names none. */
+export function isCommitKnown({ header, lastCommit }: Snapshot): boolean {
+  return lastCommit !== id64(NO_COMMIT) && lastCommit === (commitIdAt(header, header.commitCount) ?? lastCommit);
 }
 
 /** Counts records neither deleted nor expired, and none of pages that cannot be read. */

@@ -158,20 +158,28 @@ export function nodesOf(
   const positionOf = positionsOf(base.order, base.level);
   const pieces = records.length === 0 ? [] : cutPage(pageFrom(records), rules.pageBytes);
   const nodes: Header[] = [];
-  let node: Header = { ...base, pages: [] };
+  const runs: { readonly low: Position; readonly piece: Page }[][] = [];
   for (const [index, piece] of pieces.entries()) {
     const low = index === 0 ? base.low : lowBetween(pieces[index - 1]!, piece, base, positionOf);
-    const grown = withPage(node, piece, low, rules);
-    if (node.pages.length === 0 || fitsWhole(grown, rules.limits) || isWithinGroup(low, base)) {
+    if (index === 0 || !isWithinGroup(low, base)) runs.push([]);
+    runs.at(-1)!.push({ low, piece });
+  }
+  const grow = (from: Header, run: (typeof runs)[number]): Header =>
+    run.reduce((node, { low, piece }) => withPage(node, piece, low, rules), from);
+  let node: Header = { ...base, pages: [] };
+  for (const run of runs) {
+    const grown = grow(node, run);
+    if (node.pages.length === 0 || fitsWhole(grown, rules.limits)) {
       node = grown;
       continue;
     }
     if (base.container === ROOT_CONTAINER) throw new RangeError('the records do not fit into one root');
     const container = fresh.drawId();
+    const { low } = run[0]!;
     nodes.push({ ...node, high: low, right: container });
     const { nextNumber } = grown;
     const own = { container, low, commitIds: EMPTY_BYTES, origin: fresh.origin, pages: [], nextNumber };
-    node = withPage({ ...base, ...own }, piece, low, rules);
+    node = grow({ ...base, ...own }, run);
   }
   const { nextNumber } = node;
   return [...nodes, node].map((each) => ({ ...each, nextNumber }));
@@ -185,5 +193,5 @@ function withPage(node: Header, page: Page, low: Position, rules: CommitRules): 
 
 /** Rule 34: no leaf begins there. */
 function isWithinGroup(low: Position, { level, groupBy }: Header): boolean {
-  return level === 0 && groupBy !== undefined && groupOf(low, groupBy).length < low.length;
+  return level === 0 && groupOf(low, groupBy).length < low.length;
 }

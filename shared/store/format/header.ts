@@ -150,6 +150,11 @@ export function encodeHeader(header: Header, before?: Header): Uint8Array {
   return writer.view();
 }
 
+/** Whether these are bytes of a header, of whatever format. A page begins with its version. */
+export function isHeader(bytes: Uint8Array): boolean {
+  return bytes[0] === MAGIC >> 8 && bytes[1] === (MAGIC & 0xff);
+}
+
 /** Throws a RangeError for damage or a newer format. Pages come without content. */
 export function decodeHeader(stored: Uint8Array): Header {
   const bytes = asBuffer(stored);

@@ -107,7 +107,7 @@ export function endOfPrefix(prefix: Position): UpperBound {
 }
 
 /** The group of a key: up to and with the first `groupBy`, or all of it. */
-export function groupOf(key: Uint8Array, groupBy: string): Uint8Array {
-  const at = key.indexOf(groupBy.charCodeAt(0));
+export function groupOf(key: Uint8Array, groupBy: string | undefined): Uint8Array {
+  const at = groupBy === undefined ? -1 : key.indexOf(groupBy.charCodeAt(0));
   return at < 0 ? key : key.subarray(0, at + 1);
 }
