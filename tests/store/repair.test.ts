@@ -4,12 +4,13 @@ import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store, type Taken } from '../../shared/store/index.ts';
 import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities } from './damage.ts';
 import { compareBytes } from '../../shared/store/format/bytes.ts';
+import { within } from '../../shared/store/format/position.ts';
 import { pagePart } from '../../shared/store/format/ids.ts';
 import { faultsOf, leavesOf, levelsOf, storedIds, storedNode } from './rules/structure.ts';
 import type { EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { opened } from './rules/table-steps.ts';
-import { change, damage as damagePart, key, resealed, text, World } from './rules/world.ts';
+import { change, damage as damagePart, key, type Process, resealed, text, World } from './rules/world.ts';
 
 const KEYS = Array.from({ length: 90 }, (_, number) => `${'long'.repeat(30)} ${key(number)}`);
 
@@ -36,17 +37,22 @@ async function filled(order: 'hash' | 'key', dies: number): Promise<{ world: Wor
   const deleted = KEYS.filter((_, index) => index > 20 && index < 70 && index % 4 !== 0);
   for (const name of deleted) history.get(name)!.unshift(undefined);
   await world.run(table.deleteMany(deleted));
-  const merger = world.process();
-  const isOfBranch = ({ id }: { id: EntityId }): boolean => (storedNode(world.state, 't', id)?.header.level ?? 0) > 0;
+  const merger = withoutEntries(world);
   let done = 0;
-  merger.rule((call) => {
-    if (call.kind !== 'write') return undefined;
-    if (call.writes.some(isOfBranch)) return { fail: 'unavailable' };
-    return (done += 1) >= dies ? { fail: 'unavailable' } : undefined;
-  });
+  merger.rule(({ kind }) => (kind === 'write' && (done += 1) >= dies ? { fail: 'unavailable' } : undefined));
   await world.run(merger.store.vacuum('t', { quietMs: 0 })).catch(() => undefined);
   await put([...KEYS.slice(0, 12), ...KEYS.slice(75)], 'second');
   return { world, history };
+}
+
+/** A process that writes no branch: entries stay as they are. */
+function withoutEntries(world: World): Process {
+  const process = world.process();
+  const isBranch = (id: EntityId): boolean => (storedNode(world.state, 't', id)?.header.level ?? 0) > 0;
+  process.rule((call) =>
+    call.kind === 'write' && call.writes.some(({ id }) => isBranch(id)) ? { fail: 'unavailable' } : undefined,
+  );
+  return process;
 }
 
 async function repaired(world: World, save: (taken: Taken) => Promise<void> = () => Promise.resolve()) {
@@ -160,15 +166,13 @@ test.each(['hash', 'key'] as const)('order %s: the same with three containers da
   expect(await expectRounds(order, 10, 3)).toContain('live');
 });
 
-/** The live leaf that took in the content of the last leaf of this state which a vacuum left. */
-function absorberOf({ state }: World, left: 'retired' | 'merged') {
+/** The last leaf of this state that a vacuum left unlinked, and the live one that took it in. */
+function lastMerge({ state }: World, left: 'retired' | 'merged') {
   const leaves = leavesOf(state, 't');
-  const others = storedIds(state, 't').flatMap((id) =>
-    leaves.some((leaf) => leaf.id === id) ? [] : [storedNode(state, 't', id)!],
-  );
-  const taken = others.filter(({ header }) => header.state === left).map(({ header }) => header.low);
-  const last = taken.toSorted(compareBytes).at(-1)!;
-  return leaves.findLast(({ header }) => compareBytes(header.low, last) < 0)!;
+  const ids = storedIds(state, 't').filter((id) => leaves.every((leaf) => leaf.id !== id));
+  const taken = ids.map((id) => storedNode(state, 't', id)!).filter(({ header }) => header.state === left);
+  const { low } = taken.map(({ header }) => header).toSorted((a, b) => compareBytes(b.low, a.low))[0]!;
+  return { low, owner: leaves.find(({ header }) => within(low, header.low, header.high))! };
 }
 
 test.each([
@@ -180,7 +184,12 @@ test.each([
   async (...row) => {
     const [, part, left, dies] = row;
     const { world, history } = await filled('key', dies);
-    const { id } = absorberOf(world, left);
+    const { low, owner } = lastMerge(world, left);
+    const { id, header } = owner;
+    const [name, values] = [...history].find(([key]) => within(Buffer.from(key), low, header.high))!;
+    values.unshift(text(`${name} third`));
+    const table = await world.run(withoutEntries(world).store.table<string>('t'));
+    await world.run(table.put(name, values[0]!));
     expect(faultsOf(world.state, 't').join()).toContain('names a node that is not linked below');
     change(world, id, (parts) => void parts.delete(part));
     const { findings } = await world.run(world.process().store.verify('t'));
