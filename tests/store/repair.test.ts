@@ -6,7 +6,7 @@ import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities
 import { compareBytes } from '../../shared/store/format/bytes.ts';
 import { within } from '../../shared/store/format/position.ts';
 import { pagePart } from '../../shared/store/format/ids.ts';
-import { faultsOf, leavesOf, levelsOf, storedIds, storedNode } from './rules/structure.ts';
+import { faultsOf, leavesOf, levelsOf, statesOf, storedIds, storedNode } from './rules/structure.ts';
 import type { EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { opened } from './rules/table-steps.ts';
@@ -386,4 +386,56 @@ test('a leaf that a repair makes several of is cut between groups', async () => 
   for (const { id } of before) damagePart(world, id, HEADER);
   await expectMended(world, history, () => false);
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(before.length);
+});
+
+test('a vacuum that holds a retired leaf in memory loses no put once a repair made it anew', async () => {
+  const { world, history } = await filled('key', 1);
+  const vacuumer = world.process();
+  let mended = 0;
+  vacuumer.once(
+    ({ kind }) => kind === 'write' && statesOf(world).includes('retired'),
+    async () => {
+      const retired = leavesOf(world.state, 't').find(({ header }) => header.state === 'retired')!;
+      damagePart(world, retired.id, HEADER);
+      const { store } = world.process();
+      ({ mended } = await store.repair('t', { save: async () => {} }));
+      const name = Buffer.from(retired.header.low).toString();
+      history.set(name, [text(name)]);
+      await (await store.table<string>('t')).put(name, text(name));
+      return undefined;
+    },
+  );
+  await world.run(vacuumer.store.vacuum('t', { quietMs: 0 }));
+  expect(mended).toBe(1);
+  await expectMended(world, history, () => false);
+});
+
+test('a leaf that a split links while a repair goes on is mended, not removed', async () => {
+  const { world, history } = await filled('key', 1);
+  const writer = withoutEntries(world);
+  const table = await world.run(writer.store.table<string>('t'));
+  const mayLink = Promise.withResolvers<undefined>();
+  let [inserted, writing, repairing]: [EntityId?, Promise<unknown>?, Promise<unknown>?] = [];
+  const save = async ({ container }: Taken): Promise<void> => {
+    if (container !== inserted) return;
+    mayLink.resolve(undefined);
+    await writing;
+  };
+  writer.rule((call) => {
+    if (call.kind !== 'write' || repairing !== undefined) return undefined;
+    const insert = call.writes.find(({ kind }) => kind === 'insert');
+    inserted ??= insert?.id;
+    if (insert !== undefined || inserted === undefined) return undefined;
+    damagePart(world, inserted, HEADER);
+    repairing = world.process().store.repair('t', { save });
+    return mayLink.promise;
+  });
+  for (let at = 0; repairing === undefined; at += 1) {
+    const [name, value] = [`${KEYS[80]} ${at}`, text(`new ${at}`)];
+    history.set(name, [value]);
+    writing = table.put(name, value);
+    await world.run(writing);
+  }
+  await world.run(repairing);
+  await expectMended(world, history, () => false);
 });

@@ -15,8 +15,11 @@ const KEYS = Array.from({ length: COUNT }, (_, number) => `${'long'.repeat(60)} 
 /** Leaves of several pages; without limits, one leaf with layers. */
 async function filled(order: Order, world = new World(), keys = KEYS): Promise<World> {
   const table = await world.run(world.process().store.table<string>('t', { order }));
-  await world.run(table.putMany(keys.map((name) => ({ key: name, value: text(name) }))));
+  const items = keys.map((name) => ({ key: name, value: text(name) }));
+  await world.run(table.putMany(items));
   for (const name of keys.slice(0, 40)) await world.run(table.put(name, text(name)));
+  // A leaf that no commit followed has no commit id in its header.
+  await world.run(table.putMany(items.slice(40)));
   return world;
 }
 
@@ -69,7 +72,7 @@ const ofAnother =
     return world.state.entities.get(id)!.parts.get(what === 'page' ? partName(`p${header.pages[0]!.slot}`) : HEADER);
   };
 
-const EDITS: [string, Finding['kind'], 'page' | 'header', Edit][] = [
+const EDITS: [string, Finding['kind'], 'page' | 'header' | 'commit', Edit][] = [
   ['a bit of a page turned over', 'damaged', 'page', flipped],
   ['a page was cut', 'damaged', 'page', (bytes) => bytes.subarray(0, -3)],
   ['a page is all zeros', 'damaged', 'page', (bytes) => bytes.fill(0)],
@@ -78,6 +81,9 @@ const EDITS: [string, Finding['kind'], 'page' | 'header', Edit][] = [
   ['a page lies in the place of another container’s', 'damaged', 'page', ofAnother('page')],
   ['a bit of a header turned over', 'damaged', 'header', flipped],
   ['a header is another container’s', 'damaged', 'header', ofAnother('header')],
+  ['a bit of a commit id turned over', 'damaged', 'commit', flipped],
+  ['a commit id was cut', 'damaged', 'commit', (bytes) => bytes.subarray(1)],
+  ['a commit id is gone', 'damaged', 'commit', () => undefined],
 ];
 
 /** Edits a part; gives its container's id. */
@@ -99,7 +105,10 @@ const DAMAGES: [string, Finding['kind'], (world: World) => EntityId][] = [
   ...EDITS.map(([name, kind, what, edit]): (typeof DAMAGES)[number] => [
     name,
     kind,
-    (world) => edited(world, middleLeaf(world).id, what === 'page' ? middleLeaf(world).page : HEADER, edit),
+    (world) => {
+      const { id, page } = middleLeaf(world);
+      return edited(world, id, { page, header: HEADER, commit: partName('c') }[what], edit);
+    },
   ]),
   ['a container is gone', 'missing', (world) => without(world, middleLeaf(world).id)],
   ['a branch is gone', 'missing', (world) => without(world, levelsOf(world.state, 't').at(-2)!.nodes.at(-1)!.id)],

@@ -40,7 +40,6 @@ export class Absorbing {
   constructor(retired: Snapshot, core: EngineCore) {
     this.#core = core;
     this.retired = retired;
-    // A retired leaf never changes again.
     if (isWhole(retired.header)) this.#right = retired;
   }
 
@@ -62,8 +61,10 @@ export class Absorbing {
     const left = isWhole(known.header) ? known : await reader.readIntact(known.id);
     this.#left = left;
     if (left === undefined || !this.#isPair(left)) return undefined;
-    this.#right ??= await reader.readIntact(this.retired.id);
-    const right = this.#right;
+    // A repair that makes the neighbour anew moves the left leaf to another version before that.
+    const isOlder = this.#right === undefined || this.#right.seen.tick < left.seen.tick;
+    const right = isOlder ? await reader.readIntact(this.retired.id) : this.#right;
+    this.#right = right;
     if (right?.header.state !== 'retired') return undefined;
     if (fitsTogether(left, right, MERGE_SHARE, rules))
       return { left, joined: joinedSnapshot(left, right, rules), mustReplace: true };
