@@ -1,7 +1,7 @@
 // Repair leaves a whole table without a wrong value, loses no readable page, and saves first.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { openStore, type Store, type Taken } from '../../shared/store/index.ts';
+import { openStore, type Store, type StoreOptions, type Taken } from '../../shared/store/index.ts';
 import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities } from './damage.ts';
 import { compareBytes } from '../../shared/store/format/bytes.ts';
 import { within } from '../../shared/store/format/position.ts';
@@ -46,8 +46,8 @@ async function filled(order: 'hash' | 'key', dies: number): Promise<{ world: Wor
 }
 
 /** A process that writes no branch: entries stay as they are. */
-function withoutEntries(world: World): Process {
-  const process = world.process();
+function withoutEntries(world: World, options: Partial<StoreOptions> = {}): Process {
+  const process = world.process(options);
   const isBranch = (id: EntityId): boolean => (storedNode(world.state, 't', id)?.header.level ?? 0) > 0;
   process.rule((call) =>
     call.kind === 'write' && call.writes.some(({ id }) => isBranch(id)) ? { fail: 'unavailable' } : undefined,
@@ -357,32 +357,39 @@ test.each([1, 2, 3, 4, 5, 6])('seed %i: nothing that is acknowledged beside a re
   await world.run(expectValues(world.process().store, history, mayDiffer));
 });
 
-test('a table with a damaged root is listed beside the others, and a repair by its name mends it', async () => {
-  const driver = memoryDriver();
-  await using store = openStore({ driver });
-  await store.table('whole');
-  const torn = await store.table('torn', { order: 'key' });
-  await torn.putMany(KEYS.map((name) => ({ key: name, value: 1 })));
-  const before = await storedEntities(driver, 'torn');
-  await damage(driver, before, { id: before[0]!.id, part: partName('h'), edit: 'zeroed' });
-  const damaged = { name: 'torn', damage: expect.stringContaining('damaged or newer header') as string };
-  expect(await store.tables()).toEqual([damaged, expect.objectContaining({ name: 'whole', order: 'hash' })]);
-  await store.repair('torn', { save: async () => {} });
-  expect(await store.tables()).toMatchObject([{ name: 'torn', order: 'key' }, { name: 'whole' }]);
-});
+test.each([
+  [HEADER, 'zeroed'],
+  [COMMIT, 'dropped'],
+] as const)(
+  'a table whose root has its %s %s is listed beside the others, and a repair by its name mends it',
+  async (part, edit) => {
+    const driver = memoryDriver();
+    await using store = openStore({ driver });
+    await store.table('whole');
+    const torn = await store.table('torn', { order: 'key' });
+    await torn.putMany(KEYS.map((name) => ({ key: name, value: 1 })));
+    const before = await storedEntities(driver, 'torn');
+    await damage(driver, before, { id: before[0]!.id, part, edit });
+    const damaged = { name: 'torn', damage: expect.stringContaining('header') as string };
+    expect(await store.tables()).toEqual([damaged, expect.objectContaining({ name: 'whole', order: 'hash' })]);
+    for (const call of [store.table('torn'), store.drop('torn'), store.vacuum('torn', { quietMs: 0 })])
+      await expect(call).rejects.toMatchObject({ code: 'corrupt', table: 'torn' });
+    await store.repair('torn', { save: async () => {} });
+    expect(await store.tables()).toMatchObject([{ name: 'torn', order: 'key' }, { name: 'whole' }]);
+  },
+);
 
-/** Groups of several pages in leaves that a process without compression could not hold. */
-async function grouped() {
-  const { world, table, process } = await opened({ order: 'key', groupBy: '/' }, new World(), { compression: 'zstd' });
-  const names = Array.from({ length: 160 }, (_, at) => `${String(at >> 3).padStart(2, '0')}/${key(at)}`);
+test('leaves that a repair makes anew begin where groups do, and so do those that it cuts off', async () => {
+  const world = new World();
+  // What it compresses takes several leaves without. No branch names what split off later.
+  const { store } = withoutEntries(world, { compression: 'zstd' });
+  const table = await world.run(store.table<string>('t', { order: 'key', groupBy: '/' }));
+  const names = Array.from({ length: 320 }, (_, at) => `${String(at >> 3).padStart(2, '0')}/${key(at)}`);
   const history: History = new Map(names.map((name) => [name, [text(name, 300)]]));
-  await world.run(table.putMany([...history].map(([name, [value]]) => ({ key: name, value: value! }))));
-  return { world, history, table, process };
-}
-
-test('a leaf that a repair makes several of is cut between groups', async () => {
-  const { world, history } = await grouped();
+  const items = [...history].map(([name, [value]]) => ({ key: name, value: value! }));
+  for (const half of [items.slice(0, 80), items.slice(80)]) await world.run(table.putMany(half));
   const before = leavesOf(world.state, 't');
+  expect(levelsOf(world.state, 't')).toHaveLength(2);
   for (const { id } of before) damagePart(world, id, HEADER);
   await expectMended(world, history, () => false);
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(before.length);
@@ -415,27 +422,28 @@ test('a leaf that a split links while a repair goes on is mended, not removed', 
   const writer = withoutEntries(world);
   const table = await world.run(writer.store.table<string>('t'));
   const mayLink = Promise.withResolvers<undefined>();
-  let [inserted, writing, repairing]: [EntityId?, Promise<unknown>?, Promise<unknown>?] = [];
+  const repairing: Promise<unknown>[] = [];
+  let [inserted, writing]: [EntityId?, Promise<unknown>?] = [];
   const save = async ({ container }: Taken): Promise<void> => {
     if (container !== inserted) return;
     mayLink.resolve(undefined);
     await writing;
   };
   writer.rule((call) => {
-    if (call.kind !== 'write' || repairing !== undefined) return undefined;
+    if (call.kind !== 'write' || repairing.length > 0) return undefined;
     const insert = call.writes.find(({ kind }) => kind === 'insert');
     inserted ??= insert?.id;
     if (insert !== undefined || inserted === undefined) return undefined;
     damagePart(world, inserted, HEADER);
-    repairing = world.process().store.repair('t', { save });
+    repairing.push(world.process().store.repair('t', { save }));
     return mayLink.promise;
   });
-  for (let at = 0; repairing === undefined; at += 1) {
+  for (let at = 0; repairing.length === 0; at += 1) {
     const [name, value] = [`${KEYS[80]} ${at}`, text(`new ${at}`)];
     history.set(name, [value]);
     writing = table.put(name, value);
     await world.run(writing);
   }
-  await world.run(repairing);
+  await world.run(Promise.all(repairing));
   await expectMended(world, history, () => false);
 });
