@@ -21,8 +21,8 @@ const COMMIT = partName('c');
 type History = Map<string, (string | undefined)[]>;
 
 /**
- * Layers, several branches, merged leaves, and what a vacuum leaves behind that dies at its write
- * number `dies`: a leaf that is retired, absorbed or stripped, and the entries of all that merged.
+ * Layers, several branches, merged leaves, and what a vacuum left that died at its write number
+ * `dies`: a leaf in the midst of a merge, and the entries.
  */
 async function filled(order: 'hash' | 'key', dies: number): Promise<{ world: World; history: History }> {
   const { world, table } = await opened({ order });
@@ -381,7 +381,7 @@ test.each([
 
 test('leaves that a repair makes anew begin where groups do, and so do those that it cuts off', async () => {
   const world = new World();
-  // What it compresses takes several leaves without. No branch names what split off later.
+  // The repair does not compress, so it needs more leaves. No branch names what split off later.
   const { store } = withoutEntries(world, { compression: 'zstd' });
   const table = await world.run(store.table<string>('t', { order: 'key', groupBy: '/' }));
   const names = Array.from({ length: 320 }, (_, at) => `${String(at >> 3).padStart(2, '0')}/${key(at)}`);

@@ -140,8 +140,8 @@ class Verification {
   }
 
   /**
-   * The next child that a branch names, behind a break at `at`. Passes over stale entries: a lost
-   * leaf, whose last record is `last`, took in what theirs held.
+   * The next child that a branch names, behind a break at `at`. Passes over stale entries: the lost
+   * leaf, up to `last`, has what theirs held.
    */
   async #nextNamed(
     nodes: readonly Named[],
