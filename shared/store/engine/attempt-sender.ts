@@ -4,7 +4,7 @@ import { type Attempt, dropHints, dropRefusedHints, failAll, firstDueMs, OpenAtt
 import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
-import type { EntityId, EntityVersion, Refused, Unknown, Write, WriteOutcome } from '../contract/driver.ts';
+import type { EntityId, EntityVersion, Refused, Unknown, Write } from '../contract/driver.ts';
 import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { count } from '../io/counters.ts';
@@ -29,6 +29,8 @@ export class AttemptSender {
   hasLooked = false;
   /** The attempt that was sent and is not answered. */
   underWay: Attempt | undefined;
+  /** Callers left before the last attempt was sent, so it was not. */
+  wasTakenBack = false;
   /** Another write was sent beside one, and that is not answered: no third is sent. */
   #isOneOverdue = false;
 
@@ -43,16 +45,21 @@ export class AttemptSender {
     return this.#seeNow(await reading);
   }
 
-  /** Sends a commit and settles it as far as it can be now. True if it was acknowledged. */
+  /**
+   * Sends a commit and settles it as far as it can be now. True if it was acknowledged. Whoever
+   * leaves before it departs is told that nothing was written, so it does not depart. The attempt
+   * after one that was taken back counts as sent at once: else it could be taken back for ever.
+   */
   async send(write: Write, attempt: Attempt): Promise<boolean> {
     const { clock, traffic, writeBatcher } = this.#core;
-    this.open.begin(attempt);
+    if (this.wasTakenBack && !this.#begin(attempt)) return false;
     this.underWay = attempt;
     const sent = clock.now();
-    const sending = writeBatcher.send(write, traffic.sendsAlone(this.#id));
+    const departs = (): boolean => this.open.has(attempt) || this.#begin(attempt);
+    const sending = writeBatcher.send(write, traffic.sendsAlone(this.#id), departs);
     const outcome = await this.#outcomeOrSettlement(sending, attempt);
     this.underWay = undefined;
-    if (outcome === undefined) return false;
+    if (outcome === undefined || outcome.kind === 'taken back') return false;
     if (outcome.kind === 'written') {
       this.#acknowledge(attempt, outcome.version, sent);
       return true;
@@ -63,24 +70,34 @@ export class AttemptSender {
     return false;
   }
 
+  /** False if a caller has left. */
+  #begin(attempt: Attempt): boolean {
+    this.wasTakenBack = attempt.changes.some(({ isSettled }) => isSettled);
+    if (!this.wasTakenBack) this.open.begin(attempt);
+    return !this.wasTakenBack;
+  }
+
   /**
    * The write's outcome; undefined if a settling read told its fate before. If it left and a read
    * shows the base still, it is overdue: another competes with it (rule 3), and nobody hears it.
    */
-  async #outcomeOrSettlement(writing: Promise<WriteOutcome>, attempt: Attempt): Promise<WriteOutcome | undefined> {
+  async #outcomeOrSettlement<O extends { kind: string }>(
+    writing: Promise<O>,
+    attempt: Attempt,
+  ): Promise<O | Unknown | undefined> {
     for (;;) {
       const first = await this.#core.deadlines.within(this.#settlingPauseMs(attempt), writing);
       if (first !== undefined) return first;
       const answered = await Promise.race([writing, this.#readWhileOpen()]);
       if ('kind' in answered) return answered;
       if ('now' in answered) this.open.settle(this.#seeNow(answered.now));
+      if (this.#core.writeBatcher.isWaiting(this.#id)) continue;
       if (!this.open.has(attempt)) return undefined;
-      const mayBeLost = 'now' in answered && !this.#core.writeBatcher.isWaiting(this.#id);
-      if (mayBeLost && !this.#isOneOverdue) return this.#giveUpHearing(writing);
+      if ('now' in answered && !this.#isOneOverdue) return this.#giveUpHearing(writing);
     }
   }
 
-  #giveUpHearing(writing: Promise<WriteOutcome>): Unknown {
+  #giveUpHearing(writing: Promise<unknown>): Unknown {
     this.#isOneOverdue = true;
     const answered = (): void => {
       this.#isOneOverdue = false;

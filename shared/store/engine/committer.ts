@@ -53,8 +53,6 @@ export class Committer {
   readonly sender: AttemptSender;
   /** Changes that one commit may carry. */
   groupCountMax = GROUP_COUNT_MAX;
-  /** A call ended while its pages were made: the next attempt ends no turn. */
-  #mustHurry = false;
   /** A split whose nodes were throttled: tried again while its base is the newest. */
   #throttledSplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
 
@@ -78,7 +76,6 @@ export class Committer {
     const base = typeof upkeep === 'object' ? upkeep.joined : snapshot;
     const group: Group = { snapshot, base, upkeep, changes, nowMs: this.#core.runtime.wallMs() };
     const evaluation = await this.#evaluate(group);
-    if (evaluation === undefined) return this.sender.seen;
     const mustWrite = upkeep !== undefined || changes.some((change) => change.openAttempts > 0);
     if (evaluation.appliedCount === 0 && !mustWrite) await this.#confirmNegatives(group, evaluation.verdicts);
     else {
@@ -102,17 +99,15 @@ export class Committer {
     await this.sender.look(this.#core.reader.readPages(this.#id, []));
   }
 
-  /** Undefined if a call ended meanwhile: it was told that nothing was written. */
-  async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation | undefined> {
+  async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation> {
     const { rules, turns } = this.#core;
     const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
-    // A round that hurries ends no turn: deadlines passing meanwhile would undo it too.
-    const mayPause = changes.length > 1 && !this.#mustHurry;
+    // After a group that was taken back no turn ends: callers leaving meanwhile would undo this too.
+    const mayPause = changes.length > 1 && !this.sender.wasTakenBack;
     if (mayPause) await turns.pause();
     const evaluation = sealPages(unsealed, base.header, rules);
     if (mayPause) await turns.pause();
-    this.#mustHurry = changes.some((change) => change.isSettled);
-    return this.#mustHurry ? undefined : evaluation;
+    return evaluation;
   }
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
@@ -139,10 +134,8 @@ export class Committer {
       case 'needs_whole':
         await this.sender.look(reader.readIntact(this.#id));
         return;
-      case 'needs_merge': {
-        const merged = await this.#evaluate(group, true);
-        return merged === undefined ? undefined : this.#write(group, merged);
-      }
+      case 'needs_merge':
+        return this.#write(group, await this.#evaluate(group, true));
       case 'too_large':
         if (changes.length > 1) this.groupCountMax = Math.ceil(changes.length / 2);
         else this.sender.fail(changes, tooLarge(this.#id, base.header.groupBy));
@@ -202,7 +195,6 @@ export class Committer {
     const [id, nowMs] = [drawAttempt(this.#core), runtime.wallMs()];
     const group: Group = { snapshot, base: snapshot, upkeep: undefined, changes: [], nowMs };
     const evaluation = await this.#evaluate(group, snapshot.header.layers.length > 0);
-    if (evaluation === undefined) return undefined;
     const asked = { mustSplit: false, mustReplace: false, nodesForTraffic: nodes, holdForMs: 0 };
     const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
     const plan = planCommit(input, rules);
@@ -229,8 +221,6 @@ export class Committer {
       dropHints(changes);
       return false;
     }
-    // A call that ended meanwhile was told that nothing was written: that stays true.
-    if (changes.some((change) => change.isSettled)) return false;
     let isLinked = false;
     const landed = (): void => {
       isLinked = true;

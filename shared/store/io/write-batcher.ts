@@ -11,7 +11,13 @@ interface Waiting {
   readonly bytes: number;
   readonly isAlone: boolean;
   readonly operation: OperationTrace | undefined;
-  readonly outcome: PromiseWithResolvers<WriteOutcome>;
+  readonly departs: () => boolean;
+  readonly outcome: PromiseWithResolvers<WriteOutcome | TakenBack>;
+}
+
+/** The write was not sent. */
+export interface TakenBack {
+  readonly kind: 'taken back';
 }
 
 /** Told how long requests take, from when they left to their reply, and what they wrote to. */
@@ -33,11 +39,14 @@ export class WriteBatcher {
     this.#roundTrips = roundTrips;
   }
 
-  /** `isAlone`: only there a refusal is certain (rule 1). */
-  send(write: Write, isAlone: boolean): Promise<WriteOutcome> {
-    const outcome = Promise.withResolvers<WriteOutcome>();
+  /**
+   * `isAlone`: only there a refusal is certain (rule 1). `departs` is asked once there is room, in
+   * the turn in which the request leaves: false takes the write back.
+   */
+  send(write: Write, isAlone: boolean, departs: () => boolean): Promise<WriteOutcome | TakenBack> {
+    const outcome = Promise.withResolvers<WriteOutcome | TakenBack>();
     const operation = currentOperation();
-    const waiting = { write, bytes: partBytes(write.parts), isAlone, operation, outcome };
+    const waiting = { write, bytes: partBytes(write.parts), isAlone, operation, departs, outcome };
     this.#waiting.set(write.id, waiting);
     void this.#limit.run(() => this.#depart());
     return waiting.outcome.promise;
@@ -82,6 +91,10 @@ export class WriteBatcher {
         if (next.isAlone || limits.lane(id) !== lane || bytes + next.bytes > limits.writeBytesMax) continue;
       }
       this.#waiting.delete(id);
+      if (!next.departs()) {
+        next.outcome.resolve({ kind: 'taken back' });
+        continue;
+      }
       batch.push(next);
       lane = limits.lane(id);
       bytes += next.bytes;

@@ -1,8 +1,10 @@
-// Callers may give up while their group is being evaluated.
+// Callers may give up while their group is being evaluated, or waits for room.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Runtime } from '../../../shared/store/contract/runtime.ts';
 import { openStore, systemRuntime } from '../../../shared/store/index.ts';
+import { opened } from '../rules/table-steps.ts';
+import { TINY, World } from '../rules/world.ts';
 
 test('calls that end while their group is evaluated cost the others one round, not one each', async () => {
   const ending = Array.from({ length: 20 }, () => new AbortController());
@@ -31,4 +33,25 @@ test('calls that end while their group is evaluated cost the others one round, n
   expect(runs).toBeLessThan(5);
   await others;
   await store.close();
+});
+
+test('calls that end while their group waits for room cost the others one wait, not one each', async () => {
+  const world = new World({ limits: { ...TINY, inFlightMax: 1 } });
+  const { process, store, table } = await opened<number>({}, world);
+  const others = await world.run(Promise.all(['a', 'b'].map((name) => store.table<number>(name))));
+  process.rule(async (call) => {
+    if (call.kind === 'write') await world.runtime.sleep(100);
+    return undefined;
+  });
+  let isBusy = true;
+  const busy = others.map(async (other) => {
+    for (let count = 0; isBusy; count += 1) await other.put('k', count);
+  });
+  const begunMs = world.runtime.monotonicMs();
+  const leaving = Array.from({ length: 20 }, (_, at) => table.put(`k${at}`, at, { timeoutMs: 50 + 100 * at }));
+  const left = Promise.allSettled(leaving);
+  await world.run(table.put('survivor', 1));
+  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(1_000);
+  isBusy = false;
+  await world.run(Promise.all([left, ...busy]));
 });

@@ -13,6 +13,8 @@ function insert(id: string, bytes = 10): Write {
   return { kind: 'insert', id: entityId(id), parts: [part] };
 }
 
+const always = (): boolean => true;
+
 /** A batcher on memory, and the ids in each request it made. Ids of one lane begin alike. */
 function sending() {
   const requests: string[][] = [];
@@ -59,7 +61,7 @@ test.each<[name: string, sent: readonly Sent[], requests: string[]]>([
 ])('%s', async (_, sent, expected) => {
   const { batcher, requests } = sending();
   const outcomes = await Promise.all(
-    sent.map(([id, bytes, isAlone = false]) => batcher.send(insert(id, bytes), isAlone)),
+    sent.map(([id, bytes, isAlone = false]) => batcher.send(insert(id, bytes), isAlone, always)),
   );
   expect(outcomes).toMatchObject(sent.map(() => ({ kind: 'written' })));
   expect(requests.map((ids) => ids.join(' '))).toEqual(expected);
@@ -67,8 +69,8 @@ test.each<[name: string, sent: readonly Sent[], requests: string[]]>([
 
 test('each write of a batch hears its own outcome', async () => {
   const { batcher } = sending();
-  await batcher.send(insert('a2'), false);
-  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => batcher.send(insert(id), false)));
+  await batcher.send(insert('a2'), false, always);
+  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => batcher.send(insert(id), false, always)));
   expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'refused', 'written']);
 });
 
@@ -84,6 +86,6 @@ test('a round trip begins when its request leaves: waiting for room before is no
     runtime,
     noteRoundTrip: (ms, ids) => void told.push([ms, ids]),
   });
-  await runtime.run(Promise.all(['a', 'b', 'c'].map((id) => batcher.send(insert(id), true))));
+  await runtime.run(Promise.all(['a', 'b', 'c'].map((id) => batcher.send(insert(id), true, always))));
   expect(told).toEqual(['a', 'b', 'c'].map((id) => [10, [id]]));
 });

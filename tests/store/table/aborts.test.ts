@@ -1,9 +1,10 @@
 // An aborted call rejects as fetch's callers expect, and hides no write that may have taken effect.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { openStore, StoreError } from '../../../shared/store/index.ts';
+import { type CallOptions, openStore, type PutOutcome, StoreError, type Table } from '../../../shared/store/index.ts';
+import { quiet } from '../../support/virtual-runtime.ts';
 import { opened } from '../rules/table-steps.ts';
-import { isWriteOf } from '../rules/world.ts';
+import { isWriteOf, TINY, World } from '../rules/world.ts';
 
 test.each([
   ['AbortError', 'the call was aborted', undefined],
@@ -64,3 +65,68 @@ test('a bulk call that outlives close sends nothing more: what it had not sent i
   expect(new Set(codes)).toEqual(new Set(['aborted']));
   expect(codes).toHaveLength(6_000);
 });
+
+type Written = Table<number>;
+
+/** Each changes at least the one record that is there. */
+const WRITES: Readonly<Record<string, (table: Written, options: CallOptions) => Promise<unknown>>> = {
+  put: (table, options) => table.put('g/a', 2, options),
+  update: (table, options) => table.update('g/a', () => 2, options),
+  delete: (table, options) => table.delete('g/a', options),
+  batch: (table, options) =>
+    table.batch(
+      [
+        { key: 'g/a', value: 2 },
+        { key: 'g/b', value: 2 },
+      ],
+      options,
+    ),
+  clear: (table, options) => table.clear(options),
+  putMany: (table, options) =>
+    table.putMany(
+      ['g/a', 'g/b'].map((key) => ({ key, value: 2 })),
+      options,
+    ),
+};
+
+/** Aborts a write `count` microtasks after it began, or after the room came that it waited for. */
+async function abortedAfter(count: number, verb: string, waitsForRoom: boolean) {
+  const world = new World({ limits: { ...TINY, inFlightMax: 1 } });
+  const { process, store, table } = await opened<number>({ order: 'key', groupBy: '/' }, world);
+  await world.run(table.put('g/a', 1));
+  const other = await world.run(store.table<number>('other'));
+  const [room, ending] = [Promise.withResolvers<undefined>(), new AbortController()];
+  if (waitsForRoom) process.once(isWriteOf('patch'), { reply: room.promise });
+  const busy = waitsForRoom ? other.put('k', 1) : undefined;
+  await quiet();
+  const writing = WRITES[verb]!(table, { signal: ending.signal });
+  if (waitsForRoom) await quiet();
+  room.resolve(undefined);
+  for (let passed = 0; passed < count; passed += 1) await undefined;
+  ending.abort();
+  const [answer] = await world.run(Promise.allSettled([writing, busy]));
+  await world.runtime.advance(60_000);
+  const isWritten = (await world.run(table.get('g/a')))?.value !== 1;
+  return { codes: codesOf(answer), isWritten };
+}
+
+function codesOf(answer: PromiseSettledResult<unknown>): string[] {
+  if (answer.status === 'rejected') return [(answer.reason as StoreError).code];
+  const outcomes = Array.isArray(answer.value) ? (answer.value as (PutOutcome | object)[]) : [];
+  return outcomes.length === 0 ? ['done'] : outcomes.map((one) => ('error' in one ? one.error.code : 'done'));
+}
+
+test.each(Object.keys(WRITES).flatMap((verb) => [[verb, false] as const, [verb, true] as const]))(
+  '%s that is aborted at any microtask tells of nothing written only if that stays so (it waits for room: %s)',
+  async (verb, waitsForRoom) => {
+    const seen = new Set<string>();
+    for (let count = 0; !seen.has('done'); count += 1) {
+      const { codes, isWritten } = await abortedAfter(count, verb, waitsForRoom);
+      for (const code of codes) {
+        seen.add(code);
+        if (code !== 'unknown') expect([count, code, isWritten]).toEqual([count, code, code === 'done']);
+      }
+    }
+    expect([...seen].toSorted()).toEqual(['aborted', 'done', 'unknown']);
+  },
+);
