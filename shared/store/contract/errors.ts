@@ -14,7 +14,10 @@ export type StoreErrorCode =
   | 'throttled'
   /** The provider is unreachable, or denies access (not `retryable`); nothing was written. */
   | 'unavailable'
-  /** The write was sent and its outcome is not known: read the record before deciding anything. */
+  /**
+   * The write was sent and its outcome is not known: read the record before deciding anything. Or a
+   * call of several steps ended after some of them: it says how to finish.
+   */
   | 'unknown'
   /** Stored bytes are damaged or of a newer format: stop, and look at the named container. */
   | 'corrupt'
@@ -71,6 +74,13 @@ function whereText(details: StoreErrorDetails): string {
     details.container === undefined ? '' : ` container=${details.container}`,
   ];
   return named.join('');
+}
+
+const SAYS_NOTHING_WRITTEN = new Set<StoreErrorCode>(['aborted', 'throttled', 'unavailable', 'too_large', 'invalid']);
+
+/** Whether the error claims that nothing was written: false of a call that did a part before. */
+export function saysNothingWritten(error: unknown): boolean {
+  return error instanceof StoreError && SAYS_NOTHING_WRITTEN.has(error.code);
 }
 
 /** The table was never created, or was dropped. */

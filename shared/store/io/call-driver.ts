@@ -1,15 +1,7 @@
 // An administrative call's driver: notes whether anything may be written, and ends with the call.
 import type { Driver, RemoveOutcome, WriteOutcome } from '../contract/driver.ts';
-import { StoreError } from '../contract/errors.ts';
+import { saysNothingWritten, StoreError } from '../contract/errors.ts';
 import { abortedError } from './deadline.ts';
-
-const SAYS_NOTHING_WRITTEN: ReadonlySet<string> = new Set([
-  'aborted',
-  'throttled',
-  'unavailable',
-  'too_large',
-  'invalid',
-]);
 
 export class CallDriver {
   readonly driver: Driver;
@@ -48,8 +40,7 @@ export class CallDriver {
 
   /** The error for the caller: after a write, "nothing was written" becomes `unknown`. */
   failure(error: unknown): unknown {
-    const saysNothing = error instanceof StoreError && SAYS_NOTHING_WRITTEN.has(error.code);
-    return this.#changes > 0 && saysNothing ? this.end(error) : error;
+    return this.#changes > 0 && saysNothingWritten(error) ? this.end(error) : error;
   }
 
   /** Ends the call. The error for its caller: `aborted`, or `unknown` after a write. */

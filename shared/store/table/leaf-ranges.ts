@@ -2,7 +2,7 @@
 // says how far it got, so that no split or merge hides anything (rule 33).
 import { countRecords } from '../container/count.ts';
 import type { Range } from '../container/layers.ts';
-import { orderChanged } from '../contract/errors.ts';
+import { orderChanged, saysNothingWritten } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { lookToCount } from '../engine/lookup.ts';
 import type { Id64 } from '../format/bytes.ts';
@@ -23,7 +23,10 @@ export interface Step {
 /** Does the part of a range that lies in its first leaf. `incarnation`: undefined at first. */
 export type DoStep = (range: Range, incarnation: Id64 | undefined) => Promise<Step>;
 
-/** The sum of the counts. After a failure nothing begins, and what is under way ends. */
+/**
+ * The sum of the counts. After a failure nothing begins, and what is under way ends. Of several it
+ * throws one that does not say that nothing was written.
+ */
 export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep: DoStep): Promise<number> {
   let sum = 0;
   let known: Id64 | undefined;
@@ -55,7 +58,7 @@ export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep
     const reached = step({ from: starts.at(-1)!, end });
     await Promise.all(walks);
     at = await reached;
-    if (failures.length > 0) throw failures[0];
+    if (failures.length > 0) throw failures.find((failure) => !saysNothingWritten(failure)) ?? failures[0];
   }
   return sum;
 }

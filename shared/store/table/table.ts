@@ -16,7 +16,7 @@ import type {
   UpdateOptions,
 } from '../contract/options.ts';
 import type { BatchOutcome, DeleteOutcome, Entry, GetOutcome, PutOutcome, UpdateOutcome } from '../contract/results.ts';
-import { asStoreError, StoreError } from '../contract/errors.ts';
+import { asStoreError, saysNothingWritten, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
 import { decodeKey } from '../format/position.ts';
@@ -33,7 +33,7 @@ import {
 } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
-import { countFirstLeaf, sumOverLeaves } from './leaf-ranges.ts';
+import { countFirstLeaf, type DoStep, sumOverLeaves } from './leaf-ranges.ts';
 import { partition } from './partitions.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
@@ -232,9 +232,17 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     return traceOperation(this.name, 'clear', async () => {
       CHECK.clear(options);
       const bounds = boundsOf(options, this.order, this.name);
-      return sumOverLeaves(this.#context.engine, bounds, (range, incarnation) =>
-        this.#writer.clear(range, incarnation, options),
-      );
+      let removed = 0;
+      const clearFirst: DoStep = async (range, incarnation) => {
+        const step = await this.#writer.clear(range, incarnation, options);
+        removed += step.count;
+        return step;
+      };
+      try {
+        return await sumOverLeaves(this.#context.engine, bounds, clearFirst);
+      } catch (error) {
+        throw removed > 0 ? afterRemoving(removed, error, this.name) : error;
+      }
     });
   }
 
@@ -291,6 +299,14 @@ function updateError({ table }: ActionContext, key: string, error: unknown): Sto
 
 function withoutStatus<V>({ key, value, version, expiresAtMs, ageMs }: Entry<V>): Entry<V> {
   return ageMs === undefined ? { key, value, version, expiresAtMs } : { key, value, version, expiresAtMs, ageMs };
+}
+
+/** What forbids going on stays as it is. */
+function afterRemoving(count: number, cause: unknown, table: string): unknown {
+  const isUnknown = cause instanceof StoreError && cause.code === 'unknown';
+  if (!isUnknown && !saysNothingWritten(cause)) return cause;
+  const message = `the call ended when at least ${count} records were removed: clear again to remove the rest`;
+  return new StoreError('unknown', message, { table, cause });
 }
 
 function noVerdict(): StoreError {

@@ -1,10 +1,10 @@
 // Clears beside other writers, and beside a provider that loses replies.
 import { describe, expect, test } from 'vitest';
 import { layersOf } from '../../../shared/store/container/layers.ts';
-import type { Table } from '../../../shared/store/index.ts';
+import type { StoreError, Table } from '../../../shared/store/index.ts';
 import { leavesOf, storedKeys } from './structure.ts';
 import { items, keys, open } from './table-steps.ts';
-import { isWriteOf, key, type Process, World } from './world.ts';
+import { isWriteOf, key, type Process, TINY, World } from './world.ts';
 
 let world: World;
 
@@ -85,6 +85,25 @@ describe('rule 33: a clear', () => {
     await expect(world.run(table.clear())).rejects.toMatchObject({ code: 'unavailable' });
     expect(storedKeys(world.state, 't').length).toBe(200);
   });
+
+  test.each([1, 2, 3, 5])(
+    'that ends when %i leaves are empty is unknown, and says how many records went',
+    async (at) => {
+      world = new World({ limits: { ...TINY, inFlightMax: 1, writesMax: 1 } });
+      const table = await open(world, world.process());
+      await put(table, 0, 200);
+      const [before, ending] = [table.stats().commits, new AbortController()];
+      const clearing = table.clear({ signal: ending.signal });
+      while (table.stats().commits < before + at) await undefined;
+      ending.abort();
+      const error = (await world.run(clearing.catch((caught: unknown) => caught))) as StoreError;
+      expect(error).toMatchObject({ code: 'unknown', table: 't', cause: { cause: ending.signal.reason as unknown } });
+      const told = Number(/at least (\d+) records were removed: clear again/.exec(error.message)?.[1]);
+      const gone = 200 - storedKeys(world.state, 't').length;
+      expect(told).toBeGreaterThanOrEqual(at);
+      expect(told).toBeLessThanOrEqual(gone);
+    },
+  );
 
   test('fails where the table was dropped and created again meanwhile, and leaves the new one alone', async () => {
     const { process, table } = await tableWith(200);
