@@ -1,6 +1,6 @@
 // Retries: reads by `withRetry`; commits never as they are (rule 2): their changes go in new
 // attempts until their call's deadline, after the pauses of `Trouble`.
-import type { Driver, DriverCallOptions } from '../contract/driver.ts';
+import type { Driver, DriverCallOptions, ReadRequest, Unknown } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
@@ -22,9 +22,15 @@ const HINT_PAUSE_MOST_MS = 10_000;
 /** 2 to this power is beyond every pause. */
 const DOUBLINGS_MOST = 20;
 
+/** After so many answers a turn ends: work on a driver that answers at once lets timers fire. */
+const ANSWERS_A_TURN = 256;
+/** What is known of a write that a driver answers with nothing. */
+const NO_OUTCOME: Unknown = { kind: 'unknown', reason: 'other' };
+
 /**
  * Up to 4 tries on retryable errors, more where throttled, with doubling, jittered pauses, within
- * 10 s and the call's time. `onThrottled` hears of each such try, by its requests.
+ * 10 s and the call's time. `onThrottled` hears of each such try, by its requests. A driver that
+ * answers less than it was asked has said nothing of the rest: neither absence nor a fate.
  */
 export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: object) => void): Driver {
   const retried = async <T>(
@@ -52,12 +58,30 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: 
       }
     }
   };
+  let answers = 0;
+  const heard = async <T>(answering: Promise<T>): Promise<T> => {
+    const answer = await answering;
+    answers += 1;
+    if (answers % ANSWERS_A_TURN === 0) await runtime.nextTurn();
+    return answer;
+  };
+  const outcomes = async <O>(asked: readonly unknown[], answering: Promise<readonly O[]>) => {
+    const answer: readonly O[] | undefined = await heard(answering);
+    return asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
+  };
+  const entities = async (requests: readonly ReadRequest[], options: DriverCallOptions) => {
+    const answer: readonly unknown[] | undefined = await heard(driver.read(requests, options));
+    if (answer?.length === requests.length) return answer as Awaited<ReturnType<Driver['read']>>;
+    const message = `the driver answered ${answer?.length ?? 'none'} of ${requests.length} reads: mend the driver`;
+    throw new StoreError('unavailable', message, { retryable: false });
+  };
   return {
     limits: driver.limits,
-    read: (requests, options) => retried(options, (each) => driver.read(requests, each), requests),
-    list: (prefix, cursor, count, options) => retried(options, (each) => driver.list(prefix, cursor, count, each)),
-    write: (writes, options) => driver.write(writes, options),
-    remove: (removals, options) => driver.remove(removals, options),
+    read: (requests, options) => retried(options, (each) => entities(requests, each), requests),
+    list: (prefix, cursor, count, options) =>
+      retried(options, (each) => heard(driver.list(prefix, cursor, count, each))),
+    write: (writes, options) => outcomes(writes, driver.write(writes, options)),
+    remove: (removals, options) => outcomes(removals, driver.remove(removals, options)),
     close: () => driver.close(),
   };
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Driver, SILENCE_MS } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { withRetry } from '../../../shared/store/io/retry.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
@@ -84,4 +85,62 @@ test('rule 2: a write or removal of unknown fate is sent once', async () => {
   await runtime.run(retrying.write([{ kind: 'insert', id: entityId('a'), parts: [] }], { timeoutMs: 1_000 }));
   await runtime.run(retrying.remove([{ id: entityId('a'), version: entityVersion('v') }], { timeoutMs: 1_000 }));
   expect(timeoutsMs).toEqual([1_000, 1_000]);
+});
+
+describe.each([[undefined], [[]]])('a driver that answers with %j', (nothing) => {
+  const answering = async (): Promise<never> => nothing as never;
+  const runtime = new VirtualRuntime();
+  const driver = withRetry(
+    { ...memoryDriver(), read: answering, write: answering, remove: answering },
+    runtime,
+    () => undefined,
+  );
+  const [id, version] = [entityId('a'), entityVersion('v')];
+
+  test('has told neither absence nor the fate of a write', async () => {
+    await expect(driver.read([{ id, parts: 'all' }], { timeoutMs: 9 })).rejects.toMatchObject({
+      code: 'unavailable',
+      retryable: false,
+    });
+    const unknown = [{ kind: 'unknown', reason: 'other' }];
+    expect(await driver.write([{ kind: 'insert', id, parts: [] }], { timeoutMs: 9 })).toEqual(unknown);
+    expect(await driver.remove([{ id, version }], { timeoutMs: 9 })).toEqual(unknown);
+  });
+
+  test('ends turns of the event loop, however often it is asked', async () => {
+    const before = runtime.turns;
+    for (let asked = 0; asked < 2_000; asked += 1) await driver.remove([{ id, version }], { timeoutMs: 9 });
+    expect(runtime.turns - before).toBeGreaterThanOrEqual(5);
+  });
+});
+
+test('a split whose new nodes are answered with nothing leaves the process its turns and its other calls', async () => {
+  const runtime = new VirtualRuntime();
+  const memory = memoryDriver();
+  let isQuiet = false;
+  const driver: Driver = {
+    ...memory,
+    write: (writes, options) =>
+      isQuiet && writes[0]!.kind === 'insert' ? Promise.resolve(undefined as never) : memory.write(writes, options),
+  };
+  const store = openStore({ driver, runtime, compression: 'none' });
+  const table = await runtime.run(store.table<string>('t', { order: 'key', containerBytesMax: 16_384 }));
+  isQuiet = true;
+  // An endless loop looks at the clock, and ends here.
+  let looks = 0;
+  const monotonicMs = runtime.monotonicMs.bind(runtime);
+  runtime.monotonicMs = () => {
+    if ((looks += 1) > 100_000) throw new Error('the process takes no turn any more');
+    return monotonicMs();
+  };
+  const putting = table.putMany(
+    Array.from({ length: 40 }, (_, at) => ({ key: `k${at}`, value: '.'.repeat(1_000) })),
+    { timeoutMs: 5_000 },
+  );
+  const outcomes = await runtime.run(putting);
+  expect(outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : outcome.status))).toEqual(
+    Array(40).fill('aborted'),
+  );
+  isQuiet = false;
+  expect(await runtime.run(table.count())).toBe(0);
 });
