@@ -132,6 +132,16 @@ describe('rule 34: a batch', () => {
   });
 });
 
+test('rule 34: a batch changes nothing in a table that was created again with other groups', async () => {
+  const { table } = await grouped();
+  await world.run(table.batch(puts('a', 2)));
+  const other = world.process().store;
+  await world.run(other.drop('t'));
+  await world.run(other.table('t', { order: 'key', groupBy: ':' }));
+  await expect(world.run(table.batch(puts('a', 2)))).rejects.toMatchObject({ code: 'conflict', table: 't' });
+  expect(storedKeys(world.state, 't')).toEqual([]);
+});
+
 describe('rule 34: a group', () => {
   test('is never split, however small its parts are and wherever pages begin', async () => {
     const { table } = await grouped();

@@ -3,13 +3,14 @@ import assert from 'node:assert';
 import { describe, expect, test } from 'vitest';
 import { refused } from '../../../shared/drivers/common/outcomes.ts';
 import { type MemoryCall, memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
-import { type Attempt, settlementOf } from '../../../shared/store/container/attempts.ts';
+import { type Attempt, OpenAttempts, settlementOf } from '../../../shared/store/container/attempts.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { commitIdAt, type Header } from '../../../shared/store/format/header.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
+import { put } from '../container/changes.ts';
 import { snapshotWith } from '../container/nodes.ts';
 import { fill, items, opened, twoProcesses as bothOpen } from './table-steps.ts';
 import { change, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
@@ -294,6 +295,36 @@ test.each<[string, Attempt['answer'], Snapshot | undefined]>([
   const { header } = base;
   const attempt = { id: ID(7), base, changes: [], verdicts: [], header, answer, landed: () => undefined };
   expect(settlementOf(attempt, now)).toBe(fate);
+});
+
+/** A change, and a way to send it on the root after one commit. */
+function sending() {
+  const base = rootAfter(1, 1);
+  const [open, change] = [new OpenAttempts('t'), put('k', 1)];
+  const send = (id: number, answer: Attempt['answer']): void => {
+    const { header } = base;
+    open.begin({ id: ID(id), base, changes: [change], verdicts: [], header, answer, landed: nothing });
+  };
+  return { base, open, change, send };
+}
+
+test('rule 7: a read clears the attempts that were throttled, and none that nobody answered', () => {
+  const { base, open, change, send } = sending();
+  for (const answer of ['throttled', 'none', 'refused'] as const) send(7, answer);
+  open.settleAndClear(base);
+  expect([change.openAttempts, change.doubtfulAttempts]).toEqual([3, 2]);
+});
+
+test('rule 7: an attempt that was cleared leaves the next in doubt, also once the first has lost', () => {
+  const { base, open, change, send } = sending();
+  send(7, 'throttled');
+  open.settleAndClear(base);
+  expect(change.doubtfulAttempts).toBe(0);
+  send(8, 'none');
+  open.settle(base);
+  expect([change.openAttempts, change.doubtfulAttempts]).toEqual([2, 1]);
+  open.settle(rootAfter(2, 1, 9));
+  expect([change.openAttempts, change.doubtfulAttempts]).toEqual([0, 0]);
 });
 
 test('rule 3: a write that is late comes to nothing once another took its place', async () => {

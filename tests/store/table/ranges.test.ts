@@ -11,10 +11,10 @@ const KEYS = keys(0, COUNT);
 let world: World;
 
 /** A table of several leaves. */
-async function filled(order: 'hash' | 'key' = 'key'): Promise<Table<string>> {
+async function filled(order: 'hash' | 'key' = 'key', records = items(0, COUNT, 500)): Promise<Table<string>> {
   world = new World({ limits: {} });
   const table = await world.run(world.process().store.table<string>('t', { order, containerBytesMax: 16_384 }));
-  await world.run(table.putMany(items(0, COUNT, 500)));
+  await world.run(table.putMany(records));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(3);
   return table;
 }
@@ -65,6 +65,31 @@ test('a scan in reverse gives records, and goes on by its cursor, while leaves s
     scan = table.scan({ cursor: scan.cursor, limit: 7 });
   }
   expect(found).toEqual(KEYS.slice(3).toReversed());
+});
+
+test('a scan in reverse through any key begins with that, also where a leaf begins with a longer one', async () => {
+  const names = Array.from({ length: COUNT }, (_, number) => `k${number}`);
+  const table = await filled(
+    'key',
+    names.map((name) => ({ key: name, value: text(name, 500) })),
+  );
+  for (const through of names) expect(await all(table.keys({ through, reverse: true, limit: 1 }))).toEqual([through]);
+});
+
+test('a count fails where the table was dropped and created again meanwhile', async () => {
+  await filled();
+  const [counting, other] = [world.process(), world.process()];
+  const table = await world.run(counting.store.table<string>('t'));
+  expect(await world.run(table.count())).toBe(COUNT);
+  const again = async (): Promise<void> => {
+    await other.store.drop('t');
+    await (await other.store.table<string>('t', { order: 'key' })).putMany(items(0, COUNT, 500));
+  };
+  counting.once(
+    ({ kind }) => kind === 'read',
+    () => ({ reply: world.runtime.sleep(100).then(again) }),
+  );
+  await expect(world.run(table.count())).rejects.toMatchObject({ code: 'conflict', table: 't' });
 });
 
 test('a scan in reverse, and keys, leave out what is deleted or expired', async () => {
