@@ -6,6 +6,7 @@ const SEEDS_FOR_COVERAGE = 400;
 
 const EXPECTED: readonly string[] = [
   ...FAULTS.map((fault) => `fault ${fault}`),
+  'late second copy of a throttled write',
   'batch of several writes',
   ...['crash', 'sleep', 'clock'].map((mishap) => `mishap ${mishap}`),
   'crash with requests under way',

@@ -70,6 +70,7 @@ export class Network {
       limits: this.#provider.limits,
       read: async (requests, options) => {
         const ids = requests.map(({ id }) => id);
+        for (const id of ids) life.readLast.add(id);
         if (ids.length > 1 && this.#isPiecemeal(life)) {
           const each = await Promise.all(requests.map((request) => driver.read([request], options)));
           return each.flat();
@@ -130,6 +131,7 @@ export class Network {
     request: Request,
     send: (provider: Driver) => Promise<readonly (O | Refused)[]>,
   ): Promise<readonly (O | Refused)[]> {
+    for (const id of request.ids) life.readLast.delete(id);
     const fate = this.#meet(life, request);
     const outcomes = 'refused' in fate ? [await fate.refused] : await this.#send(fate.fault, send);
     if (request.ids.length > 1) this.#options.events.count('batch of several writes');
@@ -204,8 +206,13 @@ export class Network {
     const later = (deliver: () => void): void => {
       const arrive = (): void => {
         if (!this.#late.delete(arrive)) return;
+        const wasTurnedAway = fault === 'turned away though applied';
+        const isSecond = wasTurnedAway || fault === 'applied twice';
         // No node of a dropped table returns: it would pass for a linked one (RELIABILITY.md).
-        if (fault === 'applied twice' && kind === 'insert' && ids.some((id) => this.#isOfDroppedTable(id))) return;
+        if (isSecond && kind === 'insert' && ids.some((id) => this.#isOfDroppedTable(id))) return;
+        // After a read its caller may have been told that nothing was written (RELIABILITY.md).
+        if (wasTurnedAway && ids.some((id) => life.readLast.has(id))) return;
+        if (wasTurnedAway) this.#options.events.count('late second copy of a throttled write');
         touch(ids);
         deliver();
       };
@@ -222,9 +229,9 @@ export class Network {
     return {
       fault: this.#arrival(life, arriveMs, ids).then(() => ({
         reply,
-        // A proxy sent it twice, and the reply to the applied copy was lost.
+        // A proxy sent it twice. The other copy was applied before, or is late.
         ...(fault === 'turned away though applied'
-          ? { refuse: 'throttled' as const, again: (deliver: () => void) => deliver() }
+          ? { refuse: 'throttled' as const, again: chance.is(0.5) ? later : (deliver: () => void) => deliver() }
           : {}),
         ...(isLost ? { replyLost: true as const } : {}),
         ...(fault === 'throttled before applying' ? { fail: 'throttled' as const } : {}),

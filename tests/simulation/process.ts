@@ -29,6 +29,8 @@ export class Life implements Owner, Runtime {
   readonly store: Store;
   /** Requests under way that a crash may still recall. */
   readonly inFlight = new Set<() => void>();
+  /** Entities that its last request about them read. */
+  readonly readLast = new Set<string>();
   isDead = false;
   wakesAtMs = 0;
   /** Counts its sleeps. */
