@@ -214,6 +214,7 @@ export interface Table<V, In = V> {
   updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions): Promise<UpdateOutcome<V>[]>;
   /**
    * Gives a record another expiry; false if there is none. Its value stays, its version does not.
+   * One that expires while the call is under way may be absent for others, and then there again.
    * Cost: as `put`.
    *
    * @example
@@ -281,9 +282,9 @@ export interface Table<V, In = V> {
   count(options?: RangeOptions): Promise<number>;
   /**
    * Deletes the records within bounds, or all, and gives their number. Safe beside writers: each
-   * record that existed throughout is deleted; one written meanwhile may stay. Once some are gone it
-   * fails with `unknown` and their number, or with what forbids going on: `not_found`, `conflict`,
-   * `corrupt`. Cost: a commit of each leaf, and a read of it where `count` takes one.
+   * record that existed throughout is deleted; one written meanwhile may stay. Once some are gone
+   * it fails with `unknown` and their number, or with what forbids going on: `not_found`,
+   * `conflict`, `corrupt`. Cost: a commit of each leaf, and a read of it where `count` takes one.
    *
    * @example
    * await users.clear({ from: 'user:1', through: 'user:9' }); // => 1

@@ -137,7 +137,10 @@ export interface PutOptions extends CallOptions {
 }
 
 export interface UpdateOptions extends CallOptions {
-  /** The record expires in as many milliseconds. Default: as before; if it is new, the table's. */
+  /**
+   * The record expires in as many milliseconds. Default: as before; if it is new, the table's. A
+   * record that expires while the call is under way may be absent for others, and then there again.
+   */
   readonly ttlMs?: number;
 }
 

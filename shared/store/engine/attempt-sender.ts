@@ -46,12 +46,12 @@ export class AttemptSender {
   }
 
   /**
-   * Sends a commit and settles it as far as it can be now. True if it was acknowledged. Whoever
-   * leaves before it departs is told that nothing was written, so it does not depart. The attempt
-   * after one that was taken back counts as sent at once: else it could be taken back for ever.
+   * Sends a commit and settles it as far as it can be now. True if it was acknowledged. Rule 3: it
+   * departs only while all its callers wait.
    */
   async send(write: Write, attempt: Attempt): Promise<boolean> {
     const { clock, traffic, writeBatcher } = this.#core;
+    // It counts as sent at once: else callers who leave one by one would take back each attempt.
     if (this.wasTakenBack && !this.#begin(attempt)) return false;
     this.underWay = attempt;
     const sent = clock.now();

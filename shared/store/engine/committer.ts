@@ -102,7 +102,7 @@ export class Committer {
   async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation> {
     const { rules, turns } = this.#core;
     const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
-    // After a group that was taken back no turn ends: callers leaving meanwhile would undo this too.
+    // After a group was taken back no turn ends: callers who leave meanwhile would undo this too.
     const mayPause = changes.length > 1 && !this.sender.wasTakenBack;
     if (mayPause) await turns.pause();
     const evaluation = sealPages(unsealed, base.header, rules);

@@ -24,13 +24,12 @@ const DOUBLINGS_MOST = 20;
 
 /** After so many answers a turn ends: work on a driver that answers at once lets timers fire. */
 const ANSWERS_A_TURN = 256;
-/** What is known of a write that a driver answers with nothing. */
+/** Stands for an outcome that a driver left out: it said nothing of the write's fate. */
 const NO_OUTCOME: Unknown = { kind: 'unknown', reason: 'other' };
 
 /**
  * Up to 4 tries on retryable errors, more where throttled, with doubling, jittered pauses, within
- * 10 s and the call's time. `onThrottled` hears of each such try, by its requests. A driver that
- * answers less than it was asked has said nothing of the rest: neither absence nor a fate.
+ * 10 s and the call's time. `onThrottled` hears of each such try, by its requests.
  */
 export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: object) => void): Driver {
   const retried = async <T>(

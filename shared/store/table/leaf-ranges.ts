@@ -24,8 +24,8 @@ export interface Step {
 export type DoStep = (range: Range, incarnation: Id64 | undefined) => Promise<Step>;
 
 /**
- * The sum of the counts. After a failure nothing begins, and what is under way ends. Of several it
- * throws one that does not say that nothing was written.
+ * Adds up the counts. After a failure nothing begins, and what is under way ends. Throws one that
+ * does not say that nothing was written, if there is one.
  */
 export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep: DoStep): Promise<number> {
   let sum = 0;

@@ -301,7 +301,7 @@ function withoutStatus<V>({ key, value, version, expiresAtMs, ageMs }: Entry<V>)
   return ageMs === undefined ? { key, value, version, expiresAtMs } : { key, value, version, expiresAtMs, ageMs };
 }
 
-/** What forbids going on stays as it is. */
+/** The error of a clear that failed midway. One that forbids going on stays as it is. */
 function afterRemoving(count: number, cause: unknown, table: string): unknown {
   const isUnknown = cause instanceof StoreError && cause.code === 'unknown';
   if (!isUnknown && !saysNothingWritten(cause)) return cause;

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
-import type { Scan } from '../../../shared/store/index.ts';
+import type { Scan, Table } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
 import { leavesOf, storedKeys, storedRoot } from './structure.ts';
 import { fill, keys, keysBy, keysOf, newcomer, open, twoProcesses } from './table-steps.ts';
@@ -267,6 +267,21 @@ test('rule 21: an expired record is absent for every verb and every precondition
   await world.run(tableA.update('c', (current) => ((seen = current), 'new')));
   expect(seen).toBeUndefined();
   expect((await world.run(tableA.get('c')))?.expiresAtMs).toBeUndefined();
+});
+
+test.each<[string, (table: Table<string>) => Promise<unknown>]>([
+  ['touch', (table) => table.touch('k', { ttlMs: 9_000 })],
+  ['update', (table) => table.update('k', () => 'new', { ttlMs: 9_000 })],
+])('rule 21: a %s that found a record alive holds, though it lands after the expiry', async (_, renew) => {
+  const { world, a, tableA, tableB } = await twoProcesses();
+  await world.run(tableB.put('k', 'old', { ttlMs: 300 }));
+  await world.run(world.runtime.sleep(200));
+  a.once(isWriteOf('patch'), () => world.runtime.sleep(600).then(() => ({})));
+  const renewing = renew(tableA);
+  await world.run(world.runtime.sleep(250));
+  expect(await world.run(tableB.get('k'))).toBeUndefined();
+  await world.run(renewing);
+  expect(await world.run(tableB.has('k'))).toBe(true);
 });
 
 test('rule 21: an expired record is purged only minutes after its expiry', async () => {
