@@ -94,7 +94,7 @@ describe('rule 33: a clear', () => {
       await put(table, 0, 200);
       const [before, ending] = [table.stats().commits, new AbortController()];
       const clearing = table.clear({ signal: ending.signal });
-      while (table.stats().commits < before + at) await undefined;
+      while (table.stats().commits < before + at) await Promise.resolve();
       ending.abort();
       const error = (await world.run(clearing.catch((caught: unknown) => caught))) as StoreError;
       expect(error).toMatchObject({ code: 'unknown', table: 't', cause: { cause: ending.signal.reason as unknown } });
