@@ -87,8 +87,11 @@ test('a run in which a process went in a circle complains', async () => {
   expect((await run(scenarioOf(1))).complaints).toContain('process 0 went in a circle in its life 0');
 });
 
-/** Sends three writes in one request with one fault. Gives how many applied, and the outcomes. */
-async function batch(fault: Fault, seed: number): Promise<{ applied: number; outcomes: string[] }> {
+/**
+ * Sends three writes in one request with one fault, and then reads one of them if `isRead`. Gives
+ * how many applied in three hours, and the outcomes.
+ */
+async function batch(fault: Fault, seed: number, isRead = false): Promise<{ applied: number; outcomes: string[] }> {
   const scenario = { ...scenarioOf(seed), faults: { [fault]: 1 }, mishaps: [], latency: 'even' } as const;
   const scheduler = new Scheduler(seed);
   const state = memoryState();
@@ -96,8 +99,12 @@ async function batch(fault: Fault, seed: number): Promise<{ applied: number; out
   const network = new Network({ scenario, state, scheduler, events, touch: () => undefined });
   const { life } = new Process(0, scheduler, scenario, (each) => network.driverFor(each));
   const writes = ['a', 'b', 'c'].map(entityId).map((id) => ({ kind: 'insert', id, parts: [] }) as const);
-  const writing = network.driverFor(life).write(writes, { timeoutMs: 1_000 });
+  const driver = network.driverFor(life);
+  const writing = driver.write(writes, { timeoutMs: 1_000 });
   await scheduler.run(writing, 100);
+  const reading = isRead ? driver.read([{ id: entityId('a'), parts: 'all' }], { timeoutMs: 1_000 }) : undefined;
+  await scheduler.pass(3 * 3_600_000);
+  await reading;
   return { applied: state.entities.size, outcomes: (await writing).map(({ kind }) => kind) };
 }
 
@@ -105,6 +112,14 @@ test('of a batch any part may be applied, and nothing is known of any member', a
   const runs = await Promise.all(Array.from({ length: 40 }, (_, seed) => batch('part of a batch applied', seed)));
   expect(runs.every(({ outcomes }) => outcomes.every((kind) => kind === 'unknown'))).toBe(true);
   expect([...new Set(runs.map(({ applied }) => applied))].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
+});
+
+test('the second copy of a throttled write lands at once or late, but not after a read of its process', async () => {
+  const seeds = [...Array(20).keys()];
+  const unread = await Promise.all(seeds.map((seed) => batch('turned away though applied', seed)));
+  const read = await Promise.all(seeds.map((seed) => batch('turned away though applied', seed, true)));
+  expect(new Set(unread.map(({ applied }) => applied))).toEqual(new Set([3]));
+  expect(new Set(read.map(({ applied }) => applied))).toEqual(new Set([0, 3]));
 });
 
 test.each([
