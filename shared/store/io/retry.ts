@@ -23,7 +23,7 @@ const HINT_PAUSE_MOST_MS = 10_000;
 const DOUBLINGS_MOST = 20;
 
 /** After so many answers a turn ends: work on a driver that answers at once lets timers fire. */
-const ANSWERS_A_TURN = 256;
+const ANSWERS_A_TURN = 1_024;
 /** Stands for an outcome that a driver left out: it said nothing of the write's fate. */
 const NO_OUTCOME: Unknown = { kind: 'unknown', reason: 'other' };
 

@@ -109,8 +109,8 @@ describe.each([[undefined], [[]]])('a driver that answers with %j', (nothing) =>
 
   test('ends turns of the event loop, however often it is asked', async () => {
     const before = runtime.turns;
-    for (let asked = 0; asked < 2_000; asked += 1) await driver.remove([{ id, version }], { timeoutMs: 9 });
-    expect(runtime.turns - before).toBeGreaterThanOrEqual(5);
+    for (let asked = 0; asked < 5_000; asked += 1) await driver.remove([{ id, version }], { timeoutMs: 9 });
+    expect(runtime.turns - before).toBeGreaterThanOrEqual(4);
   });
 });
 
