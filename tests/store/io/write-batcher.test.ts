@@ -67,6 +67,13 @@ test.each<[name: string, sent: readonly Sent[], requests: string[]]>([
   expect(requests.map((ids) => ids.join(' '))).toEqual(expected);
 });
 
+test('a write that is taken back when there is room is not sent, and leaves its place to others', async () => {
+  const { batcher, requests } = sending();
+  const sent = ['a1', 'a2', 'a3', 'a4'].map((id) => batcher.send(insert(id), false, () => id !== 'a1'));
+  expect((await Promise.all(sent)).map(({ kind }) => kind)).toEqual(['taken back', 'written', 'written', 'written']);
+  expect(requests).toEqual([['a2', 'a3', 'a4']]);
+});
+
 test('each write of a batch hears its own outcome', async () => {
   const { batcher } = sending();
   await batcher.send(insert('a2'), false, always);
