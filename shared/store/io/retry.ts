@@ -1,6 +1,6 @@
 // Retries: reads by `withRetry`; commits never as they are (rule 2): their changes go in new
 // attempts until their call's deadline, after the pauses of `Trouble`.
-import type { Driver, DriverCallOptions, ReadRequest, Unknown } from '../contract/driver.ts';
+import type { Driver, DriverCallOptions, Unknown } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
@@ -32,6 +32,12 @@ const NO_OUTCOME: Unknown = { kind: 'unknown', reason: 'other' };
  * 10 s and the call's time. `onThrottled` hears of each such try, by its requests.
  */
 export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: object) => void): Driver {
+  let answers = 0;
+  /** A turn to wait for, after so many answers. */
+  const turn = (): Promise<void> | undefined => {
+    answers += 1;
+    return answers % ANSWERS_A_TURN === 0 ? runtime.nextTurn() : undefined;
+  };
   const retried = async <T>(
     options: DriverCallOptions,
     call: (options: DriverCallOptions) => Promise<T>,
@@ -42,7 +48,10 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: 
     const lastMs = Math.min(dueMs, begunMs + READ_LAST_TRY_MS);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
+        const answer = await call({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
+        const ended = turn();
+        if (ended !== undefined) await ended;
+        return answer;
       } catch (error) {
         if (!(error instanceof StoreError && error.retryable)) throw error;
         if (error.code === 'throttled') {
@@ -57,32 +66,30 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: 
       }
     }
   };
-  let answers = 0;
-  const heard = async <T>(answering: Promise<T>): Promise<T> => {
-    const answer = await answering;
-    answers += 1;
-    if (answers % ANSWERS_A_TURN === 0) await runtime.nextTurn();
-    return answer;
-  };
   const outcomes = async <O>(asked: readonly unknown[], answering: Promise<readonly O[]>) => {
-    const answer: readonly O[] | undefined = await heard(answering);
+    const answer: readonly O[] | undefined = await answering;
+    const ended = turn();
+    if (ended !== undefined) await ended;
     return asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
-  };
-  const entities = async (requests: readonly ReadRequest[], options: DriverCallOptions) => {
-    const answer: readonly unknown[] | undefined = await heard(driver.read(requests, options));
-    if (answer?.length === requests.length) return answer as Awaited<ReturnType<Driver['read']>>;
-    const message = `the driver answered ${answer?.length ?? 'none'} of ${requests.length} reads: mend the driver`;
-    throw new StoreError('unavailable', message, { retryable: false });
   };
   return {
     limits: driver.limits,
-    read: (requests, options) => retried(options, (each) => entities(requests, each), requests),
-    list: (prefix, cursor, count, options) =>
-      retried(options, (each) => heard(driver.list(prefix, cursor, count, each))),
+    read: (requests, options) =>
+      retried(options, (each) => driver.read(requests, each), requests).then((entities) =>
+        complete(entities, requests.length),
+      ),
+    list: (prefix, cursor, count, options) => retried(options, (each) => driver.list(prefix, cursor, count, each)),
     write: (writes, options) => outcomes(writes, driver.write(writes, options)),
     remove: (removals, options) => outcomes(removals, driver.remove(removals, options)),
     close: () => driver.close(),
   };
+}
+
+/** Throws for a read that was not answered: it would pass for absence. */
+function complete<E>(entities: readonly E[] | undefined, asked: number): readonly E[] {
+  if (entities?.length === asked) return entities;
+  const message = `the driver answered ${entities?.length ?? 'none'} of ${asked} reads: mend the driver`;
+  throw new StoreError('unavailable', message, { retryable: false });
 }
 
 /** Trouble of one container's queue since a commit was acknowledged. */
