@@ -60,8 +60,16 @@ test('a damaged page, and a damaged header, are shown for what they are', async 
 
 test('what is no container of the table is refused', async () => {
   const { inspect, world } = await filled('hash');
-  for (const wrong of [{ container: 't!other!' }, { container: 'n!t!0!0' }, { container: 't!t!', key: 'a' }])
+  for (const wrong of [
+    { container: 't!other!' },
+    { container: `n!t!${'0'.repeat(16)}!${'0'.repeat(16)}` },
+    { container: 't!t!', key: 'a' },
+  ])
     await expect(inspect(wrong)).rejects.toMatchObject({ code: 'invalid' });
+  for (const container of ['n!t!/..', 'n!t!0!0', 'n!t!'])
+    await expect(inspect({ container })).rejects.toMatchObject({
+      message: expect.stringContaining('is no container of'),
+    });
   for (const options of [{}, { key: 'a' }])
     await expect(world.run(world.process().store.inspect('none', options))).rejects.toMatchObject({
       code: 'not_found',

@@ -34,13 +34,17 @@ export async function inspectContainer(engine: Engine, options: InspectOptions):
   }
 }
 
+/** An id's end: incarnation and container. No driver is asked for anything else. */
+const NODE = /^[\da-f]{16}![\da-f]{16}$/;
+
 async function idOf(engine: Engine, { container, key }: InspectOptions): Promise<EntityId> {
   const { table } = engine;
   if (container !== undefined && key !== undefined)
     throw new StoreError('invalid', 'inspect takes a container or a key, not both', { table });
   if (key !== undefined) return leafOf(engine, key);
   if (container === undefined || container === rootId(table)) return rootId(table);
-  if (container.startsWith(nodesPrefix(table))) return container as EntityId;
+  const prefix = nodesPrefix(table);
+  if (container.startsWith(prefix) && NODE.test(container.slice(prefix.length))) return container as EntityId;
   throw new StoreError('invalid', `${JSON.stringify(container)} is no container of the table`, { table });
 }
 
