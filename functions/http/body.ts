@@ -64,7 +64,10 @@ export interface BodyBounds {
  * memory), `body_timeout`, `malformed` (bad gzip) or `unsupported_media_type` (another encoding).
  */
 export async function readBody(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
-  const encoding = (request.headers.get('Content-Encoding') ?? 'identity').trim().toLowerCase();
+  const encoding = (request.headers.get('Content-Encoding') ?? 'identity')
+    .trim()
+    .toLowerCase()
+    .replace(/^x-gzip$/, 'gzip');
   if (encoding !== 'identity' && encoding !== 'gzip') {
     throw new Problem('unsupported_media_type', `Content-Encoding ${JSON.stringify(encoding)}; send gzip or none`, {
       headers: { 'Accept-Encoding': 'gzip' },

@@ -33,6 +33,11 @@ test('of a gzip bomb no more is inflated than may be kept', async () => {
   expect(taken).toBeLessThanOrEqual(MIB);
 });
 
+test('x-gzip is gzip by its old name', async () => {
+  const body = requestOf(gzipSync('one'), { 'Content-Encoding': 'X-GZip' });
+  expect(Buffer.from(await readBody(body, BOUNDS)).toString()).toBe('one');
+});
+
 test('a body in several pieces, and gzip in several members, are read whole', async () => {
   const members = Buffer.concat([gzipSync('one '), gzipSync('two')]);
   expect(Buffer.from(await readBody(requestOf(members, GZIP), BOUNDS)).toString()).toBe('one two');
