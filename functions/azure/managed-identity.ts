@@ -28,6 +28,7 @@ export function managedIdentity({ endpoint, secret, clientId }: IdentityEndpoint
       if (clientId !== undefined) url.searchParams.set('client_id', clientId);
       const response = await fetch(url, {
         headers: { 'X-IDENTITY-HEADER': secret },
+        redirect: 'error',
         signal: AbortSignal.timeout(TOKEN_TIMEOUT_MS),
       });
       if (!response.ok)

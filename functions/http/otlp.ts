@@ -84,6 +84,8 @@ export class SpanExporter {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json' },
       body: JSON.stringify(payloadOf(service, spans)),
+      // The headers hold the collector's key, which no other place is given.
+      redirect: 'error',
       signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
     });
     await response.body?.cancel();

@@ -35,7 +35,7 @@ export async function startCollector(): Promise<Collector> {
       collector.requests.push({ url: incoming.url, headers: incoming.headers });
       if (collector.status === 200)
         collector.spans.push(...resourceSpans.flatMap((each) => each.scopeSpans.flatMap(({ spans }) => spans)));
-      outgoing.writeHead(collector.status, { 'Content-Type': 'application/json' }).end('{}');
+      outgoing.writeHead(collector.status, { 'Content-Type': 'application/json', Location: '/elsewhere' }).end('{}');
     });
   });
   const port = await listening(server);

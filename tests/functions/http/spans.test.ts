@@ -106,6 +106,15 @@ test('spans go out with the headers, and what a collector refuses is dropped, co
   expect(collector.requests[0]).toMatchObject({ url: '/v1/traces', headers: { 'x-token': 'a b==', 'x-team': 'c' } });
 });
 
+test('spans and the key of their collector do not follow it to another place', async () => {
+  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const { collector, client } = await traced({ OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=secret' });
+  collector.status = 307;
+  await client.admin('/v1/health');
+  await expect.poll(() => String(said.mock.calls[0]?.[0])).toContain('spans were dropped');
+  expect(collector.requests.map(({ url }) => url)).toEqual(['/v1/traces']);
+});
+
 test('a burst beyond the queue’s bound is dropped, counted and said', async () => {
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const { endpoint, spans } = opened(await startCollector());
