@@ -114,6 +114,7 @@ export function functionConfig(env: Environment): FunctionConfig {
       'STOWAGE_AUTH is none, yet keys are configured: nobody would be asked for them; remove one of the two',
     );
   }
+  refuseTwice(keys);
   const containerBytesMax = given.STOWAGE_CONTAINER_BYTES_MAX;
   return {
     auth: isOpen ? { mode: 'none' } : { mode: 'keys', keys },
@@ -122,6 +123,19 @@ export function functionConfig(env: Environment): FunctionConfig {
     ...(containerBytesMax === undefined ? {} : { containerBytesMax }),
     ...tracingOf(given),
   };
+}
+
+/** Of one secret in two places only one role, and one set of limits, would count. */
+function refuseTwice(keys: Readonly<Record<string, readonly string[]>>): void {
+  const seen = new Set<string>();
+  for (const [role, texts] of Object.entries(keys)) {
+    for (const text of texts) {
+      const { key } = keyText(text)!;
+      if (seen.has(key))
+        throw new ConfigError(`STOWAGE_${role.toUpperCase()}_KEYS: one key is configured twice: keep it in one place`);
+      seen.add(key);
+    }
+  }
 }
 
 function tracingOf(given: z.output<typeof FUNCTION>): Pick<FunctionConfig, 'tracing'> {
