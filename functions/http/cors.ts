@@ -29,9 +29,10 @@ export function openToPages(app: App, origins: Origins): App {
   return {
     fetch: async (request, invocation) => {
       const allowed = allowedOrigin(request, origins);
-      if (allowed !== undefined && isPreflight(request))
-        return new Response(null, { status: 204, headers: { ...PREFLIGHT, ...headersFor(allowed) } });
-      const response = await app.fetch(request, invocation);
+      const response =
+        allowed !== undefined && isPreflight(request)
+          ? new Response(null, { status: 204, headers: PREFLIGHT })
+          : await app.fetch(request, invocation);
       if (!origins.includes('*')) response.headers.append('Vary', 'Origin');
       if (allowed === undefined) return response;
       for (const [name, value] of Object.entries(headersFor(allowed))) response.headers.set(name, value);
