@@ -1,6 +1,7 @@
 // The frame of both functions: routes, deadlines, roles, problems, the log line. It knows no cloud.
 import { Hono } from 'hono';
 import type * as z from 'zod/mini';
+import { TABLE_NAME } from '../../shared/store/index.ts';
 import { type AuthConfig, type Caller, createGate, type Role, type Visitor } from './auth.ts';
 import { BodyRoom, type BodyShare, readBody } from './body.ts';
 import { conditionHeaders } from './conditions.ts';
@@ -251,9 +252,11 @@ function lineOf(route: Route, request: Request, ending: Ending): LogLine {
   };
 }
 
+/** Undefined also for a text that names no table: it may be as long as the address. */
 function loggedTable(route: Route, request: Request): string | undefined {
   try {
-    return tableOf(route, request);
+    const table = tableOf(route, request);
+    return table !== undefined && TABLE_NAME.test(table) ? table : undefined;
   } catch {
     return undefined;
   }

@@ -133,3 +133,9 @@ test('the line of a request says whose key it had, refused or not, and never the
   ]);
   expect(JSON.stringify(lines)).not.toContain('0123456789abcdef');
 });
+
+test('the log names no table that cannot be one, whose text may be as long as an address', async () => {
+  failure = new StoreError('invalid', 'bad table name', {});
+  for (const table of ['x'.repeat(15_000), '%0A%1B[2J', 'orders']) await send(`/v1/tables/${table}/records/k`);
+  expect(lines.map(({ table }) => table)).toEqual([undefined, undefined, 'orders']);
+});
