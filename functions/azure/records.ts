@@ -19,9 +19,11 @@ const records = createRecordsApp({
 host.setup({ enableHttpStream: true });
 // Literal routes win over the catch-all, by which the app answers unknown routes itself.
 const handler = handlerOf(records);
-const methods = METHODS.filter((method) => method !== 'OPTIONS');
+const isOpenToPages = config.origins.length > 0;
+const methods = METHODS.filter((method) => method !== 'OPTIONS' || !isOpenToPages);
 host.http('records', { methods, authLevel: 'function', route: '{*path}', handler });
 // A browser's question beforehand carries no key.
-host.http('preflight', { methods: ['OPTIONS'], authLevel: 'anonymous', route: '{*path}', handler });
+if (isOpenToPages)
+  host.http('preflight', { methods: ['OPTIONS'], authLevel: 'anonymous', route: 'v1/{*path}', handler });
 host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });
 host.http('ready', { methods: METHODS, authLevel: 'anonymous', route: 'v1/ready', handler });

@@ -208,6 +208,8 @@ describe('the azure host', () => {
       expect([target, response.status, await response.text()]).toEqual([target, 401, '']);
     }
     expect((await sendTo(azure, { 'x-functions-key': 'wrong' })('/v1/tables')).status).toBe(401);
+    // No page may call this one, which therefore answers no browser's question beforehand.
+    expect((await askBeforehand(sendTo(azureOverSdk))(ORIGIN)).status).toBe(401);
   });
 });
 
