@@ -17,7 +17,7 @@ import { type Names, namesOf, type TracingConfig } from './tracing.ts';
 export interface Call {
   readonly request: Request;
   readonly query: Partial<Record<string, string>>;
-  /** A parameter of the route's path, decoded; throws the Problem `malformed`. */
+  /** A parameter of the route's path, or else of its query; throws `malformed` or `invalid`. */
   readonly param: (name: string) => string;
   /** Bounds for the store: the request's own deadline, or its caller's hanging up. */
   readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
@@ -145,7 +145,8 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
       if (route.query !== 'unread') refuseUnknownHeaders(request, ['Stowage-Timeout-Ms', ...(route.headers ?? [])]);
       const bounds = boundsOf(request, options);
       const query = route.query === 'unread' ? {} : queryOf(request, Object.keys(route.query?.shape ?? {}));
-      const param = (name: string): string => paramOf(route, request, name);
+      const param = (name: string): string =>
+        isInPath(route, name) ? paramOf(route, request, name) : (query[name] ?? missing(name));
       const body = (bytesMax: number) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take });
       const { opens } = visitor;
       const response = await route.handle({ request, bounds, query, param, endsWith, body, authorize, opens });
@@ -193,11 +194,21 @@ export function shownPath({ path }: Route): string {
 function notFound(routes: readonly Route[]): Route {
   const paths = new Set(routes.map(shownPath));
   const detail = `no such route; there are ${[...paths].join(', ')}`;
-  return refusing('*', () => new Problem('route_not_found', detail));
+  return refusing(
+    '*',
+    ({ url }) => new Problem('route_not_found', KEY_OF_PARTS.test(rawPath(url)) ? SLASHED + detail : detail),
+  );
 }
 
-function refusing(path: string, problem: () => Problem): Route {
-  return { method: 'GET', path, role: undefined, query: 'unread', handle: () => Promise.reject(problem()) };
+/** A key with slashes in it; or with %2F, which some proxies decode. */
+const KEY_OF_PARTS = /^\/v1\/tables\/[^/]+\/records\/[^/]+\//;
+
+const SLASHED =
+  'write a / within a key as %2F, or give the key as /v1/tables/{table}/record?key=, which no proxy decodes: ';
+
+function refusing(path: string, problem: (request: Request) => Problem): Route {
+  const handle = ({ request }: Call): Promise<never> => Promise.reject(problem(request));
+  return { method: 'GET', path, role: undefined, query: 'unread', handle };
 }
 
 function notAllowed(routes: readonly Route[]): Problem {
@@ -263,7 +274,15 @@ function loggedTable(route: Route, request: Request): string | undefined {
 }
 
 function tableOf(route: Route, request: Request): string | undefined {
-  return route.path.split('/').includes(':table') ? paramOf(route, request, 'table') : undefined;
+  return isInPath(route, 'table') ? paramOf(route, request, 'table') : undefined;
+}
+
+function isInPath({ path }: Route, name: string): boolean {
+  return path.split('/').includes(`:${name}`);
+}
+
+function missing(name: string): never {
+  throw new Problem('invalid', `the query names no ${name}: add ?${name}=`);
 }
 
 function paramOf({ path }: Route, request: Request, name: string): string {

@@ -28,7 +28,10 @@ export function refuseAmbiguous(target: string): void {
   if (target.includes('#')) throw new Problem('malformed', 'the request target holds a bare #: write it as %23');
   if (path.includes('\\')) throw new Problem('malformed', 'the path holds a bare \\: write it as %5C');
   if (DOT_SEGMENT.test(path))
-    throw new Problem('malformed', 'a segment of the path is . or ..: write such a key in a batch, no path carries it');
+    throw new Problem(
+      'malformed',
+      'a segment of the path is . or ..: write such a key as /record?key=, no path carries it',
+    );
 }
 
 /** The query's parameters; a name that is not allowed, or stands twice, is `invalid`. */

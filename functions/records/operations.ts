@@ -10,7 +10,8 @@ import { BATCH } from './batch-body.ts';
 import { TABLE_OPTIONS } from './tables.ts';
 
 const table = z.string().check(z.regex(TABLE_NAME));
-const key = z.string().check(z.minLength(1), z.maxLength(1_024));
+/** Bytes count: the store refuses some of these. */
+export const RECORD_KEY = z.string().check(z.minLength(1), z.maxLength(1_024));
 const order = z.enum(['hash', 'key']);
 const time = z.iso.datetime();
 const ANY = z.any();
@@ -185,6 +186,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
+/** The operations on a record, as those of a key in the query. */
+const WITH_QUERY = Object.entries(OPERATIONS).flatMap(([name, operation]) =>
+  name.endsWith('/records/{key}')
+    ? [[name.replace('records/{key}', 'record'), { ...operation, id: `${operation.id}ByQuery` }] as const]
+    : [],
+);
+
 /** Open to everybody: it tells what the source tells. Made when it is first asked for. */
 export function documentRoute(others: readonly Route[]): Route {
   let text: string | undefined;
@@ -193,7 +201,12 @@ export function documentRoute(others: readonly Route[]): Route {
     path: '/v1/openapi.json',
     role: undefined,
     handle: async () => {
-      text ??= JSON.stringify(openApi(OPERATIONS, [...others, own, HEALTH], { table, key }));
+      text ??= JSON.stringify(
+        openApi({ ...OPERATIONS, ...Object.fromEntries(WITH_QUERY) }, [...others, own, HEALTH], {
+          table,
+          key: RECORD_KEY,
+        }),
+      );
       return reply('application/json', text, { 'Cache-Control': 'public, max-age=3600' });
     },
   };

@@ -13,7 +13,7 @@ import {
 } from '../http/conditions.ts';
 import { codecOf, encodedValue, MEDIA_TYPE_OF, present, VALUE_BYTES_MAX } from '../http/content.ts';
 import { CACHING, maxAgeMsOf, ttlOf } from '../http/headers.ts';
-import { rawPath } from '../http/paths.ts';
+import { originForm } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { isoTime, type RecordTable, type Tables } from './tables.ts';
 
@@ -51,7 +51,7 @@ export async function putRecord(tables: Tables, call: Call): Promise<Response> {
   );
   const headers = { ETag: entityTag(written.version), ...CACHING };
   if (!('ifAbsent' in guard)) return new Response(null, { status: 204, headers });
-  return new Response(null, { status: 201, headers: { ...headers, Location: rawPath(request.url) } });
+  return new Response(null, { status: 201, headers: { ...headers, Location: originForm(request.url) } });
 }
 
 /** DELETE: 204, also where there is no record. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Client, expectProblem, JSON_TYPE } from './client.ts';
 
-export function describePaths({ name, admin, put, freshTable, sharedTable, freshRecord, batch, json }: Client): void {
+export function describePaths({ name, admin, put, freshTable, sharedTable, batch, json }: Client): void {
   describe(`${name}: keys`, () => {
     const strange = ['a b', '\t', ...'a/b a%b %zz a+b é😀 \uFEFFa a?b#c ..a it\'s a\\b " %2e'.split(' ')];
 
@@ -36,8 +36,33 @@ export function describePaths({ name, admin, put, freshTable, sharedTable, fresh
         await expectProblem(await admin(path, { method }), 404, 'route_not_found');
     });
 
-    test('an over-long key is invalid', async () => {
-      await expectProblem(await put((await freshRecord()) + 'k'.repeat(1025), JSON_TYPE, '1'), 400, 'invalid');
+    test.each([...strange, '.', '..', '7/order'])('the key %j is itself in the query too', async (key) => {
+      const record = `${await freshTable()}/record?key=${encodeURIComponent(key)}`;
+      const created = await put(record, JSON_TYPE, '{"a":1}', { 'If-None-Match': '*' });
+      // URL parsers escape this one too.
+      expect([created.status, created.headers.get('Location')]).toEqual([201, record.replaceAll("'", '%27')]);
+      const patch = { method: 'PATCH', headers: { 'Content-Type': 'application/merge-patch+json' }, body: '{"b":2}' };
+      expect((await admin(record, patch)).status).toBe(204);
+      expect(await json(record)).toEqual({ a: 1, b: 2 });
+      expect(await json(record.replace(/record\?.*/, 'records'))).toMatchObject({ records: [{ key }] });
+      expect((await admin(record, { method: 'HEAD' })).status).toBe(200);
+      expect((await admin(record, { method: 'DELETE' })).status).toBe(204);
+      await expectProblem(await admin(record), 404, 'record_not_found');
+    });
+
+    test('an over-long key is invalid, as are none and an empty one in the query', async () => {
+      const table = await sharedTable();
+      for (const path of [`records/${'k'.repeat(1025)}`, `record?key=${'k'.repeat(1025)}`, 'record', 'record?key='])
+        await expectProblem(await put(`${table}/${path}`, JSON_TYPE, '1'), 400, 'invalid');
+    });
+
+    test('a slash within a key is no route, and told how it is written', async () => {
+      const { detail } = await expectProblem(
+        await admin(`${await sharedTable()}/records/7/order`),
+        404,
+        'route_not_found',
+      );
+      expect(detail).toMatch(/^write a \/ within a key as %2F, or give the key as .*\/record\?key=.*no such route/);
     });
   });
 }

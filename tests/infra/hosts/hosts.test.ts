@@ -167,6 +167,26 @@ describe.each([
     },
   );
 
+  // As reported of Azure's (azure-functions-host#3998, #9290).
+  test('a record is reached by a key in the query behind a front end that decodes %2F in paths', async () => {
+    const send = sendTo(host, gate);
+    const decoding: Send = (target, init) =>
+      send(
+        target.replace(/^[^?]*/, (path) => path.replaceAll('%2F', '/')),
+        init,
+      );
+    const behind = clientOf('behind it', decoding, KEYS);
+    const table = await client.freshTable();
+    const { detail } = await expectProblem(await behind.admin(`${table}/records/7%2Forder`), 404, 'route_not_found');
+    expect(detail).toContain('/record?key=');
+    const record = `${table}/record?key=7%2Forder`;
+    expect((await behind.put(record, JSON_TYPE, '{"a":1}')).status).toBe(204);
+    expect(await behind.json(record)).toEqual({ a: 1 });
+    expect(await client.json(`${table}/records/7%2Forder`)).toEqual({ a: 1 });
+    expect((await behind.admin(record, { method: 'DELETE' })).status).toBe(204);
+    await expectProblem(await behind.admin(record), 404, 'record_not_found');
+  });
+
   test('logs one line a request, without keys of access, keys of records or values', async () => {
     const requestId = 'log-test-0001';
     await client.put('/v1/tables/nowhere/records/secret-key', JSON_TYPE, '"secret-value"', {
