@@ -13,6 +13,6 @@ test('the secret of the identity’s endpoint does not follow it to another plac
   const endpoint = `http://127.0.0.1:${await listening(server)}/token`;
   onTestFinished(() => void server.close());
   const identity = managedIdentity({ endpoint, secret: 'secret', clientId: undefined });
-  await expect(identity.getToken('https://storage.azure.com/.default')).rejects.toThrow();
+  await expect(identity.getToken('https://storage.azure.com/.default')).rejects.toThrow('fetch failed');
   expect(asked).toEqual(['/token']);
 });
