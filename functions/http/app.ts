@@ -3,11 +3,12 @@ import { Hono } from 'hono';
 import type * as z from 'zod/mini';
 import { TABLE_NAME } from '../../shared/store/index.ts';
 import { type AuthConfig, type Caller, createGate, type Role, type Visitor } from './auth.ts';
-import { BodyRoom, type BodyShare, readBody } from './body.ts';
+import { readBody } from './body.ts';
 import { conditionHeaders } from './conditions.ts';
 import { inGzip } from './gzip.ts';
 import { CACHING, refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
 import { causesOf, type Log, type LogLine, severityOf } from './log.ts';
+import { Memory, type MemoryShare } from './memory.ts';
 import { decoded, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 import { traceparentOf, Tracer } from './spans.ts';
@@ -23,6 +24,8 @@ export interface Call {
   readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
   /** The body, of at most so many bytes, inflated; throws what `readBody` does. */
   body(bytesMax: number): Promise<Uint8Array>;
+  /** For handlers whose answers may be large: it is held until the answer is sent. */
+  readonly memory: MemoryShare;
   /** For handlers that learn from the body which role is needed. Throws the Problem `forbidden`. */
   authorize(needed: Role): void;
   /** Whether the caller's key may know of this table. */
@@ -82,7 +85,7 @@ export interface App {
 /** Adds `GET /v1/health`. Other paths are `route_not_found`, other methods `method_not_allowed`. */
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
   const visitorOf = createGate(options.auth);
-  const room = new BodyRoom();
+  const memory = new Memory();
   const tracer = options.tracing && new Tracer(options.tracing);
   const hono = new Hono<{ Bindings: Invocation }>({ getPath: (request) => rawPath(request.url) });
   const all = [...routes, HEALTH];
@@ -102,15 +105,14 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     const names = namesOf(request, invocation.requestId);
     const span = tracer?.begin(`${request.method} ${route.path}`, names.traceparent);
     const visitor = visitorOf(request);
-    const share = room.share();
+    const share = memory.share();
     let ending: Promise<Problem | undefined> | undefined;
     const endsWith: Call['endsWith'] = (promise) => {
       ending = promise;
     };
     const work = () => settle({ route, request, target, names, visitor, share, endsWith });
     const outcome = await (tracer === undefined ? work() : tracer.within(span, work));
-    share.giveBack();
-    const response = inGzip(outcome.response, request);
+    const response = inGzip(heldUntilSent(outcome.response, request, share), request);
     const { status } = response;
     const finish = (problem: Problem | undefined): void => {
       const durationMs = performance.now() - startedMs;
@@ -149,7 +151,17 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
         isInPath(route, name) ? paramOf(route, request, name) : (query[name] ?? missing(name));
       const body = (bytesMax: number) => readBody(request, { bytesMax, signal: bounds.signal, take: share.take });
       const { opens } = visitor;
-      const response = await route.handle({ request, bounds, query, param, endsWith, body, authorize, opens });
+      const response = await route.handle({
+        request,
+        bounds,
+        query,
+        param,
+        endsWith,
+        body,
+        memory: share,
+        authorize,
+        opens,
+      });
       return { response, problem: undefined };
     } catch (error) {
       const problem = toProblem(error, conditionHeaders(request));
@@ -158,6 +170,40 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
   }
 
   return { fetch: async (request, invocation = {}) => await hono.fetch(request, invocation) };
+}
+
+/** Smaller answers lie in the buffers of their connections, and are not counted. */
+const COUNTED_BYTES = 64 * 1024;
+
+/** Keeps as much memory as the answer takes until it is sent, or its caller has gone. */
+function heldUntilSent(response: Response, { signal }: Request, share: MemoryShare): Response {
+  const { body, status, headers } = response;
+  const size = body === null || signal.aborted ? 0 : Number(headers.get('Content-Length') ?? Infinity);
+  share.giveBack(share.held - Math.min(share.held, size < COUNTED_BYTES ? 0 : size));
+  if (body === null || share.held === 0) return response;
+  const giveBack = (): void => share.giveBack(share.held);
+  signal.addEventListener('abort', giveBack);
+  const chunks = body.values();
+  const sent = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await chunks.next();
+          if (done !== true) return controller.enqueue(value);
+          controller.close();
+        } catch (error) {
+          controller.error(error);
+        }
+        giveBack();
+      },
+      async cancel() {
+        giveBack();
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(sent, { status, headers });
 }
 
 /** A response with its whole body in memory, of that length, for its one caller's cache. */
@@ -228,7 +274,7 @@ interface Arrived {
   readonly target: string;
   readonly names: Names;
   readonly visitor: Visitor;
-  readonly share: BodyShare;
+  readonly share: MemoryShare;
   readonly endsWith: Call['endsWith'];
 }
 

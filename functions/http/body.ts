@@ -1,16 +1,8 @@
-// Reads a body whole, bounded in inflated bytes, in time, and by the instance's memory for bodies.
+// Reads a body whole, bounded in inflated bytes, in time, and by the instance's memory.
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { Problem, RETRY_AFTER_SECONDS } from './problem.ts';
-
-/** All bodies that an instance holds at once. One that grows is there twice for a moment. */
-const HELD_BYTES_MAX = 64 * 1024 * 1024;
-
-/** A body of no more, like that of a PUT, is a small one. */
-const SMALL_BYTES = 512 * 1024;
-
-/** Room for 32 small bodies, which three large ones that never end would fill otherwise. */
-const SMALL_ROOM_BYTES = 32 * SMALL_BYTES;
+import type { MemoryShare } from './memory.ts';
+import { Problem } from './problem.ts';
 
 /** A piece costs some microseconds. The largest body in the smallest packets has half as many. */
 const PIECES_MAX = 65_536;
@@ -18,45 +10,12 @@ const PIECES_MAX = 65_536;
 /** 16 MiB in the default's pieces of 16 KiB take more than twice the processor time. */
 const INFLATED_CHUNK_BYTES = 128 * 1024;
 
-/** Bounds the memory of an instance's bodies, inflated. */
-export class BodyRoom {
-  #left = HELD_BYTES_MAX;
-
-  /** One request's share. */
-  share(): BodyShare {
-    let held = 0;
-    return {
-      take: (bytes) => {
-        // Refuses at once: bodies waiting here would keep their memory and block each other.
-        const spare = held + bytes > SMALL_BYTES ? SMALL_ROOM_BYTES : 0;
-        if (bytes > this.#left - spare)
-          throw new Problem('unavailable', 'this instance has no memory for one more body: send the request again', {
-            headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-          });
-        this.#left -= bytes;
-        held += bytes;
-      },
-      giveBack: () => {
-        this.#left += held;
-        held = 0;
-      },
-    };
-  }
-}
-
-export interface BodyShare {
-  /** Throws the Problem `unavailable` where the instance has no room for as many bytes more. */
-  readonly take: (bytes: number) => void;
-  /** Returns the memory when the request is answered. */
-  readonly giveBack: () => void;
-}
-
 export interface BodyBounds {
   /** Bounds the body as sent, and inflated. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
   /** Takes memory, in bytes, before it is used; throws where there is none. */
-  readonly take: BodyShare['take'];
+  readonly take: MemoryShare['take'];
 }
 
 /**

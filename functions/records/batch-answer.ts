@@ -2,13 +2,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DeleteOutcome, EncodedValue, GetOutcome, PutOutcome } from '../../shared/store/index.ts';
 import { MEDIA_TYPE_OF } from '../http/content.ts';
+import type { MemoryShare } from '../http/memory.ts';
 import { encodeMsgpack, msgpackHead } from '../http/msgpack.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import type { Operation } from './batch-body.ts';
 import { recordHead, recordText } from './record-text.ts';
 
 /** A failure takes at most 7 KB, so 1,000 more stay under the 32 MB that hosts pass. */
-const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
+export const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
 
 /** The end of one operation of a batch. */
 export type Outcome = GetOutcome<EncodedValue> | PutOutcome | DeleteOutcome | Refusal;
@@ -20,70 +21,100 @@ interface Refusal {
   readonly error: Problem;
 }
 
-const FULL = `the answer exceeds ${OUTCOMES_BYTES_MAX} bytes: get this record in another batch`;
+export function answerFull(): Problem {
+  return new Problem('too_large', `the answer exceeds ${OUTCOMES_BYTES_MAX} bytes: get this record in another batch`);
+}
+
 const LATE = 'the deadline passed before this record was converted: get it in another batch';
 
 /** Bytes converted before other requests get a turn: some milliseconds of work. */
 const TURN_BYTES = 64 * 1024;
+
+/** How the answer is written. */
+export interface AnswerWay {
+  readonly mediaType: string;
+  readonly signal: AbortSignal;
+  /** Holds the records of the answer. */
+  readonly memory: Pick<MemoryShare, 'take'>;
+}
+
+export interface BatchAnswer {
+  readonly answer: string | Uint8Array;
+  /** Of a record that was not given for want of memory. */
+  readonly retryAfter: string | undefined;
+}
 
 /**
  * `outcomes[i]` of `operations[i]`. From the first record that does not fit or is late, found
  * records fail. Writes are always told.
  */
 export async function batchAnswer(
-  mediaType: string,
   operations: readonly Operation[],
   outcomes: readonly Outcome[],
-  signal: AbortSignal,
-): Promise<string | Uint8Array> {
+  way: AnswerWay,
+): Promise<BatchAnswer> {
   const told = outcomes.map((outcome, i) =>
     outcome.status === 'failed'
       ? { ...outcome, error: toProblem(outcome.error, isConditional(operations[i]!)) }
       : outcome,
   );
-  if (mediaType === MEDIA_TYPE_OF.json)
-    return `{"outcomes":[${(await writeBounded(told, signal, outcomeText)).join(',')}]}`;
-  const written = await writeBounded(told, signal, (outcome) => encodeMsgpack(outcomeObject(outcome)));
+  if (way.mediaType === MEDIA_TYPE_OF.json) {
+    const { written, retryAfter } = await writeBounded(told, way, outcomeText);
+    return { answer: `{"outcomes":[${written.join(',')}]}`, retryAfter };
+  }
+  const { written, retryAfter } = await writeBounded(told, way, (outcome) => encodeMsgpack(outcomeObject(outcome)));
   const head = [msgpackHead('map', 1), encodeMsgpack('outcomes'), msgpackHead('array', written.length)];
-  return Buffer.concat([...head, ...written]);
+  return { answer: Buffer.concat([...head, ...written]), retryAfter };
 }
 
 async function writeBounded<Written extends string | Uint8Array>(
   outcomes: readonly Told[],
-  signal: AbortSignal,
+  { signal, memory }: AnswerWay,
   write: (outcome: Told) => Written,
-): Promise<Written[]> {
+): Promise<{ written: Written[]; retryAfter: string | undefined }> {
   const written = outcomes.map((outcome) => (outcome.status === 'found' ? undefined : write(outcome)));
   let bytesLeft = written.reduce((left, one) => left - Buffer.byteLength(one ?? ''), OUTCOMES_BYTES_MAX);
   let sinceTurn = 0;
   /** Each is converted once, for gets of one key share their outcome. */
   const records = new Map<Found, Written>();
 
-  /** The next record, or why neither it nor any later one is given. */
-  const fitting = async (found: Found): Promise<Written | Problem> => {
+  /** The next record. Throws the Problem why neither it nor any later one is given. */
+  const fitting = async (found: Found): Promise<Written> => {
     if (!records.has(found)) {
       if (sinceTurn >= TURN_BYTES) {
         // The signal aborts in a turn of others, if it does.
         await setImmediate();
         sinceTurn = 0;
-        if (signal.aborted) return new Problem('aborted', LATE);
+        if (signal.aborted) throw new Problem('aborted', LATE);
       }
       sinceTurn += found.value.bytes.length;
       records.set(found, write(found));
     }
     const record = records.get(found)!;
     bytesLeft -= Buffer.byteLength(record);
-    return bytesLeft < 0 ? new Problem('too_large', FULL) : record;
+    if (bytesLeft < 0) throw answerFull();
+    memory.take(Buffer.byteLength(record));
+    return record;
   };
 
-  let obstacle: Problem | undefined;
+  let obstacle: unknown;
   for (const [i, outcome] of outcomes.entries()) {
     if (outcome.status !== 'found') continue;
-    const found = obstacle ?? (await fitting(outcome));
-    if (found instanceof Problem) obstacle = found;
-    written[i] = found instanceof Problem ? write({ status: 'failed', key: outcome.key, error: found }) : found;
+    try {
+      if (obstacle !== undefined) throw obstacle;
+      written[i] = await fitting(outcome);
+    } catch (error) {
+      obstacle = error;
+      written[i] = write({ status: 'failed', key: outcome.key, error: toProblem(error) });
+    }
   }
-  return written as Written[];
+  const problems = [obstacle, ...outcomes.map((outcome) => (outcome.status === 'failed' ? outcome.error : undefined))];
+  return { written: written as Written[], retryAfter: retryAfterOf(problems) };
+}
+
+function retryAfterOf(problems: readonly unknown[]): string | undefined {
+  const first = problems.find((problem) => problem instanceof Problem && 'Retry-After' in problem.headers);
+  return (first as Problem | undefined)?.headers['Retry-After'];
 }
 
 /** An outcome whose failure is one of HTTP. */

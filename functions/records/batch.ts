@@ -1,10 +1,11 @@
 // POST of a batch. Operations on one key take effect in order; different keys run together.
 import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { type Call, reply, type Route } from '../http/app.ts';
-import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec } from '../http/content.ts';
+import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec, VALUE_BYTES_MAX } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
-import { toProblem } from '../http/problem.ts';
-import { batchAnswer, type Outcome } from './batch-answer.ts';
+import { type MemoryShare, noMemory } from '../http/memory.ts';
+import { type Problem, toProblem } from '../http/problem.ts';
+import { answerFull, batchAnswer, type Outcome, OUTCOMES_BYTES_MAX } from './batch-answer.ts';
 import { type Delete, itemOf, type Operation, operationsOf, type Put } from './batch-body.ts';
 import { type RecordTable, type Tables } from './tables.ts';
 
@@ -25,11 +26,29 @@ async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const body = await call.body(BATCH_BYTES_MAX);
   const operations = operationsOf(body, codec);
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
+  const values = valuesIn(operations, call.memory);
   const maxAgeMs = maxAgeMsOf(request);
   const outcomes = await tables.use(name, bounds, (table) =>
-    runOperations(operations, { table, codec, maxAgeMs, bounds }),
+    runOperations(operations, { table, codec, maxAgeMs, values, bounds }),
   );
-  return reply(answerType, await batchAnswer(answerType, operations, outcomes, bounds.signal));
+  call.memory.giveBack(values.bytesLeft);
+  const way = { mediaType: answerType, signal: bounds.signal, memory: call.memory };
+  const { answer, retryAfter } = await batchAnswer(operations, outcomes, way);
+  return reply(answerType, answer, retryAfter === undefined ? {} : { 'Retry-After': retryAfter });
+}
+
+/** The memory of the values that a batch gets. */
+interface Values {
+  bytesLeft: number;
+  /** The reason why a record is not given for which too little is left. */
+  readonly refusal: Problem;
+}
+
+/** Of the most that the gets can give, as much as the instance has for one request. */
+function valuesIn(operations: readonly Operation[], memory: MemoryShare): Values {
+  const gets = operations.filter(({ op }) => op === 'get').length;
+  const bytesLeft = memory.takeUpTo(Math.min(gets * VALUE_BYTES_MAX, OUTCOMES_BYTES_MAX));
+  return { bytesLeft, refusal: bytesLeft === OUTCOMES_BYTES_MAX ? answerFull() : noMemory() };
 }
 
 /** How a batch is run. */
@@ -39,6 +58,7 @@ interface Way {
   readonly codec: StructuredCodec;
   /** The greatest age of records that gets find, in milliseconds. */
   readonly maxAgeMs: number;
+  readonly values: Values;
   readonly bounds: CallOptions;
 }
 
@@ -96,11 +116,17 @@ async function runPuts(operations: readonly Operation[], { table, codec, bounds 
 /** Reads each record once, however often it is asked for: the store gives every asker a copy. */
 async function runGets(
   operations: readonly Operation[],
-  { table, maxAgeMs, bounds }: Way,
+  { table, maxAgeMs, values, bounds }: Way,
 ): Promise<readonly Outcome[]> {
   const keys = [...new Set(operations.map(({ key }) => key))];
-  const outcomes = await table.getMany(keys, { ...bounds, maxAgeMs });
-  const outcomeOf = new Map(keys.map((key, i) => [key, outcomes[i]!]));
+  const outcomes = await table.getMany(keys, { ...bounds, maxAgeMs, bytesMax: values.bytesLeft });
+  const outcomeOf = new Map(
+    outcomes.map((outcome): [string, Outcome] => {
+      if (outcome.status === 'found') values.bytesLeft -= outcome.value.bytes.length;
+      const isBeyond = outcome.status === 'failed' && outcome.error.code === 'too_large';
+      return [outcome.key, isBeyond ? { ...outcome, error: values.refusal } : outcome];
+    }),
+  );
   return operations.map(({ key }) => outcomeOf.get(key)!);
 }
 

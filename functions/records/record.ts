@@ -21,14 +21,16 @@ import { isoTime, type RecordTable, type Tables } from './tables.ts';
 const ROUNDS_MAX = 8;
 
 /** GET and HEAD: the record, or 304 where the caller has it. One read. */
-export async function getRecord(tables: Tables, { request, bounds, param }: Call): Promise<Response> {
+export async function getRecord(tables: Tables, { request, bounds, param, memory }: Call): Promise<Response> {
   const conditions = conditionsOf(request);
   const key = param('key');
   const maxAgeMs = maxAgeMsOf(request);
+  memory.take(VALUE_BYTES_MAX);
   const entry = await tables.use(param('table'), bounds, (table) => table.get(key, { ...bounds, maxAgeMs }));
   if (entry === undefined) throw recordNotFound();
   // Before the conditions (RFC 9110, 13.2.1): the form decides which entity tag they are about.
   const { codec, bytes, isConverted } = present(entry.value, request);
+  memory.take(Math.max(0, bytes.length - VALUE_BYTES_MAX));
   const tag = entityTag(entry.version, isConverted ? codec : undefined);
   const headers = headersOf(entry, tag);
   if (!isExpected(conditions, tag)) throw preconditionFailed();

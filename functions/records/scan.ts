@@ -5,6 +5,7 @@ import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/
 import { type Call, reply, replyJson, type Route } from '../http/app.ts';
 import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
 import { CACHING } from '../http/headers.ts';
+import type { MemoryShare } from '../http/memory.ts';
 import { rawPath, rawQuery } from '../http/paths.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import { parsed } from '../http/validate.ts';
@@ -17,6 +18,8 @@ const PAGE_RECORDS_MAX = 1_000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Lines of a stream are sent in chunks of about this size. */
 const CHUNK_BYTES = 64 * 1024;
+/** A stream holds a chunk, whose last record takes 3 MiB at most, and a record that was read ahead. */
+const STREAM_BYTES = 4 * 1024 * 1024;
 
 const NDJSON = 'application/x-ndjson';
 
@@ -65,11 +68,12 @@ async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const contentType = negotiated(request, [MEDIA_TYPE_OF.json, NDJSON]);
   const streamed = contentType === NDJSON;
   const limit = streamed ? given : pageLimit(given);
+  if (streamed) call.memory.take(STREAM_BYTES);
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
   // Fetches the first record before the answer begins: early errors get their own status.
   const reading = await tables.use(call.param('table'), bounds, (table) => begun(table.scan(options)));
   if (!streamed) {
-    const text = await pageText(reading);
+    const text = await pageText(reading, call.memory);
     return reply(contentType, text, linkOf(request, reading.cursor()));
   }
   const { stream, ended } = streamOf(reading);
@@ -114,18 +118,19 @@ async function begun(scan: Scan<EncodedValue>) {
   };
 }
 
-async function pageText(reading: Reading): Promise<string> {
+async function pageText(reading: Reading, memory: MemoryShare): Promise<string> {
   const records: string[] = [];
   let size = 0;
-  for (;;) {
-    const record = await reading.next();
-    if (record === undefined) break;
-    records.push(record);
-    size += record.length;
-    if (size >= PAGE_BYTES) {
-      await reading.stop();
-      break;
+  try {
+    while (size < PAGE_BYTES) {
+      const record = await reading.next();
+      if (record === undefined) break;
+      memory.take(record.length);
+      records.push(record);
+      size += record.length;
     }
+  } finally {
+    await reading.stop();
   }
   const cursor = reading.cursor();
   return `{"records":[${records.join(',')}]${cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`}}`;

@@ -187,6 +187,9 @@ test('getMany gives 64 MiB of values in one call, and says of which keys it has 
   for (const { error } of failed) expect(error).toMatchObject({ code: 'too_large', key: 'large' });
   const rest = await table.getMany(failed.map(({ key }) => key));
   expect(rest.every(({ status }) => status === 'found')).toBe(true);
+  const few = await table.getMany(asked.slice(0, 3), { bytesMax: 1_000_000 });
+  expect(few.map(({ status }) => status)).toEqual(['found', 'found', 'failed']);
+  await expect(table.getMany(asked, { bytesMax: Number.NaN })).rejects.toMatchObject({ code: 'invalid' });
 });
 
 test('a table that exists with another order is a conflict; one that must not be created is not found', async () => {

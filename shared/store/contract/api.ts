@@ -7,6 +7,7 @@ import type {
   DeleteItem,
   DeleteOptions,
   EncodedValue,
+  GetManyOptions,
   GetOptions,
   JsonOf,
   Order,
@@ -163,13 +164,13 @@ export interface Table<V, In = V> {
   has(key: string, options?: GetOptions): Promise<boolean>;
   /**
    * An outcome for each key, in order. Keys may repeat. A damaged page fails its own keys only.
-   * Records beyond 64 MiB of values fail as `too_large`. Cost: requests by containers, not by keys.
+   * Records beyond `bytesMax` fail as `too_large`. Cost: requests by containers, not by keys.
    *
    * @example
    * const outcomes = await users.getMany(['user:1', 'user:2']);
    * outcomes.map(({ status }) => status); // => ['found', 'absent']
    */
-  getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]>;
+  getMany(keys: readonly string[], options?: GetManyOptions): Promise<GetOutcome<V>[]>;
   /**
    * Writes a record, under a condition if one is given. Cost: 1 request when the container is
    * cached; concurrent writes to a container share one.

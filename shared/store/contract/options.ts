@@ -125,6 +125,11 @@ export interface GetOptions extends CallOptions {
   readonly maxAgeMs?: number;
 }
 
+export interface GetManyOptions extends GetOptions {
+  /** Values that the call may give, in bytes; further ones fail as `too_large`. Default: 64 MiB. */
+  readonly bytesMax?: number;
+}
+
 export interface PutOptions extends CallOptions {
   /** Writes only a record at this version; else `conflict`. */
   readonly ifVersion?: string;

@@ -1,6 +1,6 @@
 // Reads a call's keys leaf by leaf. Every key has its outcome when the deadline passes.
 import type { Snapshot } from '../container/snapshot.ts';
-import type { GetOptions } from '../contract/options.ts';
+import type { GetManyOptions } from '../contract/options.ts';
 import type { Entry, GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
@@ -19,8 +19,9 @@ interface Wanted {
   readonly level: number;
 }
 
-/** One call, and how many bytes of values it may still decode. */
+/** One call, and how many bytes of values it may decode, in all and from now on. */
 interface Reading extends Since {
+  readonly bytesMax: number;
   bytesLeft: number;
 }
 
@@ -42,12 +43,14 @@ export class RecordReader<V> {
   }
 
   /** An outcome for each key, in order. Cost: requests by containers, none within `maxAgeMs`. */
-  async read(keys: readonly string[], options: GetOptions | undefined): Promise<GetOutcome<V>[]> {
+  async read(keys: readonly string[], options: GetManyOptions | undefined): Promise<GetOutcome<V>[]> {
     const { deadlines, engine } = this.#context;
     const maxAgeMs = checkMaxAge(options?.maxAgeMs, engine.table);
     const deadline = deadlines.begin(options);
     const begunTick = engine.clock.now().tick;
-    const reading = { begunTick, maxAgeMs, bytesLeft: VALUES_BYTES_MAX };
+    const { bytesMax = VALUES_BYTES_MAX } = options ?? {};
+    if (!(bytesMax >= 0)) throw new StoreError('invalid', 'bytesMax must not be negative', { table: engine.table });
+    const reading = { begunTick, maxAgeMs, bytesMax, bytesLeft: bytesMax };
     const outcomes: GetOutcome<V>[] = [];
     const locate = (key: string, index: number) => this.#locate(key, index, outcomes);
     const locateAll = () => engine.turns.map(keys, locate);
@@ -113,7 +116,7 @@ export class RecordReader<V> {
     try {
       const record = recordIn(engine, leaf, position, bytes);
       if (record === undefined) return { status: 'absent', key };
-      if (record.value.length > call.bytesLeft) throw tooMuch(engine.table, key);
+      if (record.value.length > call.bytesLeft) throw tooMuch(call.bytesMax, engine.table, key);
       call.bytesLeft -= record.value.length;
       const { value, version, expiresAtMs } = this.#decode(key, record, leaf.header.incarnation);
       if (call.maxAgeMs === 0) return { status: 'found', key, value, version, expiresAtMs };
@@ -137,8 +140,8 @@ function failRest<V>(wanted: readonly Wanted[], outcomes: GetOutcome<V>[], error
   for (const { index, key } of wanted) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
 }
 
-function tooMuch(table: string, key: string): StoreError {
-  const message = `the records of one call exceed ${VALUES_BYTES_MAX} bytes: get this one in another call`;
+function tooMuch(bytesMax: number, table: string, key: string): StoreError {
+  const message = `the records of one call exceed ${bytesMax} bytes: get this one in another call`;
   return new StoreError('too_large', message, { table, key });
 }
 

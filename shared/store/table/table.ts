@@ -6,6 +6,7 @@ import type {
   CallOptions,
   DeleteItem,
   DeleteOptions,
+  GetManyOptions,
   GetOptions,
   Order,
   PutItem,
@@ -85,7 +86,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  getMany(keys: readonly string[], options?: GetOptions): Promise<GetOutcome<V>[]> {
+  getMany(keys: readonly string[], options?: GetManyOptions): Promise<GetOutcome<V>[]> {
     return traceOperation(this.name, 'getMany', async () => {
       checkArgument('table.getMany', 'keys', ARRAY, keys);
       CHECK.getMany(options);

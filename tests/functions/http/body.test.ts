@@ -1,11 +1,9 @@
-// Bodies: how much of one is read, and of all of an instance at once.
+// Bodies: how much of one is read.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createApp, type Route } from '../../../functions/http/app.ts';
 import { readBody } from '../../../functions/http/body.ts';
-import { expectProblem } from '../suite/client.ts';
 
 const MIB = 1024 * 1024;
 const { signal } = new AbortController();
@@ -102,41 +100,4 @@ test('a body that stops is given up when its deadline passes', async () => {
 test('gzip that is cut off is malformed', async () => {
   const cut = requestOf(gzipSync('x'.repeat(1_000)).subarray(0, -4), GZIP);
   await expect(readBody(cut, BOUNDS)).rejects.toMatchObject({ code: 'malformed' });
-});
-
-test('an instance holds 48 MiB of large bodies and 16 MiB of small ones, and takes more when those are answered', async () => {
-  const held = Promise.withResolvers<void>();
-  let arrived = Promise.withResolvers<void>();
-  const keep: Route = {
-    method: 'POST',
-    path: '/keep',
-    role: undefined,
-    handle: async (call) => {
-      await call.body(16 * MIB);
-      arrived.resolve();
-      await held.promise;
-      return new Response(null, { status: 204 });
-    },
-  };
-  const app = createApp([keep], { auth: { mode: 'none' }, timeoutMs: 60_000, timeoutMaxMs: 60_000, log: () => {} });
-  const [large, small] = [gzipSync(Buffer.alloc(16 * MIB)), gzipSync(Buffer.alloc(MIB / 2))];
-  const post = (body: Uint8Array): Promise<Response> => {
-    const init = { method: 'POST', headers: GZIP, body: body as Uint8Array<ArrayBuffer> };
-    return app.fetch(new Request('http://localhost/keep', init));
-  };
-  const kept: Promise<Response>[] = [];
-  const keepOne = async (body: Uint8Array): Promise<void> => {
-    arrived = Promise.withResolvers();
-    kept.push(post(body));
-    await arrived.promise;
-  };
-  for (let count = 0; count < 3; count += 1) await keepOne(large);
-  await expectProblem(await post(gzipSync(Buffer.alloc(MIB))), 503, 'unavailable');
-  for (let count = 0; count < 32; count += 1) await keepOne(small);
-  const refused = await post(gzipSync('x'));
-  expect(refused.headers.get('Retry-After')).toBe('1');
-  expect(await expectProblem(refused, 503, 'unavailable')).toMatchObject({ retryable: true });
-  held.resolve();
-  expect(new Set((await Promise.all(kept)).map(({ status }) => status))).toEqual(new Set([204]));
-  expect((await post(large)).status).toBe(204);
 });

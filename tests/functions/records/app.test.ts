@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import { KEYS } from '../keys.ts';
-import { bytesOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
+import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
 import { describeRecords } from '../suite/index.ts';
 import { served } from './served.ts';
 
@@ -95,6 +95,34 @@ test.each([
   expect(found).toBe(Math.floor((24 * 1_024 * 1_024) / bytesEach));
   expect(outcomes.slice(found, 70).map(({ problem }) => problem?.code)).toEqual(Array(70 - found).fill('too_large'));
   expect(outcomes[70]).toEqual({ status: 'absent', key: 'none' });
+});
+
+test('streams that nobody reads leave a batch what memory they can, and small requests theirs', async () => {
+  const { admin, put, post, freshTable } = instance();
+  const table = await freshTable();
+  for (const key of ['a', 'b']) await put(`${table}/records/${key}`, BYTES, Buffer.alloc(500_000));
+  const streaming = { headers: { Accept: 'application/x-ndjson' } };
+  const streams = await Promise.all(Array.from({ length: 59 }, () => admin(`${table}/records`, streaming)));
+  const operations = ['a', 'b'].map((key) => ({ op: 'get', key }));
+  const body = JSON.stringify({ operations: [...operations, { op: 'put', key: 'c', value: 1 }] });
+  const short = await post(`${table}/batch`, JSON_TYPE, body);
+  expect([short.status, short.headers.get('Retry-After')]).toEqual([200, '1']);
+  const { outcomes } = (await short.json()) as { outcomes: { status: string; problem?: object }[] };
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['failed', 'found', 'written']);
+  const { problem } = outcomes.find(({ status }) => status === 'failed')!;
+  expect(problem).toMatchObject({ code: 'unavailable', retryable: true });
+  expect((await admin(`${table}/records`, streaming)).status).toBe(200);
+  for (const path of [`${table}/batch`, `${table}/records`]) {
+    const init = path.endsWith('batch') ? { method: 'POST', body, headers: { 'Content-Type': JSON_TYPE } } : streaming;
+    const refused = await admin(path, init);
+    expect(refused.headers.get('Retry-After')).toBe('1');
+    await expectProblem(refused, 503, 'unavailable');
+  }
+  expect(await bytesOf(await admin(`${table}/records/a`))).toHaveLength(500_000);
+  for (const { body: stream } of streams) await stream!.cancel();
+  expect(await (await post(`${table}/batch`, JSON_TYPE, body)).json()).toMatchObject({
+    outcomes: [{ status: 'found' }, { status: 'found' }, { status: 'written' }],
+  });
 });
 
 test.each([

@@ -1,6 +1,7 @@
 // The answer to a batch: how often its records are converted, and what else may run meanwhile.
 import { expect, test } from 'vitest';
-import { batchAnswer, type Outcome } from '../../../functions/records/batch-answer.ts';
+import { Memory } from '../../../functions/http/memory.ts';
+import { type AnswerWay, batchAnswer, type Outcome } from '../../../functions/records/batch-answer.ts';
 import type { Operation } from '../../../functions/records/batch-body.ts';
 import { MSGPACK, JSON_TYPE, packr } from '../suite/client.ts';
 
@@ -10,9 +11,9 @@ function found(key: string): Outcome {
   return { status: 'found', key, version: 'v', expiresAtMs: undefined, value: VALUE };
 }
 
-function answerOf(outcomes: readonly Outcome[], mediaType: string, signal: AbortSignal) {
+function answerOf(outcomes: readonly Outcome[], way: Omit<AnswerWay, 'memory'> & Partial<AnswerWay>) {
   const operations = outcomes.map(({ key }): Operation => ({ op: 'get', key }));
-  return batchAnswer(mediaType, operations, outcomes, signal);
+  return batchAnswer(operations, outcomes, { memory: new Memory().share(), ...way });
 }
 
 /** Aborts when other requests get their first turn. */
@@ -23,7 +24,7 @@ function atFirstTurn(): AbortSignal {
 }
 
 async function statusesOf(outcomes: readonly Outcome[], mediaType: string) {
-  const answer = await answerOf(outcomes, mediaType, atFirstTurn());
+  const { answer } = await answerOf(outcomes, { mediaType, signal: atFirstTurn() });
   const read = typeof answer === 'string' ? JSON.parse(answer) : packr.unpack(answer);
   return (read as { outcomes: { status: string; problem?: { code: string } }[] }).outcomes.map(
     ({ status, problem }) => problem?.code ?? status,
