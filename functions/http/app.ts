@@ -183,22 +183,22 @@ function heldUntilSent(response: Response, { signal }: Request, share: MemorySha
   if (body === null || share.held === 0) return response;
   const giveBack = (): void => share.giveBack(share.held);
   signal.addEventListener('abort', giveBack);
-  const chunks = body.values();
+  const reader = body.getReader();
   const sent = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const { done, value } = await chunks.next();
-          if (done !== true) return controller.enqueue(value);
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
           controller.close();
         } catch (error) {
           controller.error(error);
         }
         giveBack();
       },
-      async cancel() {
+      async cancel(reason) {
         giveBack();
-        await chunks.return?.();
+        await reader.cancel(reason);
       },
     },
     { highWaterMark: 0 },
