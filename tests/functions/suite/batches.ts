@@ -4,23 +4,6 @@ import { BYTES, bytesOf, type Client, expectProblem, JSON_TYPE, MSGPACK, packr }
 
 export function describeBatches({ name, admin, put, post, freshTable, sharedTable, batch }: Client): void {
   describe(`${name}: batch`, () => {
-    test('gives each operation its outcome, in order', async () => {
-      const table = await freshTable();
-      const outcomes = await batch(table, [
-        { op: 'put', key: 'a', value: { n: 1 } },
-        { op: 'put', key: 'b', data: 'AQI=', contentType: BYTES },
-        { op: 'put', key: 'c', data: 'bm8=', contentType: JSON_TYPE },
-        { op: 'put', key: 'd', value: 1, ifVersion: 'x' },
-        { op: 'get', key: 'none' },
-        { op: 'delete', key: 'none' },
-      ]);
-      expect(outcomes.map((outcome) => outcome['status']).join(' ')).toBe(
-        'written written failed failed absent absent',
-      );
-      expect(outcomes[2]).toMatchObject({ key: 'c', problem: { code: 'malformed', status: 400 } });
-      expect(outcomes[3]).toMatchObject({ key: 'd', problem: { code: 'precondition_failed', status: 412 } });
-    });
-
     test('keeps the order of operations on one key', async () => {
       const table = await freshTable();
       const outcomes = await batch(table, [
@@ -32,25 +15,6 @@ export function describeBatches({ name, admin, put, post, freshTable, sharedTabl
       ]);
       expect(outcomes.map((outcome) => outcome['status']).join(' ')).toBe('written found written deleted absent');
       expect(outcomes[1]).toMatchObject({ value: 1, contentType: JSON_TYPE });
-    });
-
-    test('speaks MessagePack, and gives stored bytes as they are', async () => {
-      const table = await freshTable();
-      const operations = [
-        { op: 'put', key: 'a', value: new Map<unknown, unknown>([[1, Buffer.from([7])]]) },
-        { op: 'put', key: 'b', data: Buffer.from('{ }'), contentType: JSON_TYPE },
-        { op: 'get', key: 'b' },
-      ];
-      const response = await post(`${table}/batch`, MSGPACK, packr.pack({ operations }));
-      expect(response.headers.get('Content-Type')).toBe(MSGPACK);
-      const { outcomes } = packr.unpack(await bytesOf(response)) as { outcomes: Record<string, unknown>[] };
-      expect(outcomes).toMatchObject([
-        { status: 'written' },
-        { status: 'written' },
-        { status: 'found', contentType: JSON_TYPE },
-      ]);
-      expect(Buffer.from(outcomes[2]!['data'] as Uint8Array).toString()).toBe('{ }');
-      expect(Buffer.from(await bytesOf(await admin(`${table}/records/a`)))).toEqual(Buffer.from([0x81, 1, 0xc4, 1, 7]));
     });
 
     test.each([

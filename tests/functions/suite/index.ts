@@ -1,4 +1,5 @@
-// The HTTP suite, written once: everything that holds for the function `records`, whatever answers.
+// The HTTP suite: everything that holds for the function `records`. The app plays all of it, a host
+// the part by which hosts differ.
 import type { Client } from './client.ts';
 import { describeBatches } from './batches.ts';
 import { describeConditions } from './conditions.ts';
@@ -7,6 +8,7 @@ import { describePaths } from './paths.ts';
 import { describeRoles } from './roles.ts';
 import { describeScans } from './scans.ts';
 import { describeTables } from './tables.ts';
+import { describeTransport } from './transport.ts';
 import { describeValues } from './values.ts';
 
 export function describeRecords(client: Client): void {
@@ -14,9 +16,14 @@ export function describeRecords(client: Client): void {
   describeRoles(client);
   describeTables(client);
   describeValues(client);
-  describePaths(client);
   describePatches(client);
   describeConditions(client);
   describeBatches(client);
   describeScans(client);
+  describeHost(client);
+}
+
+export function describeHost(client: Client): void {
+  describePaths(client);
+  describeTransport(client);
 }

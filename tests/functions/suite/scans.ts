@@ -1,9 +1,9 @@
 // Pages and streams.
 import { describe, expect, test } from 'vitest';
-import { BYTES, type Client, expectProblem, JSON_TYPE, MSGPACK } from './client.ts';
+import { type Client, expectProblem, JSON_TYPE, MSGPACK } from './client.ts';
 
 /** A table of records `k0000`, `k0001` and so on, whose values are their numbers. */
-async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', count: number): Promise<string> {
+export async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', count: number): Promise<string> {
   const table = await freshTable(order);
   const keys = Array.from({ length: count }, (_, at) => `k${String(at).padStart(4, '0')}`);
   await batch(
@@ -13,7 +13,7 @@ async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', coun
   return table;
 }
 
-interface Page {
+export interface Page {
   readonly records: { readonly value: number; readonly version: string }[];
   readonly cursor?: string;
 }
@@ -21,7 +21,7 @@ interface Page {
 const valuesOf = ({ records }: Page) => records.map(({ value }) => value);
 
 /** The lines of a table's records as NDJSON. */
-async function linesOf({ admin }: Client, path: string): Promise<Record<string, unknown>[]> {
+export async function linesOf({ admin }: Client, path: string): Promise<Record<string, unknown>[]> {
   const response = await admin(path, { headers: { Accept: 'application/x-ndjson, */*' } });
   expect(response.headers.get('Content-Type')).toBe('application/x-ndjson');
   const lines = (await response.text()).trimEnd().split('\n');
@@ -29,7 +29,7 @@ async function linesOf({ admin }: Client, path: string): Promise<Record<string, 
 }
 
 export function describeScans(client: Client): void {
-  const { name, admin, put, freshTable, batch, json } = client;
+  const { name, admin, put, freshTable, json } = client;
   describe(`${name}: scans`, () => {
     test('pages through a table, each record once', async () => {
       const table = await filled(client, 'hash', 25);
@@ -90,32 +90,6 @@ export function describeScans(client: Client): void {
       expect(text).toContain('"contentType":"application/vnd.msgpack","value":1.0}');
       const { records } = JSON.parse(text) as { records: Record<string, unknown>[] };
       expect(records[2]).toMatchObject({ key: 'c', contentType: MSGPACK, data: 'gcQBawE=' });
-    });
-
-    test('streams NDJSON, one record a line, and says how it ended', async () => {
-      const table = await filled(client, 'key', 25);
-      await put(`${table}/records/pretty`, JSON_TYPE, '{\n  "a": 1\r\n}');
-      await put(`${table}/records/raw`, BYTES, Buffer.from([1, 2, 3]));
-      const lines = await linesOf(client, `${table}/records`);
-      expect(lines).toHaveLength(28);
-      expect(lines[0]).toMatchObject({ key: 'k0000', value: 0, contentType: JSON_TYPE });
-      expect(lines[25]).toMatchObject({ key: 'pretty', value: { a: 1 } });
-      expect(lines[26]).toMatchObject({ key: 'raw', data: 'AQID', contentType: BYTES });
-      expect(lines[27]).toEqual({ end: true });
-    });
-
-    test('a large table comes whole: in pages bounded by bytes, and in one stream of many chunks', async () => {
-      const table = await freshTable();
-      const value = Buffer.alloc(400_000, 'stowage ').toString('base64');
-      const puts = Array.from({ length: 12 }, (_, i) => ({ op: 'put', key: `k${i}`, data: value, contentType: BYTES }));
-      const outcomes = await batch(table, puts);
-      expect(new Set(outcomes.map((outcome) => outcome['status']))).toEqual(new Set(['written']));
-      const page = await json<Page>(`${table}/records`);
-      expect(page.records.length).toBeGreaterThan(0);
-      expect(page.records.length).toBeLessThan(12);
-      const next = await json<Page>(`${table}/records?cursor=${encodeURIComponent(page.cursor!)}`);
-      expect(page.records.length + next.records.length).toBe(12);
-      expect(await linesOf(client, `${table}/records`)).toHaveLength(13);
     });
 
     test('a stream with a limit ends with a cursor', async () => {

@@ -9,7 +9,7 @@ import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
 import { cellResultSchema } from '../../../shared/lab/load/cell.ts';
 import { KEYS } from '../../functions/keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
-import { describeRecords } from '../../functions/suite/index.ts';
+import { describeHost } from '../../functions/suite/index.ts';
 import { tokenOf } from '../../functions/vacuum/token.ts';
 import { fileFolder } from '../../support/folder.ts';
 import { azureEnvironment, gcpEnvironment, sendTo } from './record-hosts.ts';
@@ -90,8 +90,8 @@ test.each([
   expect([record.status, await record.json()]).toEqual([200, { n: 1 }]);
 });
 
-describeRecords(onAzure);
-describeRecords(onGcp);
+describeHost(onAzure);
+describeHost(onGcp);
 describe.each([
   ['the azure host', azure, onAzure, azureGate],
   ['the functions-framework', gcp, onGcp, {}],
