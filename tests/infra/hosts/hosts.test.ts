@@ -1,5 +1,6 @@
-// The HTTP suite once more, on what is deployed: each function's zip, unpacked, in its cloud's
+// Part of the HTTP suite, on what is deployed: each function's zip, unpacked, in its cloud's
 // host, against its emulator.
+import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startAzureHost } from '../../../infra/hosts/azure.ts';
@@ -11,6 +12,7 @@ import { KEYS } from '../../functions/keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
 import { describeHost } from '../../functions/suite/index.ts';
 import { tokenOf } from '../../functions/vacuum/token.ts';
+import { attributesOf, type CollectedSpan, startCollector } from '../../support/collector.ts';
 import { fileFolder } from '../../support/folder.ts';
 import { azureEnvironment, gcpEnvironment, sendTo } from './record-hosts.ts';
 
@@ -19,7 +21,9 @@ const { azurite, env: azureEnv } = await azureEnvironment();
 const ORIGIN = 'https://page.example';
 const startAzure = (name: string, env: Record<string, string> = {}) =>
   startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env: { ...azureEnv, ...env } });
-const azure = await startAzure('records', { STOWAGE_CORS_ORIGINS: ORIGIN });
+const collector = await startCollector();
+const records = { STOWAGE_CORS_ORIGINS: ORIGIN, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+const azure = await startAzure('records', records);
 const azureCompare = await startAzure('compare');
 // Without tables: in each it would wait two minutes for what nobody writes.
 const azureVacuum = await startAzure('vacuum', { STOWAGE_TABLES_TABLE: 'vacuumed' });
@@ -27,7 +31,7 @@ const azureVacuum = await startAzure('vacuum', { STOWAGE_TABLES_TABLE: 'vacuumed
 const gcpEnv = gcpEnvironment('hosts');
 const startGcp = (target: 'records' | 'compare' | 'vacuum', env: Record<string, string> = {}) =>
   startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env: { ...gcpEnv, ...env } });
-const gcp = await startGcp('records', { STOWAGE_CORS_ORIGINS: ORIGIN });
+const gcp = await startGcp('records', records);
 const gcpCompare = await startGcp('compare');
 const SCHEDULER = 'stowage-dev-cron@stowage-test.iam.gserviceaccount.com';
 const gcpVacuum = await startGcp('vacuum', { STOWAGE_SCHEDULER: SCHEDULER });
@@ -39,6 +43,7 @@ afterAll(async () => {
   const hosts = [gcpOverSdk, azureOverSdk, gcp, gcpCompare, gcpVacuum, azure, azureCompare, azureVacuum];
   await Promise.all(hosts.map((host) => host.close()));
   await azurite.close();
+  collector.close();
 });
 
 function askBeforehand(send: Send): (origin: string) => Promise<Response> {
@@ -185,6 +190,25 @@ describe.each([
     expect(await client.json(`${table}/records/7%2Forder`)).toEqual({ a: 1 });
     expect((await behind.admin(record, { method: 'DELETE' })).status).toBe(204);
     await expectProblem(await behind.admin(record), 404, 'record_not_found');
+  });
+
+  test('a put is a request, a call of the store, and its requests, as a collector sees it', async () => {
+    const id = randomBytes(16).toString('hex');
+    const caller = 'aaaaaaaaaaaaaaaa';
+    await client.put('/v1/tables/traced', JSON_TYPE, '{}');
+    const put = await client.put('/v1/tables/traced/records/ada', JSON_TYPE, '1', {
+      traceparent: `00-${id}-${caller}-01`,
+    });
+    expect(put.status).toBe(204);
+    const spans = (): CollectedSpan[] => collector.spans.filter(({ traceId }) => traceId === id);
+    await expect.poll(() => spans().map(({ parentSpanId }) => parentSpanId)).toContain(caller);
+    const below = (parent: string) => spans().filter(({ parentSpanId }) => parentSpanId === parent);
+    const [http] = below(caller);
+    expect(http?.name).toBe('PUT /v1/tables/:table/records/:key');
+    const call = below(http!.spanId).find(({ name }) => name === 'put');
+    expect(attributesOf(call!)).toMatchObject({ 'db.collection.name': 'traced', 'stowage.requests': '1' });
+    expect(below(call!.spanId)).toMatchObject([{ name: 'provider write', kind: 3, status: {} }]);
+    expect(host.output()).toContain(`"traceparent":"00-${id}-${http?.spanId}-01"`);
   });
 
   test('logs one line a request, without keys of access, keys of records or values', async () => {

@@ -39,20 +39,15 @@ export async function azureEnvironment() {
   return { azurite, env };
 }
 
-/** `more` is the rest of both environments. */
-export async function startRecordHosts(
-  packages: readonly UnpackedFunction[],
-  namespace: string,
-  more: Readonly<Record<string, string>> = {},
-) {
+export async function startRecordHosts(packages: readonly UnpackedFunction[], namespace: string) {
   const { azurite, env } = await azureEnvironment();
   const [gcp, azure] = await Promise.all([
     startGcpHost({
       bundleDir: folderOf(packages, 'gcp', 'records'),
       target: 'records',
-      env: { ...gcpEnvironment(namespace), ...more },
+      env: gcpEnvironment(namespace),
     }),
-    startAzureHost({ bundleDir: folderOf(packages, 'azure', 'records'), env: { ...env, ...more } }),
+    startAzureHost({ bundleDir: folderOf(packages, 'azure', 'records'), env }),
   ]);
   const close = async (): Promise<void> => {
     await Promise.all([gcp.close(), azure.close()]);
