@@ -16,6 +16,7 @@ const SMALL_ROOM_BYTES = 32 * SMALL_BYTES;
 /** A request that may need much gets such a part of what is left: others come at the same time. */
 const PART = 1 / 8;
 
+/** One a function's app. */
 export class Memory {
   #left = HELD_BYTES_MAX;
 
@@ -52,7 +53,7 @@ export class Memory {
 export interface MemoryShare {
   /** Throws the Problem `unavailable` where the instance has no room for as many bytes more. */
   readonly take: (bytes: number) => void;
-  /** Takes so many, or fewer where many requests hold memory, and tells how many. Throws as `take`. */
+  /** Takes so many, or fewer where others hold much, and tells how many. Throws as `take` does. */
   readonly takeUpTo: (bytesMax: number) => number;
   /** Returns so many of the bytes that it holds. */
   readonly giveBack: (bytes: number) => void;

@@ -40,7 +40,7 @@ export interface AnswerWay {
 
 export interface BatchAnswer {
   readonly answer: string | Uint8Array;
-  /** Of a record that was not given for want of memory. */
+  /** Of the first failure that asks for a pause, in seconds. */
   readonly retryAfter: string | undefined;
 }
 
@@ -97,24 +97,21 @@ async function writeBounded<Written extends string | Uint8Array>(
     return record;
   };
 
-  let obstacle: unknown;
+  let obstacle: Problem | undefined;
   for (const [i, outcome] of outcomes.entries()) {
     if (outcome.status !== 'found') continue;
     try {
       if (obstacle !== undefined) throw obstacle;
       written[i] = await fitting(outcome);
     } catch (error) {
+      if (!(error instanceof Problem)) throw error;
       obstacle = error;
-      written[i] = write({ status: 'failed', key: outcome.key, error: toProblem(error) });
+      written[i] = write({ status: 'failed', key: outcome.key, error });
     }
   }
-  const problems = [obstacle, ...outcomes.map((outcome) => (outcome.status === 'failed' ? outcome.error : undefined))];
-  return { written: written as Written[], retryAfter: retryAfterOf(problems) };
-}
-
-function retryAfterOf(problems: readonly unknown[]): string | undefined {
-  const first = problems.find((problem) => problem instanceof Problem && 'Retry-After' in problem.headers);
-  return (first as Problem | undefined)?.headers['Retry-After'];
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
+  const pauses = [obstacle, ...failures].flatMap((problem) => problem?.headers['Retry-After'] ?? []);
+  return { written: written as Written[], retryAfter: pauses[0] };
 }
 
 /** An outcome whose failure is one of HTTP. */

@@ -18,7 +18,7 @@ const PAGE_RECORDS_MAX = 1_000;
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Lines of a stream are sent in chunks of about this size. */
 const CHUNK_BYTES = 64 * 1024;
-/** A stream holds a chunk, whose last record takes 3 MiB at most, and a record that was read ahead. */
+/** A stream holds a chunk, whose last record has 3 MiB at most, and the first record until then. */
 const STREAM_BYTES = 4 * 1024 * 1024;
 
 const NDJSON = 'application/x-ndjson';
