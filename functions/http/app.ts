@@ -162,6 +162,8 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
         authorize,
         opens,
       });
+      // The size of a list is known when it is made. A write that was done is always told.
+      if (request.method === 'GET') share.take(Math.max(0, countedSize(response, 0) - share.held));
       return { response, problem: undefined };
     } catch (error) {
       const problem = toProblem(error, conditionHeaders(request));
@@ -175,11 +177,16 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
 /** Smaller answers lie in the buffers of their connections, and are not counted. */
 const COUNTED_BYTES = 64 * 1024;
 
+function countedSize({ body, headers }: Response, ofStream: number): number {
+  const size = body === null ? 0 : Number(headers.get('Content-Length') ?? ofStream);
+  return size < COUNTED_BYTES ? 0 : size;
+}
+
 /** Keeps as much memory as the answer takes until it is sent, or its caller has gone. */
 function heldUntilSent(response: Response, { signal }: Request, share: MemoryShare): Response {
   const { body, status, headers } = response;
-  const size = body === null || signal.aborted ? 0 : Number(headers.get('Content-Length') ?? Infinity);
-  share.giveBack(share.held - Math.min(share.held, size < COUNTED_BYTES ? 0 : size));
+  const size = signal.aborted ? 0 : countedSize(response, Infinity);
+  share.giveBack(share.held - Math.min(share.held, size));
   if (body === null || share.held === 0) return response;
   const giveBack = (): void => share.giveBack(share.held);
   signal.addEventListener('abort', giveBack);
