@@ -8,7 +8,7 @@ import { conditionHeaders } from './conditions.ts';
 import { inGzip } from './gzip.ts';
 import { CACHING, refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
 import { causesOf, type Log, type LogLine, severityOf } from './log.ts';
-import { Memory, type MemoryShare } from './memory.ts';
+import { countedSize, heldUntilSent, Memory, type MemoryShare } from './memory.ts';
 import { decoded, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 import { traceparentOf, Tracer } from './spans.ts';
@@ -172,45 +172,6 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
   }
 
   return { fetch: async (request, invocation = {}) => await hono.fetch(request, invocation) };
-}
-
-/** Smaller answers lie in the buffers of their connections, and are not counted. */
-const COUNTED_BYTES = 64 * 1024;
-
-function countedSize({ body, headers }: Response, ofStream: number): number {
-  const size = body === null ? 0 : Number(headers.get('Content-Length') ?? ofStream);
-  return size < COUNTED_BYTES ? 0 : size;
-}
-
-/** Keeps as much memory as the answer takes until it is sent, or its caller has gone. */
-function heldUntilSent(response: Response, { signal }: Request, share: MemoryShare): Response {
-  const { body, status, headers } = response;
-  const size = signal.aborted ? 0 : countedSize(response, Infinity);
-  share.giveBack(share.held - Math.min(share.held, size));
-  if (body === null || share.held === 0) return response;
-  const giveBack = (): void => share.giveBack(share.held);
-  signal.addEventListener('abort', giveBack);
-  const reader = body.getReader();
-  const sent = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value);
-          controller.close();
-        } catch (error) {
-          controller.error(error);
-        }
-        giveBack();
-      },
-      async cancel(reason) {
-        giveBack();
-        await reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return new Response(sent, { status, headers });
 }
 
 /** A response with its whole body in memory, of that length, for its one caller's cache. */

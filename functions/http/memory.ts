@@ -60,6 +60,46 @@ export interface MemoryShare {
   readonly held: number;
 }
 
+/** Smaller answers lie in the buffers of their connections, and are not counted. */
+const COUNTED_BYTES = 64 * 1024;
+
+/** Bytes of an answer that count: `ofStream` for one whose size is not known. */
+export function countedSize({ body, headers }: Response, ofStream: number): number {
+  const size = body === null ? 0 : Number(headers.get('Content-Length') ?? ofStream);
+  return size < COUNTED_BYTES ? 0 : size;
+}
+
+/** Keeps as much memory as the answer takes until it is sent, or its caller has gone. */
+export function heldUntilSent(response: Response, { signal }: Request, share: MemoryShare): Response {
+  const { body, status, headers } = response;
+  const size = signal.aborted ? 0 : countedSize(response, Infinity);
+  share.giveBack(share.held - Math.min(share.held, size));
+  if (body === null || share.held === 0) return response;
+  const giveBack = (): void => share.giveBack(share.held);
+  signal.addEventListener('abort', giveBack);
+  const reader = body.getReader();
+  const sent = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          controller.close();
+        } catch (error) {
+          controller.error(error);
+        }
+        giveBack();
+      },
+      async cancel(reason) {
+        giveBack();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(sent, { status, headers });
+}
+
 export function noMemory(): Problem {
   return new Problem('unavailable', 'this instance has no memory left for this: ask for it again', {
     headers: { 'Retry-After': RETRY_AFTER_SECONDS },
