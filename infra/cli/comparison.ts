@@ -14,6 +14,7 @@ import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
 import { EXIT } from './exit.ts';
 import { machine } from './machine.ts';
 import type { Baseline } from './plan-options.ts';
+import { printableLines } from './print.ts';
 import { showProgress } from './progress.ts';
 import { writeReport } from './report-files.ts';
 
@@ -62,7 +63,7 @@ async function finish(measured: Report, options: ComparisonOptions): Promise<num
   const changed = baseline.report === undefined ? undefined : against(measured, baseline.report);
   const whole = changed === undefined ? measured : { ...measured, against: changed };
   const files = await writeReport(whole, outDir);
-  log(`\n${reportText(whole)}`);
+  log(printableLines(`\n${reportText(whole)}`));
   for (const file of files) log(`wrote ${path.relative(process.cwd(), file)}`);
   return verdictOf(whole, baseline.conditions, options);
 }

@@ -5,6 +5,7 @@ import { dollars } from '../../shared/lab/kit/format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import type { ContainerInfo, Store } from '../../shared/store/index.ts';
 import { FROM, storeCommand } from './data/opened.ts';
+import { say, sayLines } from './print.ts';
 
 export const explainCommand = storeCommand({
   name: 'stowage explain',
@@ -20,11 +21,10 @@ one leaf; writes nothing.`,
   async run(store, { operands: [name = ''], values }, signal) {
     const { leaves, rows } = await explained(store, name, values.key, signal);
     const { providers, date } = operationPriceList(PRICES_2026_11);
-    const prices = providers[new URL(values.from!).protocol === 'gcp:' ? 'datastore' : 'azure-tables'];
+    const prices = providers[/^gcp:/i.test(values.from!) ? 'datastore' : 'azure-tables'];
     const priced = rows.map((row) => ({ ...row, dollarsAMillion: 1e6 * dollarsOf(row, prices) }));
-    console.log(values.json ? JSON.stringify({ leaves, rows: priced }, null, 2) : text(leaves, priced));
-    if (!values.json)
-      for (const line of wrapped(`List prices of ${date}, ${prices.region}; ${BASIS}`)) console.log(line);
+    sayLines(values.json ? JSON.stringify({ leaves, rows: priced }, null, 2) : text(leaves, priced));
+    if (!values.json) for (const line of wrapped(`List prices of ${date}, ${prices.region}; ${BASIS}`)) say(line);
   },
 });
 

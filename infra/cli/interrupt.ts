@@ -1,5 +1,6 @@
 // Ctrl-C of a command that has something to write, or to close, before it ends.
 import { EXIT } from './exit.ts';
+import { warn, warnOf } from './print.ts';
 
 /**
  * A terminal's Ctrl-C reaches a command twice, through npm too: what comes within this time is the
@@ -27,7 +28,8 @@ export function onSignals(names: readonly NodeJS.Signals[], first: (name: NodeJS
 export function interrupted(warn: (line: string) => void): AbortSignal {
   const controller = new AbortController();
   onSignals(['SIGINT', 'SIGTERM'], () => {
-    warn('\nEnding: what was made is removed, then the report is written. Ctrl-C again ends at once, without either.');
+    warn('');
+    warn('Ending: what was made is removed, then the report is written. Ctrl-C again ends at once, without either.');
     controller.abort(new Error('ended by Ctrl-C'));
   });
   return controller.signal;
@@ -44,7 +46,8 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<nu
     return await work(controller.signal);
   } catch (error) {
     if (!controller.signal.aborted) throw error;
-    console.error(`\n${(controller.signal.reason as Error).message}`);
+    warn('');
+    warnOf(controller.signal.reason);
     return EXIT.interrupted;
   }
 }

@@ -8,6 +8,7 @@ import { interrupted } from './interrupt.ts';
 import { choice, command, type CommandLine, runCommand, UsageError } from './options.ts';
 import { endWithoutOutput } from './output.ts';
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from './plan-options.ts';
+import { sayLines, warn, warnOf } from './print.ts';
 import { STORE_COMMANDS } from './store-commands.ts';
 import { askTool } from './tools.ts';
 
@@ -69,7 +70,7 @@ if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
 
 async function cost(given: CommandLine<typeof COST.options>): Promise<void> {
   const question = costQuestionOf(given);
-  console.log(given.values.json ? JSON.stringify(costJson(question), null, 2) : costText(question));
+  sayLines(given.values.json ? JSON.stringify(costJson(question), null, 2) : costText(question));
 }
 
 async function compare({ operands, values }: CommandLine<typeof COMPARE.options>): Promise<number> {
@@ -79,7 +80,7 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
   const plan = await planFrom(operands[0], values);
   const baseline = await baselineFrom(values);
   await makeFolder('--out', values.out);
-  const signal = interrupted(console.error);
+  const signal = interrupted(warn);
   // Its modules take a while to load, for which the other command need not wait.
   const { compareDeployed } = await import('./compare.ts');
   const { sourceFacts } = await import('./machine.ts');
@@ -92,11 +93,11 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
       outDir: values.out,
       circumstances: { command: commandOf(COMPARE.name, args, plan), ...(await sourceFacts(import.meta.url)) },
       ask: askTool,
-      log: console.log,
+      log: sayLines,
       signal,
     });
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    warnOf(error);
     return EXIT.failed;
   }
 }

@@ -1,6 +1,7 @@
 // Reads the command line of every command: each option is declared once, with its help. A wrong one
 // is refused before anything starts.
 import { parseArgs } from 'node:util';
+import { sayLines, warn, warnOf } from './print.ts';
 
 export interface Option {
   /** Stands for the value in the help, like N; left out for a flag. */
@@ -63,6 +64,10 @@ export function command<const Options extends Readonly<Record<string, Option>>>(
   return declared;
 }
 
+/** Node.js puts it in place of bytes that are not UTF-8. */
+const REPLACED = '\u{fffd}';
+const NOT_UTF8 = 'holds U+FFFD, which stands for bytes that are not UTF-8: type it in a UTF-8 terminal';
+
 /** The last counts of an option given twice. Throws a UsageError. */
 export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
   { name, operands = [], options }: Command<Options>,
@@ -73,6 +78,8 @@ export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
     return [option, { type, default: value === undefined ? false : unset }] as const;
   });
   try {
+    const unreadable = args.find((arg) => arg.includes(REPLACED));
+    if (unreadable !== undefined) throw new UsageError(`${JSON.stringify(unreadable)} ${NOT_UTF8}`);
     const parsed = parseArgs({ args: [...args], options: Object.fromEntries(declared), allowPositionals: true });
     const least = operands.filter((operand) => !operand.startsWith('[')).length;
     if (parsed.positionals.length < least || parsed.positionals.length > operands.length)
@@ -119,7 +126,7 @@ export async function runCommand<Options extends Readonly<Record<string, Option>
   work: (given: CommandLine<Options>) => Promise<number | void>,
 ): Promise<void> {
   if (args.includes('--help')) {
-    console.log(helpOf(declared));
+    sayLines(helpOf(declared));
     return;
   }
   try {
@@ -127,7 +134,8 @@ export async function runCommand<Options extends Readonly<Record<string, Option>
     if (code !== undefined) process.exitCode = code;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    console.error(`${error.message}\nAll options: ${declared.name} --help`);
+    warnOf(error);
+    warn(`All options: ${declared.name} --help`);
     process.exitCode = EXIT_USAGE;
   }
 }

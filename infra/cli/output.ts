@@ -1,5 +1,6 @@
 // Standard output that cannot be written to.
 import { EXIT } from './exit.ts';
+import { warn } from './print.ts';
 
 /**
  * Ends the process as soon as its output is lost: quietly if the reader has gone, like `head` does,
@@ -8,7 +9,7 @@ import { EXIT } from './exit.ts';
 export function endWithoutOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.readerGone);
-    console.error(`the output cannot be written: ${error.message}`);
+    warn(`the output cannot be written: ${error.message}`);
     process.exit(EXIT.failed);
   });
 }

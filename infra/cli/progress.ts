@@ -3,6 +3,7 @@
 import { clearLine, cursorTo } from 'node:readline';
 import type { PlanEvent } from '../../shared/lab/plan/outcome.ts';
 import { cellWords } from '../../shared/lab/report/names.ts';
+import { printable } from './print.ts';
 
 /** Gives the listener for a plan's events. `nowMs` is a monotonic clock. */
 export function showProgress(
@@ -18,7 +19,7 @@ export function showProgress(
     if ('done' in event) ({ done, total } = event);
     if (event.kind === 'failed') {
       failed += 1;
-      stream.write(`${stream.isTTY ? '\n' : ''}failed: ${event.failure.error}\n`);
+      stream.write(`${stream.isTTY ? '\n' : ''}failed: ${printable(event.failure.error)}\n`);
     }
     const doing = doingOf(event);
     const tenth = Math.floor((10 * done) / total);

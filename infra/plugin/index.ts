@@ -6,6 +6,7 @@ import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';
 import { interrupted } from '../cli/interrupt.ts';
 import { sourceFacts } from '../cli/machine.ts';
+import { printableLines, sayLines } from '../cli/print.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
 import { info, logs } from './commands/info.ts';
@@ -219,11 +220,11 @@ export default class StowagePlugin {
   /** Runs a command. An error that the user can mend is shown without a stack trace. */
   async #with(command: (context: Context) => Promise<void>): Promise<void> {
     try {
-      await command({ settings: this.#settings(), run, clock: CLOCK, log: (line) => console.log(line) });
+      await command({ settings: this.#settings(), run, clock: CLOCK, log: sayLines });
     } catch (error) {
       if (isInterruption(error)) endInterrupted(error as Error);
       if (!(error instanceof DeployError || error instanceof EndpointError)) throw error;
-      throw new this.#serverless.classes.Error(error.message, 'STOWAGE_DEPLOY');
+      throw new this.#serverless.classes.Error(printableLines(error.message), 'STOWAGE_DEPLOY');
     }
   }
 

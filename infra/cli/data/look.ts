@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import type { ContainerInfo, Finding, PageInfo, Taken, VerifyReport } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { UsageError } from '../options.ts';
+import { say, sayLines } from '../print.ts';
 import { FROM, storeCommand } from './opened.ts';
 
 const JSON_OPTION = { help: 'prints the report as JSON' };
@@ -15,9 +16,9 @@ Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be 
   options: { from: FROM, json: JSON_OPTION },
   examples: ['stowage verify users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [table = ''], values }, signal) {
-    const onFinding = values.json ? {} : { onFinding: (finding: Finding) => console.log(findingText(finding)) };
+    const onFinding = values.json ? {} : { onFinding: (finding: Finding) => say(findingText(finding)) };
     const report = await store.verify(table, { signal, ...onFinding });
-    console.log(values.json ? JSON.stringify(report, null, 2) : `${countsText(report)}\n${verdictText(report)}`);
+    sayLines(values.json ? JSON.stringify(report, null, 2) : `${countsText(report)}\n${verdictText(report)}`);
     if (report.findingCount > 0) process.exitCode = EXIT.failed;
   },
 });
@@ -30,7 +31,7 @@ const stats = storeCommand({
   examples: ['stowage stats users --from azure://myaccount/stowage'],
   async run(store, { operands: [table = ''], values }, signal) {
     const { findings, ...report } = await store.verify(table, { signal });
-    console.log(values.json ? JSON.stringify(report, null, 2) : statsText({ findings, ...report }));
+    sayLines(values.json ? JSON.stringify(report, null, 2) : statsText({ findings, ...report }));
   },
 });
 
@@ -53,7 +54,8 @@ const inspect = storeCommand({
       ...(container !== undefined && { container }),
       ...(key !== undefined && { key }),
     });
-    console.log(values.json ? JSON.stringify(info, null, 2) : infoText(info));
+    if (values.json) sayLines(JSON.stringify(info, null, 2));
+    else for (const line of infoLines(info)) say(line);
   },
 });
 
@@ -73,13 +75,13 @@ Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
     const { save: file, 'dry-run': dryRun } = values;
     if (file === undefined && !dryRun) throw new UsageError('--save is missing: the file that gets what is taken away');
     const save = async (taken: Taken): Promise<void> => {
-      console.log(takenText(taken));
+      say(takenText(taken));
       if (!dryRun) await appendTaken(file!, taken);
     };
     const { mended, verified } = await store.repair(table, { save, dryRun, signal });
-    console.log(`${mended} containers ${dryRun ? 'would be' : 'were'} mended. ${countsText(verified)}`);
-    for (const finding of dryRun ? [] : verified.findings) console.log(findingText(finding));
-    console.log(verdictText(verified));
+    say(`${mended} containers ${dryRun ? 'would be' : 'were'} mended. ${countsText(verified)}`);
+    for (const finding of dryRun ? [] : verified.findings) say(findingText(finding));
+    say(verdictText(verified));
     if (verified.findingCount > 0) process.exitCode = EXIT.failed;
   },
 });
@@ -117,10 +119,10 @@ function timeText(ms: number | undefined): string {
   return ms === undefined ? 'unknown' : new Date(ms).toISOString();
 }
 
-function infoText({ container, version, parts, header, damage, pages }: ContainerInfo): string {
+function infoLines({ container, version, parts, header, damage, pages }: ContainerInfo): string[] {
   const sizes = Object.entries(parts).map(([name, bytes]) => `${name} ${bytes}`);
   const stored = [`${container} at version ${version}`, `stored bytes: ${sizes.join(', ')}`];
-  if (header === undefined) return [...stored, `the header cannot be read: ${damage}`].join('\n');
+  if (header === undefined) return [...stored, `the header cannot be read: ${damage}`];
   const { keptUntilMs, right, ...fields } = header;
   return [
     ...stored,
@@ -129,7 +131,7 @@ function infoText({ container, version, parts, header, damage, pages }: Containe
     ...(header.origin === undefined ? [] : [`split off ${header.origin.id} at version ${header.origin.version}`]),
     ...(keptUntilMs === undefined ? [] : [`a vacuum removes it after ${timeText(keptUntilMs)}`]),
     ...pages.map(pageText),
-  ].join('\n');
+  ];
 }
 
 function pageText(page: PageInfo): string {

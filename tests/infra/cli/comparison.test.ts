@@ -61,7 +61,7 @@ test('writes a report of every run, and exits with 0', async () => {
 });
 
 test('a target that fails is named in the report with its error, and the rest goes on', async () => {
-  const problem = { title: 'Unavailable', detail: 'no <store>' };
+  const problem = { title: 'Unavailable', detail: 'no <store> \u{9b}2J' };
   const { code, report, log } = await compare({
     fetch: fakeFunctions((request, provider) =>
       provider === 'azure-tables' && request.layout === 'batch'
@@ -75,6 +75,7 @@ test('a target that fails is named in the report with its error, and the rest go
     expect(failure).toMatchObject({ provider: 'azure-tables', error: expect.stringContaining('HTTP 503: no <store>') });
   expect(report.cells.filter(({ provider }) => provider === 'datastore')).toHaveLength(6);
   expect(log).toContain('FAILED RUNS');
+  expect([log.includes('\u{9b}'), log.includes(String.raw`no <store> \u009b2J`)]).toEqual([false, true]);
 });
 
 test('Ctrl-C leaves a report of what there is, and exits with 130', async () => {

@@ -14,7 +14,7 @@ const failed: PlanEvent = {
   kind: 'failed',
   done: 4,
   total: 10,
-  failure: { ...cell, repetition: 1, error: 'HTTP 503: no' },
+  failure: { ...cell, repetition: 1, error: 'HTTP 503: no\u{9b}' },
 };
 
 /** Each event takes a second. */
@@ -35,7 +35,7 @@ test('a terminal has one line, which is drawn over and fits', () => {
   expect(lines).toEqual([
     '',
     '0 of 10 runs: Datastore record, ycsb-a, 500 B, 8 callers, r',
-    '1 of 10 runs, about 18 s left: Datastore record, ycsb-a, 50\nfailed: HTTP 503: no\n',
+    '1 of 10 runs, about 18 s left: Datastore record, ycsb-a, 50\nfailed: HTTP 503: no\\u009b\n',
     '4 of 10 runs, 1 failed, about 6 s left: removing 3 datasets',
   ]);
 });

@@ -1,0 +1,43 @@
+// Prints for all commands. Data and answers may hold anything: here they lose what would end a
+// line, move a terminal's cursor, or turn the direction of text.
+
+/** Controls of terminals (C0, C1), of the direction of text, and ends of lines. */
+const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+/** One line. Unsafe characters but tabs are written as JSON escapes them: `\u001b`. */
+export function printable(line: string): string {
+  return line.replace(UNSAFE, (char) =>
+    char === '\t' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** A text whose own ends of lines stay, such as JSON over several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** The key itself; with unsafe characters, or a quote at its beginning, as JSON. */
+export function printableKey(key: string): string {
+  return key.startsWith('"') || key.search(UNSAFE) !== -1 ? printable(JSON.stringify(key)) : key;
+}
+
+/** Prints a line. */
+export function say(line: string): void {
+  console.log(printable(line));
+}
+
+/** Prints a text of several lines. */
+export function sayLines(text: string): void {
+  console.log(printableLines(text));
+}
+
+/** Prints a line about the command. */
+export function warn(line: string): void {
+  console.error(printable(line));
+}
+
+/** Prints an error's message. Its further lines are indented: they may be of data. */
+export function warnOf(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(printableLines(message).replaceAll('\n', '\n  '));
+}
