@@ -1,5 +1,6 @@
 // The media types of values, sent and accepted. Values are stored as they came, once parsed.
 import type { EncodedValue } from '../../shared/store/index.ts';
+import { withoutMark } from './byte-order-mark.ts';
 import { jsonFromMsgpack, msgpackFromJson } from './json-msgpack.ts';
 import { JsonReader } from './json-reader.ts';
 import { MsgpackReader } from './msgpack.ts';
@@ -45,17 +46,17 @@ export function codecOf<Allowed extends Codec>(contentType: string | null, allow
 }
 
 export function readerOf(codec: StructuredCodec, bytes: Uint8Array): ValueReader {
-  return codec === 'json' ? new JsonReader(bytes) : new MsgpackReader(bytes);
+  return codec === 'json' ? new JsonReader(withoutMark(bytes)) : new MsgpackReader(bytes);
 }
 
-/** Keeps the bytes untouched. Throws the Problem `malformed` unless they are one such value. */
+/** Keeps the bytes, but no mark before JSON. Throws `malformed` unless they are one value. */
 export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   if (codec !== 'bytes') {
     const reader = readerOf(codec, bytes);
     reader.value();
     reader.end();
   }
-  return { codec, bytes };
+  return { codec, bytes: codec === 'json' ? withoutMark(bytes) : bytes };
 }
 
 /** RFC 8259, at most 100 levels, checked before building. Throws the Problem `malformed`. */

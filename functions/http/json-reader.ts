@@ -1,4 +1,4 @@
-// JSON as RFC 8259 has it, in UTF-8 without a byte order mark, read byte by byte.
+// JSON as RFC 8259 has it, in UTF-8, read byte by byte.
 import { isUtf8 } from 'node:buffer';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
 import { Problem } from './problem.ts';

@@ -153,9 +153,14 @@ function tracingOf(given: z.output<typeof FUNCTION>): Pick<FunctionConfig, 'trac
 export function parsedEnvironment<Schema extends z.core.$ZodType>(schema: Schema, env: Environment): z.output<Schema> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = z.safeParse(schema, present, { error: reasonOf });
-  if (result.success) return result.data;
-  const issues = result.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`);
-  throw new ConfigError(`wrong environment: ${issues.join('; ')}`);
+  if (!result.success) {
+    const issues = result.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`);
+    throw new ConfigError(`wrong environment: ${issues.join('; ')}`);
+  }
+  for (const name of Object.keys(Object(result.data)))
+    // Node.js puts it in place of what is not UTF-8: two names would be one.
+    if (present[name]?.includes('\u{fffd}') === true) throw new ConfigError(`wrong environment: ${name} is not UTF-8`);
+  return result.data;
 }
 
 /** No request to `records` may take longer: both platforms' default timeouts allow it. */

@@ -1,11 +1,11 @@
 // `stowage compare` and `serverless compare`: the comparison across deployed clouds. Every cell
 // runs inside a function; this side asks for cells and writes the report.
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { checkEndpoint, type Endpoint, RefusedError, type Sending } from '../../shared/lab/plan/endpoint.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
 import { type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
 import { freshHeaders } from './fresh-headers.ts';
+import { readText } from './text.ts';
 import type { AskTool } from './tools.ts';
 
 export interface CompareDeployedOptions extends Pick<
@@ -62,7 +62,7 @@ function endpointOf(cloud: CloudEndpoint): Endpoint {
 
 async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSchema.parse>> {
   try {
-    return endpointsSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    return endpointsSchema.parse(JSON.parse(await readText(file)));
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new EndpointError(

@@ -1,6 +1,5 @@
 // The options of a comparison: which plan, what to change in it, what to compare it with. The same
 // for `npm start` and `stowage compare`.
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, RECORD_FORMS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
@@ -9,6 +8,7 @@ import { COMPARED } from '../../shared/lab/report/against.ts';
 import { type Condition, conditionsOf, unclearAmong } from '../../shared/lab/report/conditions.ts';
 import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
 import { choice, type CommandLine, type Option, positiveNumber, refusing, UsageError, wholeNumber } from './options.ts';
+import { readText } from './text.ts';
 
 /** `throughput in records/s, p50, p95, p99 in ms, cost in dollars a million records`. */
 function unitWords(): string {
@@ -64,12 +64,10 @@ export async function planFrom(operand: string | undefined, values: PlanValues):
 async function namedPlan(operand: string): Promise<Plan> {
   const name = NAMES.find((one) => one === operand);
   if (name !== undefined) return PLANS[name];
-  let text: string;
-  try {
-    text = await readFile(operand, 'utf8');
-  } catch (error) {
+  const text = await readText(operand).catch((error: unknown) => {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`there is no plan ${operand}: it is ${NAMES.join(', ')} or a JSON file`, { cause: error });
-  }
+  });
   return await refusing(operand, () => planOf(text));
 }
 

@@ -1,10 +1,11 @@
 // Writes the report as data and as a page, and keeps those of earlier comparisons: each has a
 // folder named after when it began.
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reportCsv } from '../../shared/lab/report/csv.ts';
 import { reportHtml } from '../../shared/lab/report/html.ts';
 import { type Report, REPORT_SCHEMA_VERSION, reportJsonSchema, reportSchema } from '../../shared/lab/report/schema.ts';
+import { readText } from './text.ts';
 
 /**
  * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of their own in `folder`,
@@ -27,7 +28,7 @@ export async function writeReport(report: Report, folder: string): Promise<strin
 
 /** A report that was written before. Throws an error that says what is wrong with the file. */
 export async function readReport(file: string): Promise<Report> {
-  const json: unknown = JSON.parse(await readFile(file, 'utf8'));
+  const json: unknown = JSON.parse(await readText(file));
   const version = (json as { schemaVersion?: unknown } | null)?.schemaVersion;
   if (version !== REPORT_SCHEMA_VERSION)
     throw new TypeError(

@@ -1,5 +1,4 @@
 // The command line of `npm run model`: the plan, and the parameters that are not at their middle.
-import { readFile } from 'node:fs/promises';
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { type Level, ProviderParameters } from '../../../shared/lab/cloud/data/parameters.ts';
 import { BANDS_PLAN } from '../../../shared/lab/plan/modelled/plan-bands.ts';
@@ -10,6 +9,7 @@ import { drawnPlan, ROWS_PLAN } from '../../../shared/lab/plan/modelled/plan-row
 import { type ModelPlan, planOf, planSchema } from '../../../shared/lab/plan/modelled/plan.ts';
 import { PROVIDER_DATA } from '../../../shared/lab/cloud/run/providers.ts';
 import { UsageError } from '../../cli/options.ts';
+import { readText } from '../../cli/text.ts';
 
 const BUILT_IN = { default: DEFAULT_PLAN, goals: GOALS_PLAN, guard: GUARD_PLAN, bands: BANDS_PLAN, rows: ROWS_PLAN };
 
@@ -18,7 +18,7 @@ export async function readPlan(name: string, seed: number): Promise<ModelPlan> {
   if (name === 'drawn') return planSchema.parse(drawnPlan(seed));
   const builtIn = Object.entries(BUILT_IN).find(([known]) => known === name);
   if (builtIn !== undefined) return planSchema.parse(builtIn[1]);
-  const text = await readFile(name, 'utf8').catch((error: Error) => {
+  const text = await readText(name).catch((error: Error) => {
     const known = [...Object.keys(BUILT_IN), 'drawn'].join(', ');
     throw new UsageError(`--plan is one of ${known}, or a file that can be read: ${error.message}`);
   });

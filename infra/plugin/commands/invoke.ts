@@ -1,8 +1,8 @@
 // `serverless invoke`: one request to a function on each cloud. A body other than a string is JSON:
 // {"path": "/v1/health", "method": "GET", "headers": {}, "body": ...}.
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { headersFor, urlOf } from '../../cli/endpoints.ts';
+import { readText } from '../../cli/text.ts';
 import { askWith, type Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { openStacks, presentOf } from '../stack/stack.ts';
@@ -52,8 +52,8 @@ export async function invocationOf(
   { function: name, data, path }: InvokeOptions,
 ): Promise<Invocation> {
   checkName(functions, name);
-  const text = data ?? (path === undefined ? '{}' : await readFile(path, 'utf8'));
   try {
+    const text = data ?? (path === undefined ? '{}' : await readText(path));
     return REQUEST.parse(JSON.parse(text));
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);

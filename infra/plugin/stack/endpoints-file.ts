@@ -1,7 +1,8 @@
 // The endpoints file: addresses of a deployment's functions, for `stowage compare` and others.
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type CloudEndpoint, endpointsSchema } from '../../cli/endpoints.ts';
+import { readText } from '../../cli/text.ts';
 import type { Settings } from '../context/settings.ts';
 
 /** Writes addresses, never secrets, and keeps other clouds'. Undefined without any address. */
@@ -24,7 +25,7 @@ export async function writeEndpoints(
 /** Empty if the file is absent or invalid: it is about to be written. */
 async function endpointsIn(file: string): Promise<readonly CloudEndpoint[]> {
   try {
-    return endpointsSchema.parse(JSON.parse(await readFile(file, 'utf8'))).endpoints;
+    return endpointsSchema.parse(JSON.parse(await readText(file))).endpoints;
   } catch {
     return [];
   }

@@ -1,6 +1,6 @@
 // The readers of JSON and MessagePack: what they take, and where they stop.
 import { expect, test } from 'vitest';
-import { parseJson } from '../../../functions/http/content.ts';
+import { encodedValue, parseJson } from '../../../functions/http/content.ts';
 import { JsonReader } from '../../../functions/http/json-reader.ts';
 import { MsgpackReader } from '../../../functions/http/msgpack.ts';
 import { VALUES_MAX } from '../../../functions/http/reader.ts';
@@ -14,9 +14,7 @@ test('takes what JSON.parse takes, to the byte, and nothing else', () => {
   for (let round = 0; round < 6_000; round += 1) {
     const made = Buffer.from(jsonOf(chance));
     const bytes = chance.below(4) === 0 ? made : mutated(made, chance);
-    const expected = attempt(() =>
-      JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)),
-    );
+    const expected = attempt(() => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
     const text = bytes.toString('latin1');
     expect({ text, found: attempt(() => parseJson(bytes)) }).toEqual({ text, found: expected });
     taken[expected === undefined ? 'no' : 'yes'] += 1;
@@ -31,6 +29,16 @@ function attempt(parse: () => unknown): { value: unknown } | undefined {
     return undefined;
   }
 }
+
+function marked(json: string): Buffer {
+  return Buffer.from(`\u{feff}${json}`);
+}
+
+test('a byte order mark before JSON is skipped, also before a batch, and is not stored', () => {
+  expect(encodedValue('json', marked('[1]'))).toEqual({ codec: 'json', bytes: Buffer.from('[1]') });
+  expect(operationsOf(marked('{"operations":[{"op":"get","key":"k"}]}'), 'json')).toEqual([{ op: 'get', key: 'k' }]);
+  for (const json of ['\u{feff}[1]', '']) expect(() => encodedValue('json', marked(json))).toThrow('not JSON');
+});
 
 test('the value of a reader ends before the blanks behind it', () => {
   const reader = new JsonReader(Buffer.from(' [1 , 2 ] \n'));

@@ -33,6 +33,16 @@ describe('the environment of a function', () => {
     expect(auth).toEqual({ mode: 'keys', keys: { read: [`${KEY}1`, `${KEY}2`], write: [], admin: [], compare: [] } });
   });
 
+  test('refuses text that was not UTF-8, by the name of its variable', () => {
+    const schema = z.object({ STOWAGE_NAMESPACE: z.string() });
+    expect(() => parsedEnvironment(schema, { STOWAGE_NAMESPACE: 'caf\u{fffd}' })).toThrow(
+      'STOWAGE_NAMESPACE is not UTF-8',
+    );
+    expect(parsedEnvironment(schema, { STOWAGE_NAMESPACE: 'é', OTHER: '\u{fffd}' })).toEqual({
+      STOWAGE_NAMESPACE: 'é',
+    });
+  });
+
   test('names the caller by the name of its key, or by its digest, and nobody by a wrong key', () => {
     const keys = { STOWAGE_READ_KEYS: `billing=${KEY}`, STOWAGE_WRITE_KEYS: `${KEY}b64==` };
     const visitorOf = gateOf(keys);
