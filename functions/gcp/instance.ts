@@ -8,6 +8,7 @@ import type { ContainerStore } from '../../shared/lab/load/targets.ts';
 import { storeUsage } from '../compare/usage.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { cloudLogging } from './cloud-logging.ts';
+import { emulatorIn } from './emulator.ts';
 import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeOnSigterm, once } from '../instance/lifetime.ts';
 
@@ -20,8 +21,6 @@ const env = parsedEnvironment(
     STOWAGE_DATABASE_ID: z.optional(z.string()),
     STOWAGE_NAMESPACE: z.optional(z.string()),
     STOWAGE_TRANSPORT: TRANSPORT,
-    /** `host:port` of an emulator; the SDK's own client reads it too. */
-    DATASTORE_EMULATOR_HOST: z.optional(z.string()),
   }),
   process.env,
 );
@@ -49,8 +48,8 @@ async function client() {
 }
 
 async function address() {
-  if (env.DATASTORE_EMULATOR_HOST === undefined) return { ...databaseOptions, auth: await credentials() };
-  const endpoint = `http://${env.DATASTORE_EMULATOR_HOST}`;
+  const endpoint = emulatorIn(process.env);
+  if (endpoint === undefined) return { ...databaseOptions, auth: await credentials() };
   return { ...databaseOptions, endpoint, allowInsecureConnection: true };
 }
 

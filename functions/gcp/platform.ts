@@ -1,13 +1,14 @@
 // An instance about itself: https://cloud.google.com/run/docs/container-contract#metadata-server.
 import { randomUUID } from 'node:crypto';
 import type { PlatformFacts } from '../compare/place.ts';
+import { emulatorIn } from './emulator.ts';
 
 const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/';
 const TIMEOUT_MS = 2_000;
 
 /** `K_SERVICE` is Cloud Run's; `STOWAGE_BACKEND` names an emulator. Two requests for metadata. */
 export async function googleFacts(env: Readonly<Record<string, string | undefined>>): Promise<PlatformFacts> {
-  const isEmulator = env['DATASTORE_EMULATOR_HOST'] !== undefined;
+  const isEmulator = emulatorIn(env) !== undefined;
   const isCloud = env['K_SERVICE'] !== undefined && !isEmulator;
   const [region, id] = isCloud ? await Promise.all([metadata('region'), metadata('id')]) : [null, null];
   return {

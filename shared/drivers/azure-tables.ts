@@ -38,6 +38,7 @@ const check = optionsOf<AzureTablesOptions>(
     tableName: textLike('3 to 63 letters and digits, a letter first', /^[A-Za-z][A-Za-z0-9]{2,62}$/),
     credential: CREDENTIAL,
     allowInsecureConnection: BOOLEAN,
+    createTable: BOOLEAN,
   },
   ['endpoint', 'tableName'],
 );

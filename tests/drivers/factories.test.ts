@@ -71,6 +71,7 @@ const BAD_AZURE: [told: string, options: unknown][] = [
     'endpoint is http: on another machine (10.0.0.7): give an https: address',
     { ...AZURE, endpoint: 'http://10.0.0.7/account' },
   ],
+  ['on another machine (notlocalhost)', { ...AZURE, endpoint: 'http://notlocalhost/account' }],
   ['on another machine (127.0.0.1.example.org)', { ...AZURE, endpoint: 'http://127.0.0.1.example.org/account' }],
 ];
 
@@ -103,7 +104,8 @@ async function expectOpen(driver: Driver): Promise<void> {
   await driver.close();
 }
 
-const LOOPBACK = ['http://127.0.0.1:8081', 'http://127.8.0.1:8081', 'http://LOCALHOST:8081', 'http://[::1]:8081'];
+const LOOPBACK_HOSTS = '127.0.0.1 127.8.0.1 LOCALHOST azurite.localhost 0.0.0.0 [::1] [::]';
+const LOOPBACK = LOOPBACK_HOSTS.split(' ').map((host) => `http://${host}:8081`);
 
 test.each(LOOPBACK)('%s needs no leave', async (endpoint) => {
   await expectOpen(datastoreDriver({ projectId, endpoint }));

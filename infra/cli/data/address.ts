@@ -1,33 +1,49 @@
 // Addresses of stores on the command line, and the credentials that the clouds' own tools have.
+import { emulatorIn } from '../../../functions/gcp/emulator.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
+import { accountIn } from '../../../shared/drivers/azure-tables/connection-string.ts';
 import { datastoreDriver, type DatastoreOptions } from '../../../shared/drivers/datastore.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import { UsageError } from '../options.ts';
 import type { AskTool } from '../tools.ts';
 
 export const ADDRESS_HELP = `A STORE is gcp://PROJECT[/DATABASE][?namespace=..&kind=..] or azure://ACCOUNT/TABLE. Credentials are those of
-gcloud and az, or of an account's key in STOWAGE_TABLES_KEY. With DATASTORE_EMULATOR_HOST, or with
-STOWAGE_TABLES_ENDPOINT and STOWAGE_TABLES_KEY, the emulators are used, as \`npm run emulators\` prints.`;
+gcloud and az, or of the account in AZURE_STORAGE_CONNECTION_STRING, or a key in STOWAGE_TABLES_KEY. With
+DATASTORE_EMULATOR_HOST, or with STOWAGE_TABLES_ENDPOINT and STOWAGE_TABLES_KEY, emulators are used, also on other
+hosts, as \`npm run emulators\` prints.`;
 
 /** A token of a tool is asked for again after this long. */
 const TOKEN_KEPT_MS = 30 * 60_000;
 
-/** The part of the environment that is read. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** The world around an address. */
+export interface Surroundings {
+  readonly ask: AskTool;
+  /** The environment, of which a part is read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether an Azure table is made where there is none. */
+  readonly createTable: boolean;
+}
 
 /** Parameters of an address, by its protocol. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = { 'gcp:': ['namespace', 'kind'], 'azure:': [] };
 
+/** The project of a Workspace domain holds a colon, which an address takes for a port's. */
+const PROJECT_OF_DOMAIN = /^(gcp:\/\/[^/?#@:]+\.[^/?#@:]+):(?=[a-z])/;
+
 /** Opens the store at an address. No I/O. Throws a UsageError for what is no address. */
-export function storeAt(option: string, address: string, ask: AskTool, env: Environment): Store {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url !== undefined && isStore(url)) {
-    checkParameters(option, url);
-    return openStore({ driver: url.protocol === 'gcp:' ? datastoreAt(url, ask, env) : tablesAt(url, ask, env) });
+export function storeAt(option: string, address: string, surroundings: Surroundings): Store {
+  const text = address.replace(PROJECT_OF_DOMAIN, '$1%3A');
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !isStore(url))
+    throw new UsageError(
+      `${option} takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE, not ${JSON.stringify(address)}`,
+    );
+  checkParameters(option, url);
+  try {
+    return openStore({ driver: (url.protocol === 'gcp:' ? datastoreAt : tablesAt)(url, surroundings) });
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as Error).message}`, { cause: error });
   }
-  throw new UsageError(
-    `${option} takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE, not ${JSON.stringify(address)}`,
-  );
 }
 
 function isStore({ protocol, hostname, host, username, password, pathname, hash }: URL): boolean {
@@ -46,20 +62,47 @@ function checkParameters(option: string, { protocol, searchParams }: URL): void 
   throw new UsageError(`${option}: a ${protocol}// address takes ${takes}, not ${JSON.stringify(wrong)}`);
 }
 
-function datastoreAt(url: URL, ask: AskTool, env: Environment): ReturnType<typeof datastoreDriver> {
-  const host = env['DATASTORE_EMULATOR_HOST'];
+function datastoreAt(url: URL, { ask, env }: Surroundings): ReturnType<typeof datastoreDriver> {
+  const endpoint = emulatorIn(env);
+  const projectId = decodeURIComponent(url.hostname);
   const databaseId = url.pathname.slice(1);
   const { namespace = '', kind = 'Container' } = Object.fromEntries(url.searchParams);
-  const to = host === undefined ? { auth: gcloudAuth(ask) } : { endpoint: `http://${host}` };
-  return datastoreDriver({ projectId: url.hostname, databaseId, namespace, kind, ...to });
+  const to = endpoint === undefined ? { auth: gcloudAuth(ask) } : { endpoint, allowInsecureConnection: true };
+  return datastoreDriver({ projectId, databaseId, namespace, kind, ...to });
 }
 
-function tablesAt(url: URL, ask: AskTool, env: Environment): ReturnType<typeof azureTablesDriver> {
-  const key = env['STOWAGE_TABLES_KEY'];
+function tablesAt(url: URL, { ask, env, createTable }: Surroundings): ReturnType<typeof azureTablesDriver> {
   const name = url.hostname;
-  const endpoint = env['STOWAGE_TABLES_ENDPOINT'] ?? `https://${name}.table.core.windows.net`;
-  const credential = key === undefined ? azCredential(ask) : { name, key };
-  return azureTablesDriver({ endpoint, tableName: url.pathname.slice(1), credential });
+  const tableName = url.pathname.slice(1);
+  // An empty variable counts as absent.
+  const key = env['STOWAGE_TABLES_KEY'] || undefined;
+  const emulator = env['STOWAGE_TABLES_ENDPOINT'] || undefined;
+  if (emulator?.startsWith('http:') === true && key === undefined)
+    throw new Error(
+      'STOWAGE_TABLES_ENDPOINT is an http: address, which no login of az is sent to: set STOWAGE_TABLES_KEY',
+    );
+  const connected = key === undefined && emulator === undefined ? connectedAccount(name, env) : undefined;
+  const account = connected ?? {
+    endpoint: emulator ?? `https://${name}.table.core.windows.net`,
+    credential: key === undefined ? azCredential(ask) : { name, key },
+  };
+  const allowInsecureConnection = (emulator ?? connected) !== undefined;
+  return azureTablesDriver({ ...account, tableName, createTable, allowInsecureConnection });
+}
+
+const CONNECTION_STRING = 'AZURE_STORAGE_CONNECTION_STRING';
+
+/** The account of the connection string in the environment if it has this name, else undefined. */
+function connectedAccount(name: string, env: Surroundings['env']): ReturnType<typeof accountIn> | undefined {
+  const text = env[CONNECTION_STRING] ?? '';
+  if (text === '') return undefined;
+  try {
+    const account = accountIn(text);
+    const { hostname, pathname } = new URL(account.endpoint);
+    return hostname.startsWith(`${name}.`) || pathname.split('/')[1] === name ? account : undefined;
+  } catch (error) {
+    throw new Error(`${CONNECTION_STRING}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 function gcloudAuth(ask: AskTool): NonNullable<DatastoreOptions['auth']> {

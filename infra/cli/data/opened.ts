@@ -3,17 +3,18 @@ import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { type Command, type CommandLine, type Option, runCommand, UsageError } from '../options.ts';
+import { warnOf } from '../print.ts';
 import { askTool } from '../tools.ts';
 import { ADDRESS_HELP, storeAt } from './address.ts';
 
 export const FROM = { value: 'STORE', help: 'where the table is; it must be given' };
 export const TO = { value: 'STORE', help: 'where the records go; it must be given' };
 
-/** Opens a store. Throws a UsageError without an address, or for what is none. */
-export function opened(option: string, address: unknown): Store {
+/** As `storeAt`, also for what is no address at all. */
+export function opened(option: string, address: unknown, createTable = true): Store {
   if (typeof address !== 'string')
     throw new UsageError(`${option} is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE`);
-  return storeAt(option, address, askTool, process.env);
+  return storeAt(option, address, { ask: askTool, env: process.env, createTable });
 }
 
 type Options = Readonly<Record<string, Option>>;
@@ -34,12 +35,14 @@ export function storeCommand<const Declared extends Options>({ about, run, ...gi
       const values: Readonly<Record<string, string | boolean | undefined>> = line.values;
       try {
         return await untilInterrupted(async (signal) => {
-          await using store = opened(`--${name}`, values[name]);
+          // A mistyped name is told, and makes no table.
+          const creates = name === 'to' || values['create'] !== undefined;
+          await using store = opened(`--${name}`, values[name], creates);
           await run(store, line, signal);
         });
       } catch (error) {
         if (error instanceof UsageError) throw error;
-        console.error(error instanceof Error ? error.message : error);
+        warnOf(error);
         return EXIT.failed;
       }
     });

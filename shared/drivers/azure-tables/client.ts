@@ -28,6 +28,8 @@ export interface ClientOptions {
   readonly credential?: Credential;
   /** Allows `http:` to another machine. Default false: to this one alone, for emulators. */
   readonly allowInsecureConnection?: boolean;
+  /** False: calls on a table that is not there fail as `not_found`. Default true. */
+  readonly createTable?: boolean;
 }
 
 interface RowReply {
@@ -56,7 +58,7 @@ export interface TableCalls {
 
 /** Opens the calls; no I/O. The factory has judged whether the endpoint may do without TLS. */
 export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection'>): TableCalls {
-  const { endpoint, tableName, credential } = options;
+  const { endpoint, tableName, credential, createTable: mayCreate = true } = options;
   const service = tableService(endpoint, credential);
   const sendBody = bodySender(service);
   return {
@@ -82,7 +84,8 @@ export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection
       const request = { method: 'GET', path: `${pathOf(tableName)}()`, query, headers: DATA_VERSION } as const;
       return pageIn(await service.send(request, untilMs));
     },
-    createTable: (untilMs) => createTable(service, tableName, untilMs),
+    createTable: (untilMs) =>
+      mayCreate ? createTable(service, tableName, untilMs) : Promise.reject(noTable(tableName)),
     close: () => service.close(),
   };
 }
@@ -98,6 +101,10 @@ export function bodySender(service: Pick<TableService, 'send'>) {
     if (reply.isRequestWritten) memories.giveBack(memory);
     return reply;
   };
+}
+
+function noTable(tableName: string): StoreError {
+  return new StoreError('not_found', `there is no Azure table ${tableName}: correct its name, or create it`);
 }
 
 function createTable(service: TableService, tableName: string, untilMs: number): Promise<unknown> {

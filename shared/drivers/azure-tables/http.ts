@@ -2,6 +2,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
+import { socketHost } from '../common/factory.ts';
 import { UnderWay } from '../common/under-way.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */
@@ -30,13 +31,13 @@ export interface HttpReply {
 
 /** A client of one server; `origin` is its scheme, host and port. No I/O. */
 export function httpClient(origin: string) {
-  const { protocol, hostname, port, host } = new URL(origin);
+  const url = new URL(origin);
+  const { protocol, port, host } = url;
   const module = protocol === 'http:' ? http : https;
   // Sockets take `noDelay` from their agent's options, of which its declared type says nothing.
   const pool = { keepAlive: true, noDelay: true, timeout: IDLE_SOCKET_MS };
   const agent = new module.Agent(pool);
-  // The URL class writes an IPv6 address in brackets, sockets take it without.
-  const server = { agent, port, host: hostname.replace(/^\[(.*)\]$/, '$1') };
+  const server = { agent, port, host: socketHost(url) };
   const common = ['Host', host, 'User-Agent', 'stowage', 'Connection', 'keep-alive'];
   const underWay = new UnderWay();
   return {

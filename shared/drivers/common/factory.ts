@@ -15,7 +15,13 @@ export function hasClient<Options extends object>(
 }
 
 /** Hosts of this machine, as the URL class writes them. */
-const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const LOOPBACK_HOST = /^((.+\.)?localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
+
+/** The host to connect to: names below localhost are this machine's (RFC 6761, 6.3). */
+export function socketHost({ hostname }: URL): string {
+  // The URL class writes an IPv6 address in brackets, sockets take it without.
+  return hostname.endsWith('.localhost') ? 'localhost' : hostname.replace(/^\[(.*)\]$/, '$1');
+}
 
 /** An option that is an `http:` or `https:` address. */
 export function addressLike(examples: string): Kind {

@@ -2,6 +2,7 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
+import { socketHost } from '../../common/factory.ts';
 import type { Call, StreamListener } from './call.ts';
 import { CODE, StatusError } from './status.ts';
 
@@ -201,8 +202,9 @@ export class Session implements StreamListener {
   }
 }
 
-function socketTo({ protocol, hostname, port }: URL): Socket {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+function socketTo(url: URL): Socket {
+  const { protocol, port } = url;
+  const host = socketHost(url);
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) });
   const servername = isIP(host) === 0 ? host : '';
   return connectTls({ host, port: Number(port || 443), servername, ALPNProtocols: ['h2'] });
