@@ -1,5 +1,6 @@
 // JSON to MessagePack and back: exactly, or refused. No number is rounded, no member is lost.
 import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/check-value.ts';
+import { decimalOf } from './decimal.ts';
 import { JsonReader } from './json-reader.ts';
 import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';
 import { Problem } from './problem.ts';
@@ -127,14 +128,4 @@ function numberBytes(source: string): Uint8Array {
   const bytes = Buffer.alloc(9, 0xcb);
   bytes.writeDoubleBE(double, 1);
   return bytes;
-}
-
-/** A decimal number in one way of writing for all that are equal; the sign of zero left out. */
-function decimalOf(text: string): string {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text)!;
-  const digits = (whole + fraction).replace(/^0+/, '');
-  let length = digits.length;
-  while (digits[length - 1] === '0') length -= 1;
-  if (length === 0) return '0';
-  return `${sign}${digits.slice(0, length)}e${Number(exponent) - fraction.length + digits.length - length}`;
 }

@@ -1,6 +1,7 @@
 // Reading and writing many records: as many in one call as travel well together.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EncodedValue, PutItem, StoreError, Table } from '../../../shared/store/index.ts';
+import { warn } from '../print.ts';
 
 const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 1024 * 1024;
@@ -25,16 +26,21 @@ export async function* batchesOf<Item extends Pick<PutItem<EncodedValue>, 'value
   yield items;
 }
 
-/** Writes over what is there. Repeats what may succeed, and says so; throws what cannot. */
+/**
+ * Writes over what is there, and tells how many it wrote. Repeats what may succeed, and says so;
+ * throws what cannot.
+ */
 export async function putAll(
   table: Table<EncodedValue>,
   items: readonly PutItem<EncodedValue>[],
   signal: AbortSignal,
+  onWritten: (count: number) => void = () => {},
 ): Promise<void> {
   let left = items;
   for (let tries = 1; ; tries += 1) {
     const outcomes = await table.putMany(left, { signal });
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
+    onWritten(outcomes.length - errors.length);
     const fatal = errors.find((error) => !mayBeRepeated(error));
     if (fatal !== undefined) throw fatal;
     const [failed] = errors;
@@ -42,7 +48,7 @@ export async function putAll(
     signal.throwIfAborted();
     if (tries === TRIES_MAX) throw new Error(`${failed.message}: run the command again`, { cause: failed });
     const trouble = failed.code === 'throttled' ? 'asks to slow down' : 'does not answer';
-    console.error(`the store ${trouble}, try ${tries + 1} of ${TRIES_MAX}`);
+    warn(`the store ${trouble}, try ${tries + 1} of ${TRIES_MAX}`);
     left = left.filter((_, index) => outcomes[index]?.status === 'failed');
     await sleep(PAUSE_FIRST_MS * 2 ** (tries - 1), undefined, { signal });
   }

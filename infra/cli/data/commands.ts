@@ -1,9 +1,11 @@
 // The commands that move tables: export, import, copy.
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Store, StoreError } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { choice, UsageError, wholeNumber } from '../options.ts';
+import { say, warn } from '../print.ts';
+import { readText } from '../text.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
 import { StateFile } from './files.ts';
@@ -23,10 +25,13 @@ that nobody changes meanwhile is in it once; the export is no snapshot.`,
   async run(store, { operands: [table = ''], values }, signal) {
     const folder = values.out ?? `${table}.export`;
     const options = { store, from: values.from ?? '', table, folder, ranges: rangesOf(values), signal };
-    const exporting = exportTable({ ...options, onProgress: told() });
+    const held = (records: number): string => `${records} records are in ${folder}`;
+    const exporting = counted(
+      (onProgress) => exportTable({ ...options, onProgress }),
+      (records) => `${held(records)}; the same command goes on from there`,
+    );
     const { ranges } = await goingOn(exporting, `remove ${folder}, or name another by --out`);
-    const records = ranges.reduce((sum, range) => sum + range.records, 0);
-    console.log(`${records} records are in ${folder}`);
+    say(held(ranges.reduce((sum, range) => sum + range.records, 0)));
   },
 });
 
@@ -34,7 +39,8 @@ const importAll = storeCommand({
   name: `stowage import`,
   operands: ['DIR|FILE'],
   about: `Puts the records of an export, or of a file of NDJSON ({"key":"a","value":1} a line), into a table, whatever is there.
-After an interruption run it again.`,
+After an interruption run it again.
+Exit codes: 0 all are put, 1 some could not be, 2 a line is no record: those above it are put.`,
   options: {
     to: TO,
     table: { value: 'NAME', help: 'the table; it must be given' },
@@ -45,8 +51,12 @@ After an interruption run it again.`,
     const { table } = values;
     if (table === undefined) throw new UsageError('--table is missing: the table that the records go to');
     const order = values.order === undefined ? undefined : choice('--order', values.order, ['hash', 'key']);
-    const records = await importTable({ store, table, order, source, onProgress: told(), signal });
-    console.log(`${records} records were put into ${table}`);
+    const put = (records: number): string => `${records} records were put into ${table}`;
+    const records = await counted(
+      (onProgress) => importTable({ store, table, order, source, onProgress, signal }),
+      (sure) => `${put(sure)}; import it again, it writes over what is there`,
+    );
+    say(put(records));
   },
 });
 
@@ -70,21 +80,25 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     await using to = opened('--to', values.to);
     const of = [values.from ?? '', table, values.to ?? '', target];
     const state = await stateIn(file, of);
-    const tell = told();
     const saved = new StateFile(file);
-    const onState = async (now: CopyState): Promise<void> => {
-      await saved.save({ of, ...now });
-      tell(now.records);
-    };
-    const copying = copyTable({ from, to, table, target, ranges, state, onState, signal });
+    const copying = counted(
+      (onProgress) => {
+        const onState = async (now: CopyState): Promise<void> => {
+          await saved.save({ of, ...now });
+          onProgress(now.records);
+        };
+        return copyTable({ from, to, table, target, ranges, state, onState, signal });
+      },
+      (sure) => `${sure} records were copied; the same command goes on from there`,
+    );
     const { records } = await goingOn(copying, `remove ${file}, or name another by --state`);
     await rm(file, { force: true });
-    console.log(`${records} records were copied; comparing`);
+    say(`${records} records were copied; comparing`);
     const sumIn = async (store: Store, name: string) =>
       checksumOf(await encodedTable(store, name, { create: false }), ranges, signal);
     const [there, here] = await Promise.all([sumIn(from, table), sumIn(to, target)]);
     const isSame = there.sum === here.sum && there.records === here.records;
-    console.log(
+    say(
       isSame
         ? `Both hold the same ${here.records} records (checksum ${here.sum}).`
         : `They differ: ${there.records} records there, ${here.records} here. Somebody wrote meanwhile, or ${target} held others before.`,
@@ -102,7 +116,7 @@ const savedCopy = z.strictObject({
 
 async function stateIn(file: string, of: readonly string[]): Promise<CopyState | undefined> {
   try {
-    const saved = savedCopy.parse(JSON.parse(await readFile(file, 'utf8')));
+    const saved = savedCopy.parse(JSON.parse(await readText(file)));
     if (saved.of.join() === of.join()) return saved;
     throw new Error(`it is of a copy of ${saved.of.join(' ')}`);
   } catch (error) {
@@ -127,14 +141,25 @@ function rangesOf({ ranges }: { readonly ranges: string }): number {
   return wholeNumber('--ranges', ranges, 1, RANGES_MAX);
 }
 
-/** Says how far a command has come, once a second. */
-function told(): (records: number) => void {
+/** Says once a second how far the work has come, and where it broke off after its first record. */
+async function counted<T>(
+  work: (onProgress: (records: number) => void) => Promise<T>,
+  brokenOff: (records: number) => string,
+): Promise<T> {
+  let last = 0;
   let nextMs = performance.now() + 1_000;
-  return (records) => {
+  const onProgress = (records: number): void => {
+    last = records;
     if (performance.now() < nextMs) return;
     nextMs = performance.now() + 1_000;
-    console.error(`${records} records`);
+    warn(`${records} records`);
   };
+  try {
+    return await work(onProgress);
+  } catch (error) {
+    if (last > 0) warn(brokenOff(last));
+    throw error;
+  }
 }
 
 /** Each by its name. */

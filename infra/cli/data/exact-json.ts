@@ -1,14 +1,8 @@
 // JSON that a user gives, read whole: nothing of it is lost silently.
-import { UsageError } from '../options.ts';
+import { decimalOf } from '../../../functions/http/decimal.ts';
 
-/** The text of a VALUE. Throws a UsageError. */
-export function textOf(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new UsageError('VALUE is not UTF-8: --codec bytes takes it as it is', { cause });
-  }
-}
+/** A longer number is cut in a message. */
+const LONG_NUMBER = /(?<=^.{40}).+/;
 
 /**
  * Throws an Error about `what` for a number that would be rounded, and a name that stands twice.
@@ -22,8 +16,10 @@ export function checkExact(json: string, what: string): void {
   JSON.parse(json, function (this: unknown, _: string, value: unknown, context?: { readonly source?: string }) {
     if (!Array.isArray(this)) members += 1;
     const source = context?.source;
-    if (typeof value === 'number' && source !== undefined && decimalOf(source) !== decimalOf(String(value)))
-      throw new Error(`${what} holds the number ${source}, which would become ${value}: give it in quotes, as text`);
+    if (typeof value === 'number' && source !== undefined && !isExact(source, value))
+      throw new Error(
+        `${what} holds the number ${source.replace(LONG_NUMBER, '...')}, which would become ${value}: give it in quotes, as text`,
+      );
     return value;
   });
   // Outside of strings a colon stands in members alone.
@@ -31,10 +27,6 @@ export function checkExact(json: string, what: string): void {
   if (colons > members) throw new Error(`${what} holds an object with a name that stands twice: one would be lost`);
 }
 
-/** The digits of a number in JSON and their power of ten: the same for 100, 1e2 and 100.0. */
-function decimalOf(text: string): string {
-  const [, whole = '', fraction = '', power = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const short = digits.replace(/0+$/, '');
-  return short === '' ? '0' : `${short}e${Number(power) - fraction.length + digits.length - short.length}`;
+function isExact(source: string, value: number): boolean {
+  return Number.isFinite(value) && decimalOf(source) === decimalOf(String(value));
 }

@@ -1,11 +1,11 @@
 // Exports a table into a folder. An export that was interrupted goes on where its files are whole.
-import { open } from 'node:fs/promises';
+import { type FileHandle, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Store } from '../../../shared/store/index.ts';
 import { makeFolder } from '../folder.ts';
 import { batchesOf, sideBySide } from './batches.ts';
 import { encodedTable, layoutOf } from './copy.ts';
-import { type Manifest, readManifest, StateFile } from './files.ts';
+import { fileOf, type Manifest, openRange, readManifest, StateFile } from './files.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
 export interface ExportOptions {
@@ -27,26 +27,32 @@ export async function exportTable(options: ExportOptions): Promise<Manifest> {
   await makeFolder('--out', folder);
   const begun = await readManifest(folder);
   if (begun !== undefined) checkBegun(begun, options);
+  else if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty: name another folder by --out`);
   const manifest =
     begun ?? newManifest(options, layoutOf(table), await table.partitions(options.ranges, { signal: options.signal }));
   const saved = new StateFile(path.join(folder, 'table.json'));
   await saved.save(manifest);
   await sideBySide(manifest.ranges, options.signal, async (range, _, signal) => {
     if (range.cursor === null) return;
-    await using file = await open(path.join(folder, range.file), 'a');
-    await file.truncate(range.bytes);
     const checksum = new Checksum(range);
     const scan = table.scan({ cursor: range.cursor, signal });
-    for await (const entries of batchesOf(scan)) {
-      const lines = entries.map((entry) => lineOf(entry));
-      for (const line of lines) checksum.add(line);
-      const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
-      await file.appendFile(bytes);
-      await file.datasync();
-      const { records, sum } = checksum;
-      Object.assign(range, { cursor: scan.cursor ?? null, bytes: range.bytes + bytes.length, records, sum });
-      await saved.save(manifest);
-      options.onProgress(manifest.ranges.reduce((all, one) => all + one.records, 0));
+    // Opened once the store has taken the cursor: opening cuts the file.
+    let file: FileHandle | undefined;
+    try {
+      for await (const entries of batchesOf(scan)) {
+        file ??= await openRange(path.join(folder, range.file), range.bytes, begun === undefined);
+        const lines = entries.map((entry) => lineOf(entry));
+        for (const line of lines) checksum.add(line);
+        const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+        await file.appendFile(bytes);
+        await file.datasync();
+        const { records, sum } = checksum;
+        Object.assign(range, { cursor: scan.cursor ?? null, bytes: range.bytes + bytes.length, records, sum });
+        await saved.save(manifest);
+        options.onProgress(manifest.ranges.reduce((all, one) => all + one.records, 0));
+      }
+    } finally {
+      await file?.close();
     }
   });
   return manifest;
@@ -68,7 +74,7 @@ function newManifest(
   cursors: readonly string[],
 ): Manifest {
   const ranges = cursors.map((cursor, index) => ({
-    file: `records-${String(index).padStart(4, '0')}.ndjson`,
+    file: fileOf(index),
     cursor,
     bytes: 0,
     records: 0,

@@ -1,7 +1,15 @@
 // An export on disk: a folder with `table.json` and a file of NDJSON for each range of the table.
-import { open, readFile, rename, writeFile } from 'node:fs/promises';
+import { constants, type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { UsageError } from '../options.ts';
+import { textOf, wholeTextOf } from '../text.ts';
+
+/** Opens files of an export: a link there may lead to any file. Windows has no such flag. */
+const NO_LINK = constants.O_NOFOLLOW ?? 0;
+/** More than a record's 512 KiB and its key take, each byte as an escape. */
+export const LINE_BYTES_MAX = 4 * 1024 * 1024;
+const END_OF_LINE = 0x0a;
 
 const range = z.strictObject({
   file: z.string(),
@@ -20,19 +28,39 @@ const manifest = z.strictObject({
   table: z.string(),
   order: z.enum(['hash', 'key']),
   groupBy: z.string().optional(),
-  ranges: z.array(range),
+  ranges: z.array(range).refine((ranges) => ranges.every(({ file }, index) => file === fileOf(index))),
 });
 
 export type Manifest = z.infer<typeof manifest>;
 
+/** The name of the file of a range; others are not touched. */
+export function fileOf(index: number): string {
+  return `records-${String(index).padStart(4, '0')}.ndjson`;
+}
+
 /** Undefined if there is none in the folder. Throws if it is none that this code wrote. */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  const file = path.join(folder, 'table.json');
   try {
-    return manifest.parse(JSON.parse(await readFile(path.join(folder, 'table.json'), 'utf8')));
+    await using handle = await open(file, NO_LINK);
+    return manifest.parse(JSON.parse(wholeTextOf(await handle.readFile(), file)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`${path.join(folder, 'table.json')} is no export of a table`, { cause: error });
+    throw new Error(`${file} is no export of a table`, { cause: error });
   }
+}
+
+/** Opens the file of a range to append to it; that of a new export is not there yet. */
+export async function openRange(file: string, bytes: number, isNew: boolean): Promise<FileHandle> {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_EXCL } = constants;
+  const handle = await open(file, O_WRONLY | O_APPEND | O_CREAT | NO_LINK | (isNew ? O_EXCL : 0));
+  const { size, nlink } = await handle.stat();
+  if (size >= bytes && nlink === 1) {
+    await handle.truncate(bytes);
+    return handle;
+  }
+  await handle.close();
+  throw new Error(`${file} is not as the export left it: name another folder by --out`);
 }
 
 /** A file of JSON that is replaced in one step: an interruption leaves what it held before. */
@@ -48,29 +76,44 @@ export class StateFile {
   save(state: unknown): Promise<void> {
     const text = `${JSON.stringify(state, null, 2)}\n`;
     this.#last = this.#last.then(async () => {
-      await writeFile(`${this.#file}.new`, text);
+      // Anew: it would follow a link of that name.
+      await rm(`${this.#file}.new`, { force: true });
+      await writeFile(`${this.#file}.new`, text, { flag: 'wx' });
       await rename(`${this.#file}.new`, this.#file);
     });
     return this.#last;
   }
 }
 
+export interface Line {
+  /** From 1 on. */
+  readonly number: number;
+  readonly text: string;
+}
+
 /**
- * The lines of a file, with their numbers from 1; empty ones are left out. Node's readline also
- * splits at U+2028 and U+2029, which JSON may hold.
+ * The lines but blank ones; the file of an export may be no link. Throws a UsageError with a line's
+ * number. Node's readline splits at U+2028, which JSON may hold.
  */
-export async function* linesOf(file: string): AsyncGenerator<{ readonly number: number; readonly text: string }> {
-  await using handle = await open(file);
+export async function* linesOf(file: string, isOfExport: boolean): AsyncGenerator<Line> {
+  await using handle = await open(file, isOfExport ? NO_LINK : 0);
   let number = 0;
-  let rest = '';
-  for await (const chunk of handle.createReadStream({ autoClose: false, encoding: 'utf8' })) {
-    const lines = (rest + (chunk as string)).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) {
-      number += 1;
-      const text = line.replace(/\r$/, '');
-      if (text !== '') yield { number, text };
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of handle.createReadStream({ autoClose: false })) {
+    rest = Buffer.concat([rest, chunk as Buffer]);
+    for (let end = rest.indexOf(END_OF_LINE); end !== -1; end = rest.indexOf(END_OF_LINE)) {
+      yield* lineIn(file, ++number, rest.subarray(0, end));
+      rest = rest.subarray(end + 1);
     }
+    if (rest.length > LINE_BYTES_MAX) break;
   }
-  if (rest !== '') yield { number: number + 1, text: rest };
+  yield* lineIn(file, number + 1, rest);
+}
+
+function* lineIn(file: string, number: number, bytes: Buffer): Generator<Line> {
+  const place = `line ${number} of ${file}`;
+  if (bytes.length > LINE_BYTES_MAX)
+    throw new UsageError(`${place} exceeds ${LINE_BYTES_MAX} bytes: no record takes as many`);
+  const text = (number === 1 ? wholeTextOf : textOf)(bytes, place).replace(/\r$/, '');
+  if (text.trim() !== '') yield { number, text };
 }

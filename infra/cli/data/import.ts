@@ -6,6 +6,7 @@ import type { EncodedValue, PutItem, Store } from '../../../shared/store/index.t
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { encodedTable } from './copy.ts';
 import { linesOf, type Manifest, readManifest } from './files.ts';
+import { UsageError } from '../options.ts';
 import { Checksum, itemOf } from './record-line.ts';
 
 export interface ImportOptions {
@@ -37,11 +38,11 @@ export async function importTable(options: ImportOptions): Promise<number> {
   const files = manifest?.ranges.map(({ file }) => path.join(source, file)) ?? [source];
   let records = 0;
   await sideBySide(files, options.signal, async (file, _, signal) => {
-    for await (const items of batchesOf(itemsIn(file))) {
-      await putAll(table, items, signal);
-      records += items.length;
-      options.onProgress(records);
-    }
+    let bad: unknown;
+    const items = itemsIn(file, manifest !== undefined, (error) => (bad = error));
+    for await (const batch of batchesOf(items))
+      await putAll(table, batch, signal, (count) => options.onProgress((records += count)));
+    if (bad !== undefined) throw bad;
   });
   return records;
 }
@@ -50,14 +51,23 @@ export async function importTable(options: ImportOptions): Promise<number> {
 async function checkSums(folder: string, { ranges }: Manifest): Promise<void> {
   for (const { file, sum, records } of ranges) {
     const found = new Checksum();
-    for await (const { text } of linesOf(path.join(folder, file))) found.add(text);
+    for await (const { text } of linesOf(path.join(folder, file), true)) found.add(text);
     if (found.sum !== sum || found.records !== records)
       throw new Error(`${path.join(folder, file)} does not hold what was exported: import it as a single file`);
   }
 }
 
-async function* itemsIn(file: string): AsyncGenerator<PutItem<EncodedValue>> {
-  for await (const { number, text } of linesOf(file)) yield itemAt(file, number, text);
+/** Ends before the first line that is no record, of which it tells: those above it are put. */
+async function* itemsIn(
+  file: string,
+  isOfExport: boolean,
+  onBad: (error: unknown) => void,
+): AsyncGenerator<PutItem<EncodedValue>> {
+  try {
+    for await (const { number, text } of linesOf(file, isOfExport)) yield itemAt(file, number, text);
+  } catch (error) {
+    onBad(error);
+  }
 }
 
 function itemAt(file: string, number: number, text: string): PutItem<EncodedValue> {
@@ -65,6 +75,6 @@ function itemAt(file: string, number: number, text: string): PutItem<EncodedValu
     return itemOf(text);
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`line ${number} of ${file} is no record: ${detail}`, { cause });
+    throw new UsageError(`line ${number} of ${file} is no record: ${detail}`, { cause });
   }
 }

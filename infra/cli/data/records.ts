@@ -1,6 +1,5 @@
 // The commands on records: get, put, delete, scan; and the list of tables.
 import { addAbortSignal } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import {
   decode,
@@ -12,8 +11,11 @@ import {
   type TableOptions,
 } from '../../../shared/store/index.ts';
 import { choice, UsageError, wholeNumber } from '../options.ts';
-import { checkExact, textOf } from './exact-json.ts';
-import { FROM, storeCommand, TO } from './opened.ts';
+import { printableKey, say, sayLines, warn } from '../print.ts';
+import { wholeTextOf } from '../text.ts';
+import { checkExact } from './exact-json.ts';
+import { LINE_BYTES_MAX } from './files.ts';
+import { FROM, storeCommand } from './opened.ts';
 import { lineOf, readableValue } from './record-line.ts';
 
 const JSON_LINE = { help: 'prints the record as `export` writes it, and its version, which `import` does not take' };
@@ -30,8 +32,9 @@ Exit codes: 0 it is there, 1 it is not, or could not be read.`,
     const table = await tableIn(store, name, signal);
     const entry = await table.get(key, { signal });
     if (entry === undefined) throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
-    if (values.json) console.log(fullLine(entry));
-    else process.stdout.write(printed(entry, name));
+    if (values.json) say(fullLine(entry));
+    else if (entry.value.codec === 'bytes') process.stdout.write(entry.value.bytes);
+    else sayLines(printed(entry, name));
   },
 });
 
@@ -40,7 +43,7 @@ const put = storeCommand({
   operands: ['TABLE', 'KEY', '[VALUE]'],
   about: `Writes a record, and prints its version. VALUE is JSON; left out, standard input is read.`,
   options: {
-    to: TO,
+    from: FROM,
     codec: { value: 'msgpack|json|bytes', default: 'msgpack', help: 'how it is stored; bytes are taken as they are' },
     'ttl-ms': { value: 'MS', help: 'it expires then; left out, never' },
     'if-version': { value: 'V', help: 'only over this version' },
@@ -48,8 +51,8 @@ const put = storeCommand({
     create: { value: 'hash|key', help: 'creates the table with this order, if there is none' },
   },
   examples: [
-    `stowage put users ada '{"name":"Ada"}' --to gcp://my-project/stowage-prod`,
-    'stowage put files logo --codec bytes --to azure://myaccount/stowage < logo.png',
+    `stowage put users ada '{"name":"Ada"}' --from gcp://my-project/stowage-prod`,
+    'stowage put files logo --codec bytes --from azure://myaccount/stowage < logo.png',
   ],
   async run(store, { operands, values }, signal) {
     const [name = '', key = '', text] = operands;
@@ -58,10 +61,7 @@ const put = storeCommand({
     if (ifVersion !== undefined && ifAbsent) throw new UsageError('give --if-version or --if-absent, not both');
     const ttlMs = ttl === undefined ? undefined : wholeNumber('--ttl-ms', ttl, 1);
     const order = create === undefined ? undefined : choice('--create', create, ['hash', 'key']);
-    const value = valueOf(
-      codec,
-      text === undefined ? await buffer(addAbortSignal(signal, process.stdin)) : Buffer.from(text),
-    );
+    const value = valueOf(codec, text === undefined ? await standardInput(signal) : Buffer.from(text));
     const table = await tableIn(store, name, signal, order === undefined ? { create: false } : { order });
     const { version } = await table.put(key, value, {
       signal,
@@ -69,7 +69,7 @@ const put = storeCommand({
       ...(ifVersion !== undefined && { ifVersion }),
       ...(ifAbsent && { ifAbsent }),
     });
-    console.log(version);
+    say(version);
   },
 });
 
@@ -85,11 +85,12 @@ Exit codes: 0 it is gone, or was not there, 1 it could not be deleted.`,
     const ifVersion = values['if-version'];
     const table = await tableIn(store, name, signal);
     const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
-    console.log(deleted ? 'deleted' : 'there was none');
+    say(deleted ? 'deleted' : 'there was none');
   },
 });
 
 const LIMIT = '100';
+const LIMIT_MAX = 1e12;
 
 const scan = storeCommand({
   name: 'stowage scan',
@@ -103,18 +104,25 @@ const scan = storeCommand({
     reverse: { help: 'the last key first' },
     limit: { value: 'N', default: LIMIT, help: 'records at most' },
     cursor: { value: 'TEXT', help: 'goes on where a scan with the same bounds ended' },
-    keys: { help: 'prints keys alone' },
+    keys: { help: 'prints keys alone; one with control characters as JSON' },
   },
   examples: ['stowage scan users --prefix a --limit 10 --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [name = ''], values }, signal) {
     const { from: _, limit: text, keys, reverse, ...bounds } = values;
-    const limit = wholeNumber('--limit', text, 1);
+    const limit = wholeNumber('--limit', text, 1, LIMIT_MAX);
     const given = Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
     const table = await tableIn(store, name, signal);
-    const options = { ...given, ...(reverse && { reverse }), limit, signal };
+    // One more than it prints: whether there is one, no cursor tells.
+    const options = { ...given, ...(reverse && { reverse }), limit: limit + 1, signal };
     const found = keys ? table.keys(options) : table.scan(options);
-    for await (const one of found) console.log(typeof one === 'string' ? one : lineOf(one));
-    if (found.cursor !== undefined) console.error(`There is more: --cursor ${found.cursor}`);
+    let cursor: string | undefined;
+    let count = 0;
+    for await (const one of found) {
+      if (count === limit) return warn(`There is more: --cursor ${cursor}`);
+      say(typeof one === 'string' ? printableKey(one) : lineOf(one));
+      count += 1;
+      if (count === limit) ({ cursor } = found);
+    }
   },
 });
 
@@ -125,12 +133,12 @@ const tables = storeCommand({
   examples: ['stowage tables --from azure://myaccount/stowage'],
   async run(store, { values }, signal) {
     const found = await store.tables({ signal });
-    if (values.json) return console.log(JSON.stringify(found, null, 2));
+    if (values.json) return sayLines(JSON.stringify(found, null, 2));
     for (const { name, order, createdAtMs, damage } of found) {
       const facts = createdAtMs === undefined ? ['damaged', damage] : [order, new Date(createdAtMs).toISOString()];
-      console.log([name, ...facts].join('\t'));
+      say([name, ...facts].join('\t'));
     }
-    if (found.length === 0) console.error('There are no tables.');
+    if (found.length === 0) warn('There are no tables.');
   },
 });
 
@@ -149,21 +157,33 @@ function fullLine(entry: Entry<EncodedValue>): string {
   return lineOf(entry).replace(/\}$/, `,"version":${JSON.stringify(entry.version)}}`);
 }
 
-function printed({ key, value: stored }: Entry<EncodedValue>, table: string): string | Uint8Array {
-  if (stored.codec === 'bytes') return stored.bytes;
+/** Not of bytes. */
+function printed({ key, value: stored }: Entry<EncodedValue>, table: string): string {
   const readable = readableValue(stored);
-  if (readable !== undefined) return `${JSON.stringify(readable.value, null, 2)}\n`;
+  if (readable !== undefined) return JSON.stringify(readable.value, null, 2);
   try {
-    return `${inspect(decode(stored), { depth: Infinity, maxArrayLength: null, maxStringLength: null })}\n`;
+    return inspect(decode(stored), { depth: Infinity, maxArrayLength: null, maxStringLength: null });
   } catch (cause) {
     const record = `the record ${JSON.stringify(key)} in ${table}`;
     throw new Error(`${record} is no ${stored.codec}: --json gives its bytes`, { cause });
   }
 }
 
+/** Not more than a value may have. */
+async function standardInput(signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of addAbortSignal(signal, process.stdin)) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size > LINE_BYTES_MAX) throw new UsageError(`VALUE exceeds ${LINE_BYTES_MAX} bytes: no record takes as many`);
+  }
+  return Buffer.concat(chunks);
+}
+
 function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
   if (codec === 'bytes') return { codec, bytes };
-  const text = textOf(bytes);
+  const text = wholeTextOf(bytes, 'VALUE', '--codec bytes takes it as it is');
   try {
     const value = encode(codec, JSON.parse(text));
     checkExact(text, 'VALUE');

@@ -30,16 +30,20 @@ async function put(code: StoreErrorCode, failures: number) {
   };
   const warn = vi.spyOn(console, 'error').mockImplementation(() => {});
   onTestFinished(() => warn.mockRestore());
-  const error = await putAll({ putMany } as unknown as Table<EncodedValue>, ITEMS, new AbortController().signal).then(
+  const written: number[] = [];
+  const { signal } = new AbortController();
+  const table = { putMany } as unknown as Table<EncodedValue>;
+  const error = await putAll(table, ITEMS, signal, (count) => written.push(count)).then(
     () => undefined,
     (thrown: unknown) => (thrown as Error).message,
   );
-  return { calls, error, said: warn.mock.calls.flat() };
+  return { calls, written, error, said: warn.mock.calls.flat() };
 }
 
 test('a store that does not answer is tried again, with what is left, and a line says so', async () => {
   expect(await put('unavailable', 2)).toEqual({
     calls: [['a', 'b'], ['b'], ['b']],
+    written: [1, 0, 1],
     error: undefined,
     said: ['the store does not answer, try 2 of 8', 'the store does not answer, try 3 of 8'],
   });
@@ -55,5 +59,10 @@ test('after eight tries the command is to be run again', async () => {
 });
 
 test('an error that trying again does not mend is thrown at once', async () => {
-  expect(await put('too_large', 1)).toEqual({ calls: [['a', 'b']], error: 'it failed', said: [] });
+  expect(await put('too_large', 1)).toEqual({
+    calls: [['a', 'b']],
+    written: [1],
+    error: 'it failed',
+    said: [],
+  });
 });

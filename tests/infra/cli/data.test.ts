@@ -1,16 +1,18 @@
 // Tables on the command line: what is exported, imported or copied comes back the same, also after
 // an interruption, and beside writers.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { storeAt } from '../../../infra/cli/data/address.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
 import { exportTable } from '../../../infra/cli/data/export.ts';
+import { StateFile } from '../../../infra/cli/data/files.ts';
 import { importTable } from '../../../infra/cli/data/import.ts';
 import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CodecName, encode, openStore, type Store } from '../../../shared/store/index.ts';
+import type { AskTool } from '../../../infra/cli/tools.ts';
 import { datastoreAt } from '../../drivers/emulated.ts';
 import { testFolder } from '../../support/folder.ts';
 import { onBothClouds, onDatastore, stowage } from './run-command.ts';
@@ -174,6 +176,71 @@ test('an export is refused in a folder that holds a finished one, or one of anot
   );
 });
 
+/** A folder with an export that was stopped, and a file outside of it. */
+async function stoppedExport(store: Store) {
+  const folder = await testFolder();
+  await filled(store);
+  const out = path.join(folder, 'out');
+  await expect(exported(store, out, 2, stop)).rejects.toThrow('stopped by');
+  const precious = path.join(folder, 'precious.txt');
+  await writeFile(precious, 'precious');
+  const manifest = path.join(out, 'table.json');
+  const text = await readFile(manifest, 'utf8');
+  return { out, precious, manifest, text };
+}
+
+test.each(['../precious.txt', 'precious.txt', 'records-0001.ndjson'])(
+  'a file %s that an export names is neither cut nor read',
+  async (file) => {
+    const store = memoryStore();
+    const { out, precious, manifest, text } = await stoppedExport(store);
+    const edited = JSON.parse(text) as { ranges: object[] };
+    Object.assign(edited.ranges[0]!, { file });
+    await writeFile(manifest, JSON.stringify(edited));
+    await expect(exported(store, out, 2)).rejects.toThrow('table.json is no export of a table');
+    await expect(imported(store, 'u', out)).rejects.toThrow('table.json is no export of a table');
+    expect(await readFile(precious, 'utf8')).toBe('precious');
+  },
+);
+
+test.each([
+  ['symbolic', symlink],
+  ['hard', link],
+])('a %s link among the files of an export is not followed', async (_, plant) => {
+  const store = memoryStore();
+  const { out, precious } = await stoppedExport(store);
+  const own = path.join(out, 'records-0000.ndjson');
+  await rm(own, { force: true });
+  await plant(precious, own);
+  await expect(exported(store, out, 2)).rejects.toThrow(/ELOOP|records-0000.ndjson is not as the export left it/);
+  expect(await readFile(precious, 'utf8')).toBe('precious');
+});
+
+test('an import reads no file through a link, and no export is begun beside other files', async () => {
+  const store = memoryStore();
+  await filled(store);
+  const out = await testFolder();
+  await exported(store, out);
+  const own = path.join(out, 'records-0000.ndjson');
+  await rename(own, path.join(out, 'elsewhere'));
+  await symlink(path.join(out, 'elsewhere'), own);
+  await expect(imported(store, 'u', out)).rejects.toThrow('ELOOP');
+  await rm(path.join(out, 'table.json'));
+  await expect(exported(store, out)).rejects.toThrow(`${out} is not empty: name another folder by --out`);
+});
+
+test('a state is written through no link', async () => {
+  const folder = await testFolder();
+  const [file, precious] = [path.join(folder, 'state.json'), path.join(folder, 'precious.txt')];
+  await writeFile(precious, 'precious');
+  for (const name of [file, `${file}.new`]) await symlink(precious, name);
+  await new StateFile(file).save({ is: 'new' });
+  expect([await readFile(precious, 'utf8'), JSON.parse(await readFile(file, 'utf8'))]).toEqual([
+    'precious',
+    { is: 'new' },
+  ]);
+});
+
 test('an export into no folder is refused, also below /proc, where Node would try for ever', async () => {
   const store = memoryStore();
   await filled(store, 'key', 1);
@@ -204,9 +271,9 @@ test('characters at which other readers end a line come back, in keys and values
   expect([await sumOf(to, 'folder'), await sumOf(to, 'file')]).toEqual([await sumOf(from), await sumOf(from)]);
 });
 
-test('lines may end as on Windows, and the last need not end', async () => {
+test('lines may end as on Windows, blank ones and a byte order mark are skipped, the last need not end', async () => {
   const file = path.join(await testFolder(), 'records.ndjson');
-  await writeFile(file, '{"key":"a","value":1}\r\n\r\n{"key":"b","value":2}');
+  await writeFile(file, '\u{feff}{"key":"a","value":1}\r\n\r\n \t\n{"key":"b","value":2}');
   expect(await imported(memoryStore(), 't', file)).toBe(2);
 });
 
@@ -215,6 +282,46 @@ test('a line that is no record is named, and lines before it may have been put',
   const source = path.join(out, 'records.ndjson');
   await writeFile(source, '{"key":"a","value":1}\n\n{"key":"b"}\n');
   await expect(imported(memoryStore(), 't', source)).rejects.toThrow(/line 3 of .*records\.ndjson/);
+});
+
+test.each(['\u{fe}', '\u{e9}\u{ff}\u{feff}'])(
+  'a line that is not UTF-8 ends an import: those above it are put, and counted',
+  async (bad) => {
+    const cwd = await testFolder();
+    const to = `gcp://stowage-data-test?namespace=latin1-${bad.length}`;
+    const lines = ['{"key":"x","value":1}', `{"key":"caf${bad}","value":1}`, '{"key":"y","value":1}'];
+    await writeFile(path.join(cwd, 'in.ndjson'), lines.join('\n'), 'latin1');
+    const options = { cwd, env: onDatastore() };
+    expect(await stowage(['import', 'in.ndjson', '--to', to, '--table', 't'], options)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `1 records were put into t; import it again, it writes over what is there
+line 2 of in.ndjson is not UTF-8: save it as UTF-8
+All options: stowage import --help
+`,
+    });
+    expect((await stowage(['scan', 't', '--keys', '--from', to], options)).stdout).toBe('x\n');
+    await writeFile(path.join(cwd, 'in.ndjson'), lines[1]!, 'latin1');
+    expect(await stowage(['import', 'in.ndjson', '--to', to, '--table', 'u'], options)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^line 1 of in\.ndjson is not UTF-8/) as string,
+    });
+    expect((await stowage(['scan', 'u', '--from', to], options)).stdout).toBe('');
+  },
+);
+
+test('the longest line of a record is taken, and no longer one is read', async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  const table = await from.table('t', { codec: 'encoded' });
+  await table.put('\u0001'.repeat(1_000), encode('json', '\u0001'.repeat(85_000)));
+  await table.put('\u0002'.repeat(1_000), encode('msgpack', '\u0001'.repeat(523_000)));
+  const out = await testFolder();
+  await exported(from, out);
+  expect(await imported(to, 't', out)).toBe(2);
+  expect(await sumOf(to)).toBe(await sumOf(from));
+  const file = path.join(out, 'long.ndjson');
+  await writeFile(file, `{"key":"a","value":1}\n{"key":"b","value":"${'x'.repeat(5_000_000)}"}\n`);
+  await expect(imported(to, 't', file)).rejects.toThrow('line 2 of ' + file + ' exceeds 4194304 bytes');
 });
 
 test('bytes that are no value of their codec are not put, and their line is named', async () => {
@@ -235,6 +342,14 @@ test.each([
   await writeFile(source, `{"key":"a","value":1}\n${line}\n`);
   await expect(imported(memoryStore(), 't', source)).rejects.toThrow(
     new RegExp(`line 2 of .*records\\.ndjson is no record: it holds .*${why}`),
+  );
+});
+
+test('a number of two million digits is refused by one look at each', () => {
+  // A look for the last zeros that begins at each zero would take an hour.
+  const number = `0.1${'0'.repeat(2_000_000)}1`;
+  expect(() => itemOf(`{"key":"b","value":${number}}`)).toThrow(
+    `it holds the number ${number.slice(0, 40)}..., which would become 0.1: give it in quotes, as text`,
   );
 });
 
@@ -261,6 +376,13 @@ test('a table goes from one emulator to the other and back by the commands, and 
   expect(await run('export', 'users', '--from', azure)).toMatchObject({ code: 0 });
   const text = await readFile(path.join(cwd, 'users.export', 'records-0000.ndjson'), 'utf8');
   expect(text).toBe('{"key":"a","value":{"n":1}}\n{"key":"b","codec":"bytes","data":"AQI="}\n');
+  // A look at a mistyped table does not make it: the second one says the same.
+  for (const command of ['tables', 'tables'])
+    expect(await run(command, '--from', 'azure://devstoreaccount1/stowagf')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'there is no Azure table stowagf: correct its name, or create it\n',
+    });
   expect((await readdir(cwd)).toSorted()).toEqual(['in.ndjson', 'users.export']);
 });
 
@@ -284,6 +406,7 @@ test.each(['key', 'hash'] as const)(
     })();
     const range = { file: 'records-0000.ndjson', cursor, bytes: 0, records: 0, sum: '0' };
     await mkdir(path.join(cwd, 't.export'));
+    await writeFile(path.join(cwd, 't.export', range.file), 'precious');
     await writeFile(
       path.join(cwd, 't.export', 'table.json'),
       JSON.stringify({ stowageExport: 1, from: address, table: 't', order: 'key', ranges: [range] }),
@@ -296,6 +419,8 @@ test.each(['key', 'hash'] as const)(
       code: 1,
       stderr: `${message} t.export, or name another by --out\n`,
     });
+    // The cursor is looked at before the file is cut.
+    expect(await readFile(path.join(cwd, 't.export', range.file), 'utf8')).toBe('precious');
     expect(await stowage(['copy', 't', '--as', 'u', '--from', address, '--to', address], options)).toMatchObject({
       code: 1,
       stderr: `${message} t.copy.json, or name another by --state\n`,
@@ -305,6 +430,10 @@ test.each(['key', 'hash'] as const)(
 
 function noTool(): never {
   throw new Error('no tool is asked');
+}
+
+function at(option: string, address: string, env: Record<string, string> = {}, ask: AskTool = noTool): Store {
+  return storeAt(option, address, { ask, env, createTable: true });
 }
 
 test.each([
@@ -319,9 +448,7 @@ test.each([
   'gcp://:secret@p',
   'gcp://p:80',
 ])('%s is no address of a store', (address) => {
-  expect(() => storeAt('--from', address, noTool, {})).toThrow(
-    '--from takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE',
-  );
+  expect(() => at('--from', address)).toThrow('--from takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE');
 });
 
 test.each([
@@ -329,14 +456,81 @@ test.each([
   ['gcp://p?kind=a&namespace=b&kind=c', 'each once, not "kind"'],
   ['azure://a/b?namespace=c', 'azure:// address takes no parameters, not "namespace"'],
 ])('%s is refused', (address, message) => {
-  expect(() => storeAt('--to', address, noTool, {})).toThrow(
+  expect(() => at('--to', address)).toThrow(
     expect.objectContaining({ name: 'UsageError', message: expect.stringContaining(message) as string }),
   );
 });
 
 test('an address may name a database, a namespace and a kind', async () => {
   for (const address of ['gcp://p', 'gcp://p/', 'gcp://p/d?namespace=a%20b&kind=K', 'azure://a/bcd'])
-    await expect(storeAt('--to', address, noTool, {}).close()).resolves.toBeUndefined();
+    await expect(at('--to', address).close()).resolves.toBeUndefined();
+});
+
+test('the host of an emulator may be written in each usual way', async () => {
+  const { port } = new URL(inject('embeddedEndpoint'));
+  for (const host of ['127.0.0.1', '0.0.0.0', 'datastore.localhost', 'http://localhost'])
+    expect(
+      await stowage(['tables', '--from', 'gcp://stowage-data-test?namespace=nothing'], {
+        env: { DATASTORE_EMULATOR_HOST: `${host}:${port}` },
+      }),
+    ).toEqual({ code: 0, stdout: '', stderr: 'There are no tables.\n' });
+});
+
+test.each([
+  ['gcp://p', { DATASTORE_EMULATOR_HOST: 'datastore:8081' }],
+  ['gcp://p', { DATASTORE_EMULATOR_HOST: 'http://datastore:8081' }],
+  ['azure://a/tables', { STOWAGE_TABLES_ENDPOINT: 'http://azurite:10002/a', STOWAGE_TABLES_KEY: 'AAAA' }],
+  [
+    'azure://a/tables',
+    { AZURE_STORAGE_CONNECTION_STRING: 'AccountName=a;AccountKey=AAAA;TableEndpoint=http://azurite:10002/a' },
+  ],
+])('%s may be on an emulator of another host: %j', async (address, env) => {
+  await expect(at('--from', address, env).close()).resolves.toBeUndefined();
+});
+
+test('empty variables are none, and a connection string is for its own account', async () => {
+  const asked: string[] = [];
+  const ask: AskTool = (tool) => {
+    asked.push(tool);
+    return Promise.reject(new Error(`${tool} was asked`));
+  };
+  const empty = { DATASTORE_EMULATOR_HOST: '', STOWAGE_TABLES_ENDPOINT: '', STOWAGE_TABLES_KEY: '' };
+  const env = { ...empty, AZURE_STORAGE_CONNECTION_STRING: 'UseDevelopmentStorage=true' };
+  for (const address of ['gcp://p', 'azure://a/tables']) {
+    await using store = at('--from', address, env, ask);
+    await expect(store.tables()).rejects.toMatchObject({ code: 'unavailable' });
+  }
+  expect([...new Set(asked)]).toEqual(['gcloud', 'az']);
+  await expect(at('--from', 'azure://devstoreaccount1/tables', env).close()).resolves.toBeUndefined();
+});
+
+test('what is no connection string is refused by the name of its variable', () => {
+  const env = { AZURE_STORAGE_CONNECTION_STRING: 'AccountName=a;secret' };
+  expect(() => at('--from', 'azure://a/tables', env)).toThrow(
+    expect.objectContaining({
+      name: 'UsageError',
+      message: expect.stringMatching(/AZURE_STORAGE_CONNECTION_STRING: (?!.*secret)/) as string,
+    }),
+  );
+});
+
+test('a login is not sent to an http: address, and the refusal names the variable', () => {
+  const env = { STOWAGE_TABLES_ENDPOINT: 'http://azurite:10002/a' };
+  expect(() => at('--from', 'azure://a/tables', env)).toThrow(
+    expect.objectContaining({
+      name: 'UsageError',
+      message: expect.stringContaining('set STOWAGE_TABLES_KEY') as string,
+    }),
+  );
+});
+
+test('the id of a project may begin with a domain', async () => {
+  const from = ['--from', 'gcp://example.com:p?namespace=domain'];
+  const env = onDatastore();
+  expect(await stowage(['put', 't', 'a', '1', '--create', 'key', ...from], { env })).toMatchObject({ code: 0 });
+  expect((await stowage(['get', 't', 'a', ...from], { env })).stdout).toBe('1\n');
+  expect(await stowage(['explain', 't', ...from], { env })).toMatchObject({ code: 0 });
+  expect((await stowage(['scan', 't', '--from', 'gcp://p?namespace=domain'], { env })).code).toBe(1);
 });
 
 test('groups go with the table, by a copy and by an export', async () => {

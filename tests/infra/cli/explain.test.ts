@@ -47,7 +47,7 @@ test('tells the requests and some of the bytes that operations then take', async
 test('prints a table with prices', async () => {
   const env = onDatastore();
   const store = 'gcp://commands?namespace=explain';
-  const put = await stowage(['put', 't', 'a', '1', '--create', 'key', '--to', store], { env });
+  const put = await stowage(['put', 't', 'a', '1', '--create', 'key', '--from', store], { env });
   expect(put.code).toBe(0);
   // A protocol has no case.
   const { stdout } = await stowage(['explain', 't', '--from', store.replace('gcp', 'GCP')], { env });
