@@ -75,7 +75,10 @@ export interface VacuumReport {
   readonly merged: number;
   /** Merged containers reduced to a header, which leads old caches on. Removed a day later. */
   readonly stripped: number;
-  /** Containers rewritten without deleted and expired records, or with fewer pages. */
+  /**
+   * Containers rewritten without dead records, or with fewer pages. A record is dead once it was
+   * deleted, or expired 5 minutes ago: a vacuum right after an expiry keeps its bytes.
+   */
   readonly purged: number;
   /** Pairs of small neighbours that stay two, as one of them was written within `quietMs`. */
   readonly busy: number;
