@@ -1,9 +1,10 @@
 // The Datastore driver over scripted calls: what the emulators cannot be made to do.
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/datastore/driver.ts';
 import type { DatastoreCalls } from '../../shared/drivers/datastore/client.ts';
 import { StatusError } from '../../shared/drivers/datastore/grpc/status.ts';
-import { idOf, propertyOf } from '../../shared/drivers/datastore/mapping.ts';
+import { idOf, partsOf, propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { CALL, insert, listAll, part, patch } from '../conformance/harness.ts';
@@ -198,6 +199,11 @@ test.each([
   ['no version', (keys: readonly Key[]) => ({ found: keys.map((key) => ({ entity: { key, properties: {} } })) })],
 ])('invariant 6: a reply that tells %s is no absence', async (_, answer) => {
   await expect(answering(answer).read('a')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+});
+
+test('bytes of another realm are a part too, as those of Buffer are under vm', () => {
+  const blobValue = runInNewContext('Uint8Array.of(1)') as Uint8Array;
+  expect(partsOf(A, { h: { blobValue } }, 'all')).toEqual(new Map([['h', blobValue]]));
 });
 
 test('a numbered part has a property of its own for each entity, other parts share theirs', () => {

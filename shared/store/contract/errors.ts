@@ -62,7 +62,7 @@ export class StoreError extends Error {
   /** For logs, as JSON.stringify omits an Error's message. Gives only the cause's message. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, retryable, table, key, container, cause } = this;
-    const why = cause instanceof Error ? cause.message : undefined;
+    const why = (cause as Partial<Error> | null | undefined)?.message;
     return { name, code, message, retryable, table, key, container, cause: why };
   }
 }

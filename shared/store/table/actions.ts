@@ -1,5 +1,6 @@
 // Makes actions of puts, updates, touches and deletes, also of a batch's. The engine decides a
 // conditional one from the record.
+import { types } from 'node:util';
 import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
 import type { UpdateItem } from '../contract/api.ts';
 import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
@@ -68,7 +69,7 @@ export function prepareUpdate<V>(context: ActionContext, { key, change, ttlMs }:
     const value: unknown = change(entry);
     if (value === undefined) return NOTHING;
     if (value === DELETE) return removing(current);
-    if (value instanceof Promise) {
+    if (types.isPromise(value)) {
       // Nothing else would handle its rejection.
       value.catch(() => undefined);
       throw new StoreError('invalid', 'the function given to update must not be asynchronous', where);
@@ -179,7 +180,7 @@ function conflict(message: string, where: { table: string; key: string }): Decis
 function validated(schema: StandardSchema | undefined, value: unknown, where: { table: string; key: string }): unknown {
   if (schema === undefined) return value;
   const result = schema['~standard'].validate(value);
-  if (result instanceof Promise) {
+  if (types.isPromise(result)) {
     // Nothing else would handle its rejection.
     result.catch(() => undefined);
     throw new TypeError('the schema of a table must be synchronous: await such checks before the call');

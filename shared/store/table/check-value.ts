@@ -1,4 +1,7 @@
-// Checks before encoding that a value comes back the same. A getter counts as its value.
+// Checks before encoding that a value comes back the same. A getter counts as its value. A built-in
+// class is what it is in any realm: Jest, `vm` and vmThreads hand over objects of another one.
+import { types } from 'node:util';
+import { isKnownToPackr } from './msgpack.ts';
 
 /** Levels of arrays, objects, Maps and Sets: few enough for any recursive reader's stack. */
 export const VALUE_DEPTH_MAX = 100;
@@ -16,12 +19,15 @@ export class Refusal extends TypeError {
   readonly path: string;
 
   constructor(parent: Parent | undefined, cause: unknown) {
-    super(cause instanceof Error ? cause.message : 'it threw', { cause });
+    super(types.isNativeError(cause) ? cause.message : 'it threw', { cause });
     this.path = pathOf(parent).slice(0, PATH_CHARS_MAX);
   }
 }
 
-/** Throws a Refusal. `isPlain`: no Map, Set, -0 or very large object: msgpackr may write it. */
+/**
+ * Throws a Refusal. `isPlain`: no Map, Set, -0, very large object, or date or bytes of another
+ * realm: msgpackr may write it.
+ */
 export function checkValue(value: unknown, codec: CheckedCodec): { readonly isPlain: boolean } {
   const visitor = new Visitor(codec);
   try {
@@ -42,6 +48,16 @@ const DATE: object = Date.prototype;
 
 /** Built-in classes whose own properties would be lost. */
 const BARE = new Set<unknown>([Map.prototype, Set.prototype, DATE, ArrayBuffer.prototype, DataView.prototype]);
+
+/** By the text of its constructor, which is the same in every realm. */
+const BUILT_IN = new Map<string, unknown>(
+  [Object, Array, Map, Set, ArrayBuffer, DataView, ...INTEGERS, ...WIDE].map((made) => [
+    Function.prototype.toString.call(made),
+    made.prototype,
+  ]),
+);
+// oxlint-disable-next-line no-restricted-globals -- takes no time from it
+BUILT_IN.set(Function.prototype.toString.call(Date), DATE);
 
 /** The objects around a value, innermost first. Most have one: an array would be larger. */
 interface Parent {
@@ -85,14 +101,23 @@ class Visitor {
   }
 
   #visitObject(value: object): void {
-    const prototype: unknown = Object.getPrototypeOf(value);
+    const prototype = this.#prototypeOf(value);
     const parent = entered(value, this.parent);
     if (prototype === Object.prototype || prototype === null) this.#visitProperties(value, parent);
     else if (prototype === Array.prototype && Array.isArray(value)) this.#visitItems(value, parent);
-    else if (value instanceof Promise) throw new TypeError('a promise cannot be stored: await it');
+    else if (types.isPromise(value)) throw new TypeError('a promise cannot be stored: await it');
     else if (this.#isJson) throw new TypeError(`JSON would not give back ${named(value)}: put what it holds`);
     else this.#visitBuiltIn(value, prototype, parent);
     this.parent = parent.above;
+  }
+
+  /** That of this realm, if it is a built-in class of another one. */
+  #prototypeOf(value: object): unknown {
+    const prototype = Object.getPrototypeOf(value) as { readonly constructor?: unknown } | null;
+    if (prototype === null || value instanceof Object) return prototype;
+    const { constructor } = prototype;
+    if (typeof constructor !== 'function' || constructor.prototype !== prototype) return prototype;
+    return BUILT_IN.get(Function.prototype.toString.call(constructor)) ?? prototype;
   }
 
   #visitProperties(value: object, parent: Parent): void {
@@ -124,6 +149,7 @@ class Visitor {
   }
 
   #visitBuiltIn(value: object, prototype: unknown, parent: Parent): void {
+    if (!isKnownToPackr(value)) this.isPlain = false;
     if (BINARY.has(prototype)) return;
     if (!BARE.has(prototype)) throw new TypeError(`${named(value)} would not come back as one: put what it holds`);
     if (countOwn(value) > 0)
@@ -161,8 +187,8 @@ function pathOf(parent: Parent | undefined): string {
   if (parent === undefined) return 'value';
   const { object, at, above } = parent;
   const outer = pathOf(above);
-  if (object instanceof Map && typeof at === 'number') return `[...${outer}][${Math.floor(at / 2)}][${at % 2}]`;
-  return (object instanceof Set ? `[...${outer}]` : outer) + pathStep(at);
+  if (types.isMap(object) && typeof at === 'number') return `[...${outer}][${Math.floor(at / 2)}][${at % 2}]`;
+  return (types.isSet(object) ? `[...${outer}]` : outer) + pathStep(at);
 }
 
 /** The way into an object, as JavaScript. */

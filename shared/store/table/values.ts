@@ -1,4 +1,5 @@
 // Values in and out; the engine never decodes. A record's own codec tag lets any handle read it.
+import { types } from 'node:util';
 import type { CodecName, EncodedValue } from '../contract/options.ts';
 import type { Entry } from '../contract/results.ts';
 import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
@@ -31,13 +32,13 @@ const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
   msgpack: (value) => ({ tag: 1, bytes: packValue(value, checkValue(value, 'msgpack').isPlain) }),
   json: (value) => ({ tag: 2, bytes: Buffer.from(jsonOf(value, checkValue(value, 'json').isPlain), 'utf8') }),
   bytes: (value) => {
-    if (!(value instanceof Uint8Array)) throw new TypeError('it takes a Uint8Array');
+    if (!types.isUint8Array(value)) throw new TypeError('it takes a Uint8Array');
     return { tag: 0, bytes: Uint8Array.prototype.slice.call(value) };
   },
   encoded: (value) => {
     const { codec, bytes } = value as EncodedValue;
     const tag = TAG_NAMES.indexOf(codec);
-    if (tag < 0 || !(bytes instanceof Uint8Array)) throw new TypeError('it takes {codec, bytes}');
+    if (tag < 0 || !types.isUint8Array(bytes)) throw new TypeError('it takes {codec, bytes}');
     return { tag, bytes: Uint8Array.prototype.slice.call(bytes) };
   },
 };
@@ -55,7 +56,7 @@ export function encodeValue(codec: CodecName, value: unknown, where: Place): Tag
   try {
     encoded = ENCODERS[codec](value);
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : 'unknown reason';
+    const detail = types.isNativeError(cause) ? cause.message : 'unknown reason';
     const path = cause instanceof Refusal ? cause.path : 'value';
     throw new StoreError('invalid', `the codec "${codec}" cannot carry ${path}: ${detail}`, { ...where, cause });
   }

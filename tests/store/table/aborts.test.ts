@@ -1,4 +1,5 @@
 // An aborted call rejects as fetch's callers expect, and hides no write that may have taken effect.
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CallOptions, openStore, type PutOutcome, StoreError, type Table } from '../../../shared/store/index.ts';
@@ -11,6 +12,7 @@ test.each([
   ['AbortError', 'the call was aborted', new Error('enough')],
   ['AbortError', 'the call was aborted', 'a text'],
   ['TimeoutError', 'the deadline passed', new DOMException('timed out', 'TimeoutError')],
+  ['TimeoutError', 'the deadline passed', runInNewContext("Object.assign(new Error(), { name: 'TimeoutError' })")],
 ])('each call that a signal ended has the name %s and says that %s: %s', async (name, told, reason) => {
   await using store = openStore({ driver: memoryDriver() });
   const table = await store.table<number>('things');

@@ -1,4 +1,5 @@
 // Updates that delete or change nothing, touches, and expiries that a handle gives by itself.
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { DELETE } from '../../../shared/store/index.ts';
 import { newStore } from '../../support/opened.ts';
@@ -73,6 +74,7 @@ test('updateMany gives an outcome for each key, and what one function throws fai
       },
     },
     { key: '', change: () => 1 },
+    { key: 'k7', change: () => runInNewContext('Promise.reject(new Error("of another realm"))') as number },
     { key: 'k1', change: (current) => current!.value + 10, ttlMs: 60_000 },
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual([
@@ -83,11 +85,14 @@ test('updateMany gives an outcome for each key, and what one function throws fai
     'absent',
     'failed',
     'failed',
+    'failed',
     'written',
   ]);
   expect(outcomes[0]).toMatchObject({ key: 'k1', value: 11, expiresAtMs: undefined });
   expect(outcomes[1]).toMatchObject({ key: 'k2', value: 2 });
   expect(outcomes[5]).toMatchObject({ key: 'k6', error: { code: 'invalid', key: 'k6', cause: failure } });
+  const isAsynchronous = { error: { message: expect.stringContaining('must not be asynchronous') as string } };
+  expect([outcomes[3], outcomes[7]]).toMatchObject([isAsynchronous, isAsynchronous]);
   expect(await table.get('k1')).toMatchObject({ value: 21, expiresAtMs: expect.any(Number) as number });
   expect(await table.count()).toBe(3);
 });

@@ -1,6 +1,7 @@
 // A table gives back the same value, or refuses it; an unreadable one fails its own record.
 import { execFileSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import { Packr } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
@@ -14,10 +15,12 @@ type Codec = 'msgpack' | 'json';
 const PLACE = { table: 't', key: 'k' };
 
 /** Encoded and decoded, as a record that lies in a page is. */
-function comesBack(value: unknown, codec: Codec = 'msgpack'): unknown {
+function comesBack(value: unknown, codec: CodecName = 'msgpack'): unknown {
   const { tag, bytes } = encodeValue(codec, value, PLACE);
   return decodeValue(codec, { tag, bytes: Buffer.from(bytes) }, PLACE);
 }
+
+const INTEGERS = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array];
 
 function readAs(bytes: readonly number[] | Uint8Array): unknown {
   return decodeValue('msgpack', { tag: 1, bytes: Uint8Array.from(bytes) }, PLACE);
@@ -59,6 +62,41 @@ test.each(CARRIED)('msgpack carries %s', (_, value) => {
   const read = comesBack(value);
   expect(isDeepStrictEqual(read, value)).toBe(true);
   expect(read).toStrictEqual(value);
+});
+
+// Jest, `vm` and vmThreads give objects of another realm: what `structuredClone` makes, or fetch.
+const OF_ANOTHER_REALM: [made: string, codec: CodecName, same: unknown][] = [
+  ['({ a: [1, { b: -0, c: [] }] })', 'msgpack', { a: [1, { b: -0, c: [] }] }],
+  ['({ a: [1, { b: -0, c: [] }] })', 'json', { a: [1, { b: -0, c: [] }] }],
+  ['[new Date(1.7e12), [new Date(-1)]]', 'msgpack', [new Date(1.7e12), [new Date(-1)]]],
+  ['new Map([[{ a: 1 }, new Set([1])]])', 'msgpack', new Map([[{ a: 1 }, new Set([1])]])],
+  ['new Uint8Array([1, 2, 3]).subarray(1)', 'bytes', Uint8Array.of(2, 3)],
+  ['({ codec: "bytes", bytes: new Uint8Array([1]) })', 'encoded', { codec: 'bytes', bytes: Uint8Array.of(1) }],
+  ['new Uint8Array([1, 2, 3]).buffer', 'msgpack', Uint8Array.of(1, 2, 3).buffer],
+  ['new DataView(new Uint8Array([1, 2, 3]).buffer, 1, 1)', 'msgpack', new DataView(Uint8Array.of(2).buffer)],
+  ...[...INTEGERS, Float32Array, Float64Array].map((made): [string, CodecName, unknown] => {
+    return [`({ a: new ${made.name}([1, 2, 3]).subarray(1) })`, 'msgpack', { a: made.of(2, 3) }];
+  }),
+  ['new BigInt64Array([-1n])', 'msgpack', BigInt64Array.of(-1n)],
+  ['new BigUint64Array([1n])', 'msgpack', BigUint64Array.of(1n)],
+];
+
+test.each(OF_ANOTHER_REALM)('%s of another realm comes back by %s as one of this', (made, codec, same) => {
+  expect(comesBack(runInNewContext(made), codec)).toStrictEqual(same);
+});
+
+test.each([
+  ['/a/', 'an instance of RegExp'],
+  ['new RangeError("a")', 'an instance of RangeError'],
+  ['Promise.resolve(1)', 'await it'],
+  ['new (class Map {})()', 'an instance of Map'],
+  ['new (class extends Map {})()', 'an instance of a class'],
+  ['Object.create({ constructor: Map })', 'an instance of Map'],
+  ['[new Date(NaN)]', 'an invalid Date'],
+  ['[1, , 3]', 'an array with holes'],
+  ['({ get a() { throw new RangeError("no") } })', 'value.a: no'],
+])('%s of another realm is refused as one of this', (made, why) => {
+  expect(() => comesBack(runInNewContext(made))).toThrow(why);
 });
 
 const CARRIED_AS_JSON: [string, unknown][] = [
