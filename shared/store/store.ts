@@ -74,7 +74,7 @@ class ContainerStore implements Store {
   readonly #driver;
   readonly #shared: Omit<StoreShared, 'tag'>;
   readonly #admission = new Admission(QUEUED_BYTES_MAX, QUEUED_CHANGES_MAX);
-  readonly #engines = new Map<string, Engine>();
+  readonly #engines = new Engines();
   readonly #timeoutMs: number;
   /** Drawn at its first use: processes restored from one snapshot must not share it. */
   #tag: string | undefined;
@@ -118,7 +118,7 @@ class ContainerStore implements Store {
     // Engines of existing tables only are kept: calls with other names must not fill the memory.
     const subject = { table: name, driver: this.#driver, containerBytesMax };
     const engine = this.#engines.get(name) ?? this.#newEngine(subject);
-    this.#engines.set(name, engine);
+    this.#engines.keep(engine);
     const { order, groupBy } = root.header;
     const shared = { deadlines: this.#shared.deadlines, admission: this.#admission };
     return new StoredTable<V, In>({ engine, order, groupBy, isNew, codec, schema, ttlMs, ...shared });
@@ -197,7 +197,7 @@ class ContainerStore implements Store {
   }
 
   #isBusy(): boolean {
-    return this.#shared.deadlines.count > 0 || [...this.#engines.values()].some((engine) => engine.router.isAwaited);
+    return this.#shared.deadlines.count > 0 || this.#engines.all().some((engine) => engine.router.isAwaited);
   }
 
   #bounded<T>(options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {
@@ -240,6 +240,28 @@ class ContainerStore implements Store {
 
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new StoreError('invalid', 'the store is closed');
+  }
+}
+
+/** The engines that a handle or work under way still uses: a store may meet a table a tenant. */
+class Engines {
+  readonly #engines = new Map<string, WeakRef<Engine>>();
+  readonly #collected = new FinalizationRegistry<string>((table) => {
+    if (this.get(table) === undefined) this.#engines.delete(table);
+  });
+
+  get(table: string): Engine | undefined {
+    return this.#engines.get(table)?.deref();
+  }
+
+  keep(engine: Engine): void {
+    if (this.get(engine.table) === engine) return;
+    this.#engines.set(engine.table, new WeakRef(engine));
+    this.#collected.register(engine, engine.table);
+  }
+
+  all(): Engine[] {
+    return [...this.#engines.values()].flatMap((engine) => engine.deref() ?? []);
   }
 }
 

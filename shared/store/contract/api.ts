@@ -303,7 +303,7 @@ export interface Table<V, In = V> {
    */
   partitions(count: number, options?: CallOptions): Promise<string[]>;
   /**
-   * Counters since this store first opened the table.
+   * Counters of the table in this store; they begin anew once no handle of it is in use.
    *
    * @example
    * users.stats().commits; // => 1
