@@ -84,8 +84,8 @@ class ContainerStore implements Store {
     CHECK.openStore(options);
     const { runtime = systemRuntime, compression = 'zstd' } = options;
     const { cacheBytesMax = CACHE_BYTES_DEFAULT, timeoutMs = TIMEOUT_MS_DEFAULT } = options;
-    if (!(cacheBytesMax >= CACHE_BYTES_LEAST))
-      throw new StoreError('invalid', `cacheBytesMax must be at least ${CACHE_BYTES_LEAST}`);
+    if (!Number.isSafeInteger(cacheBytesMax) || cacheBytesMax < CACHE_BYTES_LEAST)
+      throw new StoreError('invalid', `cacheBytesMax must be a whole number, at least ${CACHE_BYTES_LEAST}`);
     const { inFlightMax } = options.driver.limits;
     this.#timeoutMs = timeoutMs;
     const readLimit = new RequestLimit(runtime, inFlightMax);

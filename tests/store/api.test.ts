@@ -237,6 +237,14 @@ test.each([0, -5, Number.NaN, Infinity, 2 ** 31])('openStore refuses timeoutMs %
   expect(() => openStore({ driver: memoryDriver(), timeoutMs })).toThrow('timeoutMs must be above 0 and below 2^31');
 });
 
+test.each([Infinity, Number.NaN, 20_000.5, 2 ** 53, 16_383, -1])(
+  'openStore refuses cacheBytesMax %d',
+  (cacheBytesMax) => {
+    const told = 'cacheBytesMax must be a whole number, at least 16384';
+    expect(() => openStore({ driver: memoryDriver(), cacheBytesMax })).toThrow(told);
+  },
+);
+
 test('close waits for calls of several steps, between their steps too', async () => {
   const store = openStore({ driver: memoryDriver() });
   const table = await store.table<number>('things');

@@ -3,7 +3,7 @@ import { unknownFate } from '../container/attempts.ts';
 import { type Batch, byPosition, Change, type Clearing, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { Range } from '../container/layers.ts';
 import type { CallOptions } from '../contract/options.ts';
-import { asStoreError, type StoreError } from '../contract/errors.ts';
+import { asStoreError, StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import { abortedError, type Deadline } from '../io/deadline.ts';
@@ -21,7 +21,7 @@ const CHANGE_OVERHEAD_BYTES = 200;
 
 export interface WriteBatch<T extends Keyed, O> {
   readonly items: readonly T[];
-  /** A StoreError fails the item, a TypeError the call. */
+  /** A StoreError fails the item, a TypeError the call unless parts of it were sent. */
   readonly prepare: (item: T) => Prepared;
   readonly outcome: (item: T, verdict: Verdict) => O;
   readonly options: CallOptions | undefined;
@@ -62,6 +62,7 @@ export class Writer {
     for (const wave of waves) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), locations, outcomes);
+        slice.isLater = first > 0 || wave !== waves[0];
         await this.#writeSlice(slice, deadline);
       }
     }
@@ -89,8 +90,9 @@ export class Writer {
       const location = slice.takeLocation(index) ?? this.#locate(item.key);
       return this.#change(location, slice.batch.prepare(item), call, { sink: slice, index });
     } catch (error) {
-      if (error instanceof TypeError) throw error;
-      slice.settled(index, { kind: 'failed', error });
+      if (error instanceof TypeError && !slice.isLater) throw error;
+      const { key } = slice.batch.items[index]!;
+      slice.settled(index, { kind: 'failed', error: asOutcome(error, { table: this.#context.engine.table, key }) });
       return undefined;
     }
   }
@@ -208,6 +210,11 @@ export class Writer {
   }
 }
 
+/** A TypeError, which no outcome may hold, as a StoreError. */
+function asOutcome(error: unknown, where: { readonly table: string; readonly key: string }): unknown {
+  return error instanceof TypeError ? new StoreError('invalid', error.message, { ...where, cause: error }) : error;
+}
+
 export interface Keyed {
   readonly key: string;
 }
@@ -241,6 +248,8 @@ class Slice<T extends Keyed, O> implements VerdictSink {
   readonly #done = Promise.withResolvers<void>();
   #failure: { readonly error: unknown } | undefined;
   left: number;
+  /** Others of the call were sent before: it can no longer reject as if nothing was done. */
+  isLater = false;
 
   constructor(batch: WriteBatch<T, O>, indexes: readonly number[], locations: Locations, outcomes: O[]) {
     this.batch = batch;

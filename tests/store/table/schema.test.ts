@@ -68,6 +68,23 @@ test('an asynchronous schema is a TypeError, leaves no rejection behind, and not
   expect(await table.has('a')).toBe(false);
 });
 
+test('a value that a schema meets asynchronously behind written ones fails alone: the call says what it wrote', async () => {
+  const schema: StandardSchema<string> = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value) => (value === 'v' ? { value } : Promise.resolve({ value: '' })),
+    },
+  };
+  const table = await newStore().table('things', { schema });
+  const equalKeys = ['v', 'w'].map((value) => ({ key: 'a', value }));
+  const [written, failed] = await table.putMany(equalKeys);
+  expect(written).toMatchObject({ status: 'written', key: 'a' });
+  const error = { code: 'invalid', key: 'a', cause: expect.any(TypeError) as TypeError };
+  expect(failed).toMatchObject({ status: 'failed', error });
+  expect((await table.get('a'))?.value).toBe('v');
+});
+
 test('an issue may name its place by segments, symbols and odd names, or not at all', async () => {
   const paths = [[{ key: 'a b' }, 0, Symbol('s'), 'c'], undefined];
   for (const path of paths) {
