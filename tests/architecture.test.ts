@@ -86,7 +86,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ],
   ['shared/store/traffic', 'lru-cache'],
   ['shared/store/io', 'lru-cache'],
-  ['shared/store/table', 'msgpackr', 'node:zlib'],
+  ['shared/store/table', 'msgpackr', 'node:util', 'node:zlib'],
   ['shared/store'],
   ['shared/drivers/datastore/messages'],
   ['shared/drivers/datastore/grpc', CONTRACT, 'node:'],

@@ -8,7 +8,7 @@ import {
   type KeyvStorageGetResult,
 } from 'keyv';
 import type { PutItem, Table } from '../store/index.ts';
-import { succeeded } from './outcomes.ts';
+import { checkTable, deleteAll, expiryOf, putAll, succeeded } from './outcomes.ts';
 
 const SEPARATOR = '::';
 
@@ -20,8 +20,9 @@ const Emitter = EventEmitter as unknown as new () => Pick<
 
 /**
  * A table as the storage of Keyv. A namespace is the prefix `namespace::`; to clear or iterate one,
- * the table's order must be `key` (else `invalid`). An expiry is the record's own. A batch rejects
- * with its first StoreError; the rest may be done. Cost: as the table's calls.
+ * the table's order must be `key` (else `invalid`). Each takes an adapter of its own. An expiry is
+ * the record's own. A batch rejects with its first StoreError: for an item that cannot be stored
+ * nothing is done, after another the rest may be. Cost: as the table's calls.
  *
  * @example
  * const table = await store.table('cache', { order: 'key' });
@@ -29,11 +30,28 @@ const Emitter = EventEmitter as unknown as new () => Pick<
  */
 export class KeyvStowage extends Emitter implements KeyvStorageAdapter {
   readonly #table: Table<unknown>;
-  namespace: string | undefined;
+  #namespace: string | undefined;
+  /** Once it was set or used: Keyv tells an adapter a namespace, never which Keyv it serves. */
+  #isFixed = false;
 
   constructor(table: Table<unknown>) {
     super();
+    checkTable('KeyvStowage', table);
     this.#table = table;
+  }
+
+  get namespace(): string | undefined {
+    return this.#namespace;
+  }
+
+  /** Throws a TypeError if it has another: two Keyv would read and clear each other's. */
+  set namespace(namespace: string | undefined) {
+    if (this.#isFixed && namespace !== this.#namespace) {
+      const served = this.#namespace === undefined ? 'no namespace' : `the namespace "${this.#namespace}"`;
+      throw new TypeError(`this adapter serves ${served}: make another KeyvStowage of the table for "${namespace}"`);
+    }
+    this.#namespace = namespace;
+    this.#isFixed = true;
   }
 
   /** Expiries are absolute. */
@@ -68,7 +86,11 @@ export class KeyvStowage extends Emitter implements KeyvStorageAdapter {
   }
 
   async setMany<Value>(entries: KeyvStorageEntry<Value>[]): Promise<boolean[]> {
-    return succeeded(await this.#table.putMany(entries.map((entry) => this.#itemOf(entry)))).map(() => true);
+    await putAll(
+      this.#table,
+      entries.map((entry) => this.#itemOf(entry)),
+    );
+    return entries.map(() => true);
   }
 
   async delete(key: string): Promise<boolean> {
@@ -76,7 +98,10 @@ export class KeyvStowage extends Emitter implements KeyvStorageAdapter {
   }
 
   async deleteMany(keys: string[]): Promise<boolean[]> {
-    const outcomes = succeeded(await this.#table.deleteMany(keys.map((key) => this.#keyOf(key))));
+    const outcomes = await deleteAll(
+      this.#table,
+      keys.map((key) => this.#keyOf(key)),
+    );
     return outcomes.map(({ status }) => status === 'deleted');
   }
 
@@ -95,10 +120,12 @@ export class KeyvStowage extends Emitter implements KeyvStorageAdapter {
   async disconnect(): Promise<void> {}
 
   #itemOf<Value>({ key, value, expires }: KeyvStorageEntry<Value>): PutItem<unknown> {
-    return { key: this.#keyOf(key), value, ...(expires === undefined ? {} : { expiresAtMs: Math.ceil(expires) }) };
+    const expiresAtMs = expiryOf(expires);
+    return { key: this.#keyOf(key), value, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
   }
 
   #keyOf(key: string): string {
+    this.#isFixed = true;
     return this.namespace === undefined || this.namespace === '' ? key : this.namespace + SEPARATOR + key;
   }
 

@@ -6,17 +6,19 @@ import {
   AbstractIterator,
   type AbstractIteratorOptions,
   AbstractLevel,
+  type AbstractOpenOptions,
 } from 'abstract-level';
 import type { Entry, RangeOptions, ScanOptions, Store, Table } from '../store/index.ts';
-import { succeeded } from './outcomes.ts';
+import { deleteAll, succeeded } from './outcomes.ts';
 
 const EMPTY = '\0';
 
 /**
  * A table of order `key` and codec `bytes` as a database of abstract-level; opening makes it. Keys
  * of ASCII are the records' keys; any other byte takes two of 1,024. Iterators have no snapshot. A
- * batch is not atomic: it rejects with its first StoreError; the rest may be done. Cost: as the
- * table's calls.
+ * batch is atomic in one group of a table made with `groupBy`. Any other rejects with its first
+ * StoreError: for an item that cannot be stored nothing is done, after another the rest may be.
+ * Cost: as the table's calls.
  *
  * @example
  * const db = new StowageLevel<string, object>(store, 'users', { valueEncoding: 'json' });
@@ -25,69 +27,91 @@ const EMPTY = '\0';
 export class StowageLevel<K = string, V = string> extends AbstractLevel<Uint8Array, K, V> {
   readonly #store: Store;
   readonly #name: string;
-  #table: Table<Uint8Array> | undefined;
+  #table: Promise<Table<Uint8Array>> | undefined;
 
   constructor(store: Store, name: string, options?: AbstractDatabaseOptions<K, V>) {
     super({ encodings: { view: true }, has: true, seek: true, implicitSnapshots: false }, options);
+    if (typeof (store as Partial<Store> | undefined)?.table !== 'function')
+      throw new TypeError('StowageLevel takes a store, such as openStore() makes');
     this.#store = store;
     this.#name = name;
   }
 
-  /** The open table. */
-  get table(): Table<Uint8Array> {
-    return this.#table!;
+  /** Opens the table, again after a failure. */
+  get table(): Promise<Table<Uint8Array>> {
+    this.#table ??= this.#store.table(this.#name, { order: 'key', codec: 'bytes' }).catch((error: unknown) => {
+      this.#table = undefined;
+      throw error;
+    });
+    return this.#table;
   }
 
-  protected async _open(): Promise<void> {
-    this.#table = await this.#store.table(this.#name, { order: 'key', codec: 'bytes' });
+  /** Rejects if the constructor opened it in vain. */
+  override open(options: AbstractOpenOptions = {}): Promise<void> {
+    return this.status === 'open' ? this.table.then(() => super.open(options)) : super.open(options);
+  }
+
+  /** Nobody hears of the constructor's call: later ones tell why the table cannot be opened. */
+  protected async _open({ passive }: AbstractOpenOptions): Promise<void> {
+    await (passive === false ? this.table.catch(() => undefined) : this.table);
   }
 
   protected async _get(key: Uint8Array): Promise<Uint8Array | undefined> {
-    return (await this.table.get(textOf(key)))?.value;
+    const table = await this.table;
+    return (await table.get(textOf(key)))?.value;
   }
 
   protected async _getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
-    const outcomes = succeeded(await this.table.getMany(keys.map(textOf)));
+    const table = await this.table;
+    const outcomes = succeeded(await table.getMany(keys.map(textOf)));
     return outcomes.map((outcome) => (outcome.status === 'found' ? outcome.value : undefined));
   }
 
   protected async _has(key: Uint8Array): Promise<boolean> {
-    return this.table.has(textOf(key));
+    return (await this.table).has(textOf(key));
   }
 
   protected async _hasMany(keys: Uint8Array[]): Promise<boolean[]> {
-    return Promise.all(keys.map((key) => this.table.has(textOf(key))));
+    const table = await this.table;
+    return Promise.all(keys.map((key) => table.has(textOf(key))));
   }
 
   protected async _put(key: Uint8Array, value: Uint8Array): Promise<void> {
-    await this.table.put(textOf(key), value);
+    await (await this.table).put(textOf(key), value);
   }
 
   protected async _del(key: Uint8Array): Promise<void> {
-    await this.table.delete(textOf(key));
+    await (await this.table).delete(textOf(key));
   }
 
   /** Operations on equal keys take effect in order: the last one counts. */
   protected async _batch(operations: AbstractBatchOperation<this, Uint8Array, Uint8Array>[]): Promise<void> {
+    const table = await this.table;
     const last = new Map(operations.map((operation) => [textOf(operation.key), operation]));
-    const puts = [...last].flatMap(([key, one]) => (one.type === 'put' ? [{ key, value: one.value }] : []));
-    const deletes = [...last].flatMap(([key, { type }]) => (type === 'del' ? [key] : []));
-    const [written, deleted] = await Promise.all([this.table.putMany(puts), this.table.deleteMany(deletes)]);
+    const items = [...last].map(([key, one]) =>
+      one.type === 'put' ? { key, value: one.value } : { key, delete: true as const },
+    );
+    if (isOneGroup(items, table.groupBy)) return void (await table.batch(items));
+    await table.check(items);
+    const puts = items.filter((item) => item.delete !== true);
+    const deletes = items.filter((item) => item.delete === true).map(({ key }) => key);
+    const [written, deleted] = await Promise.all([table.putMany(puts), table.deleteMany(deletes)]);
     succeeded(written);
     succeeded(deleted);
   }
 
   protected async _clear(options: AbstractClearOptions<Uint8Array>): Promise<void> {
     const { reverse = false, limit = -1 } = options;
+    const table = await this.table;
     const range = rangeOf(options);
     if (limit === 0) return;
     if (limit < 0) {
-      await this.table.clear(range);
+      await table.clear(range);
       return;
     }
     const keys: string[] = [];
-    for await (const key of this.table.keys({ ...range, reverse, limit })) keys.push(key);
-    succeeded(await this.table.deleteMany(keys));
+    for await (const key of table.keys({ ...range, reverse, limit })) keys.push(key);
+    await deleteAll(table, keys);
   }
 
   protected _iterator(options: AbstractIteratorOptions<Uint8Array, Uint8Array>): TableIterator<K, V> {
@@ -107,7 +131,7 @@ class TableIterator<K, V> extends AbstractIterator<StowageLevel<K, V>, K, V> {
   }
 
   protected async _next(): Promise<[K, V] | undefined> {
-    this.#items ??= this.#begin();
+    this.#items ??= this.#begin(await this.db.table);
     const { done, value: item } = await this.#items.next();
     if (done === true) return undefined;
     const [key, value] = typeof item === 'string' ? [item, undefined] : [item.key, item.value];
@@ -124,15 +148,21 @@ class TableIterator<K, V> extends AbstractIterator<StowageLevel<K, V>, K, V> {
     await this.#items?.return?.();
   }
 
-  #begin(): AsyncIterator<Entry<Uint8Array> | string> {
+  #begin(table: Table<Uint8Array>): AsyncIterator<Entry<Uint8Array> | string> {
     const { reverse, values, limit = -1 } = this.#options;
     const range = rangeOf(this.#options);
     const left = limit < 0 ? {} : { limit: Math.max(1, limit - this.count) };
     const isReverse = reverse === true;
     const options: ScanOptions = { ...startedAt(this.#target, range, isReverse), reverse: isReverse, ...left };
-    const { table } = this.db;
     return (values === false ? table.keys(options) : table.scan(options))[Symbol.asyncIterator]();
   }
+}
+
+/** Whether the keys are of one group: alike up to the first `groupBy`, or one key. */
+function isOneGroup(items: readonly { readonly key: string }[], groupBy: string | undefined): boolean {
+  if (groupBy === undefined) return false;
+  const groups = items.map(({ key }) => (key.includes(groupBy) ? key.slice(0, key.indexOf(groupBy) + 1) : key));
+  return new Set(groups).size === 1;
 }
 
 function rangeOf({ gt, gte, lt, lte }: AbstractClearOptions<Uint8Array>): RangeOptions {

@@ -1,10 +1,44 @@
 // Batches as the adapters' callers know them: all succeed, or the first failure is thrown.
-import type { StoreError } from '../store/index.ts';
+import type { BatchItem, DeleteOutcome, PutItem, StoreError, Table } from '../store/index.ts';
 
 type Outcome = { readonly status: string } | { readonly status: 'failed'; readonly error: StoreError };
+type Succeeded<O extends Outcome> = Exclude<O, { readonly status: 'failed' }>;
+
+/** Expiries beyond, a quarter of a million years off, mean that there is none. */
+const FURTHEST_MS = 8e15;
 
 /** The outcomes without failures. Throws the first one's error. */
-export function succeeded<O extends Outcome>(outcomes: readonly O[]): Exclude<O, { readonly status: 'failed' }>[] {
+export function succeeded<O extends Outcome>(outcomes: readonly O[]): Succeeded<O>[] {
   for (const outcome of outcomes) if ('error' in outcome) throw outcome.error;
-  return outcomes as Exclude<O, { readonly status: 'failed' }>[];
+  return outcomes as Succeeded<O>[];
+}
+
+/** Nothing is put if the table refuses an item as such; after another failure the rest may be. */
+export async function putAll(table: Table<unknown>, items: readonly PutItem<unknown>[]): Promise<void> {
+  await checkAll(table, items);
+  succeeded(await table.putMany(items));
+}
+
+/** As `putAll`. */
+export async function deleteAll(table: Table<unknown>, keys: readonly string[]): Promise<Succeeded<DeleteOutcome>[]> {
+  await checkAll(
+    table,
+    keys.map((key) => ({ key, delete: true })),
+  );
+  return succeeded(await table.deleteMany(keys));
+}
+
+/** A lone item is checked by its own call. */
+async function checkAll(table: Table<unknown>, items: readonly BatchItem<unknown>[]): Promise<void> {
+  if (items.length > 1) await table.check(items);
+}
+
+/** In whole milliseconds; undefined for none. */
+export function expiryOf(ms: number | undefined): number | undefined {
+  return ms !== undefined && ms <= FURTHEST_MS ? Math.ceil(ms) : undefined;
+}
+
+/** Throws a TypeError for what is no table, such as a promise of one. */
+export function checkTable(adapter: string, table: Partial<Table<unknown>> | undefined): void {
+  if (typeof table?.putMany !== 'function') throw new TypeError(`${adapter} takes a table: await store.table(...)`);
 }

@@ -1,7 +1,7 @@
 // `@stowage/store/unstorage`: a table as a driver of unstorage, and so of Nuxt and Nitro.
 import type { Driver, TransactionOptions } from 'unstorage';
 import type { PutItem, Table } from '../store/index.ts';
-import { succeeded } from './outcomes.ts';
+import { checkTable, deleteAll, expiryOf, putAll, succeeded } from './outcomes.ts';
 
 const MS_PER_SECOND = 1_000;
 
@@ -10,17 +10,18 @@ type Setting = Parameters<NonNullable<Driver['setItems']>>[0][number];
 /**
  * A table as a driver of unstorage. Raw values are stored as they are. `ttl`, in seconds, is the
  * record's expiry; `getMeta` tells it, and the version as `etag`. A base is a prefix: with order
- * `hash` all keys are read for it. A batch rejects with its first StoreError; the rest may be done.
- * Cost: as the table's calls.
+ * `hash` all keys are read for it. A batch rejects with its first StoreError: for an item that
+ * cannot be stored nothing is done, after another the rest may be. Cost: as the table's calls.
  *
  * @example
  * const pages = await store.table('pages', { order: 'key' });
  * const storage = createStorage({ driver: stowageDriver(pages) });
  */
 export function stowageDriver(table: Table<unknown>): Required<Omit<Driver, 'options' | 'watch' | 'dispose'>> {
+  checkTable('stowageDriver', table);
   const valueOf = async (key: string): Promise<unknown> => (await table.get(key))?.value ?? null;
   const put = async (key: string, value: unknown, options?: TransactionOptions): Promise<void> => {
-    await table.put(key, value, expiryOf(options));
+    await table.put(key, value, lifeOf(options));
   };
   return {
     name: 'stowage',
@@ -40,7 +41,10 @@ export function stowageDriver(table: Table<unknown>): Required<Omit<Driver, 'opt
     setItem: put,
     setItemRaw: put,
     async setItems(items, common) {
-      succeeded(await table.putMany(items.map((item) => itemOf(item, common))));
+      await putAll(
+        table,
+        items.map((item) => itemOf(item, common)),
+      );
     },
     async removeItem(key) {
       await table.delete(key);
@@ -55,7 +59,7 @@ export function stowageDriver(table: Table<unknown>): Required<Omit<Driver, 'opt
     getKeys: (base: string | undefined) => keysBelow(table, base),
     async clear(base: string | undefined) {
       if (table.order === 'key' || !base) await table.clear(rangeOf(table, base));
-      else succeeded(await table.deleteMany(await keysBelow(table, base)));
+      else await deleteAll(table, await keysBelow(table, base));
     },
   };
 }
@@ -71,13 +75,14 @@ function rangeOf({ order }: Table<unknown>, base = ''): { readonly prefix?: stri
 }
 
 function itemOf({ key, value, options }: Setting, common: TransactionOptions | undefined): PutItem<unknown> {
-  return { key, value, ...expiryOf({ ...common, ...options }) };
+  return { key, value, ...lifeOf({ ...common, ...options }) };
 }
 
 /** unstorage counts in seconds; 0 and less mean none, as in its other drivers. */
-function expiryOf(options: TransactionOptions | undefined): { readonly ttlMs?: number } {
+function lifeOf(options: TransactionOptions | undefined): { readonly ttlMs?: number } {
   const ttl: unknown = options?.['ttl'];
-  return typeof ttl === 'number' && ttl > 0 ? { ttlMs: Math.ceil(ttl * MS_PER_SECOND) } : {};
+  const ttlMs = typeof ttl === 'number' && ttl > 0 ? expiryOf(ttl * MS_PER_SECOND) : undefined;
+  return ttlMs === undefined ? {} : { ttlMs };
 }
 
 function secondsUntil(expiresAtMs: number): number {

@@ -82,17 +82,22 @@ describe.each(ON)('unstorage on %s, in a table of order %s', async (_, order: Or
     ]);
   });
 
-  test('a ttl is the record’s own expiry, in seconds', async () => {
+  test('a ttl is the record’s own expiry, in seconds; one that never ends is none', async () => {
     await storage.setItem('a', 1, { ttl: 60 });
     await storage.setItems([{ key: 'b', value: '1', options: { ttl: 60 } }], { ttl: 600 });
     await storage.setItem('c', 1, { ttl: 0 });
+    await storage.setItem('d', 1, { ttl: Infinity });
+    await storage.setItem('e', 1, { ttl: Number.MAX_SAFE_INTEGER });
     for (const key of ['a', 'b']) {
       const { ttl, etag } = await storage.getMeta(key);
       expect(ttl).toBeGreaterThan(30);
       expect(ttl).toBeLessThanOrEqual(60);
       expect(etag).toBe((await table.get(key))!.version);
     }
-    expect((await storage.getMeta('c')).ttl).toBeUndefined();
+    for (const key of ['c', 'd', 'e']) {
+      expect(await storage.getItem(key)).toBe(1);
+      expect((await storage.getMeta(key)).ttl).toBeUndefined();
+    }
   });
 
   test('is mounted beside others, and restored from a snapshot', async () => {
@@ -108,10 +113,16 @@ describe.each(ON)('unstorage on %s, in a table of order %s', async (_, order: Or
   });
 });
 
-test('what the table refuses fails its call with the table’s error', async () => {
+test('what the table refuses fails its call with the table’s error, and nothing of a batch is done', async () => {
   const storage = createStorage({ driver: stowageDriver(await tableIn(STORES[0]![1], 'unstorage', 'key')) });
   await expect(storage.setItem('a'.repeat(2_000), 1)).rejects.toMatchObject({ code: 'invalid' });
-  const items = [{ key: 'a'.repeat(2_000), value: '1' }];
+  const items = ['b', 'a'.repeat(2_000)].map((key) => ({ key, value: '1' }));
   await expect(storage.setItems(items)).rejects.toMatchObject({ code: 'invalid' });
   await expect(storage.getItems(items)).rejects.toMatchObject({ code: 'invalid' });
+  expect(await storage.hasItem('b')).toBe(false);
+});
+
+test('the promise of a table is refused at once', () => {
+  const promise = tableIn(STORES[0]![1], 'unstorage', 'key') as never;
+  expect(() => stowageDriver(promise)).toThrow(new TypeError('stowageDriver takes a table: await store.table(...)'));
 });

@@ -1,6 +1,5 @@
 // Maps the contract's parts to Datastore's properties (FORMAT.md): `h`, or `p17_hatx` with a tag of
 // its id. A lookup has one mask: untagged it would fetch page 17 of each.
-import { types } from 'node:util';
 import type { DriverLimits, EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
 import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
@@ -70,7 +69,7 @@ export function partsOf(id: EntityId, properties: Properties, wanted: ReadReques
   const parts = new Map<PartName, Uint8Array>();
   for (const name of wanted === 'all' ? namesIn(properties) : wanted) {
     const bytes = properties[propertyOf(id, name)]?.blobValue;
-    if (types.isUint8Array(bytes) && bytes.byteLength > 0) parts.set(name, bytes);
+    if (ArrayBuffer.isView(bytes) && bytes.byteLength > 0) parts.set(name, bytes);
   }
   return parts;
 }

@@ -256,6 +256,16 @@ export interface Table<V, In = V> {
    */
   batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]>;
   /**
+   * Rejects with the first error that `putMany`, `deleteMany` or `batch` would have for an item as
+   * such: a key, value or option that cannot be stored. Cost: 0; it encodes each value.
+   *
+   * @example
+   * const items = [{ key: 'user:1', value: { name: 'Ada' } }];
+   * await users.check(items);
+   * await users.putMany(items);
+   */
+  check(items: readonly BatchItem<In>[]): Promise<void>;
+  /**
    * Records in order of position. Cost: 1 request a leaf; without `limit` it reads leaves ahead.
    *
    * @example

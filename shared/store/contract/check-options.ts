@@ -69,9 +69,12 @@ const EXPIRY = { ttlMs: NUMBER, expiresAtMs: NUMBER };
 const RANGE = { prefix: STRING, from: STRING, after: STRING, to: STRING, through: STRING };
 const PUT = { ifVersion: STRING, ifAbsent: BOOLEAN, ...EXPIRY };
 const ITEM = { key: STRING, value: ANYTHING, ...PUT };
+const BATCH_ITEM = { ...ITEM, delete: BOOLEAN };
 const UPDATE = { key: STRING, change: FUNCTION, ttlMs: NUMBER };
 const GET = { maxAgeMs: NUMBER, ...CALL };
 const SCAN = { ...RANGE, reverse: BOOLEAN, limit: NUMBER, cursor: STRING, ...CALL };
+
+type LooseItem = PutItem<unknown> & { delete?: boolean };
 
 export const CHECK = {
   openStore: optionsOf<StoreOptions>(
@@ -116,7 +119,8 @@ export const CHECK = {
   deleteMany: optionsOf<CallOptions>('table.deleteMany', CALL),
   deleteItem: orString(optionsOf<DeleteItem>('table.deleteMany', { key: STRING, ifVersion: STRING }, ['key'])),
   batch: optionsOf<CallOptions>('table.batch', CALL),
-  batchItem: optionsOf<PutItem<unknown> & { delete?: boolean }>('table.batch', { ...ITEM, delete: BOOLEAN }, ['key']),
+  batchItem: optionsOf<LooseItem>('table.batch', BATCH_ITEM, ['key']),
+  checkedItem: optionsOf<LooseItem>('table.check', BATCH_ITEM, ['key']),
   partitions: optionsOf<CallOptions>('table.partitions', CALL),
   scan: optionsOf<ScanOptions>('table.scan', SCAN),
   keys: optionsOf<ScanOptions>('table.keys', SCAN),

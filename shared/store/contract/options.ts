@@ -102,8 +102,8 @@ export interface TableOptions extends CallOptions {
    * limit, the default: 1,000,000 on Datastore, 720,000 on Azure Tables. Smaller containers let
    * many callers wait less; at 131,072 loads cost 4 to 5 times as much and scans 6 times.
    *
-   * Not stored: processes may differ, and the smallest one splits. All handles that one store has in
-   * use share the first one's value (`invalid` otherwise). A larger record has a container to itself.
+   * Not stored: processes may differ, and the smallest one splits. The handles that a store has in
+   * use share the first one's value (`invalid` otherwise). Larger records get their own container.
    */
   readonly containerBytesMax?: number;
   /** Creates a missing table (default true); otherwise `not_found`. */

@@ -1,5 +1,5 @@
-// Checks before encoding that a value comes back the same. A getter counts as its value. A built-in
-// class is what it is in any realm: Jest, `vm` and vmThreads hand over objects of another one.
+// Checks before encoding that a value comes back the same. A getter counts as its value. Jest, `vm`
+// and vmThreads hand over objects of another realm.
 import { types } from 'node:util';
 import { isKnownToPackr } from './msgpack.ts';
 

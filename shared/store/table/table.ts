@@ -20,7 +20,7 @@ import type { BatchOutcome, DeleteOutcome, Entry, GetOutcome, PutOutcome, Update
 import { asStoreError, saysNothingWritten, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
-import { decodeKey } from '../format/position.ts';
+import { decodeKey, encodeKey } from '../format/position.ts';
 import { traceOperation } from '../system/tracing.ts';
 import {
   type ActionContext,
@@ -198,6 +198,14 @@ export class StoredTable<V, In = V> implements Table<V, In> {
         const verdict = verdicts[index]!;
         return { key, version: verdict.kind === 'applied' ? versionOf(verdict) : undefined };
       });
+    });
+  }
+
+  async check(items: readonly BatchItem<In>[]): Promise<void> {
+    checkItems('table.check', items, CHECK.checkedItem);
+    await this.#context.engine.turns.forEach(items, (item) => {
+      encodeKey(item.key, this.name);
+      prepareItem(this.#actions, item);
     });
   }
 
