@@ -1,6 +1,7 @@
-// Builds `npm pack`'s files: JavaScript, as Node.js runs no TypeScript below node_modules.
+// Builds the library's package in `dist`: JavaScript, as Node.js runs no TypeScript below
+// node_modules, with a README of its own, for which npm knows no other way than a folder.
 import { execFile } from 'node:child_process';
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -33,3 +34,35 @@ await build({
   logLevel: 'warning',
 });
 await chmod(CLI, 0o755);
+await writeFile(path.join(DIST, 'package.json'), JSON.stringify(await manifest(), undefined, 2));
+await writeFile(path.join(DIST, 'README.md'), await readme());
+await copyFile(path.join(ROOT, 'LICENSE'), path.join(DIST, 'LICENSE'));
+
+/** What the project's has for those who install the library. */
+async function manifest(): Promise<object> {
+  const whole = await readFile(path.join(ROOT, 'package.json'), 'utf8');
+  const {
+    private: _private,
+    scripts,
+    devDependencies,
+    overrides,
+    allowScripts,
+    knip,
+    ...library
+  } = JSON.parse(whole.replaceAll('"./dist/', '"./')) as Record<string, unknown>;
+  return library;
+}
+
+/** The library's page behind the project's first example. Links to what is not shipped go. */
+async function readme(): Promise<string> {
+  const project = await readFile(path.join(ROOT, 'README.md'), 'utf8');
+  const [, example = ''] = /^(```ts\n[^]*?```\n)/m.exec(project) ?? [];
+  const page = await readFile(path.join(ROOT, 'shared/store/README.md'), 'utf8');
+  const imports = example.replace('./shared/store/index.ts', '@stowage/store');
+  return page
+    .replace(
+      '# The library\n',
+      `# Stowage\n\n${imports.replaceAll(/\.\/shared\/drivers\/(.*)\.ts/g, '@stowage/store/$1')}`,
+    )
+    .replaceAll(/\[([^\]]*)\]\(\.[^)]*\)/g, '$1');
+}

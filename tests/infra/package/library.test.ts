@@ -1,4 +1,4 @@
-// The package as somebody installs it: `npm pack`, then the tarball in an empty project, where
+// The package as somebody installs it: `npm run package`, then the tarball in an empty project, where
 // plain JavaScript uses it and TypeScript checks against its declarations.
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
@@ -114,6 +114,7 @@ export const drivers = [
 export { anything, encoded, name };
 `;
 
+const TSC = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
 const dir = await fileFolder();
 const oldest = await oldestNode();
 let packed: string;
@@ -121,7 +122,8 @@ let tarball: string;
 
 beforeAll(async () => {
   await mkdir(path.join(dir, 'project'));
-  await run('npm', ['pack', '--pack-destination', dir], ROOT);
+  await run(process.execPath, ['infra/package/library.ts'], ROOT);
+  await run('npm', ['pack', './dist', '--pack-destination', dir], ROOT);
   tarball = path.join(
     dir,
     (await readdir(dir)).find((name) => name.endsWith('.tgz'))!,
@@ -129,6 +131,8 @@ beforeAll(async () => {
   await writeFile(path.join(dir, 'project/package.json'), '{"name":"somebody","private":true,"type":"module"}');
   await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], projectDir());
   packed = path.join(projectDir(), 'node_modules/@stowage/store');
+  await mkdir(path.join(projectDir(), 'node_modules/@types'), { recursive: true });
+  await symlink(path.join(ROOT, 'node_modules/@types/node'), path.join(projectDir(), 'node_modules/@types/node'));
 }, SLOW_MS);
 
 describe('the packed library', () => {
@@ -155,13 +159,47 @@ describe('the packed library', () => {
     { timeout: SLOW_MS },
     async () => {
       await writeFile(path.join(projectDir(), 'use.ts'), TYPED);
-      await mkdir(path.join(projectDir(), 'node_modules/@types'), { recursive: true });
-      await symlink(path.join(ROOT, 'node_modules/@types/node'), path.join(projectDir(), 'node_modules/@types/node'));
-      const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
       const options = '--strict --noEmit --skipLibCheck false --module nodenext --target es2024 --types node use.ts';
-      expect(await run(process.execPath, [tsc, ...options.split(' ')], projectDir())).toBe('');
+      expect(await run(process.execPath, [TSC, ...options.split(' ')], projectDir())).toBe('');
     },
   );
+
+  test.each([
+    ['nodenext', 'cts', ''],
+    ['node20', 'cts', ''],
+    ['node16', 'mts', ''],
+    ['node16', 'cts', 'TS1479'],
+    ['esnext --moduleResolution bundler', 'ts', ''],
+  ])(
+    'has types with module %s in a file .%s, or is refused there as its README says: %s',
+    async (module, ext, told) => {
+      const file = `resolved.${ext}`;
+      const source =
+        "import { openStore } from '@stowage/store';\nimport { memoryDriver } from '@stowage/store/memory';\n";
+      await writeFile(
+        path.join(projectDir(), file),
+        `${source}export const store = openStore({ driver: memoryDriver() });`,
+      );
+      const options = `--strict --noEmit --skipLibCheck --target es2024 --types node --module ${module} ${file}`;
+      const checked = run(process.execPath, [TSC, ...options.split(' ')], projectDir());
+      expect(await checked.catch(String)).toMatch(told === '' ? /^$/ : told);
+    },
+  );
+
+  test('has a README of its own: its example runs, and its links lead to what is shipped', async () => {
+    const readme = await readFile(path.join(packed, 'README.md'), 'utf8');
+    const [, example] = /```ts\n([^]*?)```/.exec(readme)!;
+    await writeFile(path.join(projectDir(), 'example.ts'), example!);
+    expect(await run(process.execPath, ['example.ts'], projectDir())).toContain("user:2 { name: 'Grace', visits: 0 }");
+    const links = [...readme.matchAll(/\]\(([^)]*)\)/g)].map(([, link]) => link!);
+    expect(links.filter((link) => !/^(#|https:)/.test(link))).toEqual([]);
+    expect(readme).not.toContain('./shared');
+  });
+
+  test('is not packed with the project’s own, and leaves nothing that git sees', async () => {
+    await expect(run('npm', ['pack', '--dry-run'], ROOT)).rejects.toThrow('npm run package packs the library');
+    expect(await readFile(path.join(ROOT, '.gitignore'), 'utf8')).toMatch(/^dist\/\n\*\.tgz$/m);
+  });
 
   test('brings neither cloud’s SDK', async () => {
     const installed = await readdir(path.join(projectDir(), 'node_modules'));
@@ -187,14 +225,14 @@ describe('the packed library', () => {
 
   test('holds JavaScript with declarations and source maps, and no TypeScript that Node.js would be asked to run', async () => {
     const files = (await readdir(packed, { recursive: true })).filter((file) => /\.[a-z]+$/.test(file));
-    const code = files.filter((file) => /dist\/(store|drivers|adapters)\/.*\.js$/.test(file));
+    const code = files.filter((file) => /^(store|drivers|adapters)\/.*\.js$/.test(file));
     expect(code.length).toBeGreaterThan(30);
     for (const file of code) {
       const stem = file.slice(0, -'.js'.length);
       expect(files).toEqual(expect.arrayContaining([`${stem}.d.ts`, `${stem}.js.map`]));
     }
     expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
-    expect(await readFile(path.join(packed, 'dist/store/store.js.map'), 'utf8')).toContain('openStore');
+    expect(await readFile(path.join(packed, 'store/store.js.map'), 'utf8')).toContain('openStore');
   });
 
   test('is what publint and are-the-types-wrong ask of a package of ES modules', { timeout: SLOW_MS }, async () => {
@@ -203,6 +241,8 @@ describe('the packed library', () => {
     // It fails with what it finds.
     const types = await run(path.join(bin, 'attw'), [tarball, '--profile', 'esm-only', '--no-emoji'], ROOT);
     expect(types).toContain('OK (ESM)');
+    // README says so.
+    expect(types).toContain('node10: (ignored) Resolution failed');
   });
 
   test('would be published as it is', { timeout: SLOW_MS }, async () => {
@@ -216,7 +256,7 @@ describe('the packed library', () => {
     expect(size).toBeLessThan(1024 * 1024);
     for (const [entry, kib] of SIZES) {
       const { outputFiles } = await build({
-        entryPoints: [path.join(packed, 'dist', entry)],
+        entryPoints: [path.join(packed, entry)],
         bundle: true,
         minify: true,
         format: 'esm',
@@ -233,7 +273,7 @@ describe('the packed library', () => {
       PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`,
     });
     expect(help).toContain('stowage compare --endpoints FILE');
-    await expect(run(process.execPath, [path.join(packed, 'dist/cli.js'), 'compare'], projectDir())).rejects.toThrow(
+    await expect(run(process.execPath, [path.join(packed, 'cli.js'), 'compare'], projectDir())).rejects.toThrow(
       '--endpoints FILE',
     );
   });
