@@ -112,7 +112,12 @@ export function everyRowFor(header: Header, position: Position, holds: (ref: Pag
 }
 
 /** The last row from `first` to `end` not above `position`; first - 1 if all are. */
-export function rowBefore(rows: readonly PageRef[], first: number, end: number, position: Position): number {
+export function rowBefore(
+  rows: readonly Pick<PageRef, 'low'>[],
+  first: number,
+  end: number,
+  position: Position,
+): number {
   let low = first;
   let high = end;
   while (low < high) {

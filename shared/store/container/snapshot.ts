@@ -13,6 +13,11 @@ import { sumsOf } from './size.ts';
 /** Fewer bytes of pages cost less than a second request for one that is needed too. */
 export const SMALL_BYTES = 32 * 1024;
 
+/** Pages of several records are no larger. */
+const SMALL_PAGE_BYTES = 16 * 1024;
+/** A leaf of a megabyte then expands to eight, where pages of zeros would take a hundred. */
+const EXPANSION_MAX = 8;
+
 export interface Snapshot {
   readonly id: EntityId;
   readonly version: EntityVersion;
@@ -110,10 +115,14 @@ export function isWhole(header: Header): boolean {
   return header.pages.every(isKnown);
 }
 
-/** The expanded page, kept so; throws `corrupt` if damaged, an Error if never read. */
+/**
+ * The expanded page, kept so unless that takes much more memory, as of a large record that
+ * compresses well. Throws `corrupt` if damaged, an Error if never read.
+ */
 export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const page = peekPage(snapshot, ref, table);
-  if (ref.content.page === undefined) ref.content.expandTo(page);
+  const keptMax = Math.max(SMALL_PAGE_BYTES, ref.sealedBytes * EXPANSION_MAX);
+  if (ref.content.page === undefined && page.body.length <= keptMax) ref.content.expandTo(page);
   return page;
 }
 

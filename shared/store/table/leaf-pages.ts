@@ -1,10 +1,12 @@
-// The pages of one leaf for a scan: its layers joined, up to the first damaged page.
-import { layersOf, type OwnedRow, type Range, rowsIn } from '../container/layers.ts';
-import { mergeLayers, mergePages } from '../container/merge.ts';
+// The pages of one leaf for a scan, its layers joined. They are opened one by one: a leaf's pages may
+// expand to a hundred times their stored bytes.
+import { indexesIn, layersOf, type OwnedRow, type Range, rowBefore, rowsIn } from '../container/layers.ts';
+import { mergeLayers } from '../container/merge.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { lowerBound, type Page, recordCount, slicePage } from '../format/page.ts';
+import { compareBytes } from '../format/bytes.ts';
+import { type Page, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, type PositionOf, type Position, type UpperBound } from '../format/position.ts';
 
 /** A damaged page: the records from `low` to `high` cannot be known. */
@@ -19,56 +21,55 @@ export interface LeafRange extends Range {
   readonly engine: Engine;
   readonly leaf: Snapshot;
   readonly positionOf: PositionOf;
+  /** From the end down. */
+  readonly isReverse: boolean;
 }
 
-/** Gives the pages that hold a range, in order, and last the first damaged stretch. */
+/** Gives the range's records in pages, in order, and damage where it lies. */
 export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
-  const { cache } = range.engine;
+  const { engine, leaf, isReverse } = range;
+  const layers = layersOf(leaf.header).map((refs) => rowsIn(refs, leaf.header.high, range));
+  const starts = startsIn(layers, range);
   try {
-    yield* joinedPages(range);
+    for (let count = 0; count < starts.length; count += 1) {
+      const index = isReverse ? starts.length - 1 - count : count;
+      yield joinedPage(layers, range, { from: starts[index]!, end: starts[index + 1] ?? range.end });
+    }
   } finally {
     // Offered again, as expanded pages take more memory than the cache counted.
-    const held = cache.get(range.leaf.id);
-    if (held !== undefined) cache.offer(held);
+    const held = engine.cache.get(leaf.id);
+    if (held !== undefined) engine.cache.offer(held);
   }
 }
 
-/** Joins the upper layers first, as they are small, and lays them over the base's pages. */
-function* joinedPages(range: LeafRange): Generator<Page | DamagedStretch> {
-  const { engine, leaf, positionOf } = range;
-  const [base = [], ...above] = layersOf(leaf.header).map((refs) => rowsIn(refs, leaf.header.high, range));
-  const { newer, damaged } = openTogether(above, range);
-  const upToDamage = (page: Page): Page =>
-    damaged === undefined ? page : slicePage(page, 0, lowerBound(page, damaged.low, positionOf));
-  let next = 0;
-  for (const row of base) {
-    if (!beforeBound(row.low, damaged?.low)) break;
-    const page = open(engine, leaf, row);
-    if ('error' in page) {
-      yield page;
-      return;
-    }
-    const end = row.high === undefined ? recordCount(newer) : lowerBound(newer, row.high, positionOf, next);
-    yield upToDamage(mergePages(page, newer, positionOf, { first: next, end }));
-    next = end;
-  }
-  // A split may have left nothing of the base.
-  if (base.length === 0) yield upToDamage(newer);
-  if (damaged !== undefined) yield damaged;
+/** Where rows begin, of any layer: no two rows of one layer share what lies between. */
+function startsIn(layers: readonly (readonly OwnedRow[])[], { from, end }: Range): Position[] {
+  const lows = layers.flat().map(({ low }) => low);
+  const within = lows.filter((low) => compareBytes(low, from) > 0 && beforeBound(low, end));
+  const starts = [from, ...within.toSorted(compareBytes)];
+  return starts.filter((start, index) => index === 0 || compareBytes(start, starts[index - 1]!) > 0);
 }
 
-/** Joins the pages of the upper layers that begin before the first damage in them. */
-function openTogether(
+/** The records of all layers between two starts. */
+function joinedPage(
   layers: readonly (readonly OwnedRow[])[],
   { engine, leaf, positionOf }: LeafRange,
-): { readonly newer: Page; readonly damaged: DamagedStretch | undefined } {
-  const opened = layers.map((rows) => rows.map((row) => ({ low: row.low, page: open(engine, leaf, row) })));
-  let damaged: DamagedStretch | undefined;
-  for (const { page } of opened.flat()) if ('error' in page && beforeBound(page.low, damaged?.low)) damaged = page;
-  const intact = opened.map((layer) =>
-    layer.flatMap(({ low, page }) => ('error' in page || !beforeBound(low, damaged?.low) ? [] : [page])),
-  );
-  return { newer: mergeLayers(intact, positionOf), damaged };
+  part: Range,
+): Page | DamagedStretch {
+  const pages: Page[][] = [];
+  for (const rows of layers) {
+    const row = rows[rowBefore(rows, 0, rows.length, part.from)];
+    if (row === undefined) continue;
+    const page = open(engine, leaf, row);
+    if ('error' in page) return page;
+    pages.push([sliceWithin(page, part, positionOf)]);
+  }
+  return mergeLayers(pages, positionOf);
+}
+
+function sliceWithin(page: Page, part: Range, positionOf: PositionOf): Page {
+  const { first, end } = indexesIn(page, part, positionOf);
+  return first === 0 && end === recordCount(page) ? page : slicePage(page, first, end);
 }
 
 function open(engine: Engine, leaf: Snapshot, { ref, low, high }: OwnedRow): Page | DamagedStretch {

@@ -1,5 +1,5 @@
 // Reads a call's keys leaf by leaf. Every key has its outcome when the deadline passes.
-import type { Snapshot } from '../container/snapshot.ts';
+import { memoryBytes, type Snapshot } from '../container/snapshot.ts';
 import type { GetManyOptions } from '../contract/options.ts';
 import type { Entry, GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -8,6 +8,7 @@ import type { Id64 } from '../format/bytes.ts';
 import { type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
+import { abortedError, type Deadline } from '../io/deadline.ts';
 import type { TableContext } from './context.ts';
 
 /** A key of a call, with its index there. */
@@ -21,9 +22,16 @@ interface Wanted {
 
 /** One call, and how many bytes of values it may decode, in all and from now on. */
 interface Reading extends Since {
+  readonly deadline: Deadline;
   readonly bytesMax: number;
   bytesLeft: number;
+  /** The memory of the leaves that it has read. */
+  leavesBytes: number;
 }
+
+/** Leaves that a call reads before it knows how much memory one takes; then as many as fill it. */
+const LEAVES_AT_FIRST = 128;
+const LEAVES_BYTES = 32 * 1024 * 1024;
 
 /** Values that one call gives, in stored bytes: bounds a call's memory as that of writes is. */
 const VALUES_BYTES_MAX = 64 * 1024 * 1024;
@@ -50,7 +58,7 @@ export class RecordReader<V> {
     const begunTick = engine.clock.now().tick;
     const { bytesMax = VALUES_BYTES_MAX } = options ?? {};
     if (!(bytesMax >= 0)) throw new StoreError('invalid', 'bytesMax must not be negative', { table: engine.table });
-    const reading = { begunTick, maxAgeMs, bytesMax, bytesLeft: bytesMax };
+    const reading = { begunTick, maxAgeMs, deadline, bytesMax, bytesLeft: bytesMax, leavesBytes: 0 };
     const outcomes: GetOutcome<V>[] = [];
     const locate = (key: string, index: number) => this.#locate(key, index, outcomes);
     const locateAll = () => engine.turns.map(keys, locate);
@@ -80,10 +88,16 @@ export class RecordReader<V> {
   }
 
   async #readAll(wanted: readonly Wanted[], call: Reading, outcomes: GetOutcome<V>[]): Promise<void> {
-    const groups = await this.#context.engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error));
-    const reading: Promise<void>[] = [];
-    for (const [id, group] of groups) reading.push(this.#readLeaf(id, group, call, outcomes));
-    await Promise.all(reading);
+    const { deadlines, engine } = this.#context;
+    const groups = [...(await engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error)))];
+    let count = LEAVES_AT_FIRST;
+    // Replies may come faster than their values are decoded, and would all be in memory.
+    for (let first = 0; first < groups.length; first += count) {
+      if (deadlines.isOver(call.deadline)) throw abortedError(deadlines.causeOf(call.deadline));
+      if (first > 0) count = Math.max(LEAVES_AT_FIRST, Math.floor((LEAVES_BYTES * first) / call.leavesBytes));
+      const some = groups.slice(first, first + count);
+      await Promise.all(some.map(([id, group]) => this.#readLeaf(id, group, call, outcomes)));
+    }
   }
 
   /** Looks at one leaf for all keys that the branches send there. An error fails those left. */
@@ -92,6 +106,7 @@ export class RecordReader<V> {
     try {
       if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
       const leaf = await lookForRecords(engine, id, requestFor(group, call));
+      call.leavesBytes += leaf === undefined ? 0 : memoryBytes(leaf);
       let owner = leaf !== undefined && leaf.header.state === 'live' ? leaf : undefined;
       // No iterator here: these are a tenth of a large call's allocations.
       for (let count = 0; count < group.length; count += 1) {

@@ -1,20 +1,20 @@
 // A scan takes each leaf whole, then seeks at its high, or in reverse below its low: splits hide or
 // repeat nothing (rule 20).
-import { isNotAbove, indexesIn, type Range } from '../container/layers.ts';
+import { isNotAbove, type Range } from '../container/layers.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { ScanOptions } from '../contract/options.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { lookAtWhole } from '../engine/lookup.ts';
 import { asName, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { type Page, recordAt } from '../format/page.ts';
+import { recordAt, recordCount } from '../format/page.ts';
 import { beforeBound, type PositionOf, positionsOf, type Position, successor } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { encodeCursor } from './cursor.ts';
-import { type DamagedStretch, type LeafRange, pagesIn } from './leaf-pages.ts';
+import { type DamagedStretch, pagesIn } from './leaf-pages.ts';
 import type { Give } from './values.ts';
 
 /** A scan reads ahead as many leaves as it gave, within these bounds and about BYTES_AHEAD. */
@@ -25,12 +25,6 @@ const BYTES_AHEAD = 2 * 1024 * 1024;
 const KEPT_AHEAD = 0.75;
 /** No byte of UTF-8 is as high. */
 const ABOVE_KEYS = 0xff;
-
-/** A page, or damage, with the first position that it may give. */
-interface Stretch {
-  readonly page: Page | DamagedStretch;
-  readonly from: Position;
-}
 
 export class TableScan<T> implements AsyncIterable<T> {
   readonly #context: TableContext;
@@ -75,21 +69,22 @@ export class TableScan<T> implements AsyncIterable<T> {
     if (this.#isStarted)
       throw new StoreError('invalid', 'a scan is iterated once: begin another, or resume with its cursor');
     this.#isStarted = true;
-    const { turns, runtime } = this.#context.engine;
-    const [step, isReverse] = [this.#isReverse ? -1 : 1, this.#isReverse];
+    const { engine } = this.#context;
+    const { turns, runtime } = engine;
+    const [positionOf, isReverse] = [this.#positionOf, this.#isReverse];
     let left = this.#options.limit ?? Infinity;
     let count = 0;
     while (this.#mustGoOn) {
       const leaf = await this.#nextLeaf();
       const nowMs = runtime.wallMs();
-      for (const { page, from } of this.#stretchesIn(leaf)) {
+      for (const page of pagesIn({ engine, leaf, positionOf, isReverse, ...this.#left })) {
         if ('error' in page) {
           this.#movePast(page);
           throw page.error;
         }
-        const { first, end } = indexesIn(page, { from, end: this.#left.end }, this.#positionOf);
-        for (let index = isReverse ? end - 1 : first; index >= first && index < end; index += step) {
-          const found = recordAt(page, index);
+        const records = recordCount(page);
+        for (let at = 0; at < records; at += 1) {
+          const found = recordAt(page, isReverse ? records - 1 - at : at);
           if (isTombstone(found) || isExpired(found, nowMs)) continue;
           if (turns.isLongAt(count, found.value.length)) await turns.pause();
           count += 1;
@@ -186,26 +181,6 @@ export class TableScan<T> implements AsyncIterable<T> {
     const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / (pageBytesOf(header) + 1), this.#leavesGiven);
     this.#leavesGiven += 1;
     return Math.max(LEAVES_AHEAD_LEAST, Math.floor(most));
-  }
-
-  /** The leaf's pages, in the order of the scan; forward up to damage. */
-  *#stretchesIn(leaf: Snapshot): Generator<Stretch> {
-    const { from, end } = this.#left;
-    const range = { engine: this.#context.engine, leaf, positionOf: this.#positionOf, from, end };
-    if (this.#isReverse) yield* stretchesAround(range).reverse();
-    else for (const page of pagesIn(range)) yield { page, from };
-  }
-}
-
-/** The pages of a leaf in order, those behind damage included. */
-function stretchesAround(range: LeafRange): Stretch[] {
-  const stretches: Stretch[] = [];
-  for (let { from } = range; ;) {
-    for (const page of pagesIn({ ...range, from })) stretches.push({ page, from });
-    const last = stretches.at(-1)?.page;
-    if (last === undefined || !('error' in last) || last.high === undefined) return stretches;
-    if (!beforeBound(last.high, range.end)) return stretches;
-    from = last.high;
   }
 }
 
