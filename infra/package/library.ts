@@ -11,6 +11,7 @@ import { ROOT } from './bundle.ts';
 const DIST = path.join(ROOT, 'dist');
 const CLI = path.join(DIST, 'cli.js');
 const TSC_TIMEOUT_MS = 120_000;
+const DEVELOPMENT = new Set(['private', 'scripts', 'devDependencies', 'overrides', 'allowScripts', 'knip']);
 
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
@@ -38,19 +39,11 @@ await writeFile(path.join(DIST, 'package.json'), JSON.stringify(await manifest()
 await writeFile(path.join(DIST, 'README.md'), await readme());
 await copyFile(path.join(ROOT, 'LICENSE'), path.join(DIST, 'LICENSE'));
 
-/** What the project's has for those who install the library. */
+/** The project's without what serves to develop it. */
 async function manifest(): Promise<object> {
-  const whole = await readFile(path.join(ROOT, 'package.json'), 'utf8');
-  const {
-    private: _private,
-    scripts,
-    devDependencies,
-    overrides,
-    allowScripts,
-    knip,
-    ...library
-  } = JSON.parse(whole.replaceAll('"./dist/', '"./')) as Record<string, unknown>;
-  return library;
+  const project = await readFile(path.join(ROOT, 'package.json'), 'utf8');
+  const entries = Object.entries(JSON.parse(project.replaceAll('"./dist/', '"./')) as object);
+  return Object.fromEntries(entries.filter(([name]) => !DEVELOPMENT.has(name)));
 }
 
 /** The library's page behind the project's first example. Links to what is not shipped go. */

@@ -21,8 +21,8 @@ const Emitter = EventEmitter as unknown as new () => Pick<
 /**
  * A table as the storage of Keyv. A namespace is the prefix `namespace::`; to clear or iterate one,
  * the table's order must be `key` (else `invalid`). Each takes an adapter of its own. An expiry is
- * the record's own. A batch rejects with its first StoreError: for an item that cannot be stored
- * nothing is done, after another the rest may be. Cost: as the table's calls.
+ * the record's own. A batch rejects with its first StoreError; the rest may be done, unless an item
+ * cannot be stored. Cost: as the table's calls.
  *
  * @example
  * const table = await store.table('cache', { order: 'key' });

@@ -14,11 +14,10 @@ import { deleteAll, succeeded } from './outcomes.ts';
 const EMPTY = '\0';
 
 /**
- * A table of order `key` and codec `bytes` as a database of abstract-level; opening makes it. Keys
- * of ASCII are the records' keys; any other byte takes two of 1,024. Iterators have no snapshot. A
- * batch is atomic in one group of a table made with `groupBy`. Any other rejects with its first
- * StoreError: for an item that cannot be stored nothing is done, after another the rest may be.
- * Cost: as the table's calls.
+ * A table of order `key` and codec `bytes` as an abstract-level; opening makes it. Keys of ASCII
+ * are the records' keys; any other byte takes two of 1,024. Iterators have no snapshot. A batch in
+ * one group is atomic. Others reject with their first StoreError; the rest may be done, unless an
+ * item cannot be stored. Cost: as the table's calls.
  *
  * @example
  * const db = new StowageLevel<string, object>(store, 'users', { valueEncoding: 'json' });

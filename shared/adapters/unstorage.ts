@@ -10,8 +10,8 @@ type Setting = Parameters<NonNullable<Driver['setItems']>>[0][number];
 /**
  * A table as a driver of unstorage. Raw values are stored as they are. `ttl`, in seconds, is the
  * record's expiry; `getMeta` tells it, and the version as `etag`. A base is a prefix: with order
- * `hash` all keys are read for it. A batch rejects with its first StoreError: for an item that
- * cannot be stored nothing is done, after another the rest may be. Cost: as the table's calls.
+ * `hash` all keys are read for it. A batch rejects with its first StoreError; the rest may be done,
+ * unless an item cannot be stored. Cost: as the table's calls.
  *
  * @example
  * const pages = await store.table('pages', { order: 'key' });

@@ -174,7 +174,7 @@ function settle<T>(
 
 /** The end of a call before a write, by the name that `fetch` would give. */
 export function abortedError(cause: unknown): StoreError {
-  const isDeadline = cause === undefined || (cause as Partial<Error> | null)?.name === 'TimeoutError';
+  const isDeadline = cause === undefined || (cause as Error | null)?.name === 'TimeoutError';
   const why = isDeadline ? 'the deadline passed' : 'the call was aborted';
   const error = new StoreError('aborted', `${why} before anything was written`, { cause });
   error.name = isDeadline ? 'TimeoutError' : 'AbortError';

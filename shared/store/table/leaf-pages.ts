@@ -1,5 +1,5 @@
-// The pages of one leaf for a scan, its layers joined. They are opened one by one: a leaf's pages may
-// expand to a hundred times their stored bytes.
+// The pages of one leaf for a scan, its layers joined. It opens them one by one, as together they
+// may expand to a hundred times their stored bytes.
 import { indexesIn, layersOf, type OwnedRow, type Range, rowBefore, rowsIn } from '../container/layers.ts';
 import { mergeLayers } from '../container/merge.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
@@ -42,7 +42,7 @@ export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
   }
 }
 
-/** Where rows begin, of any layer: no two rows of one layer share what lies between. */
+/** Starts of parts of the range: each part lies in at most one row of each layer. */
 function startsIn(layers: readonly (readonly OwnedRow[])[], { from, end }: Range): Position[] {
   const lows = layers.flat().map(({ low }) => low);
   const within = lows.filter((low) => compareBytes(low, from) > 0 && beforeBound(low, end));

@@ -1,5 +1,5 @@
-// The package as somebody installs it: `npm run package`, then the tarball in an empty project, where
-// plain JavaScript uses it and TypeScript checks against its declarations.
+// The package as somebody installs it: packed, then the tarball in an empty project, where plain
+// JavaScript uses it and TypeScript checks against its declarations.
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// What calls that read hold is bounded by bytes: leaves under way, and pages that expand far.
+// Calls that read bound by bytes what they hold: leaves under way, and pages that expand far.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, expect, test } from 'vitest';
@@ -72,8 +72,8 @@ test.each(READS)('%s of a leaf whose records compress to a hundredth holds a few
   const before = heldBytes();
   let count = 0;
   let most = 0;
-  for await (const _record of read(table)) {
-    count += 1;
+  for await (const given of read(table)) {
+    if (given !== undefined) count += 1;
     if (count % 20 === 0) most = Math.max(most, heldBytes() - before);
   }
   expect(count).toBe(40);
