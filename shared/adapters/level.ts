@@ -15,7 +15,7 @@ const EMPTY = '\0';
 
 /**
  * A table of order `key` and codec `bytes` as an abstract-level; opening makes it. Keys of ASCII
- * are the records' keys; any other byte takes two of 1,024. Iterators have no snapshot. A batch in
+ * are the records' keys; other bytes take two of 1,024. Iterators have no snapshot. A batch in
  * one group is atomic. Others reject with their first StoreError; the rest may be done, unless an
  * item cannot be stored. Cost: as the table's calls.
  *
