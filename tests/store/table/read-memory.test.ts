@@ -14,10 +14,10 @@ test('getMany reads some leaves, and by their size as many more at a time as fil
   const world = new World({ limits: { readsMax: 1, inFlightMax: 1_000 } });
   const options = { order: 'key', containerBytesMax: 16_384 } as const;
   const filling = await world.run(world.process().store.table<string>('t', options));
-  const all = items(0, 1_000, 1_000);
+  const all = items(0, 2_400, 1_000);
   for (let first = 0; first < all.length; first += 100) await world.run(filling.putMany(all.slice(first, first + 100)));
   const leaves = leavesOf(world.state, 't').length;
-  expect(leaves).toBeGreaterThan(2 * 64);
+  expect(leaves).toBeGreaterThan(2 * 128);
   const process = world.process();
   const table = await world.run(process.store.table<string>('t', options));
   await world.run(table.get(key(0)));
@@ -37,9 +37,9 @@ test('getMany reads some leaves, and by their size as many more at a time as fil
   });
   const outcomes = await world.run(table.getMany(all.map(({ key: name }) => name)));
   expect(outcomes.every(({ status }) => status === 'found')).toBe(true);
-  expect(askedAtFirst).toBe(64);
+  expect(askedAtFirst).toBe(128);
   expect(asked.size).toBe(leaves);
-  expect(most).toBe(leaves - 64);
+  expect(most).toBe(leaves - 128);
 });
 
 setFlagsFromString('--expose-gc');
