@@ -1,13 +1,20 @@
 // Opens the driver of Azure Table Storage; azure-tables/driver.ts is the driver itself.
 import type { Driver } from '../store/contract/driver.ts';
-import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf } from '../store/contract/check-options.ts';
+import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf, STRING } from '../store/contract/check-options.ts';
 import { type ClientOptions, tableCalls } from './azure-tables/client.ts';
+import { accountIn } from './azure-tables/connection-string.ts';
 import { driverOn } from './azure-tables/driver.ts';
 import { sdkCalls, type TableClient } from './azure-tables/sdk-client.ts';
-import { addressLike, checkSecure, disposable, hasClient, textLike } from './common/factory.ts';
+import { addressLike, checkSecure, disposable, hasOption, textLike } from './common/factory.ts';
 
 /** The driver's own transport: an endpoint, a table, and a credential. */
 export type AzureTablesOptions = ClientOptions;
+
+/** The driver's own transport, told by a connection string. */
+export interface AzureTablesConnectionOptions extends Pick<ClientOptions, 'tableName' | 'allowInsecureConnection'> {
+  /** As the portal's page "Access keys" has it, with a SAS, or `UseDevelopmentStorage=true`. */
+  readonly connectionString: string;
+}
 
 /** Your own client, which says endpoint, table and credential. */
 export interface AzureTablesClientOptions {
@@ -31,16 +38,24 @@ const CREDENTIAL: Kind = {
 /** Node.js drops what is no base64 and signs with the rest: the service would refuse it. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/;
 
+const TABLE_NAME = textLike('3 to 63 letters and digits, a letter first', /^[A-Za-z][A-Za-z0-9]{2,62}$/);
+
 const check = optionsOf<AzureTablesOptions>(
   'azureTablesDriver',
   {
     endpoint: addressLike('https://ACCOUNT.table.core.windows.net or http://127.0.0.1:10002/devstoreaccount1'),
-    tableName: textLike('3 to 63 letters and digits, a letter first', /^[A-Za-z][A-Za-z0-9]{2,62}$/),
+    tableName: TABLE_NAME,
     credential: CREDENTIAL,
     allowInsecureConnection: BOOLEAN,
     createTable: BOOLEAN,
   },
   ['endpoint', 'tableName'],
+);
+
+const checkConnection = optionsOf<AzureTablesConnectionOptions>(
+  'azureTablesDriver with a connection string',
+  { connectionString: STRING, tableName: TABLE_NAME, allowInsecureConnection: BOOLEAN },
+  ['connectionString', 'tableName'],
 );
 
 const checkClient = optionsOf<AzureTablesClientOptions>(
@@ -53,12 +68,15 @@ const checkClient = optionsOf<AzureTablesClientOptions>(
  * A driver over its own transport, or over `client`. No I/O; the SDK is never loaded here. Throws a
  * TypeError for misuse, such as an `http:` endpoint on another machine that is not allowed.
  */
-export function azureTablesDriver(options: AzureTablesOptions | AzureTablesClientOptions): Driver & AsyncDisposable {
-  if (hasClient(options)) return driverOverClient(options);
+export function azureTablesDriver(
+  options: AzureTablesOptions | AzureTablesConnectionOptions | AzureTablesClientOptions,
+): Driver & AsyncDisposable {
+  if (hasOption(options, 'client')) return driverOverClient(options);
+  if (hasOption(options, 'connectionString')) return azureTablesDriver(connected(options));
   check(options);
   const { endpoint, credential, allowInsecureConnection } = options;
   checkSecure('azureTablesDriver', endpoint, allowInsecureConnection);
-  const { protocol, hostname, searchParams } = new URL(endpoint);
+  const { protocol, hostname, origin, searchParams } = new URL(endpoint);
   if (credential === undefined && !searchParams.has('sig'))
     throw new TypeError(`azureTablesDriver needs credential: it must be ${CREDENTIAL.name}, or a SAS in endpoint`);
   if (credential !== undefined && 'key' in credential && !BASE64.test(credential.key))
@@ -69,13 +87,19 @@ export function azureTablesDriver(options: AzureTablesOptions | AzureTablesClien
     throw new TypeError(
       'azureTablesDriver: a token credential goes to https: alone: give an https: endpoint, or a key',
     );
-  return disposable(driverOn(tableCalls(options), !SERVICE_HOST.test(hostname)));
+  return disposable(driverOn(tableCalls(options), !SERVICE_HOST.test(hostname), origin));
 }
 
 function driverOverClient(options: AzureTablesClientOptions): Driver & AsyncDisposable {
   checkClient(options);
-  const { hostname } = new URL(options.client.url);
-  return disposable(driverOn(sdkCalls(options.client), !SERVICE_HOST.test(hostname)));
+  const { hostname, origin } = new URL(options.client.url);
+  return disposable(driverOn(sdkCalls(options.client), !SERVICE_HOST.test(hostname), origin));
+}
+
+function connected(options: AzureTablesConnectionOptions): AzureTablesOptions {
+  checkConnection(options);
+  const { connectionString, ...rest } = options;
+  return { ...rest, ...accountIn(connectionString) };
 }
 
 function hasTexts(value: unknown, ...names: readonly string[]): boolean {

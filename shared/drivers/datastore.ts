@@ -1,8 +1,8 @@
 // Opens the driver of Google Cloud Datastore; datastore/driver.ts is the driver itself.
 import type { Driver } from '../store/contract/driver.ts';
 import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/contract/check-options.ts';
-import { addressLike, checkSecure, disposable, hasClient, isAddress, textLike } from './common/factory.ts';
-import { type ClientOptions, datastoreCalls } from './datastore/client.ts';
+import { addressLike, checkSecure, disposable, hasOption, isAddress, textLike } from './common/factory.ts';
+import { type ClientOptions, datastoreCalls, SERVICE } from './datastore/client.ts';
 import { driverOn } from './datastore/driver.ts';
 import { EMULATOR_LIMITS, LIMITS } from './datastore/mapping.ts';
 import { type DatastoreClient, sdkCalls, spaceOf } from './datastore/sdk-client.ts';
@@ -56,19 +56,20 @@ const check = optionsOf<DatastoreOptions>(
  * TypeError for misuse, such as an `http:` endpoint on another machine that is not allowed.
  */
 export function datastoreDriver(options: DatastoreOptions | DatastoreClientOptions): Driver & AsyncDisposable {
-  if (hasClient(options)) return driverOverClient(options);
+  if (hasOption(options, 'client')) return driverOverClient(options);
   check(options);
   if (options.endpoint !== undefined) checkSecure('datastoreDriver', options.endpoint, options.allowInsecureConnection);
   const { projectId, databaseId = '', namespace = '', kind = 'Container', endpoint } = options;
   const limits = endpoint?.toLowerCase().startsWith('http:') === true ? EMULATOR_LIMITS : LIMITS;
   const space = { projectId, databaseId, namespace, kind };
-  return disposable(driverOn(datastoreCalls(options), { space, limits, doubtful: endpoint !== undefined }));
+  const at = { ...limits, address: new URL(endpoint ?? SERVICE).origin };
+  return disposable(driverOn(datastoreCalls(options), { space, limits: at, doubtful: endpoint !== undefined }));
 }
 
 function driverOverClient(options: DatastoreClientOptions): Driver & AsyncDisposable {
   checkClient(options);
   const { client, kind = 'Container' } = options;
-  const { isService, ...place } = spaceOf(client);
-  const limits = isService ? LIMITS : EMULATOR_LIMITS;
+  const { isService, address, ...place } = spaceOf(client);
+  const limits = { ...(isService ? LIMITS : EMULATOR_LIMITS), address };
   return disposable(driverOn(sdkCalls(client), { space: { ...place, kind }, limits, doubtful: !isService }));
 }

@@ -16,6 +16,7 @@ import { FUNCTION, OBJECT, optionsOf } from '../store/contract/check-options.ts'
 import { checkList, checkReads, checkRemovals, checkWrites } from './common/contract-checks.ts';
 import { disposable } from './common/factory.ts';
 import { refused, unknown } from './common/outcomes.ts';
+import { driverClosed } from './common/under-way.ts';
 import { memoryEffects, type MemoryState, memoryState } from './memory/effects.ts';
 
 export { type MemoryState, memoryState } from './memory/effects.ts';
@@ -33,7 +34,7 @@ export interface MemoryFault {
   /** The call fails and never has an effect. */
   readonly fail?: 'throttled' | 'unavailable';
   /** Rejects a read or list, refuses all writes or removals. No effect but by `again`. */
-  readonly refuse?: 'denied' | 'throttled';
+  readonly refuse?: 'denied' | 'throttled' | 'unsent';
   /** The call fails; each `deliver` has its effect, if its conditions then hold. */
   readonly late?: (deliver: () => void) => void;
   /** Beside its ordinary effect and reply, each `deliver` has its effect once more. */
@@ -80,6 +81,7 @@ const NO_FAULT: MemoryFault = {};
 const TURNED_AWAY = {
   denied: new StoreError('unavailable', 'the test denies access: let it grant some', { retryable: false }),
   throttled: new StoreError('throttled', 'the test asks to slow down, try again later', { retryAfterMs: 100 }),
+  unsent: new StoreError('unavailable', 'the test lets nothing out: connect ECONNREFUSED 127.0.0.1:1'),
 };
 /** Sorts before all ids. */
 const AT_START = '' as ListCursor;
@@ -94,8 +96,12 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
   const effects = memoryEffects(state, limits);
   let closed = false;
 
+  function refusalFor(refuse: keyof typeof TURNED_AWAY): StoreError {
+    return closed ? driverClosed() : TURNED_AWAY[refuse];
+  }
+
   async function arrive(call: MemoryCall): Promise<MemoryFault> {
-    if (closed) return { fail: 'unavailable' };
+    if (closed) return { refuse: 'unsent' };
     return (await options.faults?.(call)) ?? NO_FAULT;
   }
 
@@ -103,7 +109,7 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
     const fault = await arrive(call);
     const result = answer(fault);
     await fault.reply;
-    if (fault.refuse !== undefined) throw TURNED_AWAY[fault.refuse];
+    if (fault.refuse !== undefined) throw refusalFor(fault.refuse);
     if (fault.fail !== undefined || fault.late !== undefined || fault.replyLost === true) {
       throw new StoreError(fault.fail ?? 'unavailable', 'the request failed, try again');
     }
@@ -121,7 +127,7 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
     if (refuse !== undefined) {
       fault.again?.(() => void deliver());
       await fault.reply;
-      return members.map(() => refused(refuse, TURNED_AWAY[refuse]));
+      return members.map(() => refused(refuse, refusalFor(refuse)));
     }
     const sent = fault.fail === undefined && fault.late === undefined;
     const outcomes = sent ? deliver() : undefined;

@@ -89,12 +89,13 @@ class ContainerStore implements Store {
     const { inFlightMax } = options.driver.limits;
     this.#timeoutMs = timeoutMs;
     const readLimit = new RequestLimit(runtime, inFlightMax);
-    this.#driver = withRetry(options.driver, runtime, (call) => readLimit.noteThrottledTry(call));
+    const { driver, failure } = withRetry(options.driver, runtime, (call) => readLimit.noteThrottledTry(call));
+    this.#driver = driver;
     this.#shared = {
       runtime,
       clock: new Clock(runtime),
       cache: new ContainerCache(cacheBytesMax),
-      deadlines: new Deadlines(runtime, timeoutMs),
+      deadlines: new Deadlines(runtime, timeoutMs, { address: options.driver.limits.address, failure }),
       readLimit,
       writeLimit: new RequestLimit(runtime, inFlightMax),
       commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
@@ -218,7 +219,7 @@ class ContainerStore implements Store {
   ): Promise<T> {
     return traceOperation(table, operation, async () => {
       this.#assertOpen();
-      const call = new CallDriver(this.#driver);
+      const call = new CallDriver(this.#driver, this.#shared.deadlines);
       const engine = this.#newEngine({ table, driver: call.driver, containerBytesMax });
       const deadline = this.#shared.deadlines.begin({ ...options, timeoutMs: options?.timeoutMs ?? defaultMs });
       const prepared = () => loadHash().then(() => work(engine, call.ended));

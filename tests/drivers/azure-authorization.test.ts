@@ -96,11 +96,11 @@ describe('a shared key', () => {
   });
 });
 
-test.each(['sv=1&sig=a%2Fb%3D', '?sv=1&sig=a%2Fb%3D', 'sv=1&sig=a/b='])(
+test.each(['sv=1&sig=a%2Fb%2B%3D', '?sv=1&sig=a%2Fb%2B%3D', 'sv=1&sig=a/b+='])(
   'a signature goes into the query: %s',
   async (signature) => {
     const credential = new AzureSASCredential(signature);
-    expect(await authorizeWith(credential)('/t')).toEqual({ headers: [], query: 'sv=1&sig=a%2Fb%3D' });
+    expect(await authorizeWith(credential)('/t')).toEqual({ headers: [], query: 'sv=1&sig=a%2Fb%2B%3D' });
   },
 );
 
@@ -207,13 +207,16 @@ describe('a token credential', () => {
     ['rejects', () => Promise.reject(new Error('no identity'))],
     ['rejects in the words of a missing entity', () => Promise.reject(Object.assign(new Error(), MISSING))],
     ['has none', async () => null],
+    ['answers nothing', async () => undefined as never],
     ['throws', throwing],
-  ])('that %s: nothing is sent, a write is unknown, a read unavailable, and it is asked again', async (_, fail) => {
+  ])('that %s: nothing is sent, as a write knows, a read is unavailable, and it is asked again', async (_, fail) => {
     const source = numbered(3_600_000);
     const { driver, server } = await servedWith(source, () => TAKEN);
     source.getToken.mockImplementationOnce(fail).mockImplementationOnce(fail);
-    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
-    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+    const message = expect.stringMatching(/gave no token: sign in with az login, .*: (?!Cannot read)/) as string;
+    const cause = { code: 'unavailable', retryable: true, message };
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'unsent', cause }]);
+    await expect(driver.read(READ, CALL)).rejects.toMatchObject(cause);
     expect(server.requests).toHaveLength(0);
     expect(await driver.write([INSERT], CALL)).toMatchObject(WRITTEN);
   });
@@ -221,7 +224,7 @@ describe('a token credential', () => {
   test('that answers after the deadline: the write is not sent any more', async () => {
     const { promise, resolve } = Promise.withResolvers<{ token: string; expiresOnTimestamp: number }>();
     const { driver, server } = await servedWith({ getToken: () => promise }, () => TAKEN);
-    expect(await driver.write([INSERT], QUICK)).toMatchObject([{ kind: 'unknown' }]);
+    expect(await driver.write([INSERT], QUICK)).toMatchObject([{ kind: 'refused', reason: 'unsent' }]);
     resolve({ token: 't', expiresOnTimestamp: Date.now() + 3_600_000 });
     expect(await driver.write([INSERT], CALL)).toMatchObject(WRITTEN);
     expect(server.requests).toHaveLength(1);
@@ -238,7 +241,7 @@ test('a key that the service denies is not shown twice', async () => {
 });
 
 describe('TLS', () => {
-  const UNSENT = { kind: 'unknown', code: 'unavailable', sent: 0 };
+  const UNSENT = { kind: 'refused', code: 'unavailable', sent: 0 };
   const [whole, withoutAddress] = [selfSignedCertificate(), selfSignedCertificate([])];
   const trusted = getCACertificates('default');
   afterEach(() => setDefaultCACertificates(trusted));

@@ -4,6 +4,7 @@ import { TableClient } from '@azure/data-tables';
 import { describe, expect, test } from 'vitest';
 import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
+import { FOREIGN, REQUEST_ID } from '../../shared/drivers/azure-tables/http.ts';
 import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
 import type { Driver, Write } from '../../shared/store/contract/driver.ts';
 import { CALL, idsOfOneLane, insert, part } from '../conformance/harness.ts';
@@ -65,7 +66,7 @@ const WHOLE = {
   inChunks: chunked(ENTITY),
   absence: errorText(404, 'ResourceNotFound'),
   written: azureText(204, ETAG),
-  refused: errorText(412, 'UpdateConditionNotSatisfied'),
+  refused: errorText(409, 'EntityAlreadyExists'),
   both: azureText(202, BATCH_TYPE, BOTH),
   neither: azureText(202, BATCH_TYPE, NEITHER),
 };
@@ -128,7 +129,9 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       `no whole reply from http://127.0.0.1:${server.port}: connect ECONNREFUSED 127.0.0.1:${server.port}`,
     ) as string;
     await expect(read(driver)).rejects.toMatchObject({ code: 'unavailable', retryable: true, message });
-    expect(await write(driver)).toMatchObject({ kind: 'unknown', cause: { message } });
+    const cause = { code: 'unavailable', retryable: true, message };
+    expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'unsent', cause });
+    expect(await together(driver)).toMatchObject([{ reason: 'unsent' }, { reason: 'unsent' }]);
   });
 
   test('the whole of those replies is believed', async () => {
@@ -227,6 +230,27 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       expect([server.requests.length, server.accepted()]).toEqual([2, 1]);
       expect(await write(driver)).toMatchObject({ kind: 'written' });
       await expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
+      expect([server.requests.length, server.accepted()]).toEqual([4, 2]);
+    });
+
+    test('that brings one reply too many acknowledges no other request, and is closed', async () => {
+      const { driver, server } = await served(({ method, socket }) => {
+        // Every second request gets a copy of the reply to the one before.
+        const answered = server.requests.at(server.requests.length % 2 === 1 ? -1 : -2)!;
+        const echo = { [REQUEST_ID]: answered.headers[REQUEST_ID]! };
+        socket.write(
+          method === 'GET' ? errorText(404, 'ResourceNotFound', echo) : azureText(204, { ...ETAG, ...echo }),
+        );
+      });
+      expect(await write(driver)).toMatchObject({ kind: 'written' });
+      expect(await write(driver)).toMatchObject({
+        ...UNKNOWN,
+        cause: { message: expect.stringContaining(FOREIGN) as string },
+      });
+      await expect.poll(server.open).toBe(0);
+      expect(await read(driver)).toEqual([undefined]);
+      await expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
+      await expect.poll(server.open).toBe(0);
       expect([server.requests.length, server.accepted()]).toEqual([4, 2]);
     });
 

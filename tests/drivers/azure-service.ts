@@ -13,8 +13,8 @@ export function odataError(code: string): string {
 }
 
 /** The service's reply that tells of an error. */
-export function errorText(status: number, code: string): string {
-  return azureText(status, JSON_TYPE, odataError(code));
+export function errorText(status: number, code: string, more: Readonly<Record<string, string>> = {}): string {
+  return azureText(status, { ...JSON_TYPE, ...more }, odataError(code));
 }
 
 /** A member of a transaction's reply. */

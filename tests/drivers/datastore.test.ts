@@ -7,6 +7,7 @@ import { StatusError } from '../../shared/drivers/datastore/grpc/status.ts';
 import { idOf, partsOf, propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
+import type { StoreError } from '../../shared/store/index.ts';
 import { CALL, insert, listAll, part, patch } from '../conformance/harness.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { A, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
@@ -47,6 +48,7 @@ function failing(code: number): Partial<DatastoreCalls> {
 const OTHER = insert(entityId('b'), [part('h', 'x')]);
 const REFUSED = { kind: 'refused', reason: 'condition' };
 const UNKNOWN = { kind: 'unknown', reason: 'other' };
+const UNSENT = { kind: 'refused', reason: 'unsent', cause: { code: 'unavailable', retryable: true } };
 
 const outcomeOf = (reason: string) => ({ kind: /other|throttled/.test(reason) ? 'unknown' : 'refused', reason });
 
@@ -55,11 +57,11 @@ test.each([
   [3, 'invalid', 'invalid', 'other', false],
   [4, 'other', 'other', 'other', true],
   // An insert states no version: 5 and 9 speak of the database, and 10 of nothing.
-  [5, 'condition', 'invalid', 'other', false],
+  [5, 'condition', 'denied', 'other', false],
   [6, 'condition', 'condition', 'other', true],
   [7, 'denied', 'denied', 'denied', false],
   [8, 'throttled', 'throttled', 'throttled', true],
-  [9, 'condition', 'invalid', 'other', false],
+  [9, 'condition', 'denied', 'other', false],
   [10, 'condition', 'other', 'other', true],
   [12, 'invalid', 'invalid', 'other', false],
   [13, 'other', 'other', 'other', true],
@@ -81,11 +83,42 @@ test.each([
   },
 );
 
-test.each([7, 16])('rule 1: a commit not let in (code %i) is denied, and says what to grant', async (code) => {
+// In Google's words; the codes do not tell these apart.
+test.each([
+  [7, 'Missing or insufficient permissions.', 'datastore denies access, grant roles/datastore.user'],
+  [
+    7,
+    'Cloud Datastore API has not been used in project p before or it is disabled.',
+    'datastore denies access, enable the Cloud Datastore API in the project',
+  ],
+  [7, 'Permission denied on resource project p.', 'datastore denies access, correct projectId'],
+  [5, 'The database (default) does not exist for project p', 'datastore has no such database, create it'],
+  [
+    9,
+    'The Cloud Datastore API is not available for Firestore in Native Mode databases.',
+    'datastore refuses, the database must be one in Datastore mode',
+  ],
+])('a denial (%i %s) says what to do, and the text', async (code, text, advice) => {
+  const fail = async () => {
+    throw verdict(code, text);
+  };
+  const driver = scripted({ lookup: fail, commit: fail });
+  const denied = (await driver.read(READ, CALL).catch((error: unknown) => error)) as StoreError;
+  expect(denied).toMatchObject({ code: 'unavailable', retryable: false });
+  expect(denied.message).toContain(advice);
+  expect(denied.message).toContain(`: ${text}`);
+  const cause = { message: denied.message, retryable: false };
+  expect(await driver.write([OTHER], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied', cause }]);
+});
+
+test.each([
+  [7, 'datastore.user'],
+  [16, 'gcloud auth application-default login'],
+])('rule 1: a commit not let in (code %i) is denied, and says what to do: %s', async (code, advice) => {
   const cause = {
     code: 'unavailable',
     retryable: false,
-    message: expect.stringContaining('datastore.user') as string,
+    message: expect.stringContaining(advice) as string,
   };
   const refused = { kind: 'refused', reason: 'denied', cause };
   expect(await scripted(failing(code)).write([PATCH, OTHER], CALL)).toMatchObject([refused, refused]);
@@ -288,22 +321,22 @@ test.each([
   expect(writes()).toEqual([]);
 });
 
-test('where masks are ignored a patch of what could not be read is unknown, and not sent', async () => {
+test('where masks are ignored a patch of what could not be read is not sent, as is told', async () => {
   const { driver, writes } = maskless(failing(14).lookup!);
-  expect(await driver.write([PATCH], CALL)).toMatchObject([UNKNOWN]);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([UNSENT]);
   expect(writes()).toEqual([]);
 });
 
-test('rule 25: where the probe fails nothing conditional is sent, all is unknown, and the next write probes anew', async () => {
+test('rule 25: where the probe fails nothing conditional is sent, as is told, and the next write probes anew', async () => {
   let commits = 0;
   const commit = async () => {
     commits += 1;
     return failing(14).commit!([], 0);
   };
   const driver = scripted({ commit }, true);
-  expect(await driver.write([PATCH], CALL)).toMatchObject([UNKNOWN]);
-  expect(await driver.remove(REMOVALS, CALL)).toMatchObject([UNKNOWN]);
-  expect(await driver.write([PATCH], CALL)).toMatchObject([UNKNOWN]);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([UNSENT]);
+  expect(await driver.remove(REMOVALS, CALL)).toMatchObject([UNSENT]);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([UNSENT]);
   // Each time the probe's first insert.
   expect(commits).toBe(3);
 });

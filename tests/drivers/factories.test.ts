@@ -4,7 +4,9 @@ import { AzureNamedKeyCredential, AzureSASCredential } from '@azure/data-tables'
 import { Datastore } from '@google-cloud/datastore';
 import { GoogleAuth } from 'google-auth-library';
 import { describe, expect, test, vi } from 'vitest';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { accountIn } from '../../shared/drivers/azure-tables/connection-string.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { Driver } from '../../shared/store/index.ts';
@@ -63,6 +65,20 @@ const BAD_AZURE: [told: string, options: unknown][] = [
   ['tableName must be 3 to 63 letters and digits, a letter first, not "ab"', { ...AZURE, tableName: 'ab' }],
   ['azureTablesDriver with a client: client must be a TableClient, not an object', { client: {} }],
   ['azureTablesDriver with a client has no option "endpoint"', { ...AZURE, client: {} }],
+  [
+    'azureTablesDriver with a connection string has no option "endpoint"',
+    { ...AZURE, connectionString: 'UseDevelopmentStorage=true' },
+  ],
+  [
+    'it lacks AccountName and AccountKey, or SharedAccessSignature',
+    { tableName: 'stowage', connectionString: 'AccountName=a' },
+  ],
+  ['it lacks TableEndpoint or AccountName', { tableName: 'stowage', connectionString: 'AccountKey=a2V5' }],
+  ['it lacks settings like NAME=VALUE', { tableName: 'stowage', connectionString: 'a2V5' }],
+  [
+    'endpoint is http: on another machine (azurite)',
+    { tableName: 'stowage', connectionString: 'AccountName=a;AccountKey=a2V5;TableEndpoint=http://azurite:10002/a' },
+  ],
   ['azureTablesDriver has no option "table": did you mean tableName?', { ...AZURE, table: 'stowage' }],
   ['allowInsecureConnection must be true or false, not a string', { ...AZURE, allowInsecureConnection: 'yes' }],
   ['azureTablesDriver: endpoint must be an address like https://', { ...AZURE, endpoint: '127.0.0.1:10002/account' }],
@@ -93,7 +109,42 @@ describe.each([
 });
 
 test.each([
+  [
+    'of the portal',
+    'DefaultEndpointsProtocol=https;AccountName=acc;AccountKey=a2V5Pw==;EndpointSuffix=core.chinacloudapi.cn',
+    { endpoint: 'https://acc.table.core.chinacloudapi.cn', credential: { name: 'acc', key: 'a2V5Pw==' } },
+  ],
+  [
+    'of a name and a key',
+    'AccountName=acc;AccountKey=a2V5;',
+    { endpoint: 'https://acc.table.core.windows.net', credential: { name: 'acc', key: 'a2V5' } },
+  ],
+  [
+    'of a signature',
+    'TableEndpoint=https://acc.table.core.windows.net/;SharedAccessSignature=sv=1&sig=a+b=',
+    { endpoint: 'https://acc.table.core.windows.net/', credential: { signature: 'sv=1&sig=a+b=' } },
+  ],
+  [
+    'of an emulator',
+    'DefaultEndpointsProtocol=http;AccountName=acc;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:1/acc',
+    { endpoint: 'http://127.0.0.1:1/acc', credential: { name: 'acc', key: 'a2V5' } },
+  ],
+  [
+    'of the emulator on this machine',
+    'UseDevelopmentStorage=true',
+    {
+      endpoint: 'http://127.0.0.1:10002/devstoreaccount1',
+      credential: { name: AZURITE_ACCOUNT_NAME, key: AZURITE_ACCOUNT_KEY },
+    },
+  ],
+])('the Azure driver takes a connection string %s', async (_, connectionString, account) => {
+  expect(accountIn(connectionString)).toEqual(account);
+  await expectOpen(azureTablesDriver({ connectionString, tableName: 'stowage' }));
+});
+
+test.each([
   ['a key', { ...AZURE, credential: { name: 'account', key: 'secret!' } }],
+  ['a connection string', { tableName: 'stowage', connectionString: 'AccountKey=secret' }],
   ['a signature in an address', { ...AZURE, endpoint: '127.0.0.1:10002/account?sig=secret' }],
 ])('%s that is refused is not repeated', (_, options) => {
   expect(() => azureTablesDriver(options)).toThrow(expect.not.stringContaining('secret') as string);

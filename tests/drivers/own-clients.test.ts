@@ -15,7 +15,7 @@ import { INSERT, READ } from './one-of-each.ts';
 import { frameServer, reply, reset } from './datastore/frames.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import { datastoreAt } from './emulated.ts';
-import { azureText, type RawRequest, rawServer } from './raw-server.ts';
+import { azureText, type RawRequest, rawServer, replyText } from './raw-server.ts';
 import { listening } from '../support/listening.ts';
 
 const UNKNOWN = [{ kind: 'unknown', reason: 'other' }];
@@ -72,13 +72,17 @@ describe('a Datastore client', () => {
     expect(asked).toBe(1);
   });
 
-  test('without credentials is unavailable, call by call', async () => {
+  test('without credentials is unavailable, and says how to sign in, call by call', async () => {
     vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', '/nowhere/key.json');
     vi.stubEnv('METADATA_SERVER_DETECTION', 'none');
     onTestFinished(() => void vi.unstubAllEnvs());
     const driver = opened(datastoreDriver({ client: new Datastore({ projectId: 'p' }) }));
+    const message = expect.stringContaining('gcloud auth application-default login') as string;
     for (let call = 0; call < 2; call += 1)
-      await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', message });
+    expect(await driver.write([INSERT], CALL)).toMatchObject([
+      { kind: 'refused', reason: 'unsent', cause: { message } },
+    ]);
   });
 
   test('without gRPC is refused, and told what to leave out', () => {
@@ -107,19 +111,27 @@ describe('a TableClient', () => {
   };
 
   test.each([
-    ['Sign', 'an end', 'unknown'],
-    ['Retry', 'an end', 'unknown'],
-    ['Deserialize', 'an end', 'unknown'],
-    ['Retry', 'a conflict', 'refused'],
-  ] as const)('with a policy that resends (%s) sends once, and believes %s: %s', async (afterPhase, first, kind) => {
+    ['Sign', 'an end', 'unknown', 1],
+    ['Retry', 'an end', 'unknown', 1],
+    ['Deserialize', 'an end', 'unknown', 1],
+    ['Retry', 'a conflict', 'refused', 1],
+    ['Retry', 'a 401 of a proxy', 'unknown', 1],
+    ['Retry', 'a 401 of the service', 'refused', 2],
+  ] as const)('with a policy that resends (%s) believes %s (%s) after %i', async (afterPhase, first, kind, sent) => {
+    const replies = {
+      'a conflict': CONFLICT,
+      'a 401 of a proxy': replyText(401, {}, '<p>Log in'),
+      'a 401 of the service': replyText(401, { 'x-ms-request-id': '1' }),
+    };
     const { server, client } = await open(({ socket }) => {
-      if (first === 'an end' && server.requests.length === 1) socket.end();
-      else socket.write(CONFLICT);
+      if (server.requests.length > 1) socket.write(CONFLICT);
+      else if (first === 'an end') socket.end();
+      else socket.write(replies[first]);
     });
     client.pipeline.addPolicy(stubborn, { afterPhase });
     const driver = opened(azureTablesDriver({ client }));
     expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind }]);
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(sent);
   });
 
   test('with a policy that answers by itself is not believed', async () => {
@@ -146,7 +158,7 @@ describe('a TableClient', () => {
     const { client } = await open(({ socket }) => socket.write(azureText(204, ETAG)));
     const driver = azureTablesDriver({ client });
     await driver.close();
-    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown' }]);
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'unsent' }]);
     await client.deleteEntity('a', 'b');
   });
 });

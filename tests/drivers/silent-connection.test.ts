@@ -46,6 +46,11 @@ async function silenceableProxy(port: number) {
     fallSilent: () => {
       for (const client of near) client.unpipe().resume();
     },
+    /** Nobody listens any more. */
+    endAll: () => {
+      server.close();
+      for (const client of near) client.destroy();
+    },
     close: () => server.close(),
   };
   server.on('connection', () => (proxy.accepted += 1));
@@ -80,7 +85,7 @@ describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
     expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'written' }]);
   });
 
-  test('where every connection is silent reads and lists are unavailable, and all changes unknown', async () => {
+  test('where every connection is silent reads and lists are unavailable, and an insert unknown', async () => {
     const { driver, proxy } = await connected(name, transport);
     proxy.isSilentForGood = true;
     proxy.fallSilent();
@@ -88,10 +93,10 @@ describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
     await Promise.all([
       expect(driver.read(READ, QUICK)).rejects.toMatchObject(unavailable),
       expect(driver.list('a', undefined, 1, QUICK)).rejects.toMatchObject(unavailable),
-      ...[INSERT, PATCH].map((write) =>
-        expect(driver.write([write], QUICK)).resolves.toMatchObject([{ kind: 'unknown' }]),
-      ),
-      expect(driver.remove(REMOVALS, QUICK)).resolves.toMatchObject([{ kind: 'unknown' }]),
+      expect(driver.write([INSERT], QUICK)).resolves.toMatchObject([{ kind: 'unknown' }]),
+      // The endpoint's probe is unanswered: these have not left.
+      expect(driver.write([PATCH], QUICK)).resolves.toMatchObject([{ kind: 'refused', reason: 'unsent' }]),
+      expect(driver.remove(REMOVALS, QUICK)).resolves.toMatchObject([{ kind: 'refused', reason: 'unsent' }]),
     ]);
   });
 
@@ -130,6 +135,25 @@ test('of many requests that wait on a silent connection to Datastore, one opens 
   expect(await driver.read(READ, PATIENT)).toEqual([undefined]);
   expect(proxy.accepted).toBe(2);
   await expect.poll(proxy.openConnections).toBe(1);
+});
+
+/** A put that fails because nobody listens any more. */
+async function putAfterTheEnd([name, transport]: readonly [DriverName, Transport]): Promise<void> {
+  const { driver, proxy } = await connected(name, transport);
+  const table = await opened(openStore({ driver })).table('t');
+  await table.put('a', 1);
+  proxy.endAll();
+  // A write on a connection whose end has not been heard of yet would be unknown.
+  const why = () => driver.read(READ, PATIENT).then(String, String);
+  await expect.poll(why).toContain('ECONNREFUSED');
+  const where = new RegExp(`^nothing was written: .*ECONNREFUSED.*127\\.0\\.0\\.1:${proxy.port}`);
+  const message = expect.stringMatching(where) as string;
+  await expect(table.put('a', 2)).rejects.toMatchObject({ code: 'unavailable', retryable: true, message });
+}
+
+// All at once: each takes five seconds.
+test('a put after the service went away fails, certain that nothing was written, and says why and where', async () => {
+  expect(await Promise.all(DRIVERS.map(putAfterTheEnd))).toHaveLength(4);
 });
 
 /** Requests give up soon, as in a test of 10 s that must not take 10 s. */

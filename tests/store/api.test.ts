@@ -268,5 +268,7 @@ test('a closed store refuses further work; `await using` closes it, and with it 
   await expect(seen.store.table('t')).rejects.toBeInstanceOf(StoreError);
   await expect(seen.table.put('k', 1)).rejects.toMatchObject({ code: 'invalid' });
   await expect(seen.table.get('k')).rejects.toThrow('the store is closed');
-  await expect(driver.list('', undefined, 1, { timeoutMs: 1_000 })).rejects.toThrow('the request failed');
+  await expect(driver.list('', undefined, 1, { timeoutMs: 1_000 })).rejects.toThrow(
+    'the driver is closed, open another',
+  );
 });

@@ -73,8 +73,12 @@ function byKey(credential: AccountKey): Authorize {
 }
 
 function bySignature(credential: AccessSignature): Authorize {
-  // However it was written down: with `?` or without, encoded or not.
-  return () => ({ headers: [], query: new URLSearchParams(credential.signature).toString() });
+  return () => ({ headers: [], query: encodedSignature(credential.signature) });
+}
+
+/** However it was written down: with `?` or without, encoded or not. A `+` is base64, no space. */
+export function encodedSignature(signature: string): string {
+  return new URLSearchParams(signature.replaceAll('+', '%2B')).toString();
 }
 
 function byToken(tokens: Tokens): Authorize {

@@ -17,7 +17,7 @@ import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
 import type { TableCalls } from './client.ts';
 import { creatingTable } from './creating-table.ts';
-import { isNotFound, outcomeOfOne, outcomeOfProbe, outcomeOfTransaction, readError } from './errors.ts';
+import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './errors.ts';
 import {
   endOfPrefix,
   keysOf,
@@ -32,12 +32,12 @@ import { probe } from './probe.ts';
 import type { RowWrite } from './rows.ts';
 
 /** With `doubtful` it probes the endpoint before it sends the first condition. */
-export function driverOn(single: TableCalls, doubtful: boolean): Driver {
+export function driverOn(single: TableCalls, doubtful: boolean, address = ''): Driver {
   const calls = creatingTable(single);
-  const obstacle = doubtful ? probeOnce((timeoutMs) => probe(calls, timeoutMs), outcomeOfProbe) : async () => undefined;
+  const obstacle = doubtful ? probeOnce((timeoutMs) => probe(calls, timeoutMs), readError) : async () => undefined;
 
   return {
-    limits: LIMITS,
+    limits: { ...LIMITS, address },
 
     async read(requests, { timeoutMs }) {
       checkReads(requests, LIMITS);
@@ -89,7 +89,7 @@ async function writeOne(calls: TableCalls, write: Write, timeoutMs: number): Pro
   try {
     return written(await calls.write(rowOf(write), endMs(timeoutMs)));
   } catch (error) {
-    return outcomeOfOne(error);
+    return outcomeOfOne(error, write.kind === 'insert');
   }
 }
 

@@ -3,7 +3,7 @@
 // https://learn.microsoft.com/rest/api/storageservices/table-service-error-codes
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { refused, unknown } from '../common/outcomes.ts';
+import { NotSentError, refused, unknown } from '../common/outcomes.ts';
 
 interface RefusalFacts {
   readonly status: number;
@@ -12,6 +12,10 @@ interface RefusalFacts {
   readonly detail?: string | undefined;
   /** For so long the service asks not to be asked again. */
   readonly retryAfterMs?: number | undefined;
+  /** How much later this machine's clock was than the service's. */
+  readonly clockAheadMs?: number | undefined;
+  /** When the request's shared access signature ended, if it did. */
+  readonly signatureEnded?: string | undefined;
   /** The service's own refusal. Other answers never prove that a request was not carried out. */
   readonly isVerdict: boolean;
 }
@@ -40,10 +44,12 @@ const TOO_LARGE: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The outcome of a write or removal that was a request of its own. */
-export function outcomeOfOne(error: unknown): Refused | Unknown {
+export function outcomeOfOne(error: unknown, isInsert = false): Refused | Unknown {
+  if (error instanceof NotSentError) return refused('unsent', readError(error));
   const { status, code, isVerdict } = factsOf(error);
   if (!isVerdict) return unknown(isThrottle(status) ? 'throttled' : 'other', error);
-  if (isConditionFailure(error)) return refused('condition', error);
+  // A refused insert counts as there: no other answer says so much.
+  if (isInsert ? isThere(error) : isConditionFailure(error)) return refused('condition', error);
   if (status === 413 || TOO_LARGE.has(code)) return refused('limit', error);
   if (isDenial(error)) return refused('denied', readError(error));
   if (status === 400) return refused('invalid', error);
@@ -58,23 +64,52 @@ export function outcomeOfTransaction(error: unknown): Refused | Unknown {
   return outcome.reason === 'limit' || outcome.reason === 'invalid' ? unknown('other', error) : outcome;
 }
 
-/** The outcome of a write that was not sent, as the probe of its endpoint failed. */
-export function outcomeOfProbe(error: unknown): Refused | Unknown {
-  const outcome = outcomeOfOne(error);
-  return outcome.reason === 'denied' ? outcome : unknown('other', error);
+/** The service takes no signature with a date that is off by more. */
+const CLOCK_OFF_MS = 15 * 60_000;
+
+const ROLE = 'grant Storage Table Data Contributor to the identity';
+const RIGHTS = 'use a key, or a signature that may read, add, update and delete';
+
+/** Tells what to do about a denial, by the service's code. */
+const ADVICE: Readonly<Record<string, string>> = {
+  AccountIsDisabled: 'the account is disabled: look at its subscription',
+  AuthenticationFailed: 'the key, signature or token does not fit the account: give its present one',
+  AuthorizationFailure: `let this machine through the firewall of the account (its page "Networking"), or ${RIGHTS}`,
+  AuthorizationPermissionMismatch: `${ROLE}, or ${RIGHTS}`,
+  AuthorizationProtocolMismatch: 'the signature is for https: alone: give an https: endpoint',
+  AuthorizationSourceIPMismatch: 'the signature is for other addresses: make one for this machine',
+  InvalidAuthenticationInfo: `the token is not for this account: sign in to its tenant (az login), and ${ROLE}`,
+  KeyBasedAuthenticationNotPermitted: `the account takes no keys: use a token credential (az login), and ${ROLE}`,
+};
+
+function adviceOn({ code = '', clockAheadMs = 0, signatureEnded }: Partial<RefusalFacts>): string {
+  if (code === 'AuthenticationFailed' && signatureEnded !== undefined)
+    return `the shared access signature ended at ${signatureEnded}: make another`;
+  if (code === 'AuthenticationFailed' && Math.abs(clockAheadMs) > CLOCK_OFF_MS) {
+    const minutes = Math.round(Math.abs(clockAheadMs) / 60_000);
+    return `the clock of this machine is ${minutes} minutes ${clockAheadMs > 0 ? 'ahead' : 'behind'}: set it`;
+  }
+  return ADVICE[code] ?? `${ROLE}, or ${RIGHTS}`;
 }
 
-const DENIED =
-  'azure denies access: use a key or signature that may read and write, or grant Storage Table Data Contributor';
-
+/** The error of a read or list; its message ends with the cause's. */
 export function readError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const { status, retryAfterMs } = factsOf(error);
-  if (isThrottle(status))
-    return new StoreError('throttled', 'azure asks to slow down, try again later', { retryAfterMs, cause: error });
-  if (isDenial(error)) return new StoreError('unavailable', DENIED, { retryable: false, cause: error });
-  const retryable = status === undefined || status < 400 || status === 408 || status === 409 || status >= 500;
+  if (error instanceof NotSentError) return readError(error.cause);
+  const facts = factsOf(error);
+  const { status, retryAfterMs } = facts;
   const why = error instanceof Error ? error.message : String(error);
+  if (isThrottle(status))
+    return new StoreError('throttled', `azure asks to slow down, try again later: ${why}`, {
+      retryAfterMs,
+      cause: error,
+    });
+  if (isDenial(error))
+    return new StoreError('unavailable', `azure denies access: ${adviceOn(facts)}: ${why}`, {
+      retryable: false,
+      cause: error,
+    });
+  const retryable = status === undefined || status < 400 || status === 408 || status === 409 || status >= 500;
   return new StoreError('unavailable', `azure tables did not answer: ${why}`, { retryable, cause: error });
 }
 
@@ -90,11 +125,11 @@ function isThrottle(status: number | undefined): boolean {
 
 /** True if the service said that a condition does not hold, or that the entity is gone. */
 export function isConditionFailure(error: unknown): boolean {
-  return (
-    isVerdict(error, 412, 'UpdateConditionNotSatisfied', 'ConditionNotMet') ||
-    isVerdict(error, 409, 'EntityAlreadyExists') ||
-    isNotFound(error)
-  );
+  return isVerdict(error, 412, 'UpdateConditionNotSatisfied', 'ConditionNotMet') || isThere(error) || isNotFound(error);
+}
+
+function isThere(error: unknown): boolean {
+  return isVerdict(error, 409, 'EntityAlreadyExists');
 }
 
 /** The entity is not there. A missing table is another matter. */

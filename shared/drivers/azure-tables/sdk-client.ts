@@ -1,11 +1,12 @@
 // The calls through somebody's TableClient, with its credential, proxy and telemetry.
 import type { EntityVersion } from '../../store/contract/driver.ts';
-import { StoreError } from '../../store/contract/errors.ts';
 import { ClientCalls } from '../common/client-calls.ts';
+import { NotSentError } from '../common/outcomes.ts';
 import { etagOf, pageIn, type TableCalls } from './client.ts';
 import { conditionOf, type RowWrite } from './rows.ts';
 import { type Policy, type Sending, SENT_ONCE, watch } from './sent-once.ts';
 import { checked, type Reply } from './service.ts';
+import { noToken } from './token.ts';
 import { etagsIn } from './transaction.ts';
 
 /** A `TableClient` of @azure/data-tables 13.3 or later, as far as it is used. */
@@ -54,8 +55,10 @@ export function sdkCalls(client: TableClient): TableCalls {
       return call({ abortSignal: signal });
     });
     const [ended] = await Promise.allSettled([calling]);
-    if (sending?.reply === undefined) throw withoutReply(ended, origin);
-    return { reply: checked(sending.reply, request), result: () => valueOf(ended) };
+    if (sending === undefined) throw reasonOf(ended);
+    sending.isOver = true;
+    if (sending.reply === undefined) throw withoutReply(ended, sending, origin);
+    return { reply: checked(sending.reply, request, sending.query), result: () => valueOf(ended) };
   };
   return {
     async get({ partition, row }, select, untilMs) {
@@ -103,12 +106,17 @@ const READ: Asked = { method: 'GET' };
 const CHANGE: Asked = { method: 'PUT' };
 const TRANSACTION: Asked = { method: 'POST', success: 202 };
 
-function withoutReply(ended: PromiseSettledResult<unknown>, origin: string): Error {
-  const cause: unknown = ended.status === 'rejected' ? ended.reason : new Error('the client did not ask it');
-  if (cause instanceof StoreError) return cause;
-  return new Error(`no whole reply from ${origin}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-    cause,
-  });
+function reasonOf(ended: PromiseSettledResult<unknown>): unknown {
+  return ended.status === 'rejected' ? ended.reason : new Error('the client did not ask it');
+}
+
+function withoutReply(ended: PromiseSettledResult<unknown>, { isSent }: Sending, origin: string): Error {
+  const cause = reasonOf(ended);
+  const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
+  const error = new Error(`no whole reply from ${origin}: ${message}`, { cause });
+  // A policy of the client's may have sent it past this one.
+  if (isSent || ended.status === 'fulfilled') return error;
+  return new NotSentError(/Credential|Authentication/.test(name) ? noToken(cause) : error);
 }
 
 /** Throws where the SDK did not understand the reply. */

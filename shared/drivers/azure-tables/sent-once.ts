@@ -1,15 +1,23 @@
 // A policy that sends each of the driver's requests once. The client's other requests pass through.
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { FOREIGN, isForeign, REQUEST_ID } from './http.ts';
 import { isOfService, type Reply } from './service.ts';
 
 /** A request as the pipeline of @azure/core-rest-pipeline has it, as far as it is used. */
 interface PipelineRequest {
+  url: string;
+  readonly headers: { get(name: string): string | undefined };
   readonly abortSignal?: object | undefined;
+  /** Statuses of replies that are handed over before their bodies are read. */
+  streamResponseStatusCodes?: Set<number> | undefined;
 }
 
 interface PipelineResponse {
   readonly status: number;
   readonly headers: { toJSON(): Record<string, string> };
-  readonly bodyAsText?: string | null | undefined;
+  bodyAsText?: string | null | undefined;
+  readableStreamBody?: Readable | undefined;
 }
 
 /** One policy of a pipeline. */
@@ -21,8 +29,13 @@ export interface Policy {
 
 /** The course of one request. Only the policy has seen its reply. */
 export interface Sending {
+  /** Whether it may have been carried out. */
   isSent: boolean;
+  /** Whether it was given up: it is not sent any more. */
+  isOver: boolean;
   reply: Reply | undefined;
+  /** The query, which holds the shared access signature. */
+  query: string;
 }
 
 /** By the request's signal, the one thing that the SDK hands through untouched. */
@@ -30,7 +43,7 @@ const sendings = new WeakMap<object, Sending>();
 
 /** Watches the request that has this signal. */
 export function watch(signal: AbortSignal): Sending {
-  const sending: Sending = { isSent: false, reply: undefined };
+  const sending: Sending = { isSent: false, isOver: false, reply: undefined, query: '' };
   sendings.set(signal, sending);
   return sending;
 }
@@ -39,22 +52,59 @@ export const SENT_ONCE: Policy = {
   name: 'stowageSentOnce',
   async sendRequest(request: PipelineRequest, next: (request: PipelineRequest) => Promise<PipelineResponse>) {
     const sending = sendings.get(request.abortSignal ?? SENT_ONCE);
-    return sending === undefined ? next(request) : sendOnce(sending, () => next(request));
+    return sending === undefined ? next(request) : sendOnce(sending, request, () => next(request));
   },
 };
 
+/** Node.js names these where no connection came about, or its certificate was not accepted. */
+const NO_CONNECTION =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|CERT_|UNABLE_TO_|ERR_TLS_CERT_|\w+_SELF_SIGNED_CERT|SELF_SIGNED_CERT_)/;
+const CONNECTING = /^(connect|getaddrinfo) E/;
+
+/** Base64 has no spaces. The SDK takes the `+` of a signature that is not encoded for one. */
+const SPACES_IN_SIGNATURE = /(?<=[?&]sig=[^&]*)(\+|%20)/g;
+
 /** The SDK's policies repeat its own errors and busy statuses: neither comes out. */
-async function sendOnce(sending: Sending, next: () => Promise<PipelineResponse>): Promise<PipelineResponse> {
-  if (sending.isSent && !mayBeRepeated(sending.reply)) throw new Error('the driver sends no request twice');
-  sending.isSent = true;
-  sending.reply = undefined;
-  const response = await next().catch((cause: Error) => {
-    throw new Error(cause.message, { cause });
+async function sendOnce(
+  sending: Sending,
+  request: PipelineRequest,
+  next: () => Promise<PipelineResponse>,
+): Promise<PipelineResponse> {
+  if (sending.isOver || (sending.isSent && !mayBeRepeated(sending.reply)))
+    throw new Error('the driver sends no request twice');
+  request.url = request.url.replaceAll(SPACES_IN_SIGNATURE, '%2B');
+  // A connection can be closed only as long as the reply on it is not read.
+  const { streamResponseStatusCodes } = request;
+  request.streamResponseStatusCodes = new Set([Infinity]);
+  Object.assign(sending, { isSent: true, reply: undefined, query: new URL(request.url).search });
+  const response = await next().catch((cause: NodeJS.ErrnoException) => {
+    sending.isSent = !(NO_CONNECTION.test(cause.code ?? '') || CONNECTING.test(cause.message));
+    throw withoutCode(cause);
   });
-  const { status, headers, bodyAsText } = response;
-  sending.reply = { status, headers: headers.toJSON(), body: bodyAsText ?? '' };
+  request.streamResponseStatusCodes = streamResponseStatusCodes;
+  sending.reply = await replyIn(response, request);
+  const { status } = response;
   if (status === 408 || status === 429 || status >= 500) throw new Error(`the service answered ${status}`);
   return response;
+}
+
+/** Reads the body; throws for the reply to another request, whose connection it closes. */
+async function replyIn(response: PipelineResponse, request: PipelineRequest): Promise<Reply> {
+  const headers = response.headers.toJSON();
+  const { readableStreamBody: body } = response;
+  response.readableStreamBody = undefined;
+  if (isForeign(headers[REQUEST_ID], request.headers.get(REQUEST_ID) ?? '')) {
+    body?.destroy();
+    throw new Error(FOREIGN);
+  }
+  if (body !== undefined)
+    response.bodyAsText = await text(body).catch((cause: Error) => Promise.reject(withoutCode(cause)));
+  return { status: response.status, headers, body: response.bodyAsText ?? '' };
+}
+
+/** By their codes the SDK's policies know errors that they would repeat. */
+function withoutCode(cause: Error): Error {
+  return new Error(cause.message, { cause });
 }
 
 /** The service did not take the token: the request had no effect (RFC 9110, 15.5.2). */

@@ -1,6 +1,7 @@
 // Requests to one endpoint: authorized, with headers, and with refusals as errors.
-import { withDeadline } from '../common/outcomes.ts';
-import { authorizeWith, type Credential, type Proof } from './authorization.ts';
+import { SILENCE_MS } from '../../store/contract/driver.ts';
+import { NotSentError, withDeadline } from '../common/outcomes.ts';
+import { authorizeWith, type Credential, encodedSignature, type Proof } from './authorization.ts';
 import { RefusedRequestError } from './errors.ts';
 import { httpClient, type HttpReply, type HttpRequest } from './http.ts';
 
@@ -34,12 +35,13 @@ export interface TableService {
 export function tableService(endpoint: string, credential: Credential | undefined): TableService {
   const { origin, pathname, search } = new URL(endpoint);
   const account = pathname.replace(/\/$/, '');
+  const signed = encodedSignature(search);
   const authorize = authorizeWith(credential);
   const client = httpClient(origin);
 
   const sendWith = ({ headers: shown, query: signature }: Proof, request: ServiceRequest, untilMs: number) => {
     const { method, path, body } = request;
-    const query = [search.slice(1), signature, request.query].filter(Boolean).join('&');
+    const query = [signed, signature, request.query].filter(Boolean).join('&');
     const target = query === '' ? account + path : `${account}${path}?${query}`;
     const headers = [...COMMON_HEADERS, ...request.headers, ...shown];
     return client.send({ method, target, headers, body }, untilMs);
@@ -51,7 +53,8 @@ export function tableService(endpoint: string, credential: Credential | undefine
       const path = account + request.path;
       const proof = await inTime(authorize(path), untilMs);
       const reply = await sendWith(proof, request, untilMs);
-      if (reply.status !== 401 || !isOfService(reply) || proof.forget === undefined) return checked(reply, request);
+      if (reply.status !== 401 || !isOfService(reply) || proof.forget === undefined)
+        return checked(reply, request, proof.query || signed);
       proof.forget();
       // The first request's body may be under way still.
       const second = await sendWith(await inTime(authorize(path), untilMs), request, untilMs);
@@ -61,24 +64,42 @@ export function tableService(endpoint: string, credential: Credential | undefine
   };
 }
 
+/** The credential's silence ends a request as the service's does; it may still answer the next. */
 function inTime(proof: Proof | Promise<Proof>, untilMs: number): Proof | Promise<Proof> {
-  return proof instanceof Promise ? withDeadline(proof, untilMs - performance.now()) : proof;
+  if (!(proof instanceof Promise)) return proof;
+  const timeoutMs = Math.min(SILENCE_MS, untilMs - performance.now());
+  return withDeadline(proof, timeoutMs, 'the token credential').catch((error: unknown) => {
+    throw new NotSentError(error);
+  });
 }
 
 /** The read parts of a reply, whoever received it. */
 export type Reply = Pick<HttpReply, 'status' | 'headers'> & { readonly body: Buffer | string };
 
-/** Throws a RefusedRequestError unless it is the service's reply and the asked success. */
+/**
+ * Throws a RefusedRequestError unless it is the service's reply and the asked success. `signature`:
+ * the query's shared access signature, if there is one.
+ */
 export function checked<Received extends Reply>(
   reply: Received,
   { method, success = method === 'GET' ? 200 : 204 }: Pick<ServiceRequest, 'method' | 'success'>,
+  signature = '',
 ): Received {
   const { status, headers, body } = reply;
   const isVerdict = isOfService(reply);
   if (status === success && isVerdict) return reply;
   const { code = headers['x-ms-error-code']?.toString(), detail } = refusalIn(body.toString());
   const retryAfterMs = retryAfterIn(headers['retry-after']);
-  throw new RefusedRequestError({ status, code, detail, retryAfterMs, isVerdict: isVerdict && status >= 400 });
+  const end = new URLSearchParams(signature).get('se') ?? '';
+  throw new RefusedRequestError({
+    status,
+    code,
+    detail,
+    retryAfterMs,
+    clockAheadMs: Date.now() - Date.parse(headers.date ?? ''),
+    signatureEnded: Date.parse(end) < Date.now() ? end : undefined,
+    isVerdict: isVerdict && status >= 400,
+  });
 }
 
 /** In seconds, as the service gives it; a longer time is no better than a guess. */
@@ -101,7 +122,7 @@ interface ODataError {
 
 export function refusalIn(body: string): { readonly code?: string | undefined; readonly detail?: string | undefined } {
   const { code, message } = (objectIn(body)?.['odata.error'] ?? {}) as ODataError;
-  return { code, detail: message?.value };
+  return { code, detail: message?.value?.replaceAll(/\s+/g, ' ') };
 }
 
 /** The JSON object that a body is; undefined if it is something else. */

@@ -69,12 +69,24 @@ export class Tokens {
   async #answer(): Promise<AccessToken> {
     try {
       const abortSignal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
-      const token = await withDeadline(this.#source.getToken(SCOPE, { abortSignal }), TOKEN_TIMEOUT_MS);
-      if (token === null) throw new Error('the credential has no token');
+      const asking = this.#source.getToken(SCOPE, { abortSignal });
+      const token = await withDeadline(asking, TOKEN_TIMEOUT_MS, 'the token credential');
+      if (typeof token?.token !== 'string') throw new Error('it answered without one');
       this.#present = token;
       return token;
     } catch (error) {
-      throw new StoreError('unavailable', 'the token credential gave no token: check it', { cause: error });
+      throw noToken(error);
     }
   }
+}
+
+/** Errors of @azure/identity where nobody has signed in: another try meets the same. */
+const NOT_SIGNED_IN = /^(CredentialUnavailable|AggregateAuthentication|AuthenticationRequired)Error$/;
+
+/** The error of requests for which a credential gave no token. */
+export function noToken(cause: unknown): StoreError {
+  const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
+  const [why] = message.split('\n');
+  const advice = 'the token credential gave no token: sign in with az login, or give another credential';
+  return new StoreError('unavailable', `${advice}: ${why}`, { retryable: !NOT_SIGNED_IN.test(name), cause });
 }

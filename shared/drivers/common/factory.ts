@@ -7,11 +7,12 @@ export function disposable(driver: Driver): Driver & AsyncDisposable {
   return Object.assign(driver, { [Symbol.asyncDispose]: () => driver.close() });
 }
 
-/** Whether a factory is given somebody's own client. */
-export function hasClient<Options extends object>(
+/** Whether a factory is given the options of which this is one. */
+export function hasOption<Options extends object, Name extends string>(
   options: Options,
-): options is Extract<Options, { readonly client: unknown }> {
-  return typeof options === 'object' && options !== null && 'client' in options;
+  name: Name,
+): options is Extract<Options, Readonly<Record<Name, unknown>>> {
+  return typeof options === 'object' && options !== null && name in options;
 }
 
 /** Hosts of this machine, as the URL class writes them. */

@@ -16,6 +16,14 @@ export function unknown(reason: Unknown['reason'], cause?: unknown): Unknown {
   return cause === undefined ? { kind: 'unknown', reason } : { kind: 'unknown', reason, cause };
 }
 
+/** A request of which no byte has left: it has no effect. `cause`: what was in the way. */
+export class NotSentError extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = 'NotSentError';
+  }
+}
+
 /** No reply came in time. The request may still take effect. */
 export class DeadlineError extends Error {
   constructor(timeoutMs: number, from = 'the provider') {
@@ -25,11 +33,11 @@ export class DeadlineError extends Error {
 }
 
 /** Rejects with a DeadlineError after `timeoutMs`; the outcome of `work` is then ignored. */
-export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, from?: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_resolve, reject) => {
     // A time that is over would make Node.js warn the user.
-    timer = setTimeout(() => reject(new DeadlineError(timeoutMs)), Math.max(1, timeoutMs));
+    timer = setTimeout(() => reject(new DeadlineError(Math.round(timeoutMs), from)), Math.max(1, timeoutMs));
   });
   try {
     return await Promise.race([work, deadline]);

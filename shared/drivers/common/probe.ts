@@ -1,7 +1,8 @@
 // Rule 25: an emulator or custom endpoint is tried once before the first condition.
 import { randomBytes } from 'node:crypto';
-import { type EntityId, PROBE_PREFIX, type Refused, type Unknown } from '../../store/contract/driver.ts';
-import { withDeadline } from './outcomes.ts';
+import { type EntityId, PROBE_PREFIX, type Refused } from '../../store/contract/driver.ts';
+import type { StoreError } from '../../store/contract/errors.ts';
+import { refused, withDeadline } from './outcomes.ts';
 
 /** The id of an entity to try a provider with; a vacuum removes what a probe leaves behind. */
 export function drawProbeId(): EntityId {
@@ -23,13 +24,13 @@ export async function isRefused(
 }
 
 /**
- * Shares a probe under way, keeps a result for the driver's life, and forgets a failed probe:
- * `outcomeOf` tells what becomes of the writes that wait for it.
+ * Shares a probe under way, keeps a result for the driver's life, and forgets a failed probe: the
+ * writes that wait for it are not sent.
  */
 export function probeOnce<T>(
   probe: (timeoutMs: number) => Promise<T>,
-  outcomeOf: (error: unknown) => Refused | Unknown,
-): (timeoutMs: number) => Promise<T | Refused | Unknown> {
+  errorOf: (error: unknown) => StoreError,
+): (timeoutMs: number) => Promise<T | Refused> {
   let underWay: Promise<T> | undefined;
   let known: { readonly result: T } | undefined;
   const run = async (timeoutMs: number): Promise<T> => {
@@ -47,7 +48,8 @@ export function probeOnce<T>(
     try {
       return await withDeadline((underWay ??= run(timeoutMs)), timeoutMs);
     } catch (error) {
-      return outcomeOf(error);
+      const cause = errorOf(error);
+      return refused(cause.retryable ? 'unsent' : 'denied', cause);
     }
   };
 }

@@ -1,6 +1,6 @@
 // A client's requests under way. Each ends by its reply, its deadline or the client's close.
 import { StoreError } from '../../store/contract/errors.ts';
-import { DeadlineError } from './outcomes.ts';
+import { DeadlineError, NotSentError } from './outcomes.ts';
 
 /** A request that can be given up. */
 interface Sent {
@@ -28,10 +28,10 @@ export class UnderWay {
   #wakeMs = Infinity;
   #isClosed = false;
 
-  /** Throws if a request with this deadline may not be sent any more. */
+  /** Throws a NotSentError if a request with this deadline may not be sent any more. */
   check(untilMs: number): void {
-    if (this.#isClosed) throw new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
-    if (untilMs <= performance.now()) throw new DeadlineError(0);
+    if (this.#isClosed) throw new NotSentError(driverClosed());
+    if (untilMs <= performance.now()) throw new NotSentError(new DeadlineError(0));
   }
 
   /** Fails with a DeadlineError at `untilMs` or after `silenceMs` of silence, unless deleted. */
@@ -80,6 +80,11 @@ export class UnderWay {
     }
     if (nextMs < Infinity) this.#wakeBy(nextMs, nowMs);
   }
+}
+
+/** The end of every call after `close`. */
+export function driverClosed(): StoreError {
+  return new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
 }
 
 function dueMs({ untilMs, heardMs, silenceMs }: Deadline): number {

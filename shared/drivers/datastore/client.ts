@@ -19,8 +19,8 @@ export interface ClientOptions {
 }
 
 /**
- * One round trip each. Rejects with a StatusError, a DeadlineError, or an Error for a broken reply.
- * The own transport also ends reads after SILENCE_MS of silence.
+ * One round trip each. Rejects with a StatusError, a DeadlineError, an Error for a broken reply, or
+ * a NotSentError. The own transport also ends reads after SILENCE_MS of silence.
  */
 export interface DatastoreCalls {
   /** `mask`: the properties that are wanted. Default: all. */
@@ -31,7 +31,7 @@ export interface DatastoreCalls {
   close(): Promise<void>;
 }
 
-const SERVICE = 'https://datastore.googleapis.com';
+export const SERVICE = 'https://datastore.googleapis.com';
 const PATH = '/google.datastore.v1.Datastore';
 
 /** As gRPC asks: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, "User Agents". */

@@ -33,9 +33,7 @@ export function driverOn(
   calls: DatastoreCalls,
   { space, limits, doubtful }: { space: KeySpace; limits: DriverLimits; doubtful: boolean },
 ): Driver {
-  const trust = doubtful
-    ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs), outcomeOfMany)
-    : async () => SERVICE;
+  const trust = doubtful ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs), readError) : async () => SERVICE;
   let closing: Promise<void> | undefined;
 
   async function send(mutations: readonly Mutation[], timeoutMs: number) {
@@ -157,7 +155,7 @@ async function wholeMutations(
   try {
     found = await lookup(calls, space, patched, timeoutMs);
   } catch (error) {
-    return unknown('other', error);
+    return refused('unsent', error);
   }
   const whole = writes.map((write) => (write.kind === 'patch' ? merged(write, found.get(write.id)) : write));
   if (whole.every((write) => write !== undefined)) {

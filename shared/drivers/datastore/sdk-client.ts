@@ -1,8 +1,10 @@
 // The calls through Google's own client. Its retries are off: one could report a conflict for the
 // success of another.
 import { ClientCalls } from '../common/client-calls.ts';
-import { DeadlineError } from '../common/outcomes.ts';
+import { SILENCE_MS } from '../../store/contract/driver.ts';
+import { DeadlineError, NotSentError, withDeadline } from '../common/outcomes.ts';
 import type { DatastoreCalls } from './client.ts';
+import { noCredentials } from './grpc/tokens.ts';
 import { CODE, StatusError } from './grpc/status.ts';
 import type { Key, KeysQuery, Mutation, QueryBatch, StoredEntity } from './messages/messages.ts';
 
@@ -22,6 +24,7 @@ interface ClientSettings {
   readonly projectId?: string;
   readonly databaseId?: string;
   readonly servicePath?: string;
+  readonly port?: number;
   readonly fallback?: unknown;
 }
 
@@ -36,8 +39,9 @@ const SERVICE_HOST = /(^|[-.])datastore\.googleapis\.com$/;
 
 /** The place that a client sends to. `isService`: Google's own address. */
 export function spaceOf(client: DatastoreClient) {
-  const { projectId = '', databaseId = '', servicePath = '' } = client.options as ClientSettings;
-  return { projectId, databaseId, namespace: client.namespace ?? '', isService: SERVICE_HOST.test(servicePath) };
+  const { projectId = '', databaseId = '', servicePath = '', port = 443 } = client.options as ClientSettings;
+  const isService = SERVICE_HOST.test(servicePath);
+  return { projectId, databaseId, namespace: client.namespace ?? '', address: `${servicePath}:${port}`, isService };
 }
 
 /** Needs gRPC, else throws a TypeError. Uses another client: only options turn resending off. */
@@ -86,17 +90,20 @@ function askerOver({ options, auth, constructor }: DatastoreClient) {
   return {
     async send<Reply>(method: string, reqOpts: object, timeoutMs: number): Promise<Reply> {
       const [asked, sentMs] = [client, performance.now()];
+      let isAsked = false;
       try {
         const reply = await calls.run(timeoutMs, async (signal) => {
           // Without credentials the SDK throws where nobody catches. Emulators ask for none.
-          if (!('sslCreds' in options)) await auth.getClient();
-          signal.throwIfAborted();
+          if (!('sslCreds' in options)) await credentialsOf(auth);
+          if (signal.aborted) throw new NotSentError(signal.reason);
+          isAsked = true;
           const gaxOpts = { timeout: timeoutMs, retry: null, signal };
           return answer(asked, { client: 'DatastoreClient', method, reqOpts, gaxOpts });
         });
         heardMs = performance.now();
         return reply as Reply;
       } catch (error) {
+        if (!isAsked) throw error instanceof NotSentError ? error : new NotSentError(error);
         if (isDeadline(error) && heardMs <= sentMs) leave(asked);
         throw error;
       }
@@ -106,6 +113,14 @@ function askerOver({ options, auth, constructor }: DatastoreClient) {
       await close(client);
     },
   };
+}
+
+async function credentialsOf(auth: DatastoreClient['auth']): Promise<void> {
+  try {
+    await withDeadline(auth.getClient(), SILENCE_MS, 'the credentials');
+  } catch (error) {
+    throw noCredentials(error);
+  }
 }
 
 function answer(client: DatastoreClient, call: Parameters<DatastoreClient['request_']>[0]): Promise<unknown> {
@@ -184,18 +199,26 @@ function batchOf(batch: QueryReply['batch']): QueryBatch {
 /** Codes that the SDK makes up, too, for what a proxy or its own credentials say. */
 const MADE_UP: ReadonlySet<unknown> = new Set([CODE.PERMISSION_DENIED, CODE.UNAUTHENTICATED, CODE.UNIMPLEMENTED]);
 const HTTP_STATUS = 'Received HTTP status code';
-const DETAILS_MADE_UP = new RegExp(`^(${HTTP_STATUS}|Protocol not secure|Getting metadata from plugin)`);
+const NO_METADATA = 'Getting metadata from plugin';
+const DETAILS_MADE_UP = new RegExp(`^(${HTTP_STATUS}|Protocol not secure|${NO_METADATA})`);
+/** The SDK says so before it has a connection, or a token, to make a stream with. */
+const NOT_SENT = new RegExp(`^(No connection established|Name resolution failed|${NO_METADATA})`);
 
 interface GrpcError extends Error {
   readonly code?: unknown;
   readonly details?: string;
-  readonly metadata?: { get(name: string): readonly unknown[] };
+  /** The reply's; empty where none came. */
+  readonly metadata?: { get(name: string): readonly unknown[]; toJSON(): object };
 }
 
 /** The service's own refusal has no message of the SDK's, and came as a reply without a body. */
 function statusOf(error: GrpcError): Error {
   const { code, details = error.message, metadata } = error;
   if (typeof code !== 'number') return error;
+  if (NOT_SENT.test(details) && Object.keys(metadata?.toJSON() ?? {}).length === 0)
+    return new NotSentError(
+      details.startsWith(NO_METADATA) ? noCredentials(error) : new StatusError(code, details, { cause: error }),
+    );
   const isGrpc = String(metadata?.get('content-type')[0]).startsWith('application/grpc');
   const isVerdict = !MADE_UP.has(code) || (isGrpc && !DETAILS_MADE_UP.test(details));
   // An answer of no message, or of a broken one.

@@ -36,6 +36,8 @@ export const SILENCE_MS = 4_000;
 export interface DriverLimits {
   /** For messages and measurements only: `memory`, `datastore`, `azure-tables`. */
   readonly provider: string;
+  /** For messages only: where requests go. */
+  readonly address?: string;
   /** Bounds `entityOverheadBytes` plus each chunk's bytes and `chunkOverheadBytes`, dead or not. */
   readonly entityBytesMax: number;
   /** An entity's size beside its chunks, with the longest id. */
@@ -109,12 +111,17 @@ export type Write =
 export interface Refused {
   readonly kind: 'refused';
   /**
-   * `condition`: another version, or present or absent against the condition. `limit`: too large.
-   * `invalid`: the provider rejects the form. `denied`: the credentials may not do this.
-   * `throttled`: rejected unread; if a proxy sent it twice, the other copy may have been applied.
+   * `condition`: another version, or absent against the condition; of a lone insert: the provider
+   * says that the entity exists. `limit`: too large. `invalid`: the provider rejects the form.
+   * `denied`: the credentials may not do this. `throttled`: rejected unread; if a proxy sent it
+   * twice, the other copy may have been applied. `unsent`: no byte of it left, as the driver knows
+   * by itself: no connection, no token. A connection that broke later is `unknown`.
    */
-  readonly reason: 'condition' | 'limit' | 'invalid' | 'denied' | 'throttled';
-  /** With `denied` and `throttled` a StoreError: it says what to grant, or how long to wait. */
+  readonly reason: 'condition' | 'limit' | 'invalid' | 'denied' | 'throttled' | 'unsent';
+  /**
+   * With `denied`, `throttled` and `unsent` a StoreError: what to grant, how long to wait, or what
+   * was in the way and where. One that is not `retryable` ends the call.
+   */
   readonly cause?: unknown;
 }
 

@@ -31,7 +31,7 @@ export interface RequestTrace {
   readonly operation: OperationTrace | undefined;
   bytesRead: number;
   bytesWritten: number;
-  outcome: TraceOutcome | 'condition' | 'limit' | 'denied';
+  outcome: TraceOutcome | 'condition' | 'limit' | 'denied' | 'unsent';
 }
 
 /** One message of `stowage:event`, named as the counter of `TableStats`, if there is one. */

@@ -65,6 +65,8 @@ export class AttemptSender {
       return true;
     }
     if (outcome.kind === 'refused' && outcome.reason === 'throttled') await this.#waitForRoom(attempt, outcome);
+    else if (outcome.kind === 'refused' && outcome.reason === 'unsent')
+      this.#takeBack(attempt, outcome, sent.monotonicMs);
     else if (outcome.kind === 'refused' && outcome.reason !== 'condition') this.#giveUp(attempt, outcome);
     else await this.#settleByReading(attempt, outcome);
     return false;
@@ -153,15 +155,30 @@ export class AttemptSender {
   async #waitForRoom(attempt: Attempt, refused: Refused): Promise<void> {
     const { table, reader } = this.#core;
     attempt.answer = 'throttled';
-    this.noteThrottled(refusedError(refused, table, this.#id), attempt.changes);
+    this.noteTurnedAway(refusedError(refused, table, this.#id), attempt.changes);
     if (this.open.mayLand) this.open.settleAndClear(await this.look(reader.readPages(this.#id, [])));
   }
 
-  /** Throttled changes, or nodes that they need: the pause and the callers hear it. */
-  noteThrottled(refusal: StoreError, changes: readonly Change[]): void {
-    this.trouble.noteThrottled(refusal);
+  /** Nothing of it left: another attempt may follow without a read. */
+  #takeBack(attempt: Attempt, unsent: Refused, sentMs: number): void {
+    this.open.withdraw(attempt);
+    this.noteTurnedAway(refusedError(unsent, this.#core.table, this.#id), attempt.changes, sentMs);
+  }
+
+  /**
+   * Changes, or nodes that they need, were throttled or did not leave: the pause and the callers
+   * hear it. Callers of whom nothing ever left wait no longer than that is worth (rule 7).
+   */
+  noteTurnedAway(refusal: StoreError, changes: readonly Change[], sentMs = Infinity): void {
+    const nowMs = this.#core.runtime.monotonicMs();
     for (const change of changes) change.throttling = refusal;
     dropHints(changes);
+    if (refusal.code === 'throttled') this.trouble.noteThrottled(refusal);
+    else if (this.trouble.noteUnsent(refusal, Math.min(sentMs, nowMs), nowMs))
+      this.fail(
+        changes.filter(({ openAttempts }) => !refusal.retryable || openAttempts === 0),
+        refusal,
+      );
   }
 
   /** Rule 7: such a refusal is final. For size one forced split comes first. */
@@ -179,7 +196,7 @@ export class AttemptSender {
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
     const { reader, traffic } = this.#core;
     traffic.noteFailure(this.#id, outcome.kind === 'refused');
-    this.trouble.throttling = undefined;
+    this.trouble.noteSent();
     if (outcome.kind === 'refused') {
       attempt.answer = 'refused';
       count(this.#core, 'conflicts');

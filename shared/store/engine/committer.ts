@@ -216,7 +216,7 @@ export class Committer {
     if (inserted === undefined) {
       const refusal = refusals.at(-1);
       if (refusal === undefined) this.sender.trouble.failuresInARow += 1;
-      else this.sender.noteThrottled(refusal, changes);
+      else this.sender.noteTurnedAway(refusal, changes);
       if (refusal !== undefined && withinMs === undefined) this.#throttledSplit = { draft, plan };
       dropHints(changes);
       return false;

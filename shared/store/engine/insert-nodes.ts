@@ -49,7 +49,7 @@ async function insertNode(
     if (outcome.reason === 'condition') return { header, snapshot: undefined };
     const error = refusedError(outcome, core.table, id);
     // Rule 7: sent again it would be refused again.
-    if (outcome.reason !== 'throttled') throw error;
+    if (outcome.reason !== 'throttled' && outcome.reason !== 'unsent') throw error;
     onThrottled?.(error);
     return undefined;
   }

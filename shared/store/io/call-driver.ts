@@ -1,17 +1,19 @@
 // An administrative call's driver: notes whether anything may be written, and ends with the call.
 import type { Driver, RemoveOutcome, WriteOutcome } from '../contract/driver.ts';
 import { saysNothingWritten, StoreError } from '../contract/errors.ts';
-import { abortedError } from './deadline.ts';
+import { abortedError, type Deadlines } from './deadline.ts';
 
 export class CallDriver {
   readonly driver: Driver;
+  readonly #deadlines: Pick<Deadlines, 'aborted' | 'failureOf'>;
   readonly #over = new AbortController();
   /** Why the provider turned the last change away as too much; undefined if it did not. */
   #throttling: unknown;
   /** Requests that wrote, or may have. */
   #changes = 0;
 
-  constructor(driver: Driver) {
+  constructor(driver: Driver, deadlines: Pick<Deadlines, 'aborted' | 'failureOf'>) {
+    this.#deadlines = deadlines;
     const ask = <T>(send: () => Promise<T>): Promise<T> =>
       this.ended.aborted ? Promise.reject(abortedError(undefined)) : send();
     const change = async <O extends WriteOutcome | RemoveOutcome>(
@@ -46,9 +48,9 @@ export class CallDriver {
   /** Ends the call. The error for its caller: `aborted`, or `unknown` after a write. */
   end(cause: unknown): StoreError {
     this.#over.abort();
-    if (this.#changes === 0) return abortedError(cause);
+    if (this.#changes === 0) return this.#deadlines.aborted(cause);
     const message = 'the call ended when some of its writes had been sent: call again to finish what it began';
-    return new StoreError('unknown', message, { cause: cause ?? this.#throttling });
+    return new StoreError('unknown', message, { cause: cause ?? this.#throttling ?? this.#deadlines.failureOf(cause) });
   }
 }
 

@@ -14,9 +14,18 @@ interface Watched {
   readonly end: (cause: unknown) => void;
 }
 
+/** Tells the error at a deadline what the call may be waiting for. */
+export interface Awaited {
+  /** The place that requests go to. */
+  readonly address?: string | undefined;
+  /** Why requests fail at present that are tried again; undefined if none does. */
+  readonly failure: () => StoreError | undefined;
+}
+
 export class Deadlines {
   readonly #runtime: Runtime;
   readonly #defaultTimeoutMs: number;
+  readonly #awaited: Awaited;
   readonly #watched = new Set<Watched>();
   #wakeMs = Infinity;
   #sleeper: AbortController | undefined;
@@ -25,8 +34,9 @@ export class Deadlines {
   #held = 0;
 
   /** Throws `invalid` for a default that no call could have. */
-  constructor(runtime: Runtime, defaultTimeoutMs: number) {
+  constructor(runtime: Runtime, defaultTimeoutMs: number, awaited: Awaited = { failure: () => undefined }) {
     checkTimeout(defaultTimeoutMs);
+    this.#awaited = awaited;
     this.#runtime = runtime;
     this.#defaultTimeoutMs = defaultTimeoutMs;
   }
@@ -47,6 +57,16 @@ export class Deadlines {
   /** The cause to tell of a call that is over; undefined: its deadline passed. */
   causeOf({ signal }: Deadline): unknown {
     return this.#closedBy ?? signal?.reason;
+  }
+
+  /** Why a call cannot go on whose deadline passed: that of its change, else of other requests. */
+  failureOf(cause: unknown, ofChange?: StoreError): StoreError | undefined {
+    return cause === undefined ? (ofChange ?? this.#awaited.failure()) : undefined;
+  }
+
+  /** The error of a call that ended before a write: at its deadline that of what fails. */
+  aborted(cause: unknown): StoreError {
+    return this.failureOf(cause) ?? abortedError(cause, this.#awaited.address);
   }
 
   /** A call of several steps: it counts as under way between them, too. */
@@ -88,7 +108,7 @@ export class Deadlines {
   bound<T>(
     deadline: Deadline,
     work: () => Promise<T>,
-    atEnd: (cause: unknown) => StoreError = abortedError,
+    atEnd: (cause: unknown) => StoreError = (cause) => this.aborted(cause),
   ): Promise<T> {
     if (this.#closedBy !== undefined) return Promise.reject(atEnd(this.#closedBy));
     return new Promise<T>((resolve, reject) => {
@@ -173,10 +193,11 @@ function settle<T>(
 }
 
 /** The end of a call before a write, by the name that `fetch` would give. */
-export function abortedError(cause: unknown): StoreError {
+export function abortedError(cause: unknown, address?: string): StoreError {
   const isDeadline = cause === undefined || (cause as Error | null)?.name === 'TimeoutError';
   const why = isDeadline ? 'the deadline passed' : 'the call was aborted';
-  const error = new StoreError('aborted', `${why} before anything was written`, { cause });
+  const where = isDeadline && address !== undefined ? `: provider=${address}` : '';
+  const error = new StoreError('aborted', `${why} before anything was written${where}`, { cause });
   error.name = isDeadline ? 'TimeoutError' : 'AbortError';
   return error;
 }

@@ -63,13 +63,13 @@ export function sendWrites(
   });
 }
 
-/** Removes an entity of this version; never sent again (rule 2). Throws if denied. */
+/** Removes an entity of this version; never sent again (rule 2). Throws if denied, or unsent. */
 export async function sendRemoval(provider: Provider, removal: Removal): Promise<RemoveOutcome | undefined> {
   countWrite(provider.counters);
   const asked = { kind: 'remove', table: provider.table, entities: 1, operation: currentOperation() } as const;
   const send = () => provider.driver.remove([removal], { timeoutMs: REQUEST_TIMEOUT_MS });
   const [outcome] = await traceRequest(asked, send, tellOutcome);
-  if (outcome?.kind === 'refused' && outcome.reason === 'denied')
+  if (outcome?.kind === 'refused' && (outcome.reason === 'denied' || outcome.reason === 'unsent'))
     throw refusedError(outcome, provider.table, removal.id);
   return outcome;
 }

@@ -69,7 +69,7 @@ export class WriteBatcher {
       const outcomes = await sendWrites(this.#provider, writes, batch[0]?.operation);
       for (const [index, { outcome }] of batch.entries()) outcome.resolve(outcomes[index]!);
       isThrottled = outcomes.some((each) => each.kind !== 'written' && each.reason === 'throttled');
-      isFailed = isThrottled || outcomes.some(({ kind }) => kind === 'unknown');
+      isFailed = outcomes.some((each) => each.kind !== 'written' && each.reason !== 'condition');
       if (!isFailed) {
         const ids = writes.map(({ id }) => id);
         noteRoundTrip(runtime.monotonicMs() - sentMs, ids);

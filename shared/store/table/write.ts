@@ -6,7 +6,7 @@ import type { CallOptions } from '../contract/options.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
-import { abortedError, type Deadline } from '../io/deadline.ts';
+import type { Deadline } from '../io/deadline.ts';
 import { currentOperation } from '../system/tracing.ts';
 import type { Prepared } from './actions.ts';
 import type { Ticket } from './admission.ts';
@@ -107,7 +107,7 @@ export class Writer {
       if (isLong) await engine.turns.pause();
       // Nothing of this slice was sent: its items are `aborted`.
       if ((isLong || count === 0) && deadlines.isOver(deadline))
-        return slice.failRest(abortedError(deadlines.causeOf(deadline)));
+        return slice.failRest(deadlines.aborted(deadlines.causeOf(deadline)));
       const change = this.#prepare(slice, slice.indexes[count]!, call);
       bytes = change?.bytes ?? 0;
       if (change !== undefined) changes.push(change);
@@ -183,9 +183,9 @@ export class Writer {
     const { engine, admission, deadlines } = this.#context;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
     const unwatch = deadlines.watch(deadline, (cause) => {
-      const aborted = abortedError(cause);
+      const aborted = deadlines.aborted(cause);
       for (const change of changes) {
-        const why = cause === undefined ? change.throttling : undefined;
+        const why = deadlines.failureOf(cause, change.throttling);
         const error = change.doubtfulAttempts > 0 ? unknownFate(change, engine.table, cause ?? why) : (why ?? aborted);
         change.settle({ kind: 'failed', error });
       }

@@ -70,17 +70,20 @@ export function misuseCases(harness: Harness, opened: () => Driver): void {
     await expect(driver.list("a'", undefined, 10, CALL)).rejects.toThrow(TypeError);
   });
 
-  test('a closed driver fails: reads and lists reject, writes and removals are unknown', async (_driver, id) => {
+  test('a closed driver fails: reads and lists reject, writes and removals are not sent', async (_driver, id) => {
     const own = await harness.open();
     const version = await written(own, insert(id, [part('h', 'x')]));
     await own.close();
     await own.close();
     await expect(own.read([{ id, parts: 'all' }], CALL)).rejects.toMatchObject({ code: 'unavailable' });
     await expect(own.list(id, undefined, 10, CALL)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await own.write([patch(id, version, [part('h', 'y', 1)])], CALL)).toMatchObject([{ kind: 'unknown' }]);
-    expect(await own.remove([{ id, version }], CALL)).toMatchObject([{ kind: 'unknown' }]);
+    expect(await own.write([patch(id, version, [part('h', 'y', 1)])], CALL)).toMatchObject([UNSENT]);
+    expect(await own.remove([{ id, version }], CALL)).toMatchObject([UNSENT]);
   });
 }
+
+/** Certainly not applied, and the cause says why. */
+const UNSENT = { kind: 'refused', cause: { code: 'unavailable' } };
 
 function twice<T>(one: T): [T, T] {
   return [one, one];

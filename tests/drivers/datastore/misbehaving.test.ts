@@ -136,7 +136,8 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     const told = new RegExp(`^datastore did not answer, try again: ${lost}.*ECONNREFUSED`);
     await expect(driver.read(READ, PATIENT)).rejects.toThrow(told);
     await expect(driver.list('', undefined, 1, PATIENT)).rejects.toThrow(told);
-    expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+    const cause = { code: 'unavailable', retryable: true, message: expect.stringMatching(told) as string };
+    expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'refused', reason: 'unsent', cause }]);
   });
 
   describe('a connection that ends within a reply', () => {
@@ -281,6 +282,13 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ['headers alone, without a status', (stream) => headers(stream, RESPONSE_HEADERS, { isEnd: true })],
     ...[200, 400, 429, 500, 503].map((status): Case => [`a page, ${status}`, (stream) => page(stream, status)]),
     ...[401, 403, 404].map((status): Case => [`a page, ${status}`, (stream) => page(stream, status), undefined, false]),
+    [
+      'a denial of HTTP that says it is gRPC',
+      (stream) => headers(stream, { ...RESPONSE_HEADERS, ':status': '403' }, { isEnd: true }),
+      undefined,
+      false,
+    ],
+    ['a commit of no version', (stream) => reply(stream, Uint8Array.of(0x1a, 0))],
     ['a reply shorter than it says', (stream) => inTrailers(stream, message(COMMITTED, { sizeBytes: 5 }))],
     ['a reply longer than it says', (stream) => inTrailers(stream, message(COMMITTED, { sizeBytes: 3 }))],
     ['a reply of half a prefix', (stream) => inTrailers(stream, Buffer.alloc(3))],
@@ -309,7 +317,18 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ['a frame that is none', (stream) => frame(TYPE.HEADERS, 4, stream, Buffer.alloc(10, 0xff))],
   ];
 
-  const cases = transport === 'own' ? [...provesNothing, ...provesNothingToUs] : provesNothing;
+  // Our own transport takes a status of gRPC for one, whatever else comes with it.
+  const provesNothingToTheSdk: Case[] = [
+    [
+      'a denial in a page',
+      (stream) =>
+        headers(stream, { ':status': '200', 'content-type': 'text/html', 'grpc-status': '7' }, { isEnd: true }),
+      undefined,
+      false,
+    ],
+  ];
+
+  const cases = [...provesNothing, ...(transport === 'own' ? provesNothingToUs : provesNothingToTheSdk)];
   test.each(cases)('rule 2: %s proves nothing, and nothing is sent again', async (_, bytes, reason, retryable) => {
     await expectUnknown(await answered(({ stream }) => bytes(stream)), reason, retryable);
   });

@@ -39,7 +39,7 @@ function driverAt(host: string, port: number) {
 }
 
 async function expectNothingSent(driver: ReturnType<typeof driverAt>, seen: readonly unknown[]) {
-  expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
+  expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'unsent' }]);
   await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
   expect(seen).toEqual([]);
 }

@@ -3,13 +3,18 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { type StoreErrorCode, StoreError } from '../../../shared/store/contract/errors.ts';
+import { Deadlines } from '../../../shared/store/io/deadline.ts';
 import { CallDriver } from '../../../shared/store/io/call-driver.ts';
 import { entityId } from '../../support/ids.ts';
+import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 /** The code heard for a call that fails with `code`, after writes with these outcomes. */
 async function heard(code: StoreErrorCode, ...outcomes: readonly WriteOutcome[]): Promise<unknown> {
   const script = [...outcomes];
-  const call = new CallDriver({ ...memoryDriver(), write: async () => [script.shift()!] });
+  const call = new CallDriver(
+    { ...memoryDriver(), write: async () => [script.shift()!] },
+    new Deadlines(new VirtualRuntime(), 1_000),
+  );
   for (const _ of outcomes)
     await call.driver.write([{ kind: 'insert', id: entityId('a'), parts: [] }], { timeoutMs: 1_000 });
   const error = call.failure(new StoreError(code, 'said by a test'));
@@ -19,7 +24,7 @@ async function heard(code: StoreErrorCode, ...outcomes: readonly WriteOutcome[])
 const CODES = ['aborted', 'throttled', 'unavailable', 'too_large', 'invalid'] as const;
 
 test.each(CODES)('%s stays after writes refused for what they are, and is unknown after others', async (code) => {
-  for (const reason of ['denied', 'limit', 'invalid'] as const)
+  for (const reason of ['denied', 'limit', 'invalid', 'unsent'] as const)
     expect(await heard(code, { kind: 'refused', reason })).toBe(code);
   expect(await heard(code, { kind: 'unknown', reason: 'other' }, { kind: 'refused', reason: 'limit' })).toBe('unknown');
   for (const reason of ['condition', 'throttled'] as const)

@@ -35,7 +35,7 @@ function failing(errors: readonly (Error | undefined)[], tookMs = 0) {
     remove: async (_, { timeoutMs }) => (await fail(timeoutMs), [{ kind: 'unknown', reason: 'other' }]),
   };
   const throttled: true[] = [];
-  const retrying = withRetry(driver, runtime, () => throttled.push(true));
+  const { driver: retrying } = withRetry(driver, runtime, () => throttled.push(true));
   return { retrying, timeoutsMs, runtime, throttled };
 }
 
@@ -90,7 +90,7 @@ test('rule 2: a write or removal of unknown fate is sent once', async () => {
 describe.each([[undefined], [[]]])('a driver that answers with %j', (nothing) => {
   const answering = async (): Promise<never> => nothing as never;
   const runtime = new VirtualRuntime();
-  const driver = withRetry(
+  const { driver } = withRetry(
     { ...memoryDriver(), read: answering, write: answering, remove: answering },
     runtime,
     () => undefined,

@@ -1,6 +1,7 @@
 // Unary gRPC calls to one service, over few connections. Nothing is sent twice.
-import { StoreError } from '../../../store/contract/errors.ts';
-import { DeadlineError } from '../../common/outcomes.ts';
+import type { StoreError } from '../../../store/contract/errors.ts';
+import { DeadlineError, NotSentError } from '../../common/outcomes.ts';
+import { driverClosed } from '../../common/under-way.ts';
 import { Call, type Request } from './call.ts';
 import { Session } from './session.ts';
 import { CODE, StatusError } from './status.ts';
@@ -51,18 +52,15 @@ export class Channel {
     this.#tokens = auth === undefined ? undefined : new Tokens(auth, address.href, own);
   }
 
-  /** Rejects with a StatusError, a DeadlineError, or, once closed, a StoreError. */
+  /** Rejects with a StatusError or a DeadlineError, or with a NotSentError if it never left. */
   unary(request: Request): Promise<Buffer> {
-    if (this.#isClosed) {
-      const error = new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
-      return Promise.reject(error);
-    }
+    if (this.#isClosed) return Promise.reject(new NotSentError(driverClosed()));
     return new Promise((resolve, reject) => {
       const nowMs = performance.now();
       const call = new Call(request, nowMs, (result) => {
         this.#ended(call, result);
-        if (result instanceof Error) reject(result);
-        else resolve(result);
+        if (!(result instanceof Error)) resolve(result);
+        else reject(call.sentMs === undefined ? new NotSentError(result) : result);
       });
       this.#add(call, nowMs);
     });
@@ -89,7 +87,7 @@ export class Channel {
     try {
       await tokens.fetch();
     } catch (error) {
-      call.end(error as StatusError);
+      call.end(error as StoreError);
     }
     if (!call.isEnded) this.#enqueue(call, performance.now());
   }
@@ -181,7 +179,9 @@ export class Channel {
   }
 
   #expire(call: Call): void {
-    call.end(new DeadlineError(Math.round(call.dueMs - call.begunMs), this.#address.origin));
+    const isAuthorized = this.#waiting.has(call) || call.sentMs !== undefined;
+    const from = isAuthorized ? this.#address.origin : 'the credentials';
+    call.end(new DeadlineError(Math.round(call.dueMs - call.begunMs), from));
     for (const session of this.#sessions) session.missed(call);
   }
 }

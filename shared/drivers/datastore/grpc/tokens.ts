@@ -1,6 +1,6 @@
 // Headers that authorize requests, from Google's library, which fetches and renews tokens.
+import { StoreError } from '../../../store/contract/errors.ts';
 import { withDeadline } from '../../common/outcomes.ts';
-import { CODE, StatusError } from './status.ts';
 
 /** Source of credentials: a `GoogleAuth` of google-auth-library 10 or later. */
 export interface Auth {
@@ -13,6 +13,7 @@ export interface Auth {
 /** Asks the library again well before it renews, not for each request: that takes promises. */
 const FRESH_MS = 60_000;
 const FETCH_TIMEOUT_MS = 20_000;
+const FROM = 'the credentials';
 
 export class Tokens {
   /** Headers of the last fetch and the others: each name once, names and values in turn. */
@@ -35,7 +36,7 @@ export class Tokens {
     return nowMs - this.#fetchedMs < FRESH_MS;
   }
 
-  /** One fetch at a time, for all who wait. Rejects with a StatusError. */
+  /** One fetch at a time, for all who wait. Rejects with a StoreError. */
   fetch(): Promise<void> {
     this.#fetching ??= this.#fetch().finally(() => (this.#fetching = undefined));
     return this.#fetching;
@@ -49,15 +50,25 @@ export class Tokens {
   async #fetch(): Promise<void> {
     const nowMs = performance.now();
     try {
-      const client = await withDeadline(this.#auth.getClient(), FETCH_TIMEOUT_MS);
-      const headers = await withDeadline(client.getRequestHeaders(this.#url), FETCH_TIMEOUT_MS);
-      if (!(Symbol.iterator in headers)) throw new TypeError('use google-auth-library 10 or later');
+      const client = await withDeadline(this.#auth.getClient(), FETCH_TIMEOUT_MS, FROM);
+      const headers: unknown = await withDeadline(client.getRequestHeaders(this.#url), FETCH_TIMEOUT_MS, FROM);
+      if (!isIterable(headers)) throw new TypeError('use google-auth-library 10 or later');
       this.headers = Object.entries({ ...this.#others, ...Object.fromEntries(headers) }).flat();
       this.#fetchedMs = nowMs;
     } catch (cause) {
-      throw new StatusError(CODE.UNAVAILABLE, `no credentials for ${this.#url}: ${(cause as Error).message}`, {
-        cause,
-      });
+      throw noCredentials(cause);
     }
   }
+}
+
+function isIterable(headers: unknown): headers is Iterable<readonly [string, string]> {
+  return typeof headers === 'object' && headers !== null && Symbol.iterator in headers;
+}
+
+/** The error of requests for which the credentials gave no token. */
+export function noCredentials(cause: unknown): StoreError {
+  const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  const advice = 'no credentials for datastore: run gcloud auth application-default login, or give others as auth';
+  const retryable = !/default credentials|invalid_grant|reauth/i.test(why!);
+  return new StoreError('unavailable', `${advice}: ${why}`, { retryable, cause });
 }
