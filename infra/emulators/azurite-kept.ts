@@ -10,6 +10,7 @@ interface Collection {
   readonly name: string;
   readonly data: readonly Doc[];
   insert(doc: Doc): void;
+  findOne(fields: Doc): Doc | null;
   on(events: readonly string[], listener: (doc: Doc) => void): void;
 }
 

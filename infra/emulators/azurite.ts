@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
 import { keepTables, type TableStore } from './azurite-kept.ts';
 import type { TableFaults } from './azurite-front/faults.ts';
-import { startTableFront } from './azurite-front/front.ts';
+import { type EntityName, type FrontOptions, placeFront } from './azurite-front/front.ts';
+import type { Body } from './azurite-front/size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
 import type { Emulator } from './emulator.ts';
 
@@ -15,10 +16,10 @@ export const AZURITE_ACCOUNT_KEY =
   'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
 export interface AzuriteOptions {
-  /** True shares this process and its thread (tests); false takes a process (measurements). */
+  /** True shares this process and its thread (tests); false takes a process (all else). */
   readonly inProcess: boolean;
-  /** Only in this process: a file that keeps the data. Default: memory alone. */
-  readonly dataFile?: string;
+  /** A file that keeps the data. Default: memory alone. */
+  readonly dataFile?: string | undefined;
 }
 
 interface TableServer {
@@ -30,20 +31,30 @@ interface TableServer {
 }
 
 const NAME = 'Azurite';
+const STRICT_NAME = `${NAME} behind a strict front`;
 const READY_TIMEOUT_MS = 60_000;
 const ENTRY = fileURLToPath(new URL('azurite-process.ts', import.meta.url));
-const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+)$/m;
+const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+\/\w+)$/m;
 
 /** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
 export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Promise<Emulator> {
   if (inProcess) {
-    const server = await startTableServer(dataFile);
+    const server = await startTableServer({ dataFile });
     return { name: `${NAME} in process`, endpoint: endpointAt(server.address), close: () => server.close() };
   }
-  const child = startSupervised(process.execPath, [ENTRY]);
-  await untilReady(NAME, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
-  const endpoint = endpointAt(ADDRESS.exec(child.output())![1]!);
-  return { name: NAME, endpoint, exited: child.exited, close: () => child.close() };
+  return await startProcess(NAME, dataFile === undefined ? [] : [`--data=${dataFile}`]);
+}
+
+/** Azurite behind the strict front, in one process of their own. */
+export async function startStrictProcess(port: number): Promise<Emulator> {
+  return await startProcess(STRICT_NAME, [`--strict-port=${port}`]);
+}
+
+async function startProcess(name: string, options: readonly string[]): Promise<Emulator> {
+  const child = startSupervised(process.execPath, [ENTRY, ...options]);
+  await untilReady(name, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
+  const endpoint = ADDRESS.exec(child.output())![1]!;
+  return { name, endpoint, exited: child.exited, close: () => child.close() };
 }
 
 function endpointAt(address: string): string {
@@ -56,11 +67,30 @@ interface TlsFiles {
   readonly keyFile: string;
 }
 
+export interface TableServerOptions extends Pick<AzuriteOptions, 'dataFile'> {
+  /** Default: 0, a free one. */
+  readonly port?: number;
+  readonly tls?: TlsFiles;
+}
+
 /** In this process, with data in memory or `dataFile`. The address lacks the account's path. */
-export async function startTableServer(
-  dataFile?: string,
-  tls?: TlsFiles,
-): Promise<{ readonly address: string; close(): Promise<void> }> {
+export async function startTableServer({ dataFile, ...options }: TableServerOptions = {}): Promise<
+  Pick<TableServer, 'httpServer' | 'metadataStore'> & { readonly address: string; close(): Promise<void> }
+> {
+  const server = newServer(options);
+  await server.start();
+  const { httpServer, metadataStore } = server;
+  const journal = await keptBy(server, dataFile);
+  let closing: Promise<void> | undefined;
+  return {
+    httpServer,
+    metadataStore,
+    address: server.getHttpServerAddress(),
+    close: () => (closing ??= server.close().finally(() => journal?.close())),
+  };
+}
+
+function newServer({ port = 0, tls }: TableServerOptions): TableServer {
   const require = createRequire(import.meta.url);
   const { default: Server } = require('azurite/dist/src/table/TableServer') as {
     default: new (configuration: object) => TableServer;
@@ -70,8 +100,7 @@ export async function startTableServer(
   };
   const configuration = Object.assign(new Configuration(), {
     host: '127.0.0.1',
-    // The system chooses one.
-    port: 0,
+    port,
     enableAccessLog: false,
     // It refuses newer SDKs.
     skipApiVersionCheck: true,
@@ -79,14 +108,7 @@ export async function startTableServer(
     isMemoryPersistence: true,
     ...(tls === undefined ? {} : { cert: tls.certFile, key: tls.keyFile, oauth: 'basic' }),
   });
-  const server = new Server(configuration);
-  await server.start();
-  const journal = await keptBy(server, dataFile);
-  let closing: Promise<void> | undefined;
-  return {
-    address: server.getHttpServerAddress(),
-    close: () => (closing ??= server.close().finally(() => journal?.close())),
-  };
+  return new Server(configuration);
 }
 
 /** Rejects, with the server closed, if the file holds something else. */
@@ -100,17 +122,22 @@ async function keptBy(server: TableServer, dataFile: string | undefined): Promis
 }
 
 /** Azurite in this process behind the strict front. The caller may install faults. */
-export async function startStrictAzurite(port = 0): Promise<Emulator & { readonly faults: TableFaults }> {
-  const server = await startTableServer();
-  const account = { accountName: AZURITE_ACCOUNT_NAME, accountKey: AZURITE_ACCOUNT_KEY };
-  const front = await startTableFront({ target: server.address, ...account, port });
-  return {
-    name: `${NAME} behind a strict front`,
-    endpoint: endpointAt(front.address),
-    faults: front.faults,
-    async close() {
-      await front.close();
-      await server.close();
-    },
-  };
+export async function startStrictAzurite({
+  port = 0,
+  nowMs,
+}: Pick<TableServerOptions, 'port'> & Pick<FrontOptions, 'nowMs'> = {}): Promise<
+  Emulator & { readonly faults: TableFaults }
+> {
+  const { httpServer: server, metadataStore: store, address, close } = await startTableServer({ port });
+  const faults = placeFront({ server, presentOf: (entity) => presentEntity(entity, store), nowMs });
+  return { name: STRICT_NAME, endpoint: endpointAt(address), faults, close };
+}
+
+/** Azurite finds a table in the same order. */
+function presentEntity({ table, partitionKey, rowKey }: EntityName, store: TableStore): Body {
+  const [entities] = [table.toLowerCase(), table].flatMap((name) => {
+    return store.db.getCollection(store.getTableCollectionName(AZURITE_ACCOUNT_NAME, name)) ?? [];
+  });
+  const present = entities?.findOne({ RowKey: rowKey, PartitionKey: partitionKey });
+  return (present?.['properties'] ?? {}) as Body;
 }

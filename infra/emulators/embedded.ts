@@ -5,12 +5,12 @@ import { startDatastoreEmulator } from './datastore/index.ts';
 import type { Emulator } from './emulator.ts';
 
 export interface EmbeddedOptions {
-  /** True shares this process and its thread (tests); false takes a process (measurements). */
+  /** True shares this process and its thread (tests); false takes a process (all else). */
   readonly inProcess: boolean;
   /** Default: a free one. */
   readonly port?: number;
-  /** Only in this process: a file that keeps the data. Default: memory alone. */
-  readonly dataFile?: string;
+  /** A file that keeps the data. Default: memory alone. */
+  readonly dataFile?: string | undefined;
 }
 
 const NAME = 'embedded Datastore emulator';
@@ -21,10 +21,14 @@ const ADDRESS = /^export DATASTORE_EMULATOR_HOST=(127\.0\.0\.1:\d+)$/m;
 /** Rejects if it does not listen within 30 s. */
 export async function startEmbeddedDatastore({ inProcess, port = 0, dataFile }: EmbeddedOptions): Promise<Emulator> {
   if (inProcess) {
-    const emulator = await startDatastoreEmulator({ port, ...(dataFile === undefined ? {} : { dataFile }) });
+    const emulator = await startDatastoreEmulator({ port, dataFile });
     return { name: `${NAME} in process`, endpoint: `http://${emulator.address}`, close: () => emulator.close() };
   }
-  const child = startSupervised(process.execPath, [ENTRY, `--port=${port}`]);
+  const child = startSupervised(process.execPath, [
+    ENTRY,
+    `--port=${port}`,
+    ...(dataFile === undefined ? [] : [`--data=${dataFile}`]),
+  ]);
   await untilReady(`the ${NAME}`, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
   const endpoint = `http://${ADDRESS.exec(child.output())?.[1]}`;
   return { name: NAME, endpoint, exited: child.exited, close: () => child.close() };

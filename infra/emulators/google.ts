@@ -42,11 +42,11 @@ export async function findGoogleEmulator(
   return { found: true, java, jar };
 }
 
-/** Free port; waits until it answers. Throws, with its output, after 60 s. */
-export async function startGoogleEmulator(emulator: FoundEmulator): Promise<Emulator> {
+/** Port 0: a free one. Waits until it answers. Throws, with its output, after 60 s. */
+export async function startGoogleEmulator(emulator: FoundEmulator, wantedPort = 0): Promise<Emulator> {
   if ('endpoint' in emulator)
     return { name: `emulator at ${emulator.endpoint}`, endpoint: emulator.endpoint, close: async () => {} };
-  const port = await freePort();
+  const port = await freePort(wantedPort);
   const options = ['--host=127.0.0.1', `--port=${port}`, '--database-mode=datastore-mode'];
   const { java, jar } = emulator;
   const child = startSupervised(java, ['-Duser.language=en', '-cp', jar, MAIN_CLASS, 'start', ...options]);

@@ -1,10 +1,11 @@
 // Starts both emulators, strict and in memory, and prints what to export. Ctrl-C ends them.
+import { EXIT } from '../cli/exit.ts';
 import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 import { freePort } from '../processes/supervised.ts';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from './azurite.ts';
-import { startEmbeddedDatastore } from './embedded.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictProcess } from './azurite.ts';
 import type { Emulator } from './emulator.ts';
+import { DATASTORE, type DatastoreName, datastoreOf, startDatastore } from './which-datastore.ts';
 
 const PORT_MAX = 65_535;
 
@@ -13,16 +14,21 @@ const EMULATORS = command({
   about: `Starts an emulator of Google Cloud Datastore and one of Azure Table Storage, prints what to export for their clients, and
 keeps them up until Ctrl-C. Both refuse what their services would refuse. The data is gone when this ends.`,
   options: {
+    datastore: DATASTORE,
     'datastore-port': { value: 'N', default: '0', help: 'port of the Datastore emulator, 0 for a free one' },
     'table-port': { value: 'N', default: '0', help: 'port of the table service, 0 for a free one' },
   },
-  examples: ['npm run emulators', 'npm run emulators -- --datastore-port 8081 --table-port 10002'],
+  examples: [
+    'npm run emulators',
+    'npm run emulators -- --datastore google',
+    'npm run emulators -- --datastore-port 8081 --table-port 10002',
+  ],
 });
 
 await runCommand(EMULATORS, process.argv.slice(2), async ({ values }) => {
   const datastorePort = await portOf('--datastore-port', values['datastore-port']);
   const tablePort = await portOf('--table-port', values['table-port']);
-  await startBoth(datastorePort, tablePort);
+  await startBoth(datastoreOf(values.datastore), datastorePort, tablePort);
 });
 
 /** Throws a UsageError, also for a port that somebody listens on. */
@@ -35,20 +41,32 @@ async function portOf(option: string, text: string): Promise<number> {
   return port;
 }
 
-async function startBoth(datastorePort: number, tablePort: number): Promise<void> {
+async function startBoth(name: DatastoreName, datastorePort: number, tablePort: number): Promise<void> {
   const opened: Emulator[] = [];
-  // Set up before the emulators: npm may be gone before they are up.
-  const end = async (): Promise<void> => {
+  let isEnding = false;
+  const end = async (code: number, why?: unknown): Promise<void> => {
+    if (isEnding) return;
+    isEnding = true;
+    if (why !== undefined) console.error(why);
     await Promise.all(opened.map((emulator) => emulator.close()));
-    process.exit();
+    process.exit(code);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end());
-  onLauncherEnd(() => void end());
-  const datastore = await startEmbeddedDatastore({ inProcess: true, port: datastorePort });
-  opened.push(datastore);
-  const tables = await startStrictAzurite(tablePort);
-  opened.push(tables);
-  console.log(exportsOf(datastore, tables));
+  // Set up before the emulators: npm may be gone before they are up.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end(EXIT.ok));
+  onLauncherEnd(() => void end(EXIT.ok));
+  const open = async (starting: Promise<Emulator>): Promise<Emulator> => {
+    const emulator = await starting;
+    opened.push(emulator);
+    void emulator.exited?.then(() => end(EXIT.failed, `${emulator.name} has ended`));
+    return emulator;
+  };
+  try {
+    const datastore = await open(startDatastore(name, { port: datastorePort }));
+    const tables = await open(startStrictProcess(tablePort));
+    console.log(exportsOf(datastore, tables));
+  } catch (error) {
+    await end(EXIT.failed, error);
+  }
 }
 
 function exportsOf(datastore: Emulator, tables: Emulator): string {

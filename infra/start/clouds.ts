@@ -6,9 +6,8 @@ import path from 'node:path';
 import { type Provider, PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
-import { startEmbeddedDatastore } from '../emulators/embedded.ts';
 import type { Emulator } from '../emulators/emulator.ts';
-import { findGoogleEmulator, startGoogleEmulator } from '../emulators/google.ts';
+import { type DatastoreName, startDatastore } from '../emulators/which-datastore.ts';
 import { startAzureHost } from '../hosts/azure.ts';
 import { startGcpHost } from '../hosts/gcp.ts';
 import type { FunctionHost, HostEnv } from '../hosts/host.ts';
@@ -49,14 +48,14 @@ export interface CloudsOptions {
   /** The clouds to start. Default: both. */
   readonly providers?: readonly Provider[];
   /** The Datastore emulator to start. */
-  readonly datastore: 'embedded' | 'google';
+  readonly datastore: DatastoreName;
   /** Processes of `compare` on each cloud, which share a load. Default: 1. */
   readonly instances?: number;
   /** Default: random ones, for this run alone. */
   readonly keys?: Partial<LocalKeys>;
   /** Four ports in a row: Google's records and compare, then Azure's. Default: free ones. */
   readonly firstPort?: number | undefined;
-  /** Keeps the data; the emulators then run in this process. Default: memory alone. */
+  /** Keeps the data. Default: memory alone. */
   readonly dataDir?: string | undefined;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
@@ -173,8 +172,8 @@ type LayGround = (
 ) => Promise<Ground>;
 
 const layGoogle: LayGround = async (options, packages) => {
-  const { keys } = options;
-  const emulator = await startDatastore(options);
+  const { keys, datastore, dataDir } = options;
+  const emulator = await startDatastore(datastore, { dataFile: dataFileIn(dataDir, 'datastore') });
   const env = {
     GOOGLE_CLOUD_PROJECT: PROJECT_ID,
     DATASTORE_EMULATOR_HOST: emulator.endpoint.replace(/^https?:\/\//, ''),
@@ -193,16 +192,8 @@ const layGoogle: LayGround = async (options, packages) => {
   };
 };
 
-/** Google's emulator on request only. Throws how to install it if it is missing. */
-async function startDatastore({ datastore, dataDir }: Pick<CloudsOptions, 'datastore' | 'dataDir'>): Promise<Emulator> {
-  if (datastore === 'embedded') return await startEmbeddedDatastore(placeFor(dataDir, 'datastore'));
-  const found = await findGoogleEmulator();
-  if (!found.found) throw new Error(`${found.why}. Leave out --datastore=google, or: ${found.howTo}`);
-  return await startGoogleEmulator(found);
-}
-
 const layAzure: LayGround = async ({ keys, dataDir }, packages) => {
-  const emulator = await startAzurite(placeFor(dataDir, 'azure-tables'));
+  const emulator = await startAzurite({ inProcess: false, dataFile: dataFileIn(dataDir, 'azure-tables') });
   const env = {
     STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
@@ -231,11 +222,8 @@ function endOf({ name, exited }: Emulator): AbortSignal {
   return controller.signal;
 }
 
-/** Data that stays is written by this process; without it, a separate one measures better. */
-function placeFor(dataDir: string | undefined, provider: Provider) {
-  return dataDir === undefined
-    ? { inProcess: false }
-    : { inProcess: true, dataFile: path.join(dataDir, DATA_FILES[provider]) };
+function dataFileIn(dataDir: string | undefined, provider: Provider): string | undefined {
+  return dataDir && path.join(dataDir, DATA_FILES[provider]);
 }
 
 function bearer(name: FunctionName, { admin, compare }: LocalKeys): { readonly Authorization: string } {

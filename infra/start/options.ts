@@ -4,6 +4,7 @@ import type { ComparisonOptions } from '../cli/comparison.ts';
 import { EXIT_HELP } from '../cli/exit.ts';
 import { choice, command, type CommandLine, UsageError, wholeNumber } from '../cli/options.ts';
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../cli/plan-options.ts';
+import { DATASTORE, datastoreOf } from '../emulators/which-datastore.ts';
 import { type CloudsOptions, KEY_NAMES, type LocalKeys } from './clouds.ts';
 
 export interface StartOptions
@@ -14,12 +15,6 @@ export interface StartOptions
 }
 
 export type DevOptions = Pick<CloudsOptions, 'datastore' | 'firstPort' | 'keys' | 'dataDir'>;
-
-const DATASTORE = {
-  value: 'embedded|google',
-  default: 'embedded',
-  help: "which Datastore emulator; Google's needs gcloud and Java",
-} as const;
 
 export const START = command({
   name: 'npm start --',
@@ -112,10 +107,6 @@ function keyOf(role: keyof LocalKeys, values: CommandLine<typeof DEV.options>['v
   if (key === undefined) return {};
   if (!KEY.test(key)) throw new UsageError(`--${role}-key takes 16 or more letters, digits or . _ ~ + / = -`);
   return { [role]: key };
-}
-
-function datastoreOf(text: string): CloudsOptions['datastore'] {
-  return choice('--datastore', text, ['embedded', 'google']);
 }
 
 function notEmpty(option: string, text: string): string {

@@ -314,7 +314,7 @@ describe('Azurite', () => {
     await writeFile(files.certFile, cert);
     await writeFile(files.keyFile, key);
     setDefaultCACertificates([...trusted, cert]);
-    [plain, secure] = await Promise.all([startTableServer(), startTableServer(undefined, files)]);
+    [plain, secure] = await Promise.all([startTableServer(), startTableServer({ tls: files })]);
   });
   afterAll(async () => {
     setDefaultCACertificates(trusted);

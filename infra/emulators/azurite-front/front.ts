@@ -1,56 +1,51 @@
-// Before Azurite, and as strict as Azure: refuses too large entities, throttles, fails on demand.
-import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// In Azurite's server, and as strict as Azure: refuses too large entities, throttles, fails on
+// demand. It reads the entities that a merge changes from Azurite's memory.
+import { IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { type Answer, answerOf, type Refusal, Refused } from './answers.ts';
 import { createTableFaults, createThrottle, ENTITIES_PER_SECOND, type TableFault, type TableFaults } from './faults.ts';
 import { type IncomingRequest, isBatch, type Operation, operationsOf } from './operations.ts';
 import { type Body, ENTITY_BYTES_MAX, entityBytes, mergedSizes, PROPERTIES_MAX, propertySizes } from './size.ts';
 
+export type EntityName = Pick<Operation, 'table' | 'partitionKey' | 'rowKey'>;
+
 export interface FrontOptions {
-  /** Azurite's address without the account. Writes of others there would not be counted. */
-  readonly target: string;
-  /** Signs the reads of entities that a merge changes. */
-  readonly accountName: string;
-  readonly accountKey: string;
-  /** Default: a free one. */
-  readonly port?: number;
+  readonly server: Server;
+  /** The properties of an entity that Azurite holds; empty if absent, which Azurite reports. */
+  readonly presentOf: (entity: EntityName) => Body;
   /** Clock of the throttle, in milliseconds. Default: the system's. */
-  readonly nowMs?: () => number;
-}
-
-export interface TableFront {
-  /** `http://127.0.0.1:port`, without the account. */
-  readonly address: string;
-  readonly faults: TableFaults;
-  /** Idempotent. Azurite stays. */
-  close(): Promise<void>;
-}
-
-/** Azurite, and the connections to it that are kept. */
-interface Azurite extends Pick<FrontOptions, 'target' | 'accountName' | 'accountKey'> {
-  readonly agent: http.Agent;
+  readonly nowMs?: (() => number) | undefined;
 }
 
 /** Keeps large bodies out of memory. Azurite itself refuses a transaction above 4 MiB. */
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
-const TARGET_TIMEOUT_MS = 30_000;
 
-export async function startTableFront(options: FrontOptions): Promise<TableFront> {
-  const { nowMs = Date.now, port = 0 } = options;
+/** Takes all requests of a server before its listeners do. The caller may install faults. */
+export function placeFront({ server, presentOf, nowMs = Date.now }: FrontOptions): TableFaults {
   const faults = createTableFaults();
   const isThrottled = createThrottle(ENTITIES_PER_SECOND, nowMs);
-  const agent = new http.Agent({ keepAlive: true });
-  const azurite: Azurite = { ...options, agent };
   const inTurn = createTurns();
+  const listeners = server.listeners('request');
 
-  const answer = async (request: IncomingRequest, operations: readonly Operation[]): Promise<Answer> => {
-    const writes = operations.filter(({ kind }) => kind !== 'read');
+  /** Has Azurite answer. Ends with the answer, or with the connection. */
+  const pass = async (incoming: IncomingMessage, { body }: IncomingRequest, outgoing: ServerResponse) => {
+    const ended = new Promise((resolve) => outgoing.once('finish', resolve).once('close', resolve));
+    const request = readAgain(incoming, body);
+    for (const listener of listeners) listener.call(server, request, outgoing);
+    await ended;
+  };
+
+  const answer = async (incoming: IncomingMessage, request: IncomingRequest, outgoing: ServerResponse) => {
+    const writes = operationsOf(request).filter(({ kind }) => kind !== 'read');
     const [first] = writes;
+    if (first === undefined) return await pass(incoming, request, outgoing);
     // Another write to the partition in between would make the checked sizes wrong.
-    if (first === undefined) return await forward(request, azurite);
-    return await inTurn(placeOf(first), () => checkedWrite(request, writes, azurite));
+    await inTurn(placeOf(first), async () => {
+      const refusal = refusalOf(writes, presentOf);
+      if (refusal === undefined) await pass(incoming, request, outgoing);
+      else send(outgoing, answerOf(refusal, isBatch(request)));
+    });
   };
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
@@ -61,28 +56,19 @@ export async function startTableFront(options: FrontOptions): Promise<TableFront
     const [first] = operations;
     if (first !== undefined && isThrottled(placeOf(first), operations.length))
       throw new Refused(503, 'ServerBusy', 'the partition is asked for more than 2,000 entities a second');
-    const given = await answer(request, operations);
-    if (fault !== undefined) throw injected(fault);
-    send(outgoing, given);
+    if (fault === undefined) return await answer(incoming, request, outgoing);
+    await answer(incoming, request, unseenAnswer(incoming));
+    throw injected(fault);
   };
 
-  const server = http.createServer((incoming, outgoing) => {
+  server.removeAllListeners('request');
+  server.on('request', (incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
       if (outgoing.headersSent) outgoing.destroy();
       else send(outgoing, answerOf(refusalFor(error), false));
     });
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    faults,
-    async close() {
-      agent.destroy();
-      server.closeAllConnections();
-      if (server.listening) await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return faults;
 }
 
 function refusalFor(error: unknown): Refusal {
@@ -101,47 +87,40 @@ function send(outgoing: ServerResponse, { status, headers, body }: Answer): void
 
 async function readRequest(incoming: IncomingMessage): Promise<IncomingRequest> {
   const { method = 'GET', url = '/', headers } = incoming;
-  return { method, url, headers, body: await readAll(incoming) };
-}
-
-async function readAll(message: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  for await (const chunk of message as AsyncIterable<Buffer>) {
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
     if (sizeBytes > BODY_BYTES_MAX)
       throw new Refused(413, 'RequestBodyTooLarge', `the body has more than ${BODY_BYTES_MAX} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return { method, url, headers, body: Buffer.concat(chunks) };
 }
 
-/** Passes a request on with its path unchanged, which is part of what the client has signed. */
-async function forward({ method, url, headers, body }: IncomingRequest, { target, agent }: Azurite): Promise<Answer> {
-  const { hostname, port } = new URL(target);
-  const request = http.request({ hostname, port, path: url, method, headers, agent, timeout: TARGET_TIMEOUT_MS });
-  request.on('timeout', () => request.destroy(new Error(`Azurite did not answer within ${TARGET_TIMEOUT_MS} ms`)));
-  // A reply that has begun tells its reader.
-  request.on('error', () => {});
-  request.end(body);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const content = await readAll(response);
-  const { 'transfer-encoding': _chunked, connection: _connection, ...kept } = response.headers;
-  return { status: response.statusCode ?? 502, headers: kept as Record<string, string>, body: content };
+/** A request whose body was read, to be read once more. */
+function readAgain(incoming: IncomingMessage, body: Buffer): IncomingMessage {
+  const { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor } = incoming;
+  const head = { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor };
+  const request = Object.assign(new IncomingMessage(incoming.socket), head, { complete: true });
+  request.push(body);
+  request.push(null);
+  return request;
 }
 
-/** Passes a write on unless the service would refuse it. */
-async function checkedWrite(request: IncomingRequest, writes: readonly Operation[], azurite: Azurite): Promise<Answer> {
-  const refusal = await refusalOf(writes, azurite);
-  return refusal === undefined ? await forward(request, azurite) : answerOf(refusal, isBatch(request));
+/** An answer that goes nowhere. */
+function unseenAnswer(incoming: IncomingMessage): ServerResponse {
+  const answer = new ServerResponse(incoming);
+  answer.assignSocket(new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as Socket);
+  return answer;
 }
 
 /** The refusal of the first write that the service would refuse; undefined if it takes all. */
-async function refusalOf(writes: readonly Operation[], azurite: Azurite): Promise<Refusal | undefined> {
+function refusalOf(writes: readonly Operation[], presentOf: FrontOptions['presentOf']): Refusal | undefined {
   for (const [place, operation] of writes.entries()) {
     const { kind, partitionKey, rowKey, body } = operation;
     if (kind === 'delete') continue;
-    const present = kind === 'merge' ? await presentEntity(operation, azurite) : {};
+    const present = kind === 'merge' ? presentOf(operation) : {};
     const sizes = mergedSizes(propertySizes(present), body);
     const sizeBytes = entityBytes(partitionKey, rowKey, sizes);
     const refused = (code: string, what: string, most: number): Refusal => {
@@ -151,31 +130,6 @@ async function refusalOf(writes: readonly Operation[], azurite: Azurite): Promis
     if (sizeBytes > ENTITY_BYTES_MAX) return refused('EntityTooLarge', `${sizeBytes} bytes`, ENTITY_BYTES_MAX);
   }
   return undefined;
-}
-
-/** With the types of all properties; empty if absent, which Azurite then reports. */
-async function presentEntity(operation: Operation, azurite: Azurite): Promise<Body> {
-  const { accountName, accountKey } = azurite;
-  const { table, partitionKey, rowKey } = operation;
-  const url = `/${accountName}/${table}(PartitionKey='${quoted(partitionKey)}',RowKey='${quoted(rowKey)}')`;
-  const date = new Date().toUTCString();
-  const signature = createHmac('sha256', Buffer.from(accountKey, 'base64'))
-    .update(`${date}\n/${accountName}${url}`)
-    .digest('base64');
-  const headers = {
-    'x-ms-date': date,
-    'x-ms-version': '2019-02-02',
-    accept: 'application/json;odata=fullmetadata',
-    authorization: `SharedKeyLite ${accountName}:${signature}`,
-  };
-  const { status, body } = await forward({ method: 'GET', url, headers, body: Buffer.alloc(0) }, azurite);
-  if (status === 404) return {};
-  if (status !== 200) throw new Error(`Azurite answered ${status} to a read before a merge: ${body.toString()}`);
-  return JSON.parse(body.toString()) as Body;
-}
-
-function quoted(text: string): string {
-  return encodeURIComponent(text.replaceAll("'", "''"));
 }
 
 function placeOf({ table, partitionKey }: Operation): string {

@@ -15,13 +15,13 @@ import { invalid, status, StatusError } from './wire/status.ts';
 
 export interface EmulatorOptions {
   /** Default: 127.0.0.1, which only this machine reaches. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Default: 0, a free one. */
   readonly port?: number;
   /** Milliseconds since 1970, for versions and transactions. Default: the system's clock. */
   readonly nowMs?: () => number;
   /** A file that keeps the entities. Default: they are gone when the server closes. */
-  readonly dataFile?: string;
+  readonly dataFile?: string | undefined;
 }
 
 export interface DatastoreEmulator {

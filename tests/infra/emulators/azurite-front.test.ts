@@ -1,24 +1,18 @@
 // The strict front before Azurite, through the plain SDK.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import http from 'node:http';
 import { AzureNamedKeyCredential, TableClient, type TransactionAction } from '@azure/data-tables';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createThrottle } from '../../../infra/emulators/azurite-front/faults.ts';
-import { startTableFront } from '../../../infra/emulators/azurite-front/front.ts';
 import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/size.ts';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../../infra/emulators/azurite.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 
 let nowMs = 0;
-const azurite = await startTableServer();
-const front = await startTableFront({
-  target: azurite.address,
-  accountName: AZURITE_ACCOUNT_NAME,
-  accountKey: AZURITE_ACCOUNT_KEY,
-  nowMs: () => nowMs,
-});
+const front = await startStrictAzurite({ nowMs: () => nowMs });
 const client = new TableClient(
-  `${front.address}/${AZURITE_ACCOUNT_NAME}`,
-  'front',
+  front.endpoint,
+  'Front',
   new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
   { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } },
 );
@@ -28,10 +22,7 @@ afterEach(() => {
   front.faults.clear();
   nowMs += 60_000;
 });
-afterAll(async () => {
-  await front.close();
-  await azurite.close();
-});
+afterAll(() => front.close());
 
 let rows = 0;
 const fresh = () => ({ partitionKey: "it's p", rowKey: `r${(rows += 1)}` });
@@ -49,7 +40,7 @@ const BAD_BATCH = '--batch_x\r\n\r\nPUT http://[bad HTTP/1.1\r\nA: b\r\n\r\n{}\r
 
 /** The status of a request that no SDK would send. */
 async function rawStatus(path: string, method: string, body: string): Promise<number> {
-  const { hostname, port } = new URL(front.address);
+  const { hostname, port } = new URL(front.endpoint);
   const request = http.request({ hostname, port, path, method, timeout: 60_000 });
   request.on('timeout', () => request.destroy(new Error('no answer within 5 s')));
   request.end(body);
@@ -84,6 +75,19 @@ test('a merge that makes an entity too large is EntityTooLarge and changes nothi
     details: { odataError: { code: 'EntityTooLarge' } },
   });
   expect(await client.getEntity(keys.partitionKey, keys.rowKey)).not.toHaveProperty('b0');
+});
+
+test('a merge is one request: its check asks Azurite for nothing', async () => {
+  const keys = fresh();
+  await client.createEntity({ ...keys, a: 1 });
+  let requests = 0;
+  const counting = (): void => void (requests += 1);
+  subscribe('http.server.request.start', counting);
+  await client
+    .updateEntity({ ...keys, b: 1 }, 'Merge')
+    .finally(() => unsubscribe('http.server.request.start', counting));
+  expect(requests).toBe(1);
+  expect(await client.getEntity(keys.partitionKey, keys.rowKey)).toMatchObject({ a: 1, b: 1 });
 });
 
 test('a merge that replaces properties counts them once', async () => {

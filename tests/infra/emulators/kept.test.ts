@@ -22,15 +22,15 @@ const STARTS = {
 } as const;
 
 /**
- * The emulator in a process of its own, which ends by SIGKILL alone; or by itself if it cannot
- * start.
+ * The emulator in a process of its own, under one that ends by SIGKILL alone; or by itself if it
+ * cannot start.
  */
 function spawnOn(cloud: keyof typeof STARTS, dataFile: string) {
   const [file, start] = STARTS[cloud];
   const url = new URL(`../../../infra/emulators/${file}`, import.meta.url).href;
   const script = `
     const { ${start}: start } = await import(${JSON.stringify(url)});
-    await start({ inProcess: true, dataFile: ${JSON.stringify(dataFile)} }).then(
+    await start({ inProcess: false, dataFile: ${JSON.stringify(dataFile)} }).then(
       ({ endpoint }) => console.log(endpoint),
       ({ message }) => console.error(message),
     );`;

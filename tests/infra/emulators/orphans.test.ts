@@ -1,9 +1,11 @@
-// Children of a process that ends in any way must be gone 5 s later. Real processes, real signals.
+// Children of a process that ends in any way must be gone 5 s later, and a command whose emulator
+// ends is told. Real processes, real signals.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { findGoogleEmulator } from '../../../infra/emulators/google.ts';
 
 const EMULATORS = fileURLToPath(new URL('../../../infra/run.mjs', import.meta.url));
@@ -92,4 +94,34 @@ test.runIf(linux)('after SIGKILL of the npm that started them no emulators live 
 
 test.runIf(linux && google.found)('after SIGKILL of the process that started it no Java lives on', async () => {
   await expect.poll(await endedWith(START_GOOGLE, 'SIGKILL')).toEqual([]);
+});
+
+/** `npm run emulators`, once it has printed what to export. */
+async function startEmulators(env: NodeJS.ProcessEnv, ...args: string[]) {
+  const child = spawn(process.execPath, [EMULATORS, 'emulators', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  const [printed] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  return { printed, exited, processes: descendantsOf(child.pid!), errors: text(child.stderr) };
+}
+
+const commandOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+
+test.runIf(linux)('each emulator has a process of its own; if one ends, the command ends and says which', async () => {
+  const { exited, processes, errors } = await startEmulators({});
+  const running = (entry: RegExp) => processes.filter((pid) => entry.test(commandOf(pid)));
+  expect(running(/^\S+ \S+datastore\/main\.ts/)).toHaveLength(1);
+  const [azurite] = running(/^\S+ \S+azurite-process\.ts/);
+  process.kill(azurite!, 'SIGKILL');
+  expect(await exited).toEqual([1, null]);
+  expect(await errors).toContain('Azurite behind a strict front has ended');
+  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+});
+
+test.runIf(linux)('--datastore google gives Google’s emulator, as npm run dev does', async () => {
+  const { printed } = await startEmulators({ DATASTORE_EMULATOR_HOST: '127.0.0.1:9' }, '--datastore', 'google');
+  expect(printed).toContain('export DATASTORE_EMULATOR_HOST=127.0.0.1:9\n');
 });
