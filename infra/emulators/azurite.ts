@@ -128,9 +128,10 @@ export async function startStrictAzurite({
 }: Pick<TableServerOptions, 'port'> & Pick<FrontOptions, 'nowMs'> = {}): Promise<
   Emulator & { readonly faults: TableFaults }
 > {
-  const { httpServer: server, metadataStore: store, address, close } = await startTableServer({ port });
+  const azurite = await startTableServer({ port });
+  const { httpServer: server, metadataStore: store, address } = azurite;
   const faults = placeFront({ server, presentOf: (entity) => presentEntity(entity, store), nowMs });
-  return { name: STRICT_NAME, endpoint: endpointAt(address), faults, close };
+  return { name: STRICT_NAME, endpoint: endpointAt(address), faults, close: () => azurite.close() };
 }
 
 /** Azurite finds a table in the same order. */

@@ -4,10 +4,20 @@ import { lookup } from './queries/lookup.ts';
 import { runQuery } from './queries/run-query.ts';
 import type { Services } from './storage/transactions.ts';
 import { decoder, encoder, type Messages, type Request } from './wire/protocol.ts';
-import { inside, invalid } from './wire/status.ts';
+import { inside, invalid, unsupported } from './wire/status.ts';
+import { allocateIds } from './writes/allocate.ts';
 import { commit } from './writes/commit.ts';
 
-export const RPCS = ['Lookup', 'RunQuery', 'BeginTransaction', 'Commit', 'Rollback'] as const;
+export const RPCS = [
+  'Lookup',
+  'RunQuery',
+  'RunAggregationQuery',
+  'BeginTransaction',
+  'Commit',
+  'Rollback',
+  'AllocateIds',
+  'ReserveIds',
+] as const;
 
 export type Rpc = (typeof RPCS)[number];
 
@@ -20,7 +30,10 @@ const encodeBegun = encoder('BeginTransactionResponse');
 export const CALLS: Readonly<Record<Rpc, Call>> = {
   Lookup: reading('LookupRequest', lookup),
   RunQuery: reading('RunQueryRequest', runQuery),
+  RunAggregationQuery: refusing('RunAggregationQuery'),
   Commit: reading('CommitRequest', commit),
+  AllocateIds: reading('AllocateIdsRequest', allocateIds),
+  ReserveIds: refusing('ReserveIds'),
   BeginTransaction: reading('BeginTransactionRequest', (request, _, { transactions }) =>
     encodeBegun({ transaction: transactions.begin(request.transactionOptions).id }),
   ),
@@ -38,6 +51,12 @@ function reading<M extends keyof Messages & `${string}Request`>(
   return (bytes, services) => {
     const request = inside(message, () => decode(bytes));
     return answer(request, databaseOf(request), services);
+  };
+}
+
+function refusing(rpc: Rpc): Call {
+  return () => {
+    throw unsupported(rpc);
   };
 }
 

@@ -1,28 +1,32 @@
 // Entities: checked as they come in, kept encoded, taken apart only for a patch, a mask or a query.
 import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
 import { decoder, encoder, type Entity } from '../wire/protocol.ts';
-import { inside, invalid } from '../wire/status.ts';
-import { type Database, type KeyRef, parseKey } from './keys.ts';
+import { invalid } from '../wire/status.ts';
+import type { Database, KeyRef } from './keys.ts';
 import { type Mask, masked } from './mask.ts';
-import { checkProperty, type Properties } from './values.ts';
+import { checkedProperty, type Properties } from './values.ts';
 
-export interface CheckedEntity {
-  readonly key: KeyRef;
+export interface CheckedProperties {
+  /** As they are stored. */
   readonly properties: Properties;
   /** Bytes by the service's formula. */
   readonly sizeBytes: number;
 }
 
+export interface CheckedEntity extends CheckedProperties {
+  /** As it came. */
+  readonly key: Buffer;
+}
+
 const decode = decoder('Entity');
 const encode = encoder('Entity');
 
-/** Checks all but the size, which a patch may change. Throws INVALID_ARGUMENT naming the field. */
+/** Checks the properties, but not the size. Throws INVALID_ARGUMENT naming the field. */
 export function parseEntity(bytes: Buffer, database: Database): CheckedEntity {
   const entity = decode(bytes);
-  const properties = byName(entity);
-  const sizeBytes = propertiesBytes(properties);
+  const checked = checkedProperties(byName(entity), database);
   if (entity.key.length === 0) throw invalid('key', 'must be set');
-  return { key: inside('key', () => parseKey(entity.key, database)), properties, sizeBytes };
+  return { key: entity.key, ...checked };
 }
 
 /** Encodes the stored form, which shares no memory with the request. `key` is encoded. */
@@ -51,9 +55,15 @@ export function sameProperties(one: Properties, other: Properties): boolean {
   );
 }
 
-/** Bytes of properties by the service's formula. Throws naming the one at fault. */
-export function propertiesBytes(properties: Properties): number {
-  return [...properties.values()].reduce((sum, property) => sum + checkProperty(property), 0);
+/** Throws naming the one at fault. */
+export function checkedProperties(properties: Properties, database: Database): CheckedProperties {
+  const checked = [...properties].map(
+    ([name, property]) => [name, checkedProperty(property, { database, depth: 0 })] as const,
+  );
+  return {
+    properties: new Map(checked.map(([name, { part }]) => [name, part])),
+    sizeBytes: checked.reduce((sum, [, { sizeBytes }]) => sum + sizeBytes, 0),
+  };
 }
 
 /** Throws INVALID_ARGUMENT if key and properties together are larger than an entity may be. */

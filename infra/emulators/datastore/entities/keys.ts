@@ -37,6 +37,10 @@ export interface KeyRef {
 export interface KeyRules {
   /** Reserved kinds and names; default: refused. */
   readonly reserved?: 'allowed';
+  /** Another project or database than the request's; default: refused. */
+  readonly foreign?: 'allowed';
+  /** A last element without an identifier; default: refused. */
+  readonly incomplete?: 'allowed';
 }
 
 const decode = decoder('Key');
@@ -51,14 +55,27 @@ export function parseKey(bytes: Buffer, database: Database, rules: KeyRules = {}
   let order = '';
   let sizeBytes = KEY_OVERHEAD_BYTES;
   for (const [at, element] of path.entries()) {
-    order += inside(`path[${at}]`, () => orderOf(element, rules));
     sizeBytes += element.kind.length + STRING_OVERHEAD_BYTES;
+    if (rules.incomplete === 'allowed' && at === path.length - 1 && element.idType === undefined) continue;
+    order += inside(`path[${at}]`, () => orderOf(element, rules));
     sizeBytes += element.idType === 'id' ? NUMBER_BYTES : element.name.length + STRING_OVERHEAD_BYTES;
   }
   if (sizeBytes > KEY_BYTES_MAX) throw invalid('path', `the key is larger than ${KEY_BYTES_MAX} bytes`);
   const named = Object.fromEntries(Object.entries(place).filter(([, text]) => text !== ''));
   const encoded = encode({ partitionId: named, path });
   return { partition: partitionName(place), kind: path.at(-1)!.kind.toString(), order, encoded, sizeBytes };
+}
+
+/** True if only the identifier of the last element is missing. */
+export function isIncomplete(key: Buffer): boolean {
+  const last = decode(key).path.at(-1);
+  return last !== undefined && last.idType === undefined;
+}
+
+/** An incomplete key with its identifier. */
+export function withId(key: Buffer, id: number): Buffer {
+  const { partitionId, path } = decode(key);
+  return encode({ partitionId, path: [...path.slice(0, -1), { ...path.at(-1), id }] });
 }
 
 /** Identifies the partition of a query. */
@@ -117,6 +134,8 @@ const DIMENSION = /^[A-Za-z\d.\-_]{1,100}$/;
 /** The database of the request, with the namespace. Throws if the partition is of another one. */
 function placeOf(partitionId: PartitionId | null, { projectId, databaseId }: Database, rules: KeyRules): PartitionId {
   const { projectId: project = '', databaseId: database = '', namespaceId = '' } = partitionId ?? {};
+  if (rules.foreign === 'allowed')
+    return { projectId: project || projectId, databaseId: database || databaseId, namespaceId };
   if (project !== '' && project !== projectId)
     throw invalid('project_id', `is "${project}", but the request is for the project "${projectId}"`);
   if (database !== '' && database !== databaseId)

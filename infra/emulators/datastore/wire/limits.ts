@@ -14,6 +14,8 @@ export const PATH_ELEMENTS_MAX = 100;
 export const LOOKUP_KEYS_MAX = 1_000;
 /** Limits page of the service: the size of an API request, and of a transaction. */
 export const REQUEST_BYTES_MAX = 10 * 1_024 * 1_024;
+/** Limits page of the service: "maximum depth of nested entity values". */
+export const NESTED_ENTITIES_MAX = 20;
 /** "expires after 270 seconds or if idle for 60 seconds" (the service's page on transactions). */
 export const TRANSACTION_MS_MAX = 270_000;
 export const TRANSACTION_IDLE_MS_MAX = 60_000;
@@ -29,3 +31,4 @@ export const ENTITY_OVERHEAD_BYTES = 32;
 export const KEY_OVERHEAD_BYTES = 16;
 export const STRING_OVERHEAD_BYTES = 1;
 export const NUMBER_BYTES = 8;
+export const GEO_POINT_BYTES = 16;

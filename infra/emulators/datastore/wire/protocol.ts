@@ -60,8 +60,25 @@ export interface Value {
   readonly keyValue: Buffer;
   readonly stringValue: Buffer;
   readonly blobValue: Buffer;
+  readonly timestampValue: Buffer;
+  readonly geoPointValue: Buffer;
+  readonly entityValue: Buffer;
+  readonly arrayValue: Buffer;
   readonly meaning: number;
   readonly excludeFromIndexes: boolean;
+}
+
+export interface ArrayValue {
+  readonly values: readonly Buffer[];
+}
+
+export interface LatLng {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+export interface AllocateIdsRequest extends Request {
+  readonly keys: readonly Buffer[];
 }
 
 export interface LookupRequest extends Request {
@@ -145,9 +162,11 @@ export interface Messages {
   readonly Key: Key;
   readonly Entity: Entity;
   readonly Value: Value;
+  readonly ArrayValue: ArrayValue;
+  readonly AllocateIdsRequest: AllocateIdsRequest;
+  readonly 'google.protobuf.Timestamp': Timestamp;
+  readonly 'google.type.LatLng': LatLng;
 }
-
-const PACKAGE = 'google.datastore.v1';
 
 /** Fields whose content stays encoded: keys, entities, and texts, which have to be UTF-8. */
 const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
@@ -155,6 +174,10 @@ const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
   ['Value', 'stringValue', 'keyValue', 'timestampValue', 'geoPointValue', 'entityValue', 'arrayValue'],
   ['Mutation', 'insert', 'update', 'upsert', 'delete'],
   ['EntityResult', 'entity'],
+  ['ArrayValue', 'values'],
+  ['MutationResult', 'key'],
+  ['AllocateIdsRequest', 'keys'],
+  ['AllocateIdsResponse', 'keys'],
   ['LookupRequest', 'keys'],
   ['LookupResponse', 'deferred'],
   ['PropertyFilter', 'value'],
@@ -166,27 +189,27 @@ const ENTITY = {
   nested: { Property: { fields: { name: { type: 'bytes', id: 1 }, value: { type: 'bytes', id: 2 } } } },
 };
 
-function loadTypes(): protobuf.Root {
+function loadTypes(): protobuf.Namespace {
   const json = createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object;
   const root = protobuf.Root.fromJSON(structuredClone(json));
+  const own = root.lookup('google.datastore.v1') as protobuf.Namespace;
   for (const [message, ...fields] of OPAQUE) {
-    const type = root.lookupType(`${PACKAGE}.${message}`);
+    const type = own.lookupType(message);
     for (const field of fields) type.fields[field]!.type = 'bytes';
   }
-  const own = root.lookup(PACKAGE) as protobuf.Namespace;
   own.remove(own.get('Entity')!);
   own.add(protobuf.Type.fromJSON('Entity', ENTITY));
-  return root;
+  return own;
 }
 
-const root = loadTypes();
+const own = loadTypes();
 
 /**
  * Reads a message of this name; throws INVALID_ARGUMENT if the bytes are none, and UNIMPLEMENTED if
  * it has a field that is not known.
  */
 export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) => Messages[M] {
-  const type = root.lookupType(`${PACKAGE}.${message}`);
+  const type = own.lookupType(message);
   const wireTypes = new Map(type.fieldsArray.map((field) => [field.id, wireTypeOf(field)]));
   return (bytes) => {
     try {
@@ -220,12 +243,12 @@ function checkTags(bytes: Buffer, wireTypes: ReadonlyMap<number, number>): void 
 
 /** Writes a message of this name. */
 export function encoder(message: string): (value: object) => Buffer {
-  const type = root.lookupType(`${PACKAGE}.${message}`);
+  const type = own.lookupType(message);
   return (value) => type.encode(value).finish() as Buffer;
 }
 
 export function enumValue(name: string, value: string): number {
-  return root.lookupEnum(`${PACKAGE}.${name}`).values[value]!;
+  return own.lookupEnum(name).values[value]!;
 }
 
 export function timestampOf(version: number): Timestamp {

@@ -38,7 +38,10 @@ export function inside<T>(outer: string, body: () => T): T {
 
 /** UNIMPLEMENTED about a field or a part of it. */
 export function unsupported(field: string): StatusError {
-  return new StatusError(status.UNIMPLEMENTED, `${field}: not supported by this emulator`);
+  return new StatusError(
+    status.UNIMPLEMENTED,
+    `${field}: this emulator does not support it; start Google's with --datastore google`,
+  );
 }
 
 export { status };

@@ -1,5 +1,6 @@
 // Commits a transaction's mutations all or none; others one by one until the first that fails.
 import { type Database, describeKey, keyName } from '../entities/keys.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Services, Transaction } from '../storage/transactions.ts';
 import { type CommitRequest, encoder, enumValue, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid } from '../wire/status.ts';
@@ -10,8 +11,8 @@ const TRANSACTIONAL = enumValue('CommitRequest.Mode', 'TRANSACTIONAL');
 const NON_TRANSACTIONAL = enumValue('CommitRequest.Mode', 'NON_TRANSACTIONAL');
 
 export function commit(request: CommitRequest, database: Database, services: Services): Buffer {
-  const mutations = checkCommit(request, database);
   const { storage, transactions } = services;
+  const mutations = checkCommit(request, database, storage);
   if (request.transactionSelector === 'transaction')
     return commitTransaction(transactions.find(request.transaction), mutations, services);
   if (request.transactionSelector === 'singleUseTransaction')
@@ -22,10 +23,10 @@ export function commit(request: CommitRequest, database: Database, services: Ser
 }
 
 /** Throws INVALID_ARGUMENT before anything is applied. */
-function checkCommit(request: CommitRequest, database: Database): CheckedMutation[] {
+function checkCommit(request: CommitRequest, database: Database, storage: Storage): CheckedMutation[] {
   const isTransactional = checkMode(request);
   const mutations = request.mutations.map((mutation, place) =>
-    inside(`mutations[${place}]`, () => checkMutation(mutation, database)),
+    inside(`mutations[${place}]`, () => checkMutation(mutation, database, storage)),
   );
   checkSequences(mutations, isTransactional);
   return mutations;

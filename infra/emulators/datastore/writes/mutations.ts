@@ -1,24 +1,28 @@
 // A mutation: checked as the request arrives, applied later to its key's current state.
 import {
+  checkedProperties,
   checkEntityBytes,
   encodeEntity,
   parseEntity,
-  propertiesBytes,
   propertiesOf,
   sameProperties,
 } from '../entities/entities.ts';
-import { type Database, describeKey, type KeyRef, parseKey } from '../entities/keys.ts';
+import { type Database, describeKey, isIncomplete, type KeyRef, parseKey } from '../entities/keys.ts';
 import { type Mask, maskOf, merged } from '../entities/mask.ts';
 import type { Properties } from '../entities/values.ts';
 import type { Storage, Stored } from '../storage/storage.ts';
 import { enumValue, type Mutation, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid, status, StatusError, unsupported } from '../wire/status.ts';
+import { allocate } from './allocate.ts';
 
 export type Operation = 'insert' | 'update' | 'upsert' | 'delete';
 
 export interface CheckedMutation {
   readonly operation: Operation;
   readonly key: KeyRef;
+  /** The emulator chose the key's id. */
+  readonly isAllocated: boolean;
+  readonly database: Database;
   /** None for a delete. */
   readonly properties: Properties;
   readonly mask: Mask | undefined;
@@ -29,23 +33,24 @@ export interface CheckedMutation {
 const FAIL = enumValue('Mutation.ConflictResolutionStrategy', 'FAIL');
 
 /** Throws INVALID_ARGUMENT naming the field below the mutation. */
-export function checkMutation(mutation: Mutation, database: Database): CheckedMutation {
+export function checkMutation(mutation: Mutation, database: Database, storage: Storage): CheckedMutation {
   const { operation } = mutation;
   if (operation === undefined) throw invalid('operation', 'one of insert, update, upsert and delete must be set');
   if (mutation.propertyTransforms.length > 0) throw unsupported('property_transforms');
   const baseVersion = baseVersionOf(mutation, operation);
   if (operation === 'delete') {
     const key = inside('delete', () => parseKey(mutation.delete, database));
-    return { operation, key, properties: NONE, mask: undefined, baseVersion };
+    return { operation, key, isAllocated: false, database, properties: NONE, mask: undefined, baseVersion };
   }
   const entity = inside(operation, () => {
-    const parsed = parseEntity(mutation[operation], database);
+    const { key: given, properties, sizeBytes } = parseEntity(mutation[operation], database);
+    const isAllocated = operation !== 'update' && inside('key', () => isIncomplete(given));
+    const key = inside('key', () => (isAllocated ? allocate(given, database, storage) : parseKey(given, database)));
     // A patch's size is checked when it is applied: the properties it leaves as they are count too.
-    checkEntityBytes(parsed.key, parsed.sizeBytes);
-    return parsed;
+    checkEntityBytes(key, sizeBytes);
+    return { key, isAllocated, properties };
   });
-  const { key, properties } = entity;
-  return { operation, key, properties, mask: maskOf(mutation.propertyMask), baseVersion };
+  return { operation, ...entity, database, mask: maskOf(mutation.propertyMask), baseVersion };
 }
 
 const NONE: Properties = new Map();
@@ -68,7 +73,7 @@ function baseVersionOf(mutation: Mutation, operation: Operation): number | undef
 
 /** Throws ALREADY_EXISTS, NOT_FOUND or FAILED_PRECONDITION, and then changes nothing. */
 export function applyMutation(mutation: CheckedMutation, version: number, storage: Storage): object {
-  const { operation, key, baseVersion } = mutation;
+  const { operation, key, isAllocated, baseVersion } = mutation;
   const current = storage.get(key);
   if (baseVersion !== undefined && (current?.version ?? 0) !== baseVersion)
     throw new StatusError(
@@ -86,13 +91,18 @@ export function applyMutation(mutation: CheckedMutation, version: number, storag
   const properties = nextProperties(mutation, current);
   const changed = current === undefined || !sameProperties(propertiesOf(current.entity!), properties);
   const stored = changed ? storage.put(key, encodeEntity(key.encoded, properties), version) : current;
-  return { version: stored.version, createTime: timestampOf(stored.created), updateTime: timestampOf(stored.version) };
+  return {
+    ...(isAllocated && { key: key.encoded }),
+    version: stored.version,
+    createTime: timestampOf(stored.created),
+    updateTime: timestampOf(stored.version),
+  };
 }
 
 /** The properties afterwards. Throws INVALID_ARGUMENT if a patch makes them too large. */
-function nextProperties({ mask, key, properties }: CheckedMutation, current: Stored | undefined): Properties {
+function nextProperties({ mask, key, database, properties }: CheckedMutation, current: Stored | undefined): Properties {
   if (mask === undefined) return properties;
   const patched = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);
-  checkEntityBytes(key, propertiesBytes(patched));
+  checkEntityBytes(key, checkedProperties(patched, database).sizeBytes);
   return patched;
 }

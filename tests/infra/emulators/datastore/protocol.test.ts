@@ -6,11 +6,12 @@ import { limitCases } from './cases/limits.ts';
 import { lookupCases } from './cases/lookups.ts';
 import { queryCases } from './cases/queries.ts';
 import { transactionCases } from './cases/transactions.ts';
+import { valueCases } from './cases/values.ts';
 import { declarer, type Difference } from './declare.ts';
 import { FIRESTORE_DIFFERENCES } from './differences.ts';
 import { type Service, serviceAt } from './service.ts';
 
-const SUITE = [commitCases, conditionCases, limitCases, lookupCases, transactionCases, queryCases];
+const SUITE = [commitCases, conditionCases, limitCases, lookupCases, transactionCases, queryCases, valueCases];
 
 function suite(endpoint: string, differences: readonly Difference[]): void {
   let service: Service | undefined;

@@ -1,6 +1,6 @@
 // The embedded server alone: its faults, its clock, its cuts of large answers, its end.
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { checkProperty } from '../../../../infra/emulators/datastore/entities/values.ts';
+import { checkedProperty } from '../../../../infra/emulators/datastore/entities/values.ts';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
 import { expectCode } from './declare.ts';
 import {
@@ -119,12 +119,15 @@ test('what is deleted again and again, and asked for only then, leaves nothing b
   expect(batch.entityResults!.map(({ entity }) => Number(entity!.key!.path![0]!.id))).toEqual([3, 5]);
 });
 
-test('what it does not do is UNIMPLEMENTED, and the message says what', async () => {
+test('what it does not do is UNIMPLEMENTED, and the message says what, and who does it', async () => {
   const query = { kind: [{ name: 'K' }] };
   const transform = { property: 'x', increment: integer(1) };
   for (const [field, call] of [
     ['property_transforms', service.commit([{ ...upsert(key('K', 'a')), propertyTransforms: [transform] }])],
-    ['arrayValue', service.commit([upsert(key('K', 'a'), { x: { arrayValue: { values: [] } } })])],
+    ['meaning', service.commit([upsert(key('K', 'a'), { x: { stringValue: 'a', meaning: 15 } })])],
+    ['RunAggregationQuery', service.client.runAggregationQuery({ projectId: PROJECT_ID })],
+    ['ReserveIds', service.client.reserveIds({ projectId: PROJECT_ID })],
+    ['op', service.query({ ...query, filter: comparison('__key__', 'HAS_ANCESTOR', { keyValue: key('K', 'a') }) })],
     ['FAIL', service.commit([{ ...upsert(key('K', 'a')), baseVersion: 1 }])],
     ['read_only', service.client.beginTransaction({ projectId: PROJECT_ID, transactionOptions: { readOnly: {} } })],
     ['read_time', service.lookup([key('K', 'a')], { readOptions: { readTime: { seconds: 5 } } })],
@@ -144,7 +147,10 @@ test('what it does not do is UNIMPLEMENTED, and the message says what', async ()
     ['gql_query', service.client.runQuery({ projectId: PROJECT_ID, gqlQuery: { queryString: 'SELECT *' } })],
     ['__kind__', service.query({ kind: [{ name: '__kind__' }] })],
   ] as const)
-    await expect(call).rejects.toMatchObject({ code: CODE.unimplemented, details: expect.stringContaining(field) });
+    await expect(call).rejects.toMatchObject({
+      code: CODE.unimplemented,
+      details: expect.stringMatching(new RegExp(`${field}.*: this emulator .* --datastore google$`)),
+    });
 });
 
 test.each([
@@ -155,7 +161,9 @@ test.each([
 ])('a value %s is refused', (_, hex, code, message) => {
   const property = { name: Buffer.from('x'), value: Buffer.from(hex, 'hex') };
   const expected = { code, message: expect.stringContaining(message) as string };
-  expect(() => checkProperty(property)).toThrow(expect.objectContaining(expected));
+  expect(() => checkedProperty(property, { database: { projectId: PROJECT_ID, databaseId: '' }, depth: 0 })).toThrow(
+    expect.objectContaining(expected),
+  );
 });
 
 test('a port that is taken is an error that says so', async () => {

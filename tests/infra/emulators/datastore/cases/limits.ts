@@ -1,7 +1,19 @@
 // The limits of keys, names, values and entities, each at its edge.
 import { expect } from 'vitest';
 import { type Declare, expectCode, refuser } from '../declare.ts';
-import { blob, CODE, key, type Mutation, plain, type Properties, remove, text, update, upsert } from '../service.ts';
+import {
+  blob,
+  CODE,
+  key,
+  type Mutation,
+  plain,
+  type Properties,
+  remove,
+  text,
+  update,
+  upsert,
+  type Value,
+} from '../service.ts';
 
 /** An entity's own 32 bytes, its key's 16 and 14 + 2, and the names b and c. */
 const ENTITY_OVERHEAD_BYTES = 32 + 16 + 14 + 2 + 2 + 2;
@@ -29,6 +41,21 @@ export function limitCases(declare: Declare): void {
   accepted('an entity of 1,048,572 bytes', { b: blob(500_000), c: blob(548_572 - ENTITY_OVERHEAD_BYTES) });
   property('an entity of 1,048,573 bytes', { b: blob(500_000), c: blob(548_573 - ENTITY_OVERHEAD_BYTES) });
   property('an entity of 1,048,577 bytes', { b: blob(500_000), c: blob(548_577 - ENTITY_OVERHEAD_BYTES) });
+
+  // A name of 2 bytes, an entity of 10, a key of 20, a point of 16, a time of 8.
+  const others: Value[] = [
+    { entityValue: { properties: { y: { integerValue: 1 } } } },
+    { keyValue: { path: [{ kind: 'A', name: 'a' }] } },
+    { geoPointValue: { latitude: 1, longitude: 1 } },
+    { timestampValue: { seconds: 1 } },
+  ];
+  const withOthers = (sizeBytes: number): Properties => ({
+    b: blob(500_000),
+    c: blob(sizeBytes - 500_000 - ENTITY_OVERHEAD_BYTES - 56),
+    x: { arrayValue: { values: others } },
+  });
+  accepted('an entity of 1,048,572 bytes with values of other kinds', withOthers(1_048_572));
+  property('an entity of 1,048,577 bytes with values of other kinds', withOthers(1_048_577));
 
   declare('a patch that makes an entity too large is INVALID_ARGUMENT and changes nothing', async (service, kind) => {
     await service.commit([upsert(key(kind, 'a'), { b: blob(600_000) })]);
