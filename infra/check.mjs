@@ -1,10 +1,23 @@
 // `npm run check`: what looks at the sources without running them. All at once; each one's output
-// as it ends.
-import { exec } from 'node:child_process';
-import './run.mjs';
+// as it ends. A command given to it, as the tests by `npm test`, runs beside them.
+import { exec, spawn } from 'node:child_process';
+
+// Taken away before run.mjs reads a command of its own there.
+const beside = process.argv.splice(2).join(' ');
+await import('./run.mjs');
+
+const fail = () => (process.exitCode = 1);
 
 for (const name of ['format:check', 'lint', 'typecheck', 'dead-code'])
   exec(`npm run --silent ${name}`, { maxBuffer: Infinity }, (error, stdout, stderr) => {
-    if (error) process.exitCode = 1;
-    console.log(error ? `FAILED: npm run ${name}\n${stdout}${stderr}` : `passed: npm run ${name}`);
+    const failed = `FAILED: npm run ${name}`;
+    console.log(error ? `${failed}\n${stdout}${stderr}` : `passed: npm run ${name}`);
+    if (!error) return;
+    fail();
+    // Once more, where the output of the tests has ended.
+    process.once('exit', () => console.log(failed));
+  });
+if (beside !== '')
+  spawn(beside, { shell: true, stdio: 'inherit' }).once('exit', (code) => {
+    if (code !== 0) fail();
   });
