@@ -1,5 +1,5 @@
-// `npm run check`: what looks at the sources without running them. All at once; each one's output
-// as it ends. A command given to it, as the tests by `npm test`, runs beside them.
+// `npm run check`: looks at the sources without running them, and prints each check's output as it
+// ends. A command given to it runs beside: the tests, by `npm test`.
 import { exec, spawn } from 'node:child_process';
 
 // Taken away before run.mjs reads a command of its own there.

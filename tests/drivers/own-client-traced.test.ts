@@ -2,7 +2,8 @@
 // requests appear among its spans.
 import { type Span, trace, type Tracer, type TracerProvider } from '@opentelemetry/api';
 import { GrpcInstrumentation } from '@opentelemetry/instrumentation-grpc';
-import { expect, inject, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startEmbeddedDatastore } from '../../infra/emulators/embedded.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { openStore } from '../../shared/store/index.ts';
 
@@ -17,11 +18,14 @@ const tracer = {
 const provider: TracerProvider = { getTracer: () => tracer };
 
 test('an instrumented Datastore client carries the store, span by span', async () => {
+  // In another process: here it would load what is to be instrumented.
+  const emulator = await startEmbeddedDatastore({ inProcess: false });
+  onTestFinished(() => emulator.close());
   // Before the client is loaded, as with every instrumentation.
   const instrumentation = new GrpcInstrumentation();
   instrumentation.setTracerProvider(provider);
   const { Datastore } = await import('@google-cloud/datastore');
-  const client = new Datastore({ projectId: 'traced', apiEndpoint: inject('embeddedEndpoint') });
+  const client = new Datastore({ projectId: 'traced', apiEndpoint: emulator.endpoint });
 
   await using store = openStore({ driver: datastoreDriver({ client }) });
   const table = await store.table<number>('t');
