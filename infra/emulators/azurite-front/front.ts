@@ -18,6 +18,13 @@ export interface FrontOptions {
   readonly nowMs?: (() => number) | undefined;
 }
 
+/** A request, its content, and what that asks for. */
+interface Asked {
+  readonly incoming: IncomingMessage;
+  readonly request: IncomingRequest;
+  readonly operations: readonly Operation[];
+}
+
 /** Keeps large bodies out of memory. Azurite itself refuses a transaction above 4 MiB. */
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
 
@@ -29,22 +36,22 @@ export function placeFront({ server, presentOf, nowMs = Date.now }: FrontOptions
   const listeners = server.listeners('request');
 
   /** Has Azurite answer. Ends with the answer, or with the connection. */
-  const pass = async (incoming: IncomingMessage, { body }: IncomingRequest, outgoing: ServerResponse) => {
+  const pass = async ({ incoming, request: { body } }: Asked, outgoing: ServerResponse): Promise<void> => {
     const ended = new Promise((resolve) => outgoing.once('finish', resolve).once('close', resolve));
-    const request = readAgain(incoming, body);
-    for (const listener of listeners) listener.call(server, request, outgoing);
+    const again = readAgain(incoming, body);
+    for (const listener of listeners) listener.call(server, again, outgoing);
     await ended;
   };
 
-  const answer = async (incoming: IncomingMessage, request: IncomingRequest, outgoing: ServerResponse) => {
-    const writes = operationsOf(request).filter(({ kind }) => kind !== 'read');
+  const answer = async (asked: Asked, outgoing: ServerResponse): Promise<void> => {
+    const writes = asked.operations.filter(({ kind }) => kind !== 'read');
     const [first] = writes;
-    if (first === undefined) return await pass(incoming, request, outgoing);
+    if (first === undefined) return await pass(asked, outgoing);
     // Another write to the partition in between would make the checked sizes wrong.
     await inTurn(placeOf(first), async () => {
       const refusal = refusalOf(writes, presentOf);
-      if (refusal === undefined) await pass(incoming, request, outgoing);
-      else send(outgoing, answerOf(refusal, isBatch(request)));
+      if (refusal === undefined) await pass(asked, outgoing);
+      else send(outgoing, answerOf(refusal, isBatch(asked.request)));
     });
   };
 
@@ -56,8 +63,9 @@ export function placeFront({ server, presentOf, nowMs = Date.now }: FrontOptions
     const [first] = operations;
     if (first !== undefined && isThrottled(placeOf(first), operations.length))
       throw new Refused(503, 'ServerBusy', 'the partition is asked for more than 2,000 entities a second');
-    if (fault === undefined) return await answer(incoming, request, outgoing);
-    await answer(incoming, request, unseenAnswer(incoming));
+    const asked = { incoming, request, operations };
+    if (fault === undefined) return await answer(asked, outgoing);
+    await answer(asked, unseenAnswer(incoming));
     throw injected(fault);
   };
 
