@@ -6,7 +6,9 @@ import * as vitest from 'vitest';
 import { describe, expect, test } from 'vitest';
 import { KeyvStowage } from '../../shared/adapters/keyv.ts';
 import type { Table } from '../../shared/store/index.ts';
-import { STORES, tableIn } from './stores.ts';
+import { startStores, tableIn } from './stores.ts';
+
+const STORES = await startStores();
 
 const OTHERWISE = new Set([
   // Keyv 6 answers each key.

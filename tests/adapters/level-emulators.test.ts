@@ -1,4 +1,6 @@
 import { levelSuite } from './level-suite.ts';
-import { STORES } from './stores.ts';
+import { startStores } from './stores.ts';
+
+const STORES = await startStores();
 
 levelSuite(STORES.slice(1));

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { StowageLevel } from '../../shared/adapters/level.ts';
 import { levelSuite } from './level-suite.ts';
-import { STORES } from './stores.ts';
+import { startStores } from './stores.ts';
+
+const STORES = await startStores();
 
 levelSuite(STORES.slice(0, 1));
 

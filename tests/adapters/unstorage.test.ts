@@ -4,7 +4,9 @@ import { createStorage, restoreSnapshot, snapshot } from 'unstorage';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { stowageDriver } from '../../shared/adapters/unstorage.ts';
 import type { Order } from '../../shared/store/index.ts';
-import { STORES, tableIn } from './stores.ts';
+import { startStores, tableIn } from './stores.ts';
+
+const STORES = await startStores();
 
 const ON = STORES.flatMap(([name, store]) => (['hash', 'key'] as const).map((order) => [name, order, store] as const));
 
