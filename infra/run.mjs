@@ -15,6 +15,7 @@ const COMMANDS = {
   bench: () => import('./lab/bench/main.ts'),
   calibrate: () => import('./lab/calibration/main.ts'),
   model: () => import('./lab/model/main.ts'),
+  scale: () => import('./lab/scale/main.ts'),
   experiments: () => import('./lab/experiments/main.ts'),
   emulators: () => import('./emulators/main.ts'),
   dev: () => import('./start/dev.ts'),

@@ -16,7 +16,7 @@ import { mergeStepOf, nodeAt } from './merge-step.ts';
 import type { Life } from './process.ts';
 import type { MergeStep, Mishap } from './mishap.ts';
 import type { Fault, Latency, Scenario } from './scenario.ts';
-import type { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
+import type { Scheduler } from '../../shared/lab/kit/scheduler.ts';
 
 const HOUR_MS = 3_600_000;
 

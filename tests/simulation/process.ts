@@ -6,7 +6,7 @@ import { loadHash } from '../../shared/store/system/hash.ts';
 import { Chance } from './chance.ts';
 import type { MergeStep } from './mishap.ts';
 import type { Scenario } from './scenario.ts';
-import type { Owner, Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
+import type { Owner, Scheduler } from '../../shared/lab/kit/scheduler.ts';
 
 // Real time compiles WebAssembly, while virtual time would pass the first call's deadline.
 await loadHash();

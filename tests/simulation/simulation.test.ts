@@ -9,7 +9,7 @@ import { runSeeds } from './parallel.ts';
 import { Life, Process } from './process.ts';
 import { run } from './run.ts';
 import { type Fault, scenarioOf } from './scenario.ts';
-import { Scheduler } from '../../shared/lab/cloud/time/scheduler.ts';
+import { Scheduler } from '../../shared/lab/kit/scheduler.ts';
 import { shrink } from './shrink.ts';
 import { entityId } from '../support/ids.ts';
 

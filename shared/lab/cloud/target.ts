@@ -13,7 +13,7 @@ import { modelledDriver } from './service/driver.ts';
 import type { PlainState } from './service/plain.ts';
 import { ModelledService } from './service/service.ts';
 import { CHANCE, seedOf, sourceOf } from './time/chance.ts';
-import { Scheduler } from './time/scheduler.ts';
+import { Scheduler } from '../kit/scheduler.ts';
 
 export class ModelledCloud {
   readonly scheduler: Scheduler;

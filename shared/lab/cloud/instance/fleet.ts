@@ -1,5 +1,5 @@
 // A load's instances: fixed, or started as on Cloud Run and Flex Consumption. Idle ones stay.
-import type { Scheduler } from '../time/scheduler.ts';
+import type { Scheduler } from '../../kit/scheduler.ts';
 import { Instance } from './instance.ts';
 
 /** Instances that start as operations come. */

@@ -1,5 +1,5 @@
 // A modelled instance of a function: a processor, and layouts with their own cold memory.
-import type { Scheduler } from '../time/scheduler.ts';
+import type { Scheduler } from '../../kit/scheduler.ts';
 
 const MICROSECONDS_PER_MS = 1_000;
 

@@ -1,7 +1,7 @@
 // The runtime of a store in a modelled instance: clocks, timers and chance of the run.
 import type { Random } from '../../kit/random.ts';
 import type { Runtime } from '../../../store/contract/runtime.ts';
-import type { Scheduler } from '../time/scheduler.ts';
+import type { Scheduler } from '../../kit/scheduler.ts';
 import { Processor } from './instance.ts';
 
 const START_WALL_MS = 1_700_000_000_000;

@@ -1,6 +1,6 @@
 // A window ends by time or by operations, whichever is first: a plan takes minutes.
 import type { WindowPhases } from '../../load/phases.ts';
-import type { Scheduler } from '../time/scheduler.ts';
+import type { Scheduler } from '../../kit/scheduler.ts';
 
 /** When warm-up and window end: by virtual time or by operations, whichever is first. */
 export interface Budget {

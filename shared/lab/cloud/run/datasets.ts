@@ -13,7 +13,7 @@ import { MadeUpEntities } from '../tables/entities.ts';
 import { madeUpKey } from '../tables/made-up.ts';
 import { OverlayEntities } from '../tables/overlay.ts';
 import { CHANCE, sourceOf } from '../time/chance.ts';
-import { Scheduler } from '../time/scheduler.ts';
+import { Scheduler } from '../../kit/scheduler.ts';
 import type { ModelCell } from './cell.ts';
 
 export const TABLE = 'records';

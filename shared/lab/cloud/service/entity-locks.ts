@@ -1,6 +1,6 @@
 // Locks, first come, first served. A request claims all at its arrival: no two wait for each other.
 import type { ProviderParameters } from '../data/parameters.ts';
-import type { Scheduler } from '../time/scheduler.ts';
+import type { Scheduler } from '../../kit/scheduler.ts';
 import type { Access, Transaction } from './request.ts';
 
 /** A request that waits for its entities, or holds them. */

@@ -1,6 +1,6 @@
 // The mechanisms of a modelled service, as far as its provider's numbers switch them on.
 import type { ProviderParameters } from '../data/parameters.ts';
-import type { Scheduler } from '../time/scheduler.ts';
+import type { Scheduler } from '../../kit/scheduler.ts';
 import { Admission } from './admission.ts';
 import { noCounts, type ServiceCounters } from './counters.ts';
 import { Draws } from './draws.ts';

@@ -1,5 +1,5 @@
 // One request through limits, locks and service time to its effect, and back: each step an event.
-import type { Happening } from '../time/scheduler.ts';
+import type { Happening } from '../../kit/scheduler.ts';
 import { countServed } from './counters.ts';
 import type { Claimant, EntityLocks } from './entity-locks.ts';
 import type { Mechanisms } from './mechanisms.ts';

@@ -3,7 +3,7 @@ import { memoryDriver } from '../../../../shared/drivers/memory.ts';
 import type { ContainerCosts } from '../../../../shared/lab/cloud/data/processor.ts';
 import { chargedDriver } from '../../../../shared/lab/cloud/instance/charged-driver.ts';
 import { Processor } from '../../../../shared/lab/cloud/instance/instance.ts';
-import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import { Scheduler } from '../../../../shared/lab/kit/scheduler.ts';
 import { entityId, partName } from '../../../support/ids.ts';
 
 const NOTHING = { alone: 0, busy: 0 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../../../shared/lab/cloud/instance/fleet.ts';
 import type { Instance } from '../../../../shared/lab/cloud/instance/instance.ts';
-import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import { Scheduler } from '../../../../shared/lab/kit/scheduler.ts';
 
 /** Two operations an instance, a second to start, three instances at most. */
 function following() {

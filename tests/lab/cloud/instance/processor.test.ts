@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { latenciesOf } from '../../../../shared/lab/kit/histogram.ts';
 import { seededRandom } from '../../../../shared/lab/kit/random.ts';
 import { Processor } from '../../../../shared/lab/cloud/instance/instance.ts';
-import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import { Scheduler } from '../../../../shared/lab/kit/scheduler.ts';
 import { expectWithin } from '../../expect-within.ts';
 import { played } from '../run/played.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Processor } from '../../../../shared/lab/cloud/instance/instance.ts';
 import { InstanceRuntime } from '../../../../shared/lab/cloud/instance/runtime.ts';
-import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import { Scheduler } from '../../../../shared/lab/kit/scheduler.ts';
 
 test('an instance is as busy as its processor was since it was asked before', async () => {
   const scheduler = new Scheduler(1);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Fleet } from '../../../../shared/lab/cloud/instance/fleet.ts';
 import { slowestCallerOf } from '../../../../shared/lab/cloud/run/run-cell.ts';
-import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import { Scheduler } from '../../../../shared/lab/kit/scheduler.ts';
 import { played } from './played.ts';
 
 test('a window opens and closes after so many operations, and what is spent is read at those moments', async () => {

@@ -4,7 +4,7 @@ import { runPhases, type WindowResult } from '../../../../shared/lab/load/window
 import { seededRandom } from '../../../../shared/lab/kit/random.ts';
 import { type Budget, BudgetPhases } from '../../../../shared/lab/cloud/run/budget.ts';
 import { LoadRuntime } from '../../../../shared/lab/cloud/instance/runtime.ts';
-import type { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import type { Scheduler } from '../../../../shared/lab/kit/scheduler.ts';
 
 interface Playing {
   readonly scheduler: Scheduler;

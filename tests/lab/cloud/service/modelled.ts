@@ -4,7 +4,7 @@ import { type Level, type ProviderData, ProviderParameters } from '../../../../s
 import type { Access, ModelRequest } from '../../../../shared/lab/cloud/service/request.ts';
 import { ModelledService } from '../../../../shared/lab/cloud/service/service.ts';
 import { PlainTable, plainState } from '../../../../shared/lab/cloud/service/plain.ts';
-import { Scheduler } from '../../../../shared/lab/cloud/time/scheduler.ts';
+import { Scheduler } from '../../../../shared/lab/kit/scheduler.ts';
 
 type Overrides = Readonly<Record<string, number | Level>>;
 

@@ -1,6 +1,6 @@
 // Virtual time. One heap holds all events; the seed breaks ties. Between two events the engine
 // runs until it waits, so a seed is one run.
-import { seededRandom } from '../../kit/random.ts';
+import { seededRandom } from './random.ts';
 
 /** Whoever an event belongs to: the dead miss it, sleepers get it when they wake. */
 export interface Owner {
