@@ -106,6 +106,8 @@ export class Change {
   /** How often it was sent on to another container, and how often it met a missing one. */
   reroutes = 0;
   misses = 0;
+  /** When it came to the queue that it is in, by the monotonic clock. */
+  queuedMs = 0;
   /** How many commits that carried it were refused. */
   refusals = 0;
   readonly #index: number;

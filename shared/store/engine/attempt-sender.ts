@@ -42,6 +42,7 @@ export class AttemptSender {
 
   /** The container as this reading shows it. */
   async look(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+    this.#core.traffic.noteRequest(this.#id);
     return this.#seeNow(await reading);
   }
 
@@ -75,8 +76,10 @@ export class AttemptSender {
   /** False if a caller has left. */
   #begin(attempt: Attempt): boolean {
     this.wasTakenBack = attempt.changes.some(({ isSettled }) => isSettled);
-    if (!this.wasTakenBack) this.open.begin(attempt);
-    return !this.wasTakenBack;
+    if (this.wasTakenBack) return false;
+    this.open.begin(attempt);
+    this.#core.traffic.noteRequest(this.#id);
+    return true;
   }
 
   /**
@@ -111,6 +114,7 @@ export class AttemptSender {
 
   /** A read's answer; nothing if it fails: then the write's outcome or the next read will tell. */
   #readWhileOpen(): Promise<{ readonly now: Snapshot | undefined } | { readonly isFailed: true }> {
+    this.#core.traffic.noteRequest(this.#id);
     return this.#core.reader.readPages(this.#id, []).then(
       (now) => ({ now }),
       () => ({ isFailed: true }),
@@ -142,7 +146,7 @@ export class AttemptSender {
 
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
     const { cache, traffic } = this.#core;
-    traffic.noteCommit(this.#id);
+    traffic.noteCommit(this.#id, attempt.changes);
     this.seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     count(this.#core, 'commits');
     this.trouble.end();

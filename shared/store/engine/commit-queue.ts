@@ -54,7 +54,9 @@ export class CommitQueue {
   /** `retired`: the right neighbour, to be absorbed before other commits (rule 27). */
   add(changes: readonly Change[], retired?: Snapshot): void {
     const { throttling } = this.#trouble;
+    const nowMs = this.#core.runtime.monotonicMs();
     for (const change of changes) {
+      change.queuedMs = nowMs;
       change.throttling = throttling;
       this.#changes.push(change);
     }

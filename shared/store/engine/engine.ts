@@ -26,7 +26,7 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
   const splitLimits = { ...limits, entityBytesMax: containerBytesMax };
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const traffic = new Traffic(runtime, { reads: limit, writes: writeLimit, commitsWait: limits.commitsWait }, tag);
+  const traffic = new Traffic(runtime, { reads: limit, commitsWait: limits.commitsWait }, tag);
   const landedBetween: ReaderContext['landedBetween'] = (before, now) => router.landedBetween(before, now);
   const provider = { table, driver, counters };
   const hedge = new Hedge(deadlines);

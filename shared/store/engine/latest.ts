@@ -62,6 +62,7 @@ export class Latest {
   }
 
   async read(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+    this.#core.traffic.noteRequest(this.#id);
     this.#snapshot = await reading;
     this.#isFresh = true;
     this.#mustRead = false;

@@ -28,11 +28,9 @@ export class Router implements Routes {
 
   /** Sends each change to its container's queue. An error settles its changes. */
   async route(changes: readonly Change[]): Promise<void> {
-    const { traffic, tree } = this.#core;
+    const { tree } = this.#core;
     const routed = await tree.group(changes, failChange);
     for (const [id, queued] of routed) {
-      // A lone caller meets nobody, and a batch would not be faster in smaller containers.
-      if (changes.length === 1 && this.#queues.size > 0) traffic.noteCall(id);
       this.enqueue(id, queued);
     }
   }

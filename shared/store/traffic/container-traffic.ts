@@ -1,23 +1,29 @@
 // One container's traffic, as one process saw it. Each event is told once; the rest is derived.
+import type { Change } from '../container/change.ts';
 import { Rate } from './rate.ts';
+import { Sharing } from './sharing.ts';
 import { WARY_COMMITS, WriterOrder } from './writer-order.ts';
 
 /** Rates average over about this time: long against two writes, short against a rush. */
 export const HORIZON_MS = 5_000;
 /** A look is due after so many commits in a row: others that read first have no chance. */
 const COMMITS_BEFORE_LOOK = 32;
-/** Own calls are watched so long before they split a container, and again after each split. */
-const CALLS_WATCHED_MS = 250;
 /** The pause after a split that failed; it doubles up to a quarter of an hour. */
 const LOST_SPLIT_FIRST_MS = 1_000;
 const LOST_SPLIT_DOUBLINGS_MOST = 10;
 
+interface CommitMoment {
+  readonly nowMs: number;
+  readonly roundTripMs: number;
+  readonly seldom: Sharing;
+}
+
 export class ContainerTraffic {
   readonly order = new WriterOrder();
+  /** What its changes cost since it was split last. */
+  sharing = new Sharing();
   /** Commits of other processes. */
   foreign = new Rate();
-  #calls = new Rate();
-  #lastCallMs: number;
   #commits = new Rate();
   #lastCommitMs: number;
   #commitsSinceLook = 0;
@@ -26,18 +32,12 @@ export class ContainerTraffic {
   #lostSplits = 0;
   #noSplitBeforeMs = 0;
   #commitsAlone = 0;
-  /** How long the last commits were on their way, the newest first. */
-  #answersMs: readonly [number, number] = [0, 0];
+  /** How long the last commit was on its way. */
+  #answerMs = 0;
   #lastAnswerMs = 0;
 
   constructor(nowMs: number) {
-    this.#lastCallMs = nowMs;
     this.#lastCommitMs = nowMs;
-  }
-
-  noteCall(nowMs: number): void {
-    this.#calls.add(1, Math.max(0, nowMs - this.#lastCallMs), HORIZON_MS);
-    this.#lastCallMs = nowMs;
   }
 
   /** As `Traffic.noteLook`. A look that is older than the one before says nothing of rates. */
@@ -53,7 +53,10 @@ export class ContainerTraffic {
     this.#looksDue = foreignCommits > 0 ? WARY_COMMITS : Math.max(0, this.#looksDue - 1);
   }
 
-  noteCommit(nowMs: number): void {
+  /** As `Traffic.noteCommit`. `seldom`: the costs of leaves like it. */
+  noteCommit(changes: readonly Change[], { nowMs, roundTripMs, seldom }: CommitMoment): void {
+    this.sharing.noteCommit(changes, nowMs, roundTripMs, seldom);
+    if (this.order.meetsOthers) this.sharing.notePosition(changes);
     this.#commits.add(1, Math.max(0, nowMs - this.#lastCommitMs), HORIZON_MS);
     this.#lastCommitMs = nowMs;
     this.#commitsSinceLook += 1;
@@ -63,7 +66,7 @@ export class ContainerTraffic {
 
   /** As `Traffic.noteRoundTrip`. */
   noteAnswer(ms: number, nowMs: number): void {
-    this.#answersMs = [ms, this.#answersMs[0]];
+    this.#answerMs = ms;
     this.#lastAnswerMs = nowMs;
   }
 
@@ -83,13 +86,12 @@ export class ContainerTraffic {
   /** The container was split: what was seen of it says little of what is left. */
   forget(nowMs: number, foreign = new Rate()): void {
     this.foreign = foreign;
-    this.#calls = new Rate();
-    this.#lastCallMs = nowMs;
+    this.sharing = new Sharing();
     this.#commits = new Rate();
     this.#lastCommitMs = nowMs;
     this.#commitsSinceLook = 0;
     this.#looksDue = 0;
-    this.#answersMs = [0, 0];
+    this.#answerMs = 0;
     this.#lostSplits = 0;
     this.#noSplitBeforeMs = 0;
   }
@@ -105,26 +107,12 @@ export class ContainerTraffic {
 
   /** 0 before the first, and a while after the last: a line is of its moment. */
   answerMs(nowMs: number): number {
-    return nowMs - this.#lastAnswerMs < HORIZON_MS ? this.#answersMs[0] : 0;
-  }
-
-  /** The shorter of the last two: one alone may have been slow by chance. 0 before them. */
-  get shorterAnswerMs(): number {
-    return Math.min(...this.#answersMs);
+    return nowMs - this.#lastAnswerMs < HORIZON_MS ? this.#answerMs : 0;
   }
 
   /** Commits of all processes. */
   get commitsPerMs(): number {
     return this.foreign.perMs() + this.#commits.perMs();
-  }
-
-  get areCallsWatched(): boolean {
-    return this.#calls.watchedMs >= CALLS_WATCHED_MS;
-  }
-
-  /** Own calls, at least. */
-  callsPerMs(nowMs: number): number {
-    return this.#calls.leastPerMs(nowMs - this.#lastCallMs);
   }
 
   maySplit(nowMs: number): boolean {

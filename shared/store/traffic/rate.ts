@@ -2,8 +2,6 @@
 
 /** A container that was watched for less than this is taken for one like the others. */
 const PRIOR_MS = 1_000;
-/** Events within less count as if they had come within this. */
-const EVIDENCE_MS = 250;
 /** A count of events and the time they were watched for. Both fade with the time after them. */
 export class Rate {
   #count = 0;
@@ -18,15 +16,6 @@ export class Rate {
   /** Per millisecond; time that lacks to `PRIOR_MS` is filled up with `usual`. */
   perMs(usual = 0): number {
     return (this.#count + usual * PRIOR_MS) / (this.#watchedMs + PRIOR_MS);
-  }
-
-  /** Lower bound: the count minus its root, a deviation. `sinceMs`: watched since. */
-  leastPerMs(sinceMs = 0): number {
-    return Math.max(0, this.#count - Math.sqrt(this.#count)) / Math.max(EVIDENCE_MS, this.#watchedMs + sinceMs);
-  }
-
-  get watchedMs(): number {
-    return this.#watchedMs;
   }
 
   share(parts: number): Rate {

@@ -1,13 +1,15 @@
 // One process's estimates of containers' traffic: a wrong one costs a request, never a record.
 import { LRUCache } from 'lru-cache';
+import { layersOf } from '../container/layers.ts';
 import { sumsOf } from '../container/size.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
-import { nodesForTraffic } from '../container/when-to-split.ts';
+import type { Change } from '../container/change.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { ContainerTraffic, HORIZON_MS } from './container-traffic.ts';
 import { Rate } from './rate.ts';
+import { Sharing } from './sharing.ts';
 import { RoundTrip } from './round-trip.ts';
 import { holdMs } from './writer-order.ts';
 
@@ -17,8 +19,6 @@ const CONTAINERS_MAX = 10_000;
 const TABLE_HORIZON_MS = 4 * HORIZON_MS;
 /** Foreign commits expected since the last look. With more a read costs less than a refusal. */
 const STALE_MAX = 0.16;
-/** Calls a commit are averaged over so many commits. */
-const OWN_COMMITS_MOST = 256;
 /** Commits follow in a row with no more round trips between them. */
 const IN_A_ROW_ROUND_TRIPS = 2;
 /** A commit that takes so many stood in line with others of its container. */
@@ -32,8 +32,6 @@ const NEAR_WAIT_MS = 100;
 
 /** Above this share sharing requests gains more than sending more of them. */
 const BUSY_SHARE = 0.7;
-/** More containers mean more commits: their work may take this much of the time. */
-const WORK_MAX = 0.9;
 
 /** How soon requests of one kind are answered that have the way to themselves. */
 interface Way {
@@ -43,7 +41,6 @@ interface Way {
 
 interface Ways {
   readonly reads: Way;
-  readonly writes: Way;
   /** The driver's `commitsWait`. */
   readonly commitsWait: boolean;
 }
@@ -59,9 +56,8 @@ export class Traffic {
   /** Commits of other processes in all containers. */
   readonly #foreign = new Rate();
   readonly #commits = new RoundTrip();
-  /** Calls and commits of this process in all containers; both fade. */
-  #ownCalls = 0;
-  #ownCommits = 0;
+  /** What changes cost in leaves that this process commits to seldom. */
+  readonly #seldom = new Sharing();
 
   /** `tag`: this process's, see `writersAhead`. */
   constructor(runtime: Pick<Runtime, 'monotonicMs' | 'busyShare' | 'random'>, ways: Ways, tag: string) {
@@ -70,10 +66,9 @@ export class Traffic {
     this.#tag = tag;
   }
 
-  /** A caller wants to write one record. Batches would not be faster in smaller containers. */
-  noteCall(id: EntityId): void {
-    this.#ownCalls += 1;
-    this.#of(id).noteCall(this.#nowMs);
+  /** A request is sent for the sake of the container's changes. */
+  noteRequest(id: EntityId): void {
+    this.#of(id).sharing.noteRequest();
   }
 
   /** A read showed the container, so many foreign commits after a look that is `ms` older. */
@@ -83,13 +78,9 @@ export class Traffic {
   }
 
   /** A commit of this process was acknowledged. */
-  noteCommit(id: EntityId): void {
-    this.#ownCommits += 1;
-    if (this.#ownCommits > OWN_COMMITS_MOST) {
-      this.#ownCalls /= 2;
-      this.#ownCommits /= 2;
-    }
-    this.#of(id).noteCommit(this.#nowMs);
+  noteCommit(id: EntityId, changes: readonly Change[]): void {
+    const moment = { nowMs: this.#nowMs, roundTripMs: this.#freeCommitMs, seldom: this.#seldom };
+    this.#of(id).noteCommit(changes, moment);
   }
 
   /** A commit of this process was refused, or its fate is unknown. */
@@ -147,23 +138,12 @@ export class Traffic {
 
   /** Nodes that the container should be split among; 0: it may stay as it is. */
   nodesFor({ id, header }: Snapshot): number {
-    const sums = sumsOf(header.pages);
+    const { records } = sumsOf(header.pages);
     // Branches are hints, written to seldom: they split by size alone.
-    if (header.level > 0 || sums.records < 2) return 0;
+    if (header.level > 0 || records < 2) return 0;
     const container = this.#of(id);
-    const { refusalsInARow } = container.order;
-    const seen = container.maySplit(this.#nowMs) ? this.#crowdsOf(container) : NO_CROWD;
-    return nodesForTraffic({ ...seen, refusalsInARow }, sums);
-  }
-
-  #crowdsOf(container: ContainerTraffic): typeof NO_CROWD {
-    // All that stood before a refused commit wanted the same entity.
-    const lineMs = container.order.refusalsInARow > 0 ? this.#lineMs(container.answerMs(this.#nowMs)) : 0;
-    const met = container.foreign.leastPerMs() * this.#underWayMs(container);
-    const foreignCrowd = lineMs > 0 ? Math.max(met, lineMs / this.#freeCommitMs) : met;
-    const mayHaveMore = container.areCallsWatched && !isNear(this.#ways.writes) && this.#mayCommitEachCall;
-    const ownCrowd = mayHaveMore ? container.callsPerMs(this.#nowMs) * this.#commits.ms : 0;
-    return { foreignCrowd, ownCrowd };
+    if (!container.maySplit(this.#nowMs)) return 0;
+    return Math.min(records, container.sharing.nodes(layersOf(header)[0]!, this.#seldom));
   }
 
   /** How long others are asked to hold while this process splits the container. */
@@ -185,16 +165,6 @@ export class Traffic {
     });
   }
 
-  /** Whether there is time for a commit a call: more never come of more containers. */
-  get #mayCommitEachCall(): boolean {
-    return this.#runtime.busyShare() * Math.max(1, this.#ownCalls / Math.max(1, this.#ownCommits)) < WORK_MAX;
-  }
-
-  /** How long a commit is under way: some providers let those of one entity stand in line. */
-  #underWayMs({ shorterAnswerMs }: ContainerTraffic): number {
-    return this.#lineMs(shorterAnswerMs) || this.#commits.ms;
-  }
-
   /** The time, if it is that of a commit that stood in line; else 0. */
   #lineMs(answerMs: number): number {
     return this.#ways.commitsWait && answerMs > IN_LINE_ROUND_TRIPS * this.#freeCommitMs ? answerMs : 0;
@@ -202,7 +172,7 @@ export class Traffic {
 
   /** The time of a commit that nothing holds up. Reads tell it if all commits stood in line. */
   get #freeCommitMs(): number {
-    return Math.min(this.#commits.ms, COMMIT_READS * this.#ways.reads.roundTripMs);
+    return Math.min(this.#commits.meanMs, COMMIT_READS * this.#ways.reads.roundTripMs);
   }
 
   get #nowMs(): number {
@@ -218,8 +188,6 @@ export class Traffic {
     return container;
   }
 }
-
-const NO_CROWD = { foreignCrowd: 0, ownCrowd: 0 };
 
 function isNear({ loneRoundTripMs }: Way): boolean {
   return loneRoundTripMs < NEAR_MS;

@@ -60,8 +60,9 @@ export class WriterOrder {
   #restsAfter: Id64 | undefined;
   #restUntilMs = 0;
 
-  get refusalsInARow(): number {
-    return this.#refusalsInARow;
+  /** Whether commits of other processes were seen lately. */
+  get meetsOthers(): boolean {
+    return this.#yieldsLeft > 0;
   }
 
   /** A commit of another process was seen. */
@@ -152,6 +153,14 @@ export function writersAhead({ commitIds }: Header, tag: string): number | undef
     else if (isNamed) ahead += 1;
   }
   return isNamed ? ahead : undefined;
+}
+
+/** The tags of the processes that made the commits after number `count`, of those it names. */
+export function writersSince({ commitCount, commitIds }: Header, count: number): Set<string> {
+  const bytes = Math.min(commitIds.length, Math.max(0, commitCount - count) * ID64_BYTES);
+  const tags = new Set<string>();
+  for (let at = commitIds.length - bytes; at < commitIds.length; at += ID64_BYTES) tags.add(tagOf(commitIds, at));
+  return tags;
 }
 
 function tagOf(ids: Uint8Array, at: number): string {

@@ -21,14 +21,3 @@ test('what was long ago fades', () => {
   for (let looks = 0; looks < 100; looks += 1) rate.add(0, 100, HORIZON_MS);
   expect(rate.perMs()).toBeLessThan(before / 4);
 });
-
-test.each([
-  ['one count is evidence of nothing', [1, 100], 0, 0],
-  ['four are of two', [4, 1_000], 0, 2 / 1_000],
-  ['a rush in a moment counts as if it had taken a quarter of a second', [100, 1], 0, 90 / 250],
-  ['time without a count is watched too', [4, 1_000], 3_000, 2 / 4_000],
-] as const)('%s', (_, [count, ms], sinceMs, least) => {
-  const rate = new Rate();
-  rate.add(count, ms, HORIZON_MS);
-  expect(rate.leastPerMs(sinceMs)).toBe(least);
-});

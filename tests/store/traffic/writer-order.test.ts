@@ -17,7 +17,7 @@ let traffic: Traffic;
 
 beforeEach(() => {
   runtime = new VirtualRuntime(2);
-  traffic = new Traffic(runtime, { reads: WAY, writes: WAY, commitsWait: true }, MINE);
+  traffic = new Traffic(runtime, { reads: WAY, commitsWait: true }, MINE);
 });
 
 /** The container after commits of these, the last of which asks for a hold. */
@@ -91,7 +91,7 @@ test('a split is given five round trips, and a second at most', () => {
 
 test('who met nobody rests for nobody', () => {
   traffic.noteRoundTrip(ROUND_TRIP_MS, []);
-  for (let commits = 0; commits < 400; commits += 1) traffic.noteCommit(ID);
+  for (let commits = 0; commits < 400; commits += 1) traffic.noteCommit(ID, []);
   expect(traffic.restMs(after([MINE, B, C, MINE]))).toBe(0);
 });
 
@@ -137,7 +137,7 @@ test('eight own commits after the last of another there are no more turns', () =
   const rests = Array.from({ length: 10 }, () => {
     others.push(MINE);
     const restMs = traffic.restMs(after(others));
-    traffic.noteCommit(ID);
+    traffic.noteCommit(ID, []);
     return restMs > 0;
   });
   expect(rests).toEqual([...Array.from({ length: 8 }, () => true), false, false]);
@@ -193,7 +193,7 @@ test.each([
   [3, false, 'none'],
   [8, false, 'turns'],
 ])('%i commits in ten round trips, commits stand in line: %s: %s', (foreignCommits, commitsWait, expected) => {
-  traffic = new Traffic(runtime, { reads: WAY, writes: WAY, commitsWait }, MINE);
+  traffic = new Traffic(runtime, { reads: WAY, commitsWait }, MINE);
   traffic.noteRoundTrip(ROUND_TRIP_MS, []);
   for (let looks = 0; looks < 400; looks += 1) look(foreignCommits);
   meetAnother();
