@@ -1,5 +1,6 @@
-// Merges quiet leaves (rule 32), from left to right: two neighbours that nobody wrote between two
-// looks become one if both fit into MERGE_SHARE of a container. Dead records are dropped first.
+// Merges leaves (rule 32), from left to right: two neighbours that one process at most wrote
+// between two looks become one if both fit into MERGE_SHARE of a container. Where nobody wrote,
+// dead records are dropped first.
 import { fitsTogether } from '../container/absorb.ts';
 import { isPurgeDue } from '../container/when-to-purge.ts';
 import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
@@ -7,11 +8,15 @@ import { MERGE_SHARE } from '../engine/absorbing.ts';
 import { Committer } from '../engine/committer.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Position } from '../format/position.ts';
+import { writersSince } from '../traffic/writer-order.ts';
 import { type Levels, type Neighbours, nextAfter } from './levels.ts';
 import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
 
 /** Smaller pages than this share of a full one are joined: merges leave many of them. */
 const SMALL_PAGE_SHARE = 1 / 3;
+
+/** A leaf that one process writes is written between a try's read and its commit at times. */
+const RETIRE_TRIES = 4;
 
 /** Merges the leaves of one table, once. */
 export class LeafMerger {
@@ -54,7 +59,8 @@ export class LeafMerger {
     const areQuiet = this.#isQuiet(left) && this.#isQuiet(right);
     const base = this.#fits(left, right) || !areQuiet ? left : await this.#withFullPages(left);
     if (base === undefined || !this.#fits(base, right)) return undefined;
-    const retired = areQuiet ? await retire(this.#engine, right) : undefined;
+    const retired = await unlessDamaged(this.#tally, () => this.#retired(left, right));
+    if (retired === 'damaged') return undefined;
     if (retired === undefined) {
       this.#tally.busy += 1;
       return undefined;
@@ -66,8 +72,32 @@ export class LeafMerger {
     return now;
   }
 
+  /** The right leaf, retired; undefined where others write, or one process again and again. */
+  async #retired(left: Snapshot, right: Snapshot): Promise<Snapshot | undefined> {
+    const { cache } = this.#engine;
+    for (let tries = 0; tries < RETIRE_TRIES; tries += 1) {
+      // The last try showed it as it is by now.
+      const seen = cache.get(right.id) ?? right;
+      if (this.#isContested(left, seen)) return undefined;
+      const whole = await this.#readAll(seen);
+      const retired = whole && (await retire(this.#engine, whole));
+      if (retired !== undefined) return retired;
+    }
+    return undefined;
+  }
+
   #fits(left: Snapshot, right: Snapshot): boolean {
     return fitsTogether(left, right, MERGE_SHARE, this.#engine.rules);
+  }
+
+  /** Whether several processes wrote them: they would split what is merged again. */
+  #isContested(left: Snapshot, right: Snapshot): boolean {
+    const others = new Set(
+      [left, right].flatMap(({ id, header }) => [...writersSince(header, this.#commitCounts.get(id) ?? 0)]),
+    );
+    // The commits by which this vacuum merges and purges are no sign of traffic.
+    others.delete(this.#engine.tag);
+    return others.size > 1;
   }
 
   #isQuiet({ id, header }: Snapshot): boolean {

@@ -102,20 +102,36 @@ test('rules 28, 29: once a process searched, it goes straight to the leaf, and s
   expect(other.stats().leftSearches).toBe(0);
 });
 
-test('rule 32: what was written between two looks stays as it is', async () => {
-  const { world, vacuumer, table, kept } = await emptied();
-  const before = leavesOf(world.state, 't').length;
+/** Vacuums while the tables put all that is left, one after the other. */
+async function vacuumedBeside(world: World, vacuumer: Process, tables: readonly Table<string>[], kept: string[]) {
   const vacuuming = world.run(vacuumer.store.vacuum('t', QUIET));
   const writing = (async () => {
     for (let round = 0; round < 5; round += 1) {
       await world.runtime.sleep(10_000);
-      for (const name of kept) await table.put(name, text(round));
+      for (const table of tables) for (const name of kept) await table.put(name, text(round));
     }
   })();
   await world.run(writing);
-  const report = await vacuuming;
+  return vacuuming;
+}
+
+test('rule 32: what several processes wrote between two looks stays as it is', async () => {
+  const { world, vacuumer, table, kept } = await emptied();
+  const before = leavesOf(world.state, 't').length;
+  const { table: other } = await newcomer(world);
+  const report = await vacuumedBeside(world, vacuumer, [table, other], kept);
   expect(report.busy).toBeGreaterThan(0);
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(before / 3);
+  expect(await keysBy(world, table)).toEqual(kept);
+});
+
+test('rule 32: what one process alone wrote between two looks is merged beside its writes, and none is lost', async () => {
+  const { world, vacuumer, table, kept } = await emptied();
+  const before = leavesOf(world.state, 't').length;
+  const report = await vacuumedBeside(world, vacuumer, [table], kept);
+  expect(report.busy).toBe(0);
+  expect(leavesOf(world.state, 't').length).toBeLessThan(before / 2);
+  for (const name of kept) expect((await world.run(table.get(name)))?.value).toBe(text(4));
   expect(await keysBy(world, table)).toEqual(kept);
 });
 
