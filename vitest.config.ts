@@ -13,8 +13,6 @@ export const REST = [
   'tests/infra/hosts/contract/contract.test.ts',
   'tests/infra/start/interrupt.test.ts',
   'tests/lab/sdk/baseline.test.ts',
-  'tests/lab/cloud/**/*.test.ts',
-  'tests/lab/plan/modelled/plan.test.ts',
 ];
 
 const WAITING = /faults\/faults|contract\.test|interrupt|start\.test|level-emulators/;

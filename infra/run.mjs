@@ -13,8 +13,6 @@ if (major < 22 || (major === 22 && minor < 18)) {
 const COMMANDS = {
   start: () => import('./start/main.ts'),
   bench: () => import('./lab/bench/main.ts'),
-  calibrate: () => import('./lab/calibration/main.ts'),
-  model: () => import('./lab/model/main.ts'),
   scale: () => import('./lab/scale/main.ts'),
   experiments: () => import('./lab/experiments/main.ts'),
   emulators: () => import('./emulators/main.ts'),

@@ -33,16 +33,14 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/drivers/datastore': ['messages grpc', '*.ts'],
   'shared/adapters': ['outcomes.ts', 'keyv.ts unstorage.ts level.ts'],
   shared: ['store', 'drivers adapters', 'lab'],
-  'shared/lab': ['kit', 'cost work', 'sdk', 'load', 'cloud', 'plan', 'report'],
+  'shared/lab': ['kit', 'cost work', 'sdk scale', 'load', 'plan', 'report'],
   'shared/lab/sdk': ['datastore.ts azure-tables.ts'],
-  'shared/lab/cloud': ['time data', 'service tables', 'instance', 'target.ts', 'run'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],
   infra: ['processes package', 'cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/lab': ['*.ts', 'model experiments', 'bench', 'calibration'],
+  'infra/lab': ['*.ts', 'scale experiments', 'bench'],
   'infra/lab/bench': ['contest', '*.ts'],
-  'infra/lab/calibration': ['processor', 'main.ts'],
   'infra/lab/experiments': [
     'words.ts experiment.ts text-table.ts',
     'rounds.ts ways.ts',
@@ -104,7 +102,6 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/lab/work', STORE],
   ['shared/lab/load', STORE, 'zod', 'p-limit', 'node:timers/promises'],
   ['shared/lab/report', 'zod', 'simple-statistics'],
-  ['shared/lab/cloud', 'lru-cache'],
   ['shared/lab', 'zod'],
   ['functions/gcp', STORE, 'shared/drivers/datastore.ts', MEASURED, 'shared/lab/', 'zod', 'node:', ...DATASTORE_SDK],
   [
@@ -162,9 +159,6 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
 
 /** Only these may import the room, whatever the lists above say. Each SDK stays with its cloud. */
 const ONLY_FOR: readonly (readonly [room: string, ...users: string[]])[] = [
-  // Mappings know limits and no SDK. The model uses the limits of the real drivers.
-  ['shared/drivers/datastore/mapping.ts', 'shared/drivers/datastore', 'shared/lab/cloud/service', 'tests'],
-  ['shared/drivers/azure-tables/mapping.ts', 'shared/drivers/azure-tables', 'shared/lab/cloud/service', 'tests'],
   ['shared/drivers/datastore/', 'shared/drivers/datastore', 'tests'],
   ['shared/drivers/azure-tables/connection-string.ts', 'shared/drivers', 'infra/cli/data', 'tests'],
   ['shared/drivers/azure-tables/', 'shared/drivers/azure-tables', 'tests'],
@@ -245,7 +239,7 @@ describe('imports', () => {
 });
 
 const ENGINE = /^shared\/store\/(?!system\/)/;
-const MODEL = /^shared\/lab\/cloud\//;
+const VIRTUAL = /^shared\/(lab\/scale\/|lab\/kit\/schedule|drivers\/memory\/slow-cloud)/;
 const MEASURING = /^(shared\/lab|infra\/(lab|cli|start)|functions\/compare)\//;
 const SDK_CALL = /\.(createEntity|updateEntity|upsertEntity|getEntity|listEntities|submitTransaction|createQuery)\(/;
 
@@ -258,11 +252,9 @@ const HELD: readonly (readonly [what: string, among: RegExp, pattern: RegExp, ..
     /\b(Date\.now|new Date(?!\([^)])|performance\.now|setTimeout|setInterval|setImmediate|queueMicrotask|Math\.random|randomBytes|randomUUID|process\.|fetch\()/,
   ],
   ['a provider, in the engine', ENGINE, /datastore|azure|firestore/i],
-  // V8 and the C library compute them, each its own last digits.
-  ['inexact functions, in the model', MODEL, /\bMath\.(log|exp|pow|a?sin|a?cos|a?tan|cbrt|hypot)|(?<!\b2) \*\* /],
   [
-    'a clock, a timer or chance, in the model',
-    MODEL,
+    'a clock, a timer or chance, in virtual time',
+    VIRTUAL,
     /\b(Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/,
   ],
   [

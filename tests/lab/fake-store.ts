@@ -1,10 +1,17 @@
 // A store of known service times, in virtual time. Textbooks say how a load on it behaves.
-import { LoadRuntime } from '../../shared/lab/cloud/instance/runtime.ts';
+import { ScheduledRuntime } from '../../shared/lab/kit/scheduled-runtime.ts';
 import { Scheduler } from '../../shared/lab/kit/scheduler.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { WindowOptions } from '../../shared/lab/load/window.ts';
 import type { Unit } from '../../shared/lab/work/layout-clients.ts';
 import type { Runtime } from '../../shared/store/index.ts';
+
+/** A caller whose calls fail at once would never let time pass: a turn takes a millisecond. */
+class LoadRuntime extends ScheduledRuntime {
+  override nextTurn(): Promise<void> {
+    return this.watch(1);
+  }
+}
 
 /** Virtual time that a load runs in. Its wall clock has another zero. */
 export class Clock {

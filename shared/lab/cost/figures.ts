@@ -20,7 +20,7 @@ export const CONTAINERS = {
    * bytes and a two hundredth of its container. Source: shared/store/io/container-cache.ts.
    */
   known: 1_759,
-  /** Reads before a put beside other writers. Source: the model, 40,000 puts: 0.9 to 1.2. */
+  /** Reads before a put beside other writers. Source: `npm run scale`: 1.1. */
   looksAPut: 1.1,
   /** Puts in flight in a container that split it: CROWD_MAX of container/when-to-split.ts. */
   crowdMax: 0.07,

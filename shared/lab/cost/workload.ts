@@ -94,7 +94,7 @@ export function containersOf(provider: Provider, workload: Workload): number {
 }
 
 /** One for the version, one more for an unknown header. Gets that share a read are not counted. */
-export function readsAGet(containers: number): number {
+function readsAGet(containers: number): number {
   return 1 + unknownShare(containers);
 }
 

@@ -1,5 +1,4 @@
 // Each layout's operations: worked out by hand, and against the store's requests to a driver.
-import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { plainBytes } from '../../../infra/lab/stored-bytes.ts';
 import { seededRandom, randomInt } from '../../../shared/lab/kit/random.ts';
@@ -18,9 +17,9 @@ import {
   monthlyQuantities,
   operationsAPut,
   operationsOf,
-  readsAGet,
   type Workload,
 } from '../../../shared/lab/cost/workload.ts';
+import { play } from '../../../shared/lab/scale/play.ts';
 import { LIMITS } from '../../../shared/drivers/azure-tables/mapping.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
@@ -28,8 +27,6 @@ import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { expectBetween, expectWithin } from '../expect-within.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
-
-const GUARD = new URL('../../../infra/lab/model/guard.tsv', import.meta.url);
 
 const WORKLOAD: Workload = {
   records: 1_000_000,
@@ -157,38 +154,17 @@ describe('a month', () => {
   });
 });
 
-describe('the figures that estimates rest on', async () => {
-  /** Rows of the model's guard: `4 x 4 put` of the container layout on either cloud. */
-  const lines = (await readFile(GUARD, 'utf8')).split('\n').filter((line) => !line.startsWith('#'));
-  const [names = [], ...rows] = lines.map((line) => line.split('\t'));
-  const played = rows.flatMap((row) => {
-    const of = (name: string): string => row[names.indexOf(name)]!;
-    const [, instances, callers, verb] = /^(\d+) x (\d+) (put|read)(?:, .*KiB)?$/.exec(of('case') ?? '') ?? [];
-    if (instances === undefined || of('layout') !== 'container') return [];
-    const [containers, billed] = [Number(of('containers')), Number(of('billed/op'))];
-    return { isPut: verb === 'put', instances: Number(instances), callers: Number(callers), containers, billed };
-  });
-
-  test('puts of several instances cost the model little more than the formula, though their containers still split', () => {
-    const several = played.filter(({ isPut, instances }) => isPut && instances > 1);
-    expect(several.length).toBeGreaterThanOrEqual(4);
-    for (const { instances, callers, containers, billed } of several) {
-      const { reads, writes } = operationsAPut(instances, instances * callers, containers);
-      expectBetween(billed / (reads + writes), 2 / 3, 1.6);
-    }
-  });
-
-  test('gets, and puts of one instance, cost the model no more than the formula, unless containers still split for them', () => {
-    const alone = played.filter(({ isPut, instances }) => !isPut || instances === 1);
-    expect(alone.length).toBeGreaterThanOrEqual(6);
-    for (const { isPut, callers, containers, billed } of alone) {
-      const { reads, writes } = isPut
-        ? operationsAPut(1, callers, containers)
-        : { reads: readsAGet(containers || Infinity), writes: 0 };
-      const most = isPut && callers > 1 ? 2 : 1.02;
-      expect(billed).toBeLessThanOrEqual(most * (reads + writes));
-      expect(billed / (reads + writes)).toBeGreaterThan(callers === 1 ? 0.9 : 0.2);
-    }
+describe('the figures that estimates rest on', () => {
+  test.each([
+    [1, 8],
+    [4, 4],
+  ])('puts of %i instances with %i callers each are billed as the formula says', async (instances, callers) => {
+    const row = { work: 'put', instances, callers, records: 20_000 } as const;
+    const profile = { readMs: 6, commitMs: 6, sigma: 0.6, locksEntities: false };
+    const times = { warmUpMs: 1_000, windowMs: 500 };
+    const played = await play({ row, layout: 'container', profile, times, seed: 1 });
+    const { reads, writes } = operationsAPut(instances, instances * callers, played.entities);
+    expectWithin(played.reads + played.writes, reads + writes, 0.1);
   });
 
   test.each(PROVIDERS)('stored bytes of an entity are those of the published formula: %s', (provider) => {
