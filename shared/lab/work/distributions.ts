@@ -1,5 +1,4 @@
 // Chooses keys as YCSB's CoreWorkload does. tests/lab/work/ycsb.json has YCSB's own draws.
-import { power } from '../kit/exact-math.ts';
 import type { KeyChoice } from '../kit/dimensions.ts';
 import { type Random, randomInt, scramble32 } from '../kit/random.ts';
 
@@ -46,7 +45,7 @@ function latestIndexes({ count }: KeySpace, random: Random): () => number {
 }
 
 const THETA = 0.99;
-const OF_RANK_1 = power(0.5, THETA);
+const OF_RANK_1 = Math.pow(0.5, THETA);
 
 /** ScrambledZipfianGenerator draws ranks of so many items, however few records there are. */
 const YCSB_ITEMS = 10_000_000_001;
@@ -76,18 +75,18 @@ class Zipfian {
     const scaled = u * this.#zeta;
     if (scaled < 1) return 0;
     if (scaled < 1 + OF_RANK_1) return 1;
-    return Math.min(count - 1, Math.floor(count * power(this.#eta * u - this.#eta + 1, 1 / (1 - THETA))));
+    return Math.min(count - 1, Math.floor(count * Math.pow(this.#eta * u - this.#eta + 1, 1 / (1 - THETA))));
   }
 
   #sumUpTo(count: number): void {
-    for (let rank = this.#count + 1; rank <= count; rank++) this.#zeta += power(rank, -THETA);
+    for (let rank = this.#count + 1; rank <= count; rank++) this.#zeta += Math.pow(rank, -THETA);
     this.#count = count;
   }
 
   /** With the items of the beginning, though the sum has grown: so it is in YCSB. */
   #etaNow(): number {
     if (this.#items < 2) return 0;
-    return (1 - power(2 / this.#items, 1 - THETA)) / (1 - (1 + OF_RANK_1) / this.#zeta);
+    return (1 - Math.pow(2 / this.#items, 1 - THETA)) / (1 - (1 + OF_RANK_1) / this.#zeta);
   }
 }
 
