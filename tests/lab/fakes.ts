@@ -144,7 +144,7 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
 }
 
 /** The thread has work three quarters of the time, and waits a quarter of that. */
-export function instanceOf(runtime: Runtime): CellTargets['instance'] {
+function instanceOf(runtime: Runtime): CellTargets['instance'] {
   let isCold = true;
   return {
     takeCold: () => {

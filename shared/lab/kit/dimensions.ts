@@ -38,18 +38,3 @@ export type RecordForm = (typeof RECORD_FORMS)[number];
 export const KEY_CHOICES = ['uniform', 'zipfian', 'zipfian-over-records', 'latest'] as const;
 
 export type KeyChoice = (typeof KEY_CHOICES)[number];
-
-/** `read`, `put` and `modify` are one verb, on uniform keys by default. `put` replaces records. */
-export const MODEL_WORKLOADS = ['load', 'read', 'put', 'modify', 'ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-f'] as const;
-
-export type ModelWorkload = (typeof MODEL_WORKLOADS)[number];
-
-/** `conditional`: as `record`, but writes read first and are refused if another was quicker. */
-export const MODEL_LAYOUTS = ['record', 'conditional', 'batch', 'container'] as const;
-
-export type ModelLayout = (typeof MODEL_LAYOUTS)[number];
-
-/** `one`: all operations are on a single record. */
-export const MODEL_KEY_CHOICES = [...KEY_CHOICES, 'one'] as const;
-
-export type ModelKeyChoice = (typeof MODEL_KEY_CHOICES)[number];

@@ -1,6 +1,6 @@
 // Counts what callers saw: throughput, latencies, errors.
 import { type Histogram, newHistogram, recordLatency } from '../kit/histogram.ts';
-import type { WindowPhases } from './phases.ts';
+import type { Phases } from './phases.ts';
 
 /** An operation under way, in milliseconds of the monotonic clock. */
 export interface UnderWay {
@@ -8,7 +8,6 @@ export interface UnderWay {
   readonly dueMs: number;
   readonly sentMs: number;
   readonly records: number;
-  readonly caller: number;
 }
 
 export class Meter {
@@ -22,22 +21,18 @@ export class Meter {
   underWayMs = 0;
   firstOperationMs: number | null = null;
   behindMsMax = 0;
-  /** Replied within the window to each caller of a closed loop, the last call's as a whole. */
-  readonly byCaller: Uint32Array;
   /** Operations that nobody waited for to the end. */
   unfinished = 0;
-  readonly #phases: WindowPhases;
+  readonly #phases: Phases;
   readonly #underWay = new Set<UnderWay>();
   #hasFirst = false;
 
-  /** `callers`: of a closed loop; 0 of an open one. */
-  constructor(phases: WindowPhases, callers: number) {
+  constructor(phases: Phases) {
     this.#phases = phases;
-    this.byCaller = new Uint32Array(callers);
   }
 
-  begin(dueMs: number, sentMs: number, records: number, caller: number): UnderWay {
-    const operation = { dueMs, sentMs, records, caller };
+  begin(dueMs: number, sentMs: number, records: number): UnderWay {
+    const operation = { dueMs, sentMs, records };
     this.#underWay.add(operation);
     if (dueMs >= this.#phases.openedMs) this.behindMsMax = Math.max(this.behindMsMax, sentMs - dueMs);
     return operation;
@@ -78,8 +73,6 @@ export class Meter {
       const code = errorCode(error);
       this.errors[code] = (this.errors[code] ?? 0) + 1;
     }
-    if (nowMs < this.#phases.closedMs && operation.caller < this.byCaller.length)
-      this.byCaller[operation.caller]! += replied;
     if (replied === 0) return;
     this.records += replied * this.#shareWithin(operation.sentMs, nowMs);
     this.#time(operation.dueMs, nowMs);

@@ -10,10 +10,10 @@ export interface OpenLoop {
   readonly gapMs: () => number;
   /** Resolves at that moment, or when the loop is over. */
   readonly until: (dueMs: number) => Promise<void>;
-  /** Calls that are due while so many are in flight wait for their turn; Infinity: none does. */
+  /** Calls that are due while so many are in flight wait for their turn. */
   readonly inFlightMax: number;
-  /** Makes call number `arrival`, from 0. Never rejects. */
-  readonly call: (arrival: number, dueMs: number) => Promise<void>;
+  /** Never rejects. */
+  readonly call: (dueMs: number) => Promise<void>;
 }
 
 /** Resolves when the loop is over and every call that was due has been made and answered. */
@@ -21,9 +21,9 @@ export async function openLoop({ isOver, startMs, gapMs, until, inFlightMax, cal
   const limit = pLimit(inFlightMax);
   const calls = new Set<Promise<void>>();
   let dueMs = startMs;
-  for (let arrival = 0; !isOver(); arrival += 1) {
+  while (!isOver()) {
     await until(dueMs);
-    const made: Promise<void> = limit(call, arrival, dueMs).finally(() => calls.delete(made));
+    const made: Promise<void> = limit(call, dueMs).finally(() => calls.delete(made));
     calls.add(made);
     dueMs += gapMs();
   }

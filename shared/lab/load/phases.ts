@@ -20,11 +20,6 @@ export const WINDOW_GROWTH_MAX = 10;
 /** Operations still in flight when the window closes are waited for so long. */
 export const DRAIN_MS = 10_000;
 
-export type WindowPhases = Pick<
-  Phases,
-  'startMs' | 'openedMs' | 'closedMs' | 'steadiness' | 'tickMs' | 'look' | 'close' | 'replied'
->;
-
 /** All times in milliseconds of the runtime's monotonic clock. */
 export class Phases {
   readonly startMs: number;

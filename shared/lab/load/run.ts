@@ -43,7 +43,7 @@ export async function runCell(
   const window = await runWindow(callsOf(request, client), { ...request, drainMs: DRAIN_MS, signal, runtime, ramp });
   const processor = processorShares(timesBefore, instance.processorTimes(), runtime.monotonicMs() - beganMs);
   if (window.records === 0) throw emptyCell(request, provider, window);
-  const { histogram, underWayMs: _, byCaller: __, ...counts } = window;
+  const { histogram, underWayMs: _, ...counts } = window;
   const { layout, workload } = request;
   return {
     provider,

@@ -7,15 +7,12 @@ import { gapsOf } from './arrivals.ts';
 import { closedLoop } from './closed-loop.ts';
 import { Meter } from './meter.ts';
 import { openLoop } from './open-loop.ts';
-import { Phases, type PhasesOptions, type WindowPhases } from './phases.ts';
+import { Phases, type PhasesOptions } from './phases.ts';
 import type { Ramp } from './ramp.ts';
 import { scramble32, seededRandom } from '../kit/random.ts';
 
-/** A load, whatever opens and closes its window. */
-export interface PhasedOptions extends Pick<CellRequest, 'callers'> {
-  readonly phases: WindowPhases;
-  /** Milliseconds from each call of an open loop to the next; null: a closed loop. */
-  readonly gapMs: (() => number) | null;
+export interface WindowOptions
+  extends Omit<PhasesOptions, 'runtime'>, Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {
   /** How long operations in flight at the end are waited for. */
   readonly drainMs: number;
   readonly signal: AbortSignal;
@@ -24,20 +21,12 @@ export interface PhasedOptions extends Pick<CellRequest, 'callers'> {
   readonly ramp?: Ramp | undefined;
 }
 
-/** A load with the phases of its request. */
-export interface WindowOptions
-  extends
-    Omit<PhasedOptions, 'phases' | 'gapMs'>,
-    Omit<PhasesOptions, 'runtime'>,
-    Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {}
-
 type Fields = 'durationMs' | 'records' | 'recordsTotal' | 'errors' | 'unfinished' | 'firstOperationMs';
 
 /** Figures as callers saw them; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'openedAtMs' | 'behindMsMax'> {
   readonly histogram: Histogram;
   readonly underWayMs: number;
-  readonly byCaller: Uint32Array;
 }
 
 /** Keeps when calls are due apart from what they do, which is drawn from the same seed. */
@@ -46,22 +35,15 @@ const ARRIVALS_SALT = 0x5a17_0bad;
 /** Longest wait for calls in flight when the signal aborts. */
 const ABORTED_DRAIN_MS = 3_000;
 
-/** Makes the next call of this caller, or arrival; both are numbered from 0. */
-export type NextCall = (caller: number) => Call;
-
 /** Rejects only when the signal aborts, and then when nothing is in flight any more. */
-export async function runWindow(nextCall: NextCall, options: WindowOptions): Promise<WindowResult> {
-  const { ratePerSecond, arrivals, drawSeed, part } = options;
-  const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));
-  const gapMs = ratePerSecond === null ? null : gapsOf({ perSecond: ratePerSecond, spacing: arrivals }, random);
-  return runPhases(nextCall, { ...options, phases: new Phases(options), gapMs });
-}
-
-/** The same, in the caller's own phases. */
-export async function runPhases(nextCall: NextCall, options: PhasedOptions): Promise<WindowResult> {
+export async function runWindow(nextCall: () => Call, options: WindowOptions): Promise<WindowResult> {
   const run = new Run(nextCall, options);
-  const { signal, runtime } = options;
-  const callers = options.gapMs === null ? run.closedLoop() : run.openLoop(options.gapMs);
+  const { ratePerSecond, arrivals, drawSeed, part, signal, runtime } = options;
+  const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));
+  const callers =
+    ratePerSecond === null
+      ? run.closedLoop()
+      : run.openLoop(gapsOf({ perSecond: ratePerSecond, spacing: arrivals }, random));
   const over = new AbortController();
   await Promise.race([callers, run.atTheLatest(AbortSignal.any([over.signal, signal]))]);
   over.abort();
@@ -71,23 +53,23 @@ export async function runPhases(nextCall: NextCall, options: PhasedOptions): Pro
 }
 
 class Run {
-  readonly #nextCall: NextCall;
-  readonly #options: PhasedOptions;
-  readonly #phases: WindowPhases;
+  readonly #nextCall: () => Call;
+  readonly #options: WindowOptions;
+  readonly #phases: Phases;
   readonly #meter: Meter;
   readonly #wallStartMs: number;
 
-  constructor(nextCall: NextCall, options: PhasedOptions) {
+  constructor(nextCall: () => Call, options: WindowOptions) {
     this.#nextCall = nextCall;
     this.#options = options;
     this.#wallStartMs = options.runtime.wallMs();
-    this.#phases = options.phases;
-    this.#meter = new Meter(this.#phases, options.gapMs === null ? options.callers : 0);
+    this.#phases = new Phases(options);
+    this.#meter = new Meter(this.#phases);
   }
 
   closedLoop(): Promise<void> {
     const isOver = (): boolean => !this.#isOpen();
-    return closedLoop(this.#options.callers, isOver, (caller) => this.#make(caller, this.#nextCall(caller), undefined));
+    return closedLoop(this.#options.callers, isOver, () => this.#make(undefined));
   }
 
   openLoop(gapMs: () => number): Promise<void> {
@@ -97,12 +79,12 @@ class Run {
       gapMs,
       until: (dueMs) => this.#until(dueMs),
       inFlightMax: this.#options.callers,
-      call: (arrival, dueMs) => this.#makeDue(arrival, dueMs),
+      call: (dueMs) => this.#makeDue(dueMs),
     });
   }
 
-  async #makeDue(arrival: number, dueMs: number): Promise<void> {
-    if (this.#isOpen()) await this.#make(arrival, this.#nextCall(arrival), dueMs);
+  async #makeDue(dueMs: number): Promise<void> {
+    if (this.#isOpen()) await this.#make(dueMs);
     else this.#meter.leave(dueMs, this.#options.runtime.monotonicMs());
   }
 
@@ -132,23 +114,23 @@ class Run {
   }
 
   /** `dueMs`: of the call's first units; undefined: when they are sent. */
-  async #make(caller: number, call: Call, dueMs: number | undefined): Promise<void> {
+  async #make(dueMs: number | undefined): Promise<void> {
     let firstDueMs = dueMs;
-    for (const group of call) {
+    for (const group of this.#nextCall()) {
       const { ramp, signal } = this.#options;
       if (ramp !== undefined) await ramp.turn(() => !this.#isOpen(), signal);
       if (!this.#isOpen()) return;
       const [unit] = group;
-      if (group.length === 1) await this.#send(caller, unit!, firstDueMs);
-      else await Promise.all(group.map((one) => this.#send(caller, one, firstDueMs)));
+      if (group.length === 1) await this.#send(unit!, firstDueMs);
+      else await Promise.all(group.map((one) => this.#send(one, firstDueMs)));
       firstDueMs = undefined;
     }
   }
 
-  async #send(caller: number, unit: Unit, dueMs: number | undefined): Promise<void> {
+  async #send(unit: Unit, dueMs: number | undefined): Promise<void> {
     const { runtime } = this.#options;
     const sentMs = runtime.monotonicMs();
-    const operation = this.#meter.begin(dueMs ?? sentMs, sentMs, unit.records, caller);
+    const operation = this.#meter.begin(dueMs ?? sentMs, sentMs, unit.records);
     let errors: readonly unknown[];
     try {
       errors = await unit.send();
@@ -163,7 +145,7 @@ class Run {
   }
 
   result(): WindowResult {
-    const { runtime, gapMs } = this.#options;
+    const { runtime, ratePerSecond } = this.#options;
     const { startMs, openedMs, closedMs, steadiness } = this.#phases;
     const meter = this.#meter;
     meter.cut(runtime.monotonicMs());
@@ -176,10 +158,9 @@ class Run {
       errors: meter.errors,
       unfinished: meter.unfinished,
       firstOperationMs: meter.firstOperationMs,
-      behindMsMax: gapMs === null ? null : meter.behindMsMax,
+      behindMsMax: ratePerSecond === null ? null : meter.behindMsMax,
       histogram: meter.histogram,
       underWayMs: meter.underWayMs,
-      byCaller: meter.byCaller,
     };
   }
 }

@@ -1,10 +1,10 @@
 // A workload's operations: one seed gives every layout the same records and keys.
 import { keyIndexes, type KeySpace } from './distributions.ts';
 import { tenantEnd } from './keys.ts';
-import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
+import { randomInt, scramble32, seededRandom } from '../kit/random.ts';
 import { recordSource, type SampleRecord } from './records.ts';
 import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
-import type { ModelKeyChoice, ModelWorkload, RecordForm, Workload } from '../kit/dimensions.ts';
+import type { KeyChoice, RecordForm, Workload } from '../kit/dimensions.ts';
 
 export type Operation =
   | { readonly kind: 'read'; readonly key: string }
@@ -19,8 +19,8 @@ export type Operation =
 
 /** Options of one instance's operations; load/cell.ts explains each field. */
 interface SourceRequest {
-  readonly workload: Workload | ModelWorkload;
-  readonly keys: ModelKeyChoice | null;
+  readonly workload: Workload;
+  readonly keys: KeyChoice | null;
   readonly records: number;
   readonly recordBytes: number;
   readonly recordForm: RecordForm;
@@ -28,8 +28,6 @@ interface SourceRequest {
   readonly drawSeed: number;
   readonly insertFrom: number;
   readonly part: { readonly index: number };
-  /** Default: that of keys.ts. */
-  readonly keyOf?: ((index: number) => string) | undefined;
 }
 
 /** Endless. Instances of a run draw apart, yet write the same texts under a key. */
@@ -37,11 +35,11 @@ export function operationSource(request: SourceRequest): () => Operation {
   const { workload, records, recordBytes, recordForm, seed, drawSeed, part } = request;
   // Neighbouring seeds of this generator are not to give neighbouring draws.
   const random = seededRandom(scramble32(scramble32(drawSeed + 1) + part.index));
-  const source = recordSource(seed, recordBytes, recordForm, request.keyOf);
+  const source = recordSource(seed, recordBytes, recordForm);
   const { shares, keys } = MIXES[workload];
   const inserts = new Inserts(records, request.insertFrom, shares.insert ?? 0);
   const verbOf = verbs(shares);
-  const draw = keys === null ? () => 0 : drawOf(request.keys ?? keys, inserts, random);
+  const draw = keys === null ? () => 0 : keyIndexes(request.keys ?? keys, inserts, random);
   let round = 0;
   return () => {
     const verb = verbOf(random());
@@ -55,12 +53,6 @@ export function operationSource(request: SourceRequest): () => Operation {
     if (verb !== 'scan') return { kind: verb, record };
     return { kind: verb, from: record.key, to: tenantEnd(record.key), count: 1 + randomInt(random, SCAN_RECORDS_MAX) };
   };
-}
-
-function drawOf(choice: ModelKeyChoice, inserts: Inserts, random: Random): () => number {
-  if (choice !== 'one') return keyIndexes(choice, inserts, random);
-  const one = randomInt(random, inserts.count());
-  return () => one;
 }
 
 function verbs(shares: Readonly<Partial<Record<Verb, number>>>): (u: number) => Verb {

@@ -22,12 +22,7 @@ export type RecordSource = (index: number, round: number) => SampleRecord;
 let lastPool: { readonly name: string; readonly all: readonly RecordFields[] } | undefined;
 
 /** Texts repeat after 4,096 records or 16 MiB, far beyond the reach of a page's compression. */
-export function recordSource(
-  seed: number,
-  recordBytes: number,
-  form: RecordForm = 'text',
-  key: (index: number) => string = keyOf,
-): RecordSource {
+export function recordSource(seed: number, recordBytes: number, form: RecordForm = 'text'): RecordSource {
   const name = `${seed}/${recordBytes}/${form}`;
   if (lastPool?.name !== name) {
     const random = seededRandom(seed);
@@ -36,7 +31,7 @@ export function recordSource(
     lastPool = { name, all: Array.from({ length }, () => fieldsOf(random, recordBytes)) };
   }
   const { all } = lastPool;
-  return (index, round) => ({ key: key(index), fields: all[(index + round * 31) % all.length]! });
+  return (index, round) => ({ key: keyOf(index), fields: all[(index + round * 31) % all.length]! });
 }
 
 const YCSB_NAMES = Array.from({ length: 10 }, (_, at) => `field${at}`);

@@ -1,5 +1,5 @@
 // The workloads as data: what is done, how often, and how keys are chosen.
-import type { KeyChoice, Layout, ModelWorkload, Workload } from '../kit/dimensions.ts';
+import type { KeyChoice, Layout, Workload } from '../kit/dimensions.ts';
 
 /** `update` replaces; `modify` reads and writes without losing another's change. */
 export type Verb = 'read' | 'update' | 'insert' | 'scan' | 'modify';
@@ -12,7 +12,7 @@ export interface Mix {
 }
 
 /** YCSB's files `workloada` to `workloadf`. Its updates write one field, ours the record. */
-export const MIXES: Readonly<Record<Workload | ModelWorkload, Mix>> = {
+export const MIXES: Readonly<Record<Workload, Mix>> = {
   load: { shares: { insert: 1 }, keys: null },
   'ycsb-a': { shares: { read: 0.5, update: 0.5 }, keys: 'zipfian' },
   'ycsb-b': { shares: { read: 0.95, update: 0.05 }, keys: 'zipfian' },
@@ -20,16 +20,13 @@ export const MIXES: Readonly<Record<Workload | ModelWorkload, Mix>> = {
   'ycsb-d': { shares: { read: 0.95, insert: 0.05 }, keys: 'latest' },
   'ycsb-e': { shares: { scan: 0.95, insert: 0.05 }, keys: 'zipfian' },
   'ycsb-f': { shares: { read: 0.5, modify: 0.5 }, keys: 'zipfian' },
-  read: { shares: { read: 1 }, keys: 'uniform' },
-  put: { shares: { update: 1 }, keys: 'uniform' },
-  modify: { shares: { modify: 1 }, keys: 'uniform' },
 };
 
 /** Records that a caller of the `load` workload hands over in one call, in every layout. */
 export const LOAD_RECORDS_PER_CALL = 500;
 
 /** In layouts without batches. */
-export function recordsPerCall(workload: Workload | ModelWorkload): number {
+export function recordsPerCall(workload: Workload): number {
   return workload === 'load' ? LOAD_RECORDS_PER_CALL : 1;
 }
 

@@ -136,11 +136,11 @@ export class Contestant {
   };
 }
 
-export function read(key: string): Operation {
+function read(key: string): Operation {
   return { kind: 'read', key };
 }
 
-export function update(record: SampleRecord): Operation {
+function update(record: SampleRecord): Operation {
   return { kind: 'update', record };
 }
 
@@ -149,7 +149,7 @@ export function insert(record: SampleRecord): Operation {
 }
 
 /** Gives 1. Rejects with the error of a record that failed. */
-export async function sendOne(client: LayoutClient, operation: Operation): Promise<number> {
+async function sendOne(client: LayoutClient, operation: Operation): Promise<number> {
   failIfAny(await sendCall(client, [operation]));
   return 1;
 }
