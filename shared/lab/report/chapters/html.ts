@@ -35,13 +35,9 @@ function header(report: ChaptersReport): string {
       : ['Ended early', report.endedEarly];
   return `<header>
 <h1>Stowage: ${escape(report.title)}</h1>
-<p>${escape(first)} ${ranHtml(report.ran)}</p>
+<p>${escape(`${first} Begun ${ranWords(report.ran)} on ${machineWords(report.ran.coordinator)}.`)}</p>
 ${isWhole(report) ? '' : noteHtml(title, [why], 'warning')}${noteHtml('Read first', others, 'fact')}
 </header>`;
-}
-
-function ranHtml(ran: ChaptersReport['ran']): string {
-  return ran === null ? '' : escape(`Begun ${ranWords(ran)} on ${machineWords(ran.coordinator)}.`);
 }
 
 function findings({ results }: ChaptersReport): string {
@@ -65,7 +61,7 @@ function section(result: Result): string {
   const limits = list((chapter?.cannotShow ?? []).map(escape));
   return said(
     `<section id="${id}"><h2>${id.toUpperCase()}. ${escape(title)}</h2>`,
-    question !== '' && `<p class="question">${escape(question)}</p>`,
+    `<p class="question">${escape(question)}</p>`,
     source !== null &&
       `<p class="words">Then: <i>${escape(source.title)}</i>, ${source.year}, ${escape(source.platform)}.</p>`,
     noteHtml('Not everything was measured', problemsOf(result), 'warning'),
@@ -110,15 +106,14 @@ function cellHtml({ ratio, text, spread }: Cell): string {
   ).join('');
 }
 
-function wordsHtml({ title, about, cells, columns, rows }: WordTable): string {
-  const areWords = cells === 'words';
+function wordsHtml({ title, about, columns, rows }: WordTable): string {
   const table = tableHtml({
     caption: title,
-    columns: areWords ? columnsOf(['', ...columns], []) : columnsOf([''], columns),
-    rows: rows.map((row) => [escape(row.name), ...row.cells.map(areWords ? wordHtml : escape)]),
-    isCards: areWords,
+    columns: columnsOf(['', ...columns], []),
+    rows: rows.map((row) => [escape(row.name), ...row.cells.map(wordHtml)]),
+    isCards: true,
   });
-  return `<h3>${escape(title)}</h3><p class="words">${escape(about)}</p>${areWords ? `<div class="fidelity">${table}</div>` : table}`;
+  return `<h3>${escape(title)}</h3><p class="words">${escape(about)}</p><div class="fidelity">${table}</div>`;
 }
 
 function wordHtml(text: string): string {
@@ -126,7 +121,6 @@ function wordHtml(text: string): string {
 }
 
 function footer({ ran, notes }: ChaptersReport): string {
-  const versions = ran === null ? '' : `Versions: ${escape(versionWords(ran.versions))}. `;
   return `<section><h2>How to read this</h2>${list(notes.map(escape))}
-<p class="words">${versions}The same figures are in the JSON file beside this page.</p></section>`;
+<p class="words">Versions: ${escape(versionWords(ran.versions))}. The same figures are in the JSON file beside this page.</p></section>`;
 }

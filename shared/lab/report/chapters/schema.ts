@@ -1,10 +1,10 @@
-// A report of chapters, as data, as the experiments, the model and the benchmark make one.
+// A report of chapters, as data, as the experiments and the benchmark make one.
 import * as z from 'zod';
 import { median, sum } from '../../kit/numbers.ts';
 import { circumstancesSchema } from '../schema.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
-const CHAPTERS_SCHEMA_VERSION = 3;
+const CHAPTERS_SCHEMA_VERSION = 4;
 
 const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
 const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape).readonly();
@@ -57,11 +57,10 @@ const tableSchema = object({
   hasMedians: z.boolean().optional(),
 });
 
+/** Words are too long for a terminal: such a table stands on the page alone. */
 const wordTableSchema = object({
   title: z.string(),
   about: z.string(),
-  /** Words stand to the left, and not in a terminal: they are too long for it. */
-  cells: z.enum(['words', 'numbers']),
   /** Titles of the columns after the first, which is the row's name. */
   columns: list(z.string()),
   rows: list(object({ name: z.string(), cells: list(z.string()) })),
@@ -100,8 +99,7 @@ export const chaptersSchema = z.strictObject({
   title: z.string(),
   /** Sentences for the top. */
   lead: list(z.string()),
-  /** Null for a model, whose report has the same bytes on any machine. */
-  ran: circumstancesSchema.pick({ startedAt: true, durationMs: true, coordinator: true, versions: true }).nullable(),
+  ran: circumstancesSchema.pick({ startedAt: true, durationMs: true, coordinator: true, versions: true }),
   /** The signal, like Ctrl-C, that ended the whole run early. */
   endedEarly: z.string().nullable(),
   /** Results of the experiments that were begun. */

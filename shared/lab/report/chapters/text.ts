@@ -2,7 +2,7 @@
 import { factor } from '../../kit/format.ts';
 import { textTable, wrapped } from '../../kit/text-table.ts';
 import { columnName, type Sheet, sheetsOf } from './sheets.ts';
-import { type ChaptersReport, problemsOf, type Result, type WordTable } from './schema.ts';
+import { type ChaptersReport, problemsOf, type Result } from './schema.ts';
 
 export function chaptersText({ lead, results, endedEarly }: ChaptersReport): string {
   const lines = (linesOf: (result: Result) => string[]): string[] =>
@@ -11,9 +11,8 @@ export function chaptersText({ lead, results, endedEarly }: ChaptersReport): str
     ...lead.flatMap(wrapped),
     '',
     ...results.flatMap(({ id, title, question, chapter }) => [
-      `${id.toUpperCase()}. ${title}\n${question === '' ? '' : `   ${question}\n`}`,
+      `${id.toUpperCase()}. ${title}\n   ${question}\n`,
       ...(chapter?.tables ?? []).flatMap(sheetsOf).map(sheetText),
-      ...(chapter?.wordTables ?? []).filter(({ cells }) => cells === 'numbers').map(numbersText),
     ]),
     ...lines(({ chapter }) => (chapter?.findings ?? []).map(({ verdict, text }) => `${verdict}: ${text}`)),
     ...lines((result) => problemsOf(result).map((line) => `FAILED  ${line}`)),
@@ -28,9 +27,4 @@ function sheetText({ caption, columns, rows }: Sheet): string {
     ...cells.map(({ ratio, text }) => (ratio === undefined ? text : `${text} = ${factor(ratio)}`)),
   ]);
   return `${caption}\n${textTable(['', ...columns.map(columnName)], lines, 1)}\n`;
-}
-
-function numbersText({ title, columns, rows }: WordTable): string {
-  const lines = rows.map(({ name, cells }) => [name, ...cells]);
-  return `${title}\n${textTable(['', ...columns], lines, 1)}\n`;
 }

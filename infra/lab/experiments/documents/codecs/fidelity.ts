@@ -28,7 +28,6 @@ export function fidelityTable(codecs: readonly Codec[]): WordTable {
     title: 'Whether a value comes back the same',
     about:
       'Each value is encoded as the one entry of a dictionary, decoded, and compared. "same": equal and of the same type, a repeated reference still one object. Otherwise what came back instead. "refused": an error, which loses nothing. A phone lists what does not come back the same.',
-    cells: 'words',
     columns: VALUES.map(({ name }) => name),
     rows: codecs.map((codec) => ({ name: labelOf(codec), cells: VALUES.map(({ value }) => verdict(codec, value)) })),
   };
