@@ -8,21 +8,12 @@ export interface Owner {
   readonly wakesAtMs: number;
 }
 
-/** Several steps, each an event: one object for all costs less than a function each. */
-export interface Happening {
-  happen(): void;
-}
-
 interface Event {
   dueMs: number;
   readonly tie: number;
   readonly owner: Owner | undefined;
-  /** Nobody waits for what it does, so the next event may follow at once. */
-  readonly isQuiet: boolean;
-  fire: Fire | undefined;
+  fire: (() => void) | undefined;
 }
-
-type Fire = (() => void) | Happening;
 
 /** Then the event loop takes a turn, so that signals, messages and deadlines are heard. */
 const RESTS_PER_TURN = 4_096;
@@ -49,17 +40,17 @@ export class Scheduler {
     return this.#steps;
   }
 
-  /** The function returned takes `fire` back. Events without an owner are the network's. */
-  at(dueMs: number, fire: Fire, owner?: Owner): () => void {
-    const event = this.#post(dueMs, fire, false, owner);
+  /**
+   * Now for times that have passed, and for what is no number. The function returned takes `fire`
+   * back. Events without an owner are the network's.
+   */
+  at(dueMs: number, fire: () => void, owner?: Owner): () => void {
+    const notBeforeMs = dueMs > this.#nowMs ? dueMs : this.#nowMs;
+    const event: Event = { dueMs: notBeforeMs, tie: this.#draw(), owner, fire };
+    this.#push(event);
     return () => {
       event.fire = undefined;
     };
-  }
-
-  /** As `at`, for good, and for what settles no promise: nothing but `fire` itself happens. */
-  quietlyAt(dueMs: number, fire: Fire): void {
-    this.#post(dueMs, fire, true);
   }
 
   /** Resolves after `ms`, for `owner`, or when the signal aborts. */
@@ -93,7 +84,7 @@ export class Scheduler {
     const last = this.#steps + stepsMax;
     for (await turn(); !progress.isDone;) {
       if (this.#heap.length === 0) throw new Error('stuck: the work waits, and nothing is to happen');
-      await this.#step(Infinity);
+      await this.#step();
       if (this.#steps > last) throw new Error(`no end after ${stepsMax} events`);
     }
     await work;
@@ -102,43 +93,31 @@ export class Scheduler {
   /** Lets everything happen that is due within `ms`. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
-    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) await this.#step(untilMs);
+    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) await this.#step();
     this.#nowMs = untilMs;
   }
 
-  /** Events that are due by `untilMs`, up to the first that somebody may have waited for. */
-  #step(untilMs: number): Promise<void> | undefined {
-    while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) {
-      const event = this.#pop()!;
-      const { owner, fire } = event;
-      if (fire === undefined || owner?.isDead === true) return undefined;
-      if (owner !== undefined && owner.wakesAtMs > event.dueMs) {
-        event.dueMs = owner.wakesAtMs + this.#draw() * 5;
-        this.#push(event);
-        return undefined;
-      }
-      this.#nowMs = event.dueMs;
-      this.#steps += 1;
-      event.fire = undefined;
-      if (typeof fire === 'function') fire();
-      else fire.happen();
-      if (!event.isQuiet) return this.#settle();
+  /** The next event, and all that follows from it at this moment. */
+  #step(): Promise<void> | undefined {
+    const event = this.#pop()!;
+    const { owner, fire } = event;
+    if (fire === undefined || owner?.isDead === true) return undefined;
+    if (owner !== undefined && owner.wakesAtMs > event.dueMs) {
+      event.dueMs = owner.wakesAtMs + this.#draw() * 5;
+      this.#push(event);
+      return undefined;
     }
-    return undefined;
+    this.#nowMs = event.dueMs;
+    this.#steps += 1;
+    event.fire = undefined;
+    fire();
+    return this.#settle();
   }
 
   async #settle(): Promise<void> {
     this.#settled += 1;
     await (this.#settled % RESTS_PER_TURN === 0 ? turn() : rest());
     this.afterStep();
-  }
-
-  /** Now for times that have passed, and for what is no number. */
-  #post(dueMs: number, fire: Fire, isQuiet: boolean, owner?: Owner): Event {
-    const notBeforeMs = dueMs > this.#nowMs ? dueMs : this.#nowMs;
-    const event: Event = { dueMs: notBeforeMs, tie: this.#draw(), owner, isQuiet, fire };
-    this.#push(event);
-    return event;
   }
 
   #push(event: Event): void {
