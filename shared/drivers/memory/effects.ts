@@ -20,23 +20,9 @@ import { refused, unknown } from '../common/outcomes.ts';
 
 /** The stored entities. Drivers that share one are processes that share a database. */
 export interface MemoryState {
-  readonly entities: MemoryEntities;
+  readonly entities: Map<EntityId, StoredEntity>;
   /** Versions given out so far; none is given twice. */
   versionCount: number;
-}
-
-/** A Map, or what makes entities up when they are first looked at. */
-export interface MemoryEntities {
-  get(id: EntityId): StoredEntity | undefined;
-  set(id: EntityId, entity: StoredEntity): unknown;
-  delete(id: EntityId): boolean;
-  /** Each id once, in any order. */
-  keys(): Iterable<EntityId>;
-}
-
-/** A state that holds nothing but what was written. */
-export interface MemoryMapState extends MemoryState {
-  readonly entities: Map<EntityId, StoredEntity>;
 }
 
 /** An entity at one version; never changed. */
@@ -48,7 +34,7 @@ export interface StoredEntity {
 }
 
 /** Nothing is in it. */
-export function memoryState(): MemoryMapState {
+export function memoryState(): MemoryState {
   return { entities: new Map(), versionCount: 0 };
 }
 
@@ -57,8 +43,6 @@ export interface ListRequest {
   /** The last id of the page before. */
   readonly after: string;
   readonly count: number;
-  /** Default: all are. */
-  readonly isListed?: (id: EntityId) => boolean;
 }
 
 /** With `only`, other writes or removals have no effect, and all outcomes are `unknown`. */
@@ -68,33 +52,11 @@ export function memoryEffects(state: MemoryState, limits: DriverLimits) {
     /** In order, to the first refused; of several, all are then `unknown`. Copies no bytes. */
     write: (writes: readonly Write[], only?: readonly number[]) =>
       applyRequest<Write, WriteOutcome>(writes, only, (write) => applyWrite(state, limits, write)),
-    /** All or none: one refusal is that of each. Copies no bytes. */
-    writeTogether: (writes: readonly Write[]) => applyTogether(state, limits, writes),
     /** As `write`. */
     remove: (removals: readonly Removal[], only?: readonly number[]) =>
       applyRequest<Removal, RemoveOutcome>(removals, only, (removal) => applyRemoval(state, removal)),
     list: (page: ListRequest) => listPage(state, page),
   };
-}
-
-/** Puts back what was there if one is refused. No version is given twice. */
-function applyTogether(state: MemoryState, limits: DriverLimits, writes: readonly Write[]): readonly WriteOutcome[] {
-  const before = writes.map(({ id }) => state.entities.get(id));
-  const outcomes: WriteOutcome[] = [];
-  for (const write of writes) {
-    const outcome = applyWrite(state, limits, write);
-    if (isRefused(outcome)) {
-      for (const [at, { id }] of writes.slice(0, outcomes.length).entries()) putBack(state, id, before[at]);
-      return writes.map(() => outcome);
-    }
-    outcomes.push(outcome);
-  }
-  return outcomes;
-}
-
-function putBack(state: MemoryState, id: EntityId, entity: StoredEntity | undefined): void {
-  if (entity === undefined) state.entities.delete(id);
-  else state.entities.set(id, entity);
 }
 
 /** As the weakest provider: in order, to the first bad member, or the subset `only`. */
@@ -167,9 +129,8 @@ function readOne(state: MemoryState, { id, parts: wanted }: ReadRequest): Entity
 }
 
 /** The cursor is the last id given: insertions and removals elsewhere move nothing. */
-function listPage(state: MemoryState, { prefix, after, count, isListed }: ListRequest): ListPage {
-  const isOfPage = (id: EntityId): boolean => id.startsWith(prefix) && id > after && (isListed?.(id) ?? true);
-  const ids = [...state.entities.keys()].filter(isOfPage).sort();
+function listPage(state: MemoryState, { prefix, after, count }: ListRequest): ListPage {
+  const ids = [...state.entities.keys()].filter((id) => id.startsWith(prefix) && id > after).sort();
   const page = ids.slice(0, count);
   return { ids: page, cursor: ids.length > count ? (page.at(-1) as string as ListCursor) : undefined };
 }

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { arrivalsSchema, cellRequestSchema, RECORD_BYTES, warmupSchema } from '../load/cell.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../load/coordinates.ts';
 import { KEY_CHOICES, LAYOUTS, USERS_LAYOUTS, WORKLOADS } from '../kit/dimensions.ts';
-import { parsedPlan } from './parsed-plan.ts';
 
 const { records, recordForm, seed, durationMs } = cellRequestSchema.shape;
 const rate = z.number().positive().max(1_000_000);
@@ -108,9 +107,17 @@ export const PLANS = {
   }),
 } as const satisfies Readonly<Record<string, Plan>>;
 
-/** The plan in a file's text. Throws as `parsedPlan`. */
+/** The plan in a file's JSON. Throws a TypeError with a line for each fault. */
 export function planOf(text: string): Plan {
-  return parsedPlan(text, planSchema);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new TypeError(`a plan is JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const parsed = planSchema.safeParse(json);
+  if (!parsed.success) throw new TypeError(z.prettifyError(parsed.error));
+  return parsed.data;
 }
 
 /** A list in which nothing stands twice. */

@@ -2,7 +2,7 @@
 // one's containers and tags are kept here.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import type { MemoryMapState, MemoryState } from '../../../shared/drivers/memory/effects.ts';
+import type { MemoryState } from '../../../shared/drivers/memory/effects.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../../store/golden/state.ts';
 import { JSON_TYPE } from '../suite/client.ts';
@@ -17,7 +17,7 @@ const CURSOR = 'AQDGft_WnYZWgQ7HtEoidXX6w2tleS02AADBd6mM';
 
 const instanceOn = (state: MemoryState) => served(openStore({ driver: memoryDriver({ state }) }));
 
-const formatsOf = ({ entities }: MemoryMapState): Set<number> =>
+const formatsOf = ({ entities }: MemoryState): Set<number> =>
   new Set(
     [...entities.values()].flatMap(({ parts }) => (parts.has(partName('h')) ? [parts.get(partName('h'))![2]!] : [])),
   );
