@@ -112,7 +112,8 @@ export interface TableOptions extends CallOptions {
 
 export interface VacuumOptions extends CallOptions {
   /**
-   * Merges containers that nobody wrote for as many milliseconds, from 0 to a day. Default 120,000.
+   * Merges containers that at most one process wrote for as many milliseconds, from 0 to a day, and
+   * purges those that nobody wrote. Default 120,000.
    * The call takes at least as long: its default deadline is the store's `timeoutMs` plus this.
    */
   readonly quietMs?: number;

@@ -80,7 +80,7 @@ export interface VacuumReport {
    * deleted, or expired 5 minutes ago: a vacuum right after an expiry keeps its bytes.
    */
   readonly purged: number;
-  /** Pairs of small neighbours that stay two, as one of them was written within `quietMs`. */
+  /** Pairs of small neighbours that stay two, as several processes wrote them in `quietMs`. */
   readonly busy: number;
   /** Containers with a damaged page. They stay; reads of their records name the page. */
   readonly damaged: number;

@@ -7,7 +7,6 @@ import { commandLineOf } from '../../../infra/cli/options.ts';
 import { PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
 import { readText } from '../../../infra/cli/text.ts';
-import { readPlan } from '../../../infra/lab/model/options.ts';
 import { invocationOf } from '../../../infra/plugin/commands/invoke.ts';
 import { testFolder } from '../../support/folder.ts';
 
@@ -15,7 +14,6 @@ const { values } = commandLineOf({ name: 'test', about: '', options: PLAN_OPTION
 
 const READERS: [what: string, read: (file: string) => Promise<unknown>][] = [
   ['a plan', (file) => planFrom(file, values)],
-  ['a plan of the model', (file) => readPlan(file, 1)],
   ['an earlier report', readReport],
   [
     'the file of endpoints',
