@@ -47,7 +47,7 @@ const putters = (instances: number, callers: number, records: number, asked?: Go
 
 export const ROWS: readonly Row[] = [
   putters(1, 64, 500, goal(0.97, 0.03, 0.03, 1, 30)),
-  putters(1, 64, 20_000, goal(0.57, 0.35, 0.42, 25, 40)),
+  putters(1, 64, 20_000, goal(0.57, 0.4, 0.42, 25, 40)),
   putters(1, 16, 100_000, goal(0.85, 1, 1, 100, 32)),
   { work: 'append', instances: 1, callers: 16, records: 1_000, goal: goal(0.95, 0.08, 0.08, 50, 32) },
   // A call is a put and a delete, for plain as for the store.
@@ -56,7 +56,7 @@ export const ROWS: readonly Row[] = [
   putters(2, 32, 20_000, goal(0.3, 1.9, 1.05, 400, 100)),
   putters(4, 32, 500, goal(0.17, 0.2, 0.1, 4, 190)),
   putters(4, 32, 20_000, goal(0.42, 2.2, 1.1, 1_200, 60)),
-  putters(4, 4, 20_000, goal(0.48, 2.1, 1.1, 260, 60)),
+  putters(4, 4, 20_000, goal(0.45, 2.1, 1.1, 260, 60)),
   putters(16, 4, 20_000, goal(0.44, 2.3, 1.2, 700, 60)),
   putters(64, 1, 20_000, goal(0.42, 2.4, 1.2, 900, 60)),
   { work: 'append', instances: 4, callers: 4, records: 1_000, goal: goal(0.18, 1.4, 1.1, 60, 200) },
