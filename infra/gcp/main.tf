@@ -47,6 +47,7 @@ resource "google_project_service" "needed" {
     anytrue([for function in values(var.functions) : function.schedule != ""]) ? ["cloudscheduler.googleapis.com"] : [],
   ))
 
+  project = var.project
   service = each.value
   # Something else in the project may need it.
   disable_on_destroy = false
@@ -54,6 +55,7 @@ resource "google_project_service" "needed" {
 
 # A database of its own: `(default)` may already be there, in the other mode.
 resource "google_firestore_database" "store" {
+  project     = var.project
   name        = local.name
   location_id = var.database_location == "" ? var.region : var.database_location
   type        = "DATASTORE_MODE"
@@ -72,6 +74,7 @@ resource "google_firestore_database" "store" {
 resource "google_firestore_backup_schedule" "daily" {
   count = var.backup_days > 0 ? 1 : 0
 
+  project   = var.project
   database  = google_firestore_database.store.name
   retention = "${var.backup_days * 86400}s"
   daily_recurrence {}

@@ -9,7 +9,7 @@ import { sourceFacts } from '../cli/machine.ts';
 import { printableLines, sayLines } from '../cli/print.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
-import { info, logs } from './commands/info.ts';
+import { findEndpoints, info, logs } from './commands/info.ts';
 import { invoke, type InvokeOptions } from './commands/invoke.ts';
 import { invokeLocal } from './commands/invoke-local.ts';
 import { changeKeys } from './commands/keys.ts';
@@ -178,12 +178,16 @@ export default class StowagePlugin {
     log(sizesText(await packageFunctions(settings.outDir, sources, settings.clouds)));
   }
 
-  async #compare({ settings, run, log }: Context): Promise<void> {
+  async #compare(context: Context): Promise<void> {
+    const { run, log } = context;
+    const clouds = context.settings.peers.filter((peer) => context.settings.clouds.includes(peer));
+    const settings = { ...context.settings, clouds };
+    await findEndpoints({ ...context, settings });
     const name = this.#options.full === true ? 'full' : 'default';
     const command = `npx serverless compare${name === 'full' ? ' --full' : ''}`;
     const code = await compareDeployed({
       endpointsFile: endpointsFile(settings),
-      clouds: settings.peers.filter((peer) => settings.clouds.includes(peer)),
+      clouds,
       plan: PLANS[name],
       baseline: { report: undefined, conditions: [] },
       outDir: path.join(this.#serverless.serviceDir, 'report'),

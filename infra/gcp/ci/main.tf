@@ -37,6 +37,7 @@ resource "google_project_service" "needed" {
     "sts.googleapis.com",
   ])
 
+  project            = var.project
   service            = each.value
   disable_on_destroy = false
 }
@@ -44,6 +45,7 @@ resource "google_project_service" "needed" {
 # --- who is trusted
 
 resource "google_iam_workload_identity_pool" "ci" {
+  project                   = var.project
   workload_identity_pool_id = "${var.service}-ci"
   display_name              = "Workflows of ${var.service}"
 
@@ -51,6 +53,7 @@ resource "google_iam_workload_identity_pool" "ci" {
 }
 
 resource "google_iam_workload_identity_pool_provider" "github" {
+  project                            = var.project
   workload_identity_pool_id          = google_iam_workload_identity_pool.ci.workload_identity_pool_id
   workload_identity_pool_provider_id = "github"
 
@@ -68,6 +71,7 @@ resource "google_iam_workload_identity_pool_provider" "github" {
 }
 
 resource "google_service_account" "deployer" {
+  project      = var.project
   account_id   = "${var.service}-ci"
   display_name = "Deploys ${var.service} from its workflows"
 
@@ -115,6 +119,7 @@ resource "google_project_iam_member" "deployer" {
 resource "google_service_account" "acting" {
   for_each = local.accounts
 
+  project                      = var.project
   account_id                   = each.value
   create_ignore_already_exists = true
 
@@ -144,6 +149,7 @@ resource "google_project_iam_member" "granting" {
 # --- state
 
 resource "google_storage_bucket" "state" {
+  project  = var.project
   name     = "${var.project}-${var.service}-state"
   location = var.state_location
 

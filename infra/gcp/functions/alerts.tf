@@ -81,6 +81,7 @@ locals {
 }
 
 resource "google_monitoring_dashboard" "this" {
+  project = var.project
   dashboard_json = jsonencode({
     displayName = var.name
     gridLayout = {
@@ -109,6 +110,7 @@ resource "google_monitoring_dashboard" "this" {
 resource "google_monitoring_notification_channel" "mail" {
   count = var.alerts == null ? 0 : 1
 
+  project      = var.project
   display_name = "${var.name} alerts"
   type         = "email"
   labels       = { email_address = var.alerts.email }
@@ -117,6 +119,7 @@ resource "google_monitoring_notification_channel" "mail" {
 resource "google_monitoring_alert_policy" "requests" {
   for_each = var.alerts == null ? {} : local.charts
 
+  project               = var.project
   display_name          = "${var.name}: ${each.value.text}"
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
@@ -155,6 +158,7 @@ resource "google_monitoring_alert_policy" "requests" {
 resource "google_monitoring_uptime_check_config" "health" {
   for_each = var.alerts == null ? {} : local.timed
 
+  project      = var.project
   display_name = "${var.name}-${each.key}"
   period       = "300s"
   timeout      = "30s"
@@ -181,6 +185,7 @@ resource "google_monitoring_uptime_check_config" "health" {
 resource "google_cloud_run_service_iam_member" "monitoring" {
   for_each = google_monitoring_uptime_check_config.health
 
+  project  = var.project
   location = var.region
   service  = google_cloudfunctions2_function.this[each.key].name
   role     = "roles/run.invoker"
@@ -190,6 +195,7 @@ resource "google_cloud_run_service_iam_member" "monitoring" {
 resource "google_monitoring_alert_policy" "down" {
   for_each = google_monitoring_uptime_check_config.health
 
+  project               = var.project
   display_name          = "${var.name}: ${each.key} is down"
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
@@ -223,6 +229,7 @@ resource "google_monitoring_alert_policy" "down" {
 resource "google_monitoring_alert_policy" "line" {
   for_each = local.lines
 
+  project               = var.project
   display_name          = "${var.name}: ${each.value.text}"
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
@@ -247,6 +254,7 @@ resource "google_monitoring_alert_policy" "line" {
 resource "google_monitoring_alert_policy" "absent" {
   for_each = local.daily
 
+  project               = var.project
   display_name          = "${var.name}: ${each.key} does not run"
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id

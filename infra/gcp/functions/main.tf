@@ -17,6 +17,7 @@ locals {
 resource "google_service_account" "this" {
   for_each = toset(["build", "run", "cron"])
 
+  project                      = var.project
   account_id                   = "${var.name}-${each.key}"
   create_ignore_already_exists = true
 }
@@ -24,6 +25,7 @@ resource "google_service_account" "this" {
 # --- code
 
 resource "google_storage_bucket" "code" {
+  project  = var.project
   name     = "${var.project}-${var.name}-code"
   location = var.region
   labels   = var.labels
@@ -57,6 +59,7 @@ resource "google_storage_bucket_object" "package" {
 }
 
 resource "google_artifact_registry_repository" "images" {
+  project       = var.project
   repository_id = var.name
   location      = var.region
   format        = "DOCKER"
@@ -102,6 +105,7 @@ resource "google_project_iam_member" "build_sources" {
 }
 
 resource "google_artifact_registry_repository_iam_member" "build" {
+  project    = var.project
   location   = google_artifact_registry_repository.images.location
   repository = google_artifact_registry_repository.images.name
   role       = "roles/artifactregistry.writer"
@@ -127,6 +131,7 @@ resource "google_project_iam_member" "store" {
 resource "google_secret_manager_secret" "keys" {
   for_each = toset(["read", "write", "admin", "compare"])
 
+  project   = var.project
   secret_id = "${var.name}-keys-${each.key}"
   labels    = var.labels
 
@@ -179,6 +184,7 @@ resource "google_secret_manager_secret_iam_member" "deployer" {
 resource "google_cloudfunctions2_function" "this" {
   for_each = var.functions
 
+  project  = var.project
   name     = "${var.name}-${each.key}"
   location = var.region
   labels   = var.labels
@@ -247,6 +253,7 @@ resource "google_cloud_run_service_iam_member" "invoker" {
     for pair in setproduct(keys(local.called), var.invokers) : "${pair[0]} ${pair[1]}" => { function = pair[0], member = pair[1] }
   }
 
+  project  = var.project
   location = var.region
   service  = google_cloudfunctions2_function.this[each.value.function].name
   role     = "roles/run.invoker"
@@ -260,6 +267,7 @@ resource "google_cloud_run_service_iam_member" "invoker" {
 resource "google_cloud_run_service_iam_member" "scheduler" {
   for_each = local.scheduled
 
+  project  = var.project
   location = var.region
   service  = google_cloudfunctions2_function.this[each.key].name
   role     = "roles/run.invoker"
@@ -269,6 +277,7 @@ resource "google_cloud_run_service_iam_member" "scheduler" {
 resource "google_cloud_scheduler_job" "this" {
   for_each = local.scheduled
 
+  project   = var.project
   name      = "${var.name}-${each.key}"
   region    = var.region
   schedule  = each.value.schedule

@@ -37,7 +37,6 @@ export const azure: CloudSide = {
     data: ['azurerm_storage_account.data', 'azurerm_resource_group.data'],
     functionType: 'azurerm_function_app_flex_consumption',
     settings: {
-      name: 'service (or provider.azure.subscription)',
       location: 'provider.azure.region',
       account_replication_type: 'provider.azure.replication',
     },
@@ -48,6 +47,13 @@ export const azure: CloudSide = {
         : conversionText(loss, change.before, change.after, place);
     },
   },
+
+  placeVariable: 'AZURE_SUBSCRIPTION_ID',
+
+  originOf: ({ type, values: { id, name } }) => ({
+    place: /^\/subscriptions\/([^/]+)/.exec(String(id))?.[1],
+    name: type === 'azurerm_resource_group' ? String(name).replace(/-data$/, '') : undefined,
+  }),
 
   async check(run, settings, missing) {
     if ((await firstOnPath('az')) === undefined) {

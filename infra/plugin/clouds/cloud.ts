@@ -49,6 +49,14 @@ export interface StateResource {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** What a resource says of its stage. Undefined where it does not say. */
+export interface Origin {
+  /** Google Cloud project, or Azure subscription. */
+  readonly place: string | undefined;
+  /** The service and the stage, as `stowage-dev`. */
+  readonly name: string | undefined;
+}
+
 /** The types of a cloud's resources that hold records, and those that serve. */
 export interface Holdings {
   /** Addresses of what is gone with the records in it. */
@@ -64,6 +72,9 @@ export interface Holdings {
 export interface CloudSide {
   readonly cloud: Cloud;
   readonly holdings: Holdings;
+  /** The environment variable that names the place. */
+  readonly placeVariable: string;
+  originOf(resource: StateResource): Origin;
   /** Checks all at once, and pushes what is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf, without the keys. */

@@ -19,14 +19,19 @@ export const gcp: CloudSide = {
     data: ['google_firestore_database.store'],
     functionType: 'google_cloudfunctions2_function',
     settings: {
-      name: 'service',
       location_id: 'provider.gcp.databaseLocation (or provider.gcp.region, while that is empty)',
       location: 'provider.gcp.region',
-      project: 'provider.gcp.project',
     },
     advice: () =>
       'A database stays where it was made. Deploy another stage there and copy the records, or keep the database in its place with provider.gcp.databaseLocation.',
   },
+
+  placeVariable: 'GOOGLE_CLOUD_PROJECT',
+
+  originOf: ({ type, values: { project, name } }) => ({
+    place: typeof project === 'string' ? project : undefined,
+    name: type === 'google_firestore_database' ? String(name) : undefined,
+  }),
 
   async check(run, settings, missing) {
     if ((await firstOnPath('gcloud')) === undefined) {

@@ -30,11 +30,11 @@ export async function agreeToLosses(
   isConfirmed: boolean,
 ): Promise<void> {
   const functions = plans.map(({ stack, planned }) => functionsText(stack, planned)).filter((text) => text !== '');
-  const emptied = plans.filter(({ stack, planned }) => dataLosses(stack, planned).length > 0);
+  const emptied = plans.flatMap(({ stack, planned }) => (dataLosses(stack, planned).length > 0 ? [stack] : []));
   if (functions.length > 0)
     context.log(`This takes functions away; callers are refused until they are back:\n${functions.join('\n')}`);
-  for (const { stack } of emptied) context.log(`This DELETES THE DATA on ${stack.side.cloud}. It cannot be undone.`);
-  if (functions.length + emptied.length > 0) await confirm(context, isConfirmed);
+  for (const { side } of emptied) context.log(`This DELETES THE DATA on ${side.cloud}. It cannot be undone.`);
+  if (functions.length + emptied.length > 0) await confirm(context, isConfirmed, emptied);
 }
 
 function functionsText(stack: Stack, { losses }: Planned): string {
@@ -44,12 +44,16 @@ function functionsText(stack: Stack, { losses }: Planned): string {
   );
 }
 
-/** Asks for the stage's name. Throws a DeployError if it is not given or nobody can be asked. */
-export async function confirm({ settings }: Context, isConfirmed: boolean): Promise<void> {
+/**
+ * Asks for the stage's name, with the places of those stacks whose data goes. Throws a DeployError
+ * if it is not given or nobody can be asked.
+ */
+export async function confirm({ settings }: Context, isConfirmed: boolean, emptied: readonly Stack[]): Promise<void> {
   if (isConfirmed) return;
-  const name = `${settings.service}-${settings.stage}`;
+  const places = emptied.map(({ account }) => account.place);
+  const name = [`${settings.service}-${settings.stage}`, ...places].join(' ');
   if (!process.stdin.isTTY)
-    throw new DeployError('Nothing was touched: nobody is there to ask; --yes agrees beforehand');
+    throw new DeployError(`Nothing was touched: nobody is there to type "${name}"; --yes agrees beforehand`);
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = await terminal.question(`Type ${name} to agree: `);

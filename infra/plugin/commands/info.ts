@@ -8,6 +8,12 @@ import { openStacks, presentOf } from '../stack/stack.ts';
 import { checkName } from './invoke.ts';
 
 export async function info(context: Context): Promise<void> {
+  const endpoints = await findEndpoints(context);
+  if (endpoints.length > 0) context.log(await infoText(context, endpoints));
+}
+
+/** The deployed functions, which it also writes to the endpoints file. */
+export async function findEndpoints(context: Context): Promise<readonly CloudEndpoint[]> {
   const endpoints: CloudEndpoint[] = [];
   for (const stack of await openStacks(context)) {
     const { endpoint } = await presentOf(stack);
@@ -16,7 +22,7 @@ export async function info(context: Context): Promise<void> {
     else endpoints.push(endpoint);
   }
   await writeEndpoints(context.settings, endpoints);
-  if (endpoints.length > 0) context.log(await infoText(context, endpoints));
+  return endpoints;
 }
 
 export async function logs(context: Context, name: string): Promise<void> {

@@ -22,7 +22,7 @@ export async function remove(context: Context, options: RemoveOptions): Promise<
       ? `This takes down ${name} on ${settings.clouds.join(' and ')}, and DELETES ITS DATA. It cannot be undone.`
       : `This takes down the functions of ${name} on ${settings.clouds.join(' and ')}. The data is kept.`,
   );
-  await confirm(context, options.isConfirmed);
+  await confirm(context, options.isConfirmed, options.isDataDeleted ? stacks : []);
   for (const stack of stacks) {
     await (options.isDataDeleted ? deleteAll(context, stack) : takeDown(stack, context));
     log(

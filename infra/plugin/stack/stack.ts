@@ -3,8 +3,9 @@ import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure.ts';
 import { gcp } from '../clouds/gcp.ts';
+import type { StateResource } from '../clouds/cloud.ts';
 import type { Context } from '../context/context.ts';
-import type { Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/settings.ts';
 import { type Checked, prerequisites } from './prerequisites.ts';
 import { Terraform } from './terraform.ts';
 
@@ -16,7 +17,7 @@ const SIDES = { gcp, azure } as const;
 
 /**
  * Checks all prerequisites first; throws a DeployError with everything that is missing. `isMending`
- * runs the fixes that are single free commands.
+ * runs the fixes that are single free commands. Refuses a state of another place or service.
  */
 export async function openStacks(context: Context, isMending = false): Promise<Stack[]> {
   const { settings, run, log } = context;
@@ -28,9 +29,32 @@ export async function openStacks(context: Context, isMending = false): Promise<S
     log(`${side.cloud}: ${settings.service}-${settings.stage} in ${account.place}, as ${account.who}`);
     const terraform = new Terraform(run, tool, side.cloud, settings);
     await terraform.open();
+    refuseOther(one, settings, await terraform.resources());
     stacks.push({ ...one, terraform });
   }
   return stacks;
+}
+
+/**
+ * Throws a DeployError if the state holds another stage than the command names. The resources say
+ * so themselves: outputs are the first thing that a destruction takes away.
+ */
+function refuseOther(
+  { side, account: { place } }: Checked,
+  { service, stage }: Settings,
+  present: readonly StateResource[],
+): void {
+  const name = `${service}-${stage}`;
+  const origins = present.map((resource) => side.originOf(resource));
+  const other = {
+    place: origins.map((one) => one.place).find((one) => one !== undefined && one !== place),
+    name: origins.map((one) => one.name).find((one) => one !== undefined && one !== name),
+  };
+  if (other.place === undefined && other.name === undefined) return;
+  const there = { place: other.place ?? place, name: other.name ?? name };
+  throw new DeployError(`${side.cloud}: the state of stage ${stage} holds ${there.name} in ${there.place}, and this command names ${name} in ${place}.
+To work on what is there: ${side.placeVariable}=${there.place}, and \`service: ${there.name.slice(0, -stage.length - 1)}\` in serverless.yml.
+To have another beside it: another --stage.`);
 }
 
 /** The state after the last apply. */

@@ -10,6 +10,7 @@ import { type CloudMachine, startCloudMachine } from './stand-ins/clouds/machine
 import { failureOf } from './stand-ins/machine.ts';
 import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
 import { type Cloud, hasTerraform } from './stand-ins/terraform.ts';
+import { SUBSCRIPTION } from './stand-ins/tools.ts';
 
 const PATIENCE = { patienceMs: 5 * 60_000 } as const;
 const NOW = { isPlanOnly: false, ...PATIENCE } as const;
@@ -177,6 +178,14 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
       expect([...machine.arm.resources.keys()]).toEqual([]);
     });
 
+    test('under another service nothing is deleted', async () => {
+      const from = machine.calls.length;
+      expect(await failureOf(remove(machine.contextOf({}, 'warehouse'), DELETED))).toContain(
+        `holds stowage-dev in ${SUBSCRIPTION}, and this command names warehouse-dev in ${SUBSCRIPTION}`,
+      );
+      expect(changesSince(from)).toEqual([]);
+    });
+
     test('what changes in place is not refused', async () => {
       records().set(RECORD, '"ada"');
       await deploy(machine.contextOf(azureWith({ replication: 'GRS' })), NOW);
@@ -200,33 +209,29 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
       expect(records().get(RECORD)).toBeUndefined();
     });
 
-    test.each<readonly [string, Partial<ProviderSettings>, string, readonly string[]]>([
+    test.each<readonly [string, Partial<ProviderSettings>, readonly string[]]>([
       [
         'another replication',
         azureWith({ replication: 'ZRS' }),
-        'stowage',
         ['account_replication_type LRS -> ZRS, from provider.azure.replication', '--sku Standard_ZRS --name default'],
       ],
       [
         'another replication with another region',
         azureWith({ replication: 'GZRS' }),
-        'stowage',
         ['deploy with `replication: GRS`, which changes in place', '--sku Standard_GZRS'],
       ],
       [
         'another region',
         azureWith({ region: 'westeurope' }),
-        'stowage',
         ['azurerm_resource_group.data', 'location eastus -> westeurope, from provider.azure.region'],
       ],
-      ['another name', {}, 'warehouse', ['name stowage-dev-data -> warehouse-dev-data, from service']],
-    ])('%s does not delete the data', async (_, provider, service, parts) => {
+    ])('%s does not delete the data', async (_, provider, parts) => {
       const from = machine.calls.length;
       for (const command of [
-        () => deploy(machine.contextOf(provider, service), { ...NOW, isPlanOnly: true }),
-        () => deploy(machine.contextOf(provider, service), { ...NOW, isConfirmed: true }),
-        () => changeKeys(machine.contextOf(provider, service), { step: 'add', isConfirmed: true, ...PATIENCE }),
-        () => remove(machine.contextOf(provider, service), KEPT),
+        () => deploy(machine.contextOf(provider), { ...NOW, isPlanOnly: true }),
+        () => deploy(machine.contextOf(provider), { ...NOW, isConfirmed: true }),
+        () => changeKeys(machine.contextOf(provider), { step: 'add', isConfirmed: true, ...PATIENCE }),
+        () => remove(machine.contextOf(provider), KEPT),
       ]) {
         const message = await failureOf(command());
         for (const part of ['DELETES THE DATA', ...parts]) expect(message).toContain(part);
@@ -307,6 +312,24 @@ describe.skipIf(!hasTerraform)('on Google Cloud', () => {
       expect(records().get(RECORD)).toBe('"ada"');
       await remove(machine.contextOf(gcpWith({ region: 'europe-west1' })), DELETED);
       expect(machine.google.idsOf('google_firestore_database')).toEqual([]);
+    });
+
+    test('in another project nothing is deleted, nor what a removal that broke off has left', async () => {
+      const elsewhere = machine.contextOf(gcpWith({ project: 'other-project' }));
+      const from = machine.calls.length;
+      const named = 'holds stowage-dev in some-project, and this command names stowage-dev in other-project';
+      expect(await failureOf(deploy(elsewhere, { ...NOW, isConfirmed: true }))).toContain(named);
+      // The database is protected: the functions go, and Terraform's outputs before them.
+      const args = [
+        '-auto-approve',
+        '-input=false',
+        '-var=project=some-project',
+        '-var=keys={}',
+        '-var=data_only=true',
+      ];
+      expect((await machine.sandbox.terraform('destroy', ...args)).output).toContain('Delete Protection is enabled');
+      expect(await failureOf(remove(elsewhere, DELETED))).toContain(named);
+      expect(changesSince(from)).toEqual([]);
     });
 
     test('the data goes with deploy --delete-data, after a yes', async () => {

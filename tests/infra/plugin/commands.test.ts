@@ -4,13 +4,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
-import { info, logs } from '../../../infra/plugin/commands/info.ts';
+import { findEndpoints, info, logs } from '../../../infra/plugin/commands/info.ts';
 import { invoke } from '../../../infra/plugin/commands/invoke.ts';
 import { changeKeys } from '../../../infra/plugin/commands/keys.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
+import type { Context } from '../../../infra/plugin/context/context.ts';
+import type { ProviderSettings } from '../../../infra/plugin/context/schema.ts';
 import { keyOwner } from '../../../infra/plugin/stack/key-change.ts';
 import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
-import type { Answer } from './stand-ins/tools.ts';
+import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
+import { type Answer, SUBSCRIPTION } from './stand-ins/tools.ts';
 
 const NOW = { isPlanOnly: false, ...AT_ONCE } as const;
 let machine: Machine;
@@ -78,6 +81,61 @@ describe('once deployed', () => {
     [{ function: 'records', data: 'nonsense' }, 'the data is to be like'],
   ])('invoke %j says what is wrong', async (options, part) => {
     expect(await failureOf(invoke(machine.contextOf(), options))).toContain(part);
+  });
+
+  const COMMANDS: readonly ((context: Context) => Promise<unknown>)[] = [
+    (context) => deploy(context, { ...NOW, isPlanOnly: true }),
+    (context) => deploy(context, { ...NOW, isDataDeleted: true, isConfirmed: true }),
+    (context) => remove(context, { isDataDeleted: false, isConfirmed: true }),
+    (context) => remove(context, { isDataDeleted: true, isConfirmed: true }),
+    (context) => changeKeys(context, { step: 'add', isConfirmed: true, ...AT_ONCE }),
+    info,
+    (context) => logs(context, 'records'),
+    (context) => invoke(context, { function: 'records' }),
+    // `compare` asks where the functions are, as `info` does.
+    findEndpoints,
+  ];
+  const OTHER = '99999999-1111-2222-3333-444444444444';
+  const { gcp, azure } = PROVIDER_SETTINGS;
+  const PLACES: readonly (readonly [string, Partial<ProviderSettings>, string, string])[] = [
+    [
+      'project',
+      { cloud: 'gcp', gcp: { ...gcp, project: 'other' } },
+      'stowage',
+      'some-project, and this command names stowage-dev in other.',
+    ],
+    [
+      'subscription',
+      { cloud: 'azure', azure: { ...azure, subscription: OTHER } },
+      'stowage',
+      `${SUBSCRIPTION}, and this command names stowage-dev in ${OTHER}.`,
+    ],
+    ['service on Google', { cloud: 'gcp' }, 'other', 'some-project, and this command names other-dev in some-project.'],
+    [
+      'service on Azure',
+      { cloud: 'azure' },
+      'other',
+      `${SUBSCRIPTION}, and this command names other-dev in ${SUBSCRIPTION}.`,
+    ],
+  ];
+  test.each(PLACES)('in another %s no command plans, and each names both', async (_, provider, service, places) => {
+    if (provider.azure !== undefined)
+      await machine.tools.answer({ to: 'az account show', stdout: `${OTHER}\tsomebody@example.com` });
+    for (const command of COMMANDS) {
+      const message = await failureOf(command(machine.contextOf(provider, service)));
+      expect(message).toContain(`holds stowage-dev in ${places}`);
+      expect(message).toMatch(/GOOGLE_CLOUD_PROJECT=some-project|AZURE_SUBSCRIPTION_ID=00000000-/);
+    }
+    const touching = /plan|apply|destroy|databases update|lock delete|secret/;
+    expect((await machine.tools.calls()).filter((call) => touching.test(call))).toEqual([]);
+  });
+
+  test('who deletes data types its places', async () => {
+    const both = `nobody is there to type "stowage-dev some-project ${SUBSCRIPTION}"`;
+    expect(await failureOf(remove(machine.contextOf(), { isDataDeleted: true, isConfirmed: false }))).toContain(both);
+    expect(await failureOf(remove(machine.contextOf(), { isDataDeleted: false, isConfirmed: false }))).toContain(
+      'nobody is there to type "stowage-dev"',
+    );
   });
 
   test('remove keeps the data, and a deployment finds it again', async () => {

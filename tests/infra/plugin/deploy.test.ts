@@ -21,8 +21,8 @@ describe('deploy', () => {
     await deploy(machine.contextOf(), NOW);
     const calls = await machine.tools.calls();
     expect(verbsOf(calls).join(', ')).toBe(
-      'gcp init, gcp workspace, azure init, azure workspace, gcp output, gcp plan, gcp show, azure output, ' +
-        'azure plan, azure show, gcp apply, gcp output, azure apply, azure output',
+      'gcp init, gcp workspace, gcp show, azure init, azure workspace, azure show, gcp output, gcp plan, ' +
+        'gcp show, azure output, azure plan, azure show, gcp apply, gcp output, azure apply, azure output',
     );
     expect(calls.filter((call) => call.includes('config-zip'))).toEqual(
       ['records', 'compare'].map(

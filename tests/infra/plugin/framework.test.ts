@@ -47,6 +47,23 @@ describe('serverless', () => {
     expect((await tools.calls()).filter((call) => /apply|destroy/.test(call))).toEqual([]);
   });
 
+  test.each(['remove --delete-data --yes', 'compare'])(
+    '%s in another project than the stage’s fails, names both, and touches nothing',
+    async (command) => {
+      const values = { project: 'some-project', name: 'stowage-dev' };
+      const state = { values: { root_module: { resources: [{ type: 'google_firestore_database', values }] } } };
+      await tools.answer({ to: 'terraform gcp show', stdout: JSON.stringify(state) });
+      const env = { GOOGLE_CLOUD_PROJECT: 'other-project' };
+      const { code, output } = await project.start(tools.bin, [...command.split(' '), '--param', 'cloud=gcp'], env)
+        .ended;
+      expect(code).toBe(1);
+      expect(output).toContain(
+        'holds stowage-dev in some-project, and this command names stowage-dev in other-project',
+      );
+      expect((await tools.calls()).filter((call) => /plan|apply|destroy|databases update/.test(call))).toEqual([]);
+    },
+  );
+
   test('names the path of everything that is wrong, before any tool is called', async () => {
     const wrong = [
       'cloud=aws',

@@ -93,6 +93,15 @@ describe.each(['gcp', 'azure'] as const)('infra/%s', (cloud) => {
   });
 });
 
+test('each resource on Google has its project from the variable, or from the secret that it belongs to', async () => {
+  const { resources } = await schemaOf('gcp');
+  const text = (await Promise.all(['gcp', 'gcp/functions', 'gcp/ci'].map(textOf))).join('\n');
+  const without = [...text.matchAll(/^resource "(\w+)" "\w+" \{\n([^]*?)^}/gm)]
+    .filter(([, type]) => 'project' in (resources[type!] ?? {}))
+    .filter(([, , body]) => !/^ {2}(project +=.*var\.project$|secret(_id)? +=.*\.id$)/m.test(body!));
+  expect(without.map(([, type]) => type)).toEqual([]);
+});
+
 describe.skipIf(!hasTerraform)('terraform', () => {
   test('finds nothing to format', async () => {
     expectDone(await run('terraform', ['fmt', '-check', '-recursive', INFRA]));

@@ -32,8 +32,8 @@ export async function startMachine() {
     deployed,
     /** Lines shown to the user. */
     said,
-    contextOf: (provider: Partial<ProviderSettings> = {}): Context => ({
-      settings: settingsOf('stowage', { ...PROVIDER_SETTINGS, ...provider }, FUNCTION_SETTINGS, outDir),
+    contextOf: (provider: Partial<ProviderSettings> = {}, service = 'stowage'): Context => ({
+      settings: settingsOf(service, { ...PROVIDER_SETTINGS, ...provider }, FUNCTION_SETTINGS, outDir),
       run,
       clock: CLOCK,
       log: (line) => void said.push(line),
@@ -48,7 +48,7 @@ export async function startMachine() {
 export const AT_ONCE = { patienceMs: 0 } as const;
 
 /** The message of a command that must fail. */
-export async function failureOf(command: Promise<void>): Promise<string> {
+export async function failureOf(command: Promise<unknown>): Promise<string> {
   const error: unknown = await command.catch((error: unknown) => error);
   expect(error).toBeInstanceOf(DeployError);
   return (error as DeployError).message;

@@ -61,6 +61,7 @@ export async function makeTools(outputs: Outputs, outDir: string) {
   const away = new Set<string>();
   await mkdir(bin);
   for (const cloud of ['gcp', 'azure'] as const) {
+    await writeFile(path.join(dir, `resources-${cloud}`), stateOf(DATA[cloud]));
     await writeFile(path.join(dir, `outputs-${cloud}`), wrapped({ ...outputs[cloud], keys_version: '@' }));
     await writeFile(
       path.join(dir, `outputs-data-${cloud}`),
@@ -99,6 +100,19 @@ export async function makeTools(outputs: Outputs, outDir: string) {
   };
 }
 
+/** What holds a stage's data, as Terraform's state has it. */
+const DATA = {
+  gcp: { type: 'google_firestore_database', values: { project: 'PLACE', name: 'NAME' } },
+  azure: {
+    type: 'azurerm_resource_group',
+    values: { id: '/subscriptions/PLACE/resourceGroups/NAME-data', name: 'NAME-data' },
+  },
+};
+
+function stateOf(resource: object): string {
+  return JSON.stringify({ values: { root_module: { resources: [resource] } } });
+}
+
 function wrapped(outputs: object): string {
   return JSON.stringify(Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, { value }])));
 }
@@ -123,7 +137,12 @@ cd ${quoted(dir)}
 case "$call" in
   *' plan '*) echo "Plan for $cloud: 21 to add" ;;
   *' apply '*) cp ${quoted(outDir)}/$cloud-*.tfvars.json "applied-$cloud" ;;
-  *' show '*) echo '{}' ;;
+  *' show '*.plan) echo '{}' ;;
+  *' show '*)
+    if [ ! -e "applied-$cloud" ]; then echo '{}'; exit 0; fi
+    place=$(sed -nE 's/.*"(project|subscription_id)": "(.*)".*/\\2/p' "applied-$cloud")
+    name=$(sed -n 's/.*"service": "\\(.*\\)".*/\\1/p' "applied-$cloud")-dev
+    sed "s/PLACE/$place/g; s/NAME/$name/g" "resources-$cloud" ;;
   *' output '*)
     if [ ! -e "applied-$cloud" ]; then echo '{}'; exit 0; fi
     version=$(sed -n 's/.*"keys_version": \\([0-9]*\\).*/\\1/p' "applied-$cloud")
