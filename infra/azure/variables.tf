@@ -139,8 +139,8 @@ variable "allow_data_deletion" {
 }
 
 variable "alerts" {
-  description = "E-mail alerts: more than error_percent of the requests fail, are throttled or denied, or 1 % take longer than latency_ms, for 5 minutes; all instances are in use; answers break off; nothing is ready; what runs on a schedule fails, or does not run. null: none."
-  type        = object({ email = string, error_percent = number, latency_ms = number })
+  description = "E-mail alerts: of the requests of five minutes, if there are requests_min or more, more than error_percent % fail, are throttled or denied, or 1 % take longer than latency_ms; nothing is ready; what runs on a schedule fails. null: none."
+  type        = object({ email = string, error_percent = number, latency_ms = number, requests_min = number })
   default     = null
 }
 

@@ -72,9 +72,7 @@ locals {
   scheduled = join(", ", [
     for name, app in azurerm_function_app_flex_consumption.this : "\"${app.name}\"" if var.functions[name].schedule != ""
   ])
-  # Rules look back for two days: that a run did not come is seen of what runs every day.
-  is_daily = anytrue([for function in values(var.functions) : endswith(function.schedule, " * * *")])
-  lines    = "traces | where message startswith \"{\" | extend line = parse_json(message)"
+  lines = "traces | where message startswith \"{\" | extend line = parse_json(message)"
 
   # The mails say what to do; ../../README.md has the same.
   runbook = {
@@ -82,11 +80,8 @@ locals {
     throttled = "The log says which table: slow its callers down."
     denied    = "The log says whose key. After keys --retire a caller still has the old one."
     latency   = "The log says which route. If an instance's first requests are slow, raise instancesMin."
-    capped    = "Find who calls, or raise instancesMax, on Google with processorsMax."
-    late      = "Its caller got half an answer: causes say why."
     down      = "Ask /v1/ready and /v1/health. If only the first fails, causes say what the store lacks."
     fails     = "Its line names the tables: verify one that is corrupt. The next run does the others."
-    absent    = "See whether the schedule is there and enabled. Only space is lost meanwhile."
   }
 
   shares = {
@@ -117,41 +112,23 @@ locals {
     },
   )
 
-  # How often a rule looks, and how far back.
-  spans = merge(
-    { for name in keys(local.alerts) : name => ["PT5M", "PT5M"] },
-    { vacuum = ["PT15M", "PT15M"], absent = ["PT6H", "P2D"] },
-  )
-
   alerts = var.alerts == null ? {} : merge(
     { for name, share in local.shares : name => {
-      text  = "More than ${var.alerts.error_percent} % of the requests ${share.text}. ${local.runbook[name]}"
-      query = "requests | summarize found = countif(${share.codes}), total = count() | where 100.0 * found > ${var.alerts.error_percent} * total"
+      text  = "More than ${var.alerts.error_percent} % of ${var.alerts.requests_min} requests or more ${share.text}. ${local.runbook[name]}"
+      query = "requests | summarize found = countif(${share.codes}), total = count() | where total >= ${var.alerts.requests_min} and 100.0 * found > ${var.alerts.error_percent} * total"
+      span  = "PT5M"
     } },
-    { for name, app in local.timed : "capped-${name}" => {
-      text  = "${name} has all its instances. ${local.runbook.capped}"
-      query = "requests | where cloud_RoleName =~ \"${app.name}\" | summarize instances = dcount(cloud_RoleInstance) | where instances >= ${var.functions[name].instances_max}"
+    { latency = {
+      text  = "1 % of ${var.alerts.requests_min} requests or more take more than ${var.alerts.latency_ms} ms. ${local.runbook.latency}"
+      query = "requests | where cloud_RoleName in~ (${join(", ", [for app in local.timed : "\"${app.name}\""])}) | summarize p99 = percentile(duration, 99), total = count() | where total >= ${var.alerts.requests_min} and p99 > ${var.alerts.latency_ms}"
+      span  = "PT5M"
     } },
-    {
-      latency = {
-        text  = "1 % of the requests take more than ${var.alerts.latency_ms} ms. ${local.runbook.latency}"
-        query = "requests | where cloud_RoleName in~ (${join(", ", [for app in local.timed : "\"${app.name}\""])}) | summarize p99 = percentile(duration, 99) | where p99 > ${var.alerts.latency_ms}"
-      }
-      # Its status was sent before it failed, so no count of 5xx has it.
-      late = {
-        text  = "An answer broke off after its status was sent. ${local.runbook.late}"
-        query = "${local.lines} | where line.severity == \"ERROR\" and toint(line.status) < 500"
-      }
-    },
     # A timer's invocation has no status of HTTP: its line says how it went, and the platform
     # whether it ended.
     local.scheduled == "" ? {} : { vacuum = {
       text  = "What runs on a schedule fails. ${local.runbook.fails}"
       query = "union (${local.lines} | where line.severity == \"ERROR\"), (requests | where success == false) | where cloud_RoleName in~ (${local.scheduled})"
-    } },
-    !local.is_daily ? {} : { absent = {
-      text  = "What runs on a schedule has not run for 26 hours. ${local.runbook.absent}"
-      query = "union traces, requests | summarize runs = countif(timestamp > ago(26h) and cloud_RoleName in~ (${local.scheduled}) and message contains \"vacuum: \"), since = min(timestamp) | where runs == 0 and since < ago(26h)"
+      span  = "PT15M"
     } },
   )
 }
@@ -217,8 +194,8 @@ resource "azurerm_monitor_scheduled_query_rules_alert_v2" "this" {
 
   scopes                  = [azurerm_application_insights.this.id]
   severity                = 2
-  evaluation_frequency    = local.spans[each.key][0]
-  window_duration         = local.spans[each.key][1]
+  evaluation_frequency    = each.value.span
+  window_duration         = each.value.span
   auto_mitigation_enabled = true
 
   criteria {

@@ -18,5 +18,5 @@ variable "keys" {
 }
 
 variable "keys_version" { type = number }
-variable "alerts" { type = object({ email = string, error_percent = number, latency_ms = number }) }
+variable "alerts" { type = object({ email = string, error_percent = number, latency_ms = number, requests_min = number }) }
 variable "budget" { type = object({ email = string, amount = number }) }

@@ -4,10 +4,10 @@ locals {
   service_filters = { for name, function in google_cloudfunctions2_function.this : name => "resource.labels.service_name=\"${function.name}\"" }
   # A cell of the comparison takes minutes and an instance, and what runs on a schedule answers
   # nobody else.
-  timed    = { for name in keys(local.called) : name => local.service_filters[name] if name != "compare" }
-  services = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))})"
-  requests = "${local.services} AND metric.type=\"run.googleapis.com/request_count\""
-  latency  = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.timed))}) AND metric.type=\"run.googleapis.com/request_latencies\""
+  answering = { for name in keys(local.called) : name => local.service_filters[name] if name != "compare" }
+  timed     = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.answering))})"
+  services  = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))})"
+  requests  = "${local.services} AND metric.type=\"run.googleapis.com/request_count\""
 
   # The mails say what to do; ../../README.md has the same.
   runbook = {
@@ -15,69 +15,47 @@ locals {
     throttled = "The log says which table: slow its callers down."
     denied    = "The log says whose key. After keys --retire a caller still has the old one."
     latency   = "The log says which route. If an instance's first requests are slow, raise instancesMin."
-    capped    = "Find who calls, or raise instancesMax, on Google with processorsMax."
-    late      = "Its caller got half an answer: causes say why."
     down      = "Ask /v1/ready and /v1/health. If only the first fails, causes say what the store lacks."
     fails     = "Its line names the tables: verify one that is corrupt. The next run does the others."
-    absent    = "See whether the schedule is there and enabled. Only space is lost meanwhile."
   }
 
   shares = {
-    errors    = { text = "requests fail", condition = "5xx", codes = "metric.labels.response_code_class=\"5xx\"" }
-    throttled = { text = "requests are throttled", condition = "429", codes = "metric.labels.response_code=\"429\"" }
-    denied    = { text = "requests are denied", condition = "401 and 403", codes = "metric.labels.response_code=monitoring.regex.full_match(\"401|403\")" }
+    errors    = { text = "requests fail", codes = "5xx", filter = "metric.labels.response_code_class=\"5xx\"" }
+    throttled = { text = "requests are throttled", codes = "429", filter = "metric.labels.response_code=\"429\"" }
+    denied    = { text = "requests are denied", codes = "401 and 403", filter = "metric.labels.response_code=monitoring.regex.full_match(\"401|403\")" }
   }
-  # Each is a chart of the dashboard, and an alert above `most`.
-  charts = merge(
+  # Each is a chart of the dashboard, and an alert above `most` of at least requests_min requests
+  # (`counted`), both of the last five minutes.
+  figures = merge(
     { for name, share in local.shares : name => {
       text        = share.text
-      condition   = "${share.condition} above ${try(var.alerts.error_percent, 0)} %"
-      filter      = "${local.requests} AND ${share.codes}"
+      figure      = "${share.codes} a second"
+      filter      = "${local.requests} AND ${share.filter}"
       denominator = local.requests
+      counted     = local.requests
       most        = try(var.alerts.error_percent / 100, 0)
       aligner     = "ALIGN_RATE"
       reducer     = "REDUCE_SUM"
-      todo        = local.runbook[name]
     } },
     { latency = {
       text        = "requests are slow"
-      condition   = "1 % above ${try(var.alerts.latency_ms, 0)} ms"
-      filter      = local.latency
+      figure      = "p99 in ms"
+      filter      = "${local.timed} AND metric.type=\"run.googleapis.com/request_latencies\""
       denominator = null
+      counted     = "${local.timed} AND metric.type=\"run.googleapis.com/request_count\""
       most        = try(var.alerts.latency_ms, 0)
-      aligner     = "ALIGN_PERCENTILE_99"
-      reducer     = "REDUCE_MAX"
-      todo        = local.runbook.latency
-    } },
-    { for name, service in local.timed : "capped-${name}" => {
-      text        = "${name} has all its instances"
-      condition   = "${var.functions[name].instances_max} instances"
-      filter      = "resource.type=\"cloud_run_revision\" AND ${service} AND metric.type=\"run.googleapis.com/container/instance_count\" AND metric.labels.state=\"active\""
-      denominator = null
-      # Above is more than one below.
-      most    = var.functions[name].instances_max - 0.5
-      aligner = "ALIGN_MAX"
-      reducer = "REDUCE_SUM"
-      todo    = local.runbook.capped
+      aligner     = "ALIGN_DELTA"
+      # Of all requests together: a rare status has a series of its own.
+      reducer = "REDUCE_PERCENTILE_99"
     } },
   )
-
-  # A line of a log that is an alert by itself.
-  lines = var.alerts == null ? {} : merge(
+  charts = merge(
     {
-      # Its status was sent before it failed, so no count of 5xx has it.
-      late = { text = "answers break off", filter = "${local.services} AND severity=ERROR AND jsonPayload.status<500", todo = local.runbook.late }
+      requests  = { figure = "requests a second", filter = local.requests, aligner = "ALIGN_RATE", reducer = "REDUCE_SUM" }
+      instances = { figure = "active instances", filter = "${local.services} AND metric.type=\"run.googleapis.com/container/instance_count\" AND metric.labels.state=\"active\"", aligner = "ALIGN_MAX", reducer = "REDUCE_SUM" }
     },
-    # The line of a run that did not finish all tables, what ended without a line, and the
-    # scheduler's own attempts that reached nobody.
-    { for name in keys(local.scheduled) : name => {
-      text   = "${name} fails"
-      todo   = local.runbook.fails
-      filter = "severity>=ERROR AND ((resource.type=\"cloud_run_revision\" AND ${local.service_filters[name]}) OR (resource.type=\"cloud_scheduler_job\" AND resource.labels.job_id=\"${var.name}-${name}\"))"
-    } },
+    local.figures,
   )
-  # Rules look back for 25 hours: that a run did not come is seen of what runs every day.
-  daily = { for name, function in local.scheduled : name => function if var.alerts != null && endswith(function.schedule, " * * *") }
 }
 
 resource "google_monitoring_dashboard" "this" {
@@ -87,8 +65,8 @@ resource "google_monitoring_dashboard" "this" {
     gridLayout = {
       columns = "2"
       widgets = [
-        for chart in concat([{ text = "requests a second", filter = local.requests, aligner = "ALIGN_RATE", reducer = "REDUCE_SUM" }], values(local.charts)) : {
-          title = chart.text
+        for chart in values(local.charts) : {
+          title = chart.figure
           xyChart = { dataSets = [{
             plotType = "LINE"
             timeSeriesQuery = { timeSeriesFilter = {
@@ -117,37 +95,53 @@ resource "google_monitoring_notification_channel" "mail" {
 }
 
 resource "google_monitoring_alert_policy" "requests" {
-  for_each = var.alerts == null ? {} : local.charts
+  for_each = var.alerts == null ? {} : local.figures
 
   project               = var.project
   display_name          = "${var.name}: ${each.value.text}"
-  combiner              = "OR"
+  combiner              = "AND"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
   documentation {
-    content = each.value.todo
+    content = local.runbook[each.key]
   }
   conditions {
-    display_name = each.value.condition
+    display_name = each.value.denominator == null ? "1 % above ${each.value.most} ms" : "above ${each.value.most * 100} %"
     condition_threshold {
       filter             = each.value.filter
       denominator_filter = each.value.denominator
       comparison         = "COMPARISON_GT"
       threshold_value    = each.value.most
-      duration           = "300s"
+      duration           = "0s"
 
       aggregations {
-        alignment_period     = "60s"
+        alignment_period     = "300s"
         per_series_aligner   = each.value.aligner
         cross_series_reducer = each.value.reducer
       }
       dynamic "denominator_aggregations" {
         for_each = each.value.denominator == null ? [] : [each.value]
         content {
-          alignment_period     = "60s"
+          alignment_period     = "300s"
           per_series_aligner   = denominator_aggregations.value.aligner
           cross_series_reducer = denominator_aggregations.value.reducer
         }
+      }
+    }
+  }
+  conditions {
+    display_name = "of ${var.alerts.requests_min} requests or more"
+    condition_threshold {
+      filter     = each.value.counted
+      comparison = "COMPARISON_GT"
+      # Above is at least one more.
+      threshold_value = var.alerts.requests_min - 0.5
+      duration        = "0s"
+
+      aggregations {
+        alignment_period     = "300s"
+        per_series_aligner   = "ALIGN_DELTA"
+        cross_series_reducer = "REDUCE_SUM"
       }
     }
   }
@@ -156,7 +150,7 @@ resource "google_monitoring_alert_policy" "requests" {
 # Asks for readiness as Monitoring's own account, which the functions' gate lets in: also while
 # nobody else calls.
 resource "google_monitoring_uptime_check_config" "health" {
-  for_each = var.alerts == null ? {} : local.timed
+  for_each = var.alerts == null ? {} : local.answering
 
   project      = var.project
   display_name = "${var.name}-${each.key}"
@@ -226,54 +220,29 @@ resource "google_monitoring_alert_policy" "down" {
   }
 }
 
-resource "google_monitoring_alert_policy" "line" {
-  for_each = local.lines
+# The line of a run that did not finish all tables, what ended without a line, and the scheduler's
+# own attempts that reached nobody.
+resource "google_monitoring_alert_policy" "scheduled" {
+  for_each = var.alerts == null ? {} : local.scheduled
 
   project               = var.project
-  display_name          = "${var.name}: ${each.value.text}"
+  display_name          = "${var.name}: ${each.key} fails"
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
   documentation {
-    content = each.value.todo
+    content = local.runbook.fails
   }
   conditions {
     display_name = "a line in the log"
     condition_matched_log {
-      filter = each.value.filter
+      filter = "severity>=ERROR AND ((resource.type=\"cloud_run_revision\" AND ${local.service_filters[each.key]}) OR (resource.type=\"cloud_scheduler_job\" AND resource.labels.job_id=\"${var.name}-${each.key}\"))"
     }
   }
   alert_strategy {
     auto_close = "86400s"
     notification_rate_limit {
       period = "3600s"
-    }
-  }
-}
-
-resource "google_monitoring_alert_policy" "absent" {
-  for_each = local.daily
-
-  project               = var.project
-  display_name          = "${var.name}: ${each.key} does not run"
-  combiner              = "OR"
-  notification_channels = google_monitoring_notification_channel.mail[*].id
-
-  documentation {
-    content = local.runbook.absent
-  }
-  conditions {
-    display_name = "no run that finished all tables for 25 hours"
-    condition_absent {
-      filter   = "resource.type=\"cloud_run_revision\" AND ${local.service_filters[each.key]} AND metric.type=\"run.googleapis.com/request_count\" AND metric.labels.response_code_class=\"2xx\""
-      duration = "3600s"
-
-      # The sum and the duration make 25 hours; Google takes no longer sum.
-      aggregations {
-        alignment_period     = "86400s"
-        per_series_aligner   = "ALIGN_SUM"
-        cross_series_reducer = "REDUCE_SUM"
-      }
     }
   }
 }

@@ -122,7 +122,12 @@ export function commonVariables(
     alerts:
       alerts === undefined
         ? null
-        : { email: alerts.email, error_percent: alerts.errorPercent, latency_ms: alerts.latencyMs },
+        : {
+            email: alerts.email,
+            error_percent: alerts.errorPercent,
+            latency_ms: alerts.latencyMs,
+            requests_min: alerts.requestsMin,
+          },
   };
 }
 

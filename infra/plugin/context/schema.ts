@@ -95,7 +95,14 @@ const provider = z.object({
     .min(1)
     .meta({ uniqueItems: true }),
   alerts: z
-    .strictObject({ email: EMAIL, errorPercent: z.number().gt(0).max(100), latencyMs: z.int().min(1) })
+
+    .strictObject({
+      email: EMAIL,
+      errorPercent: z.number().gt(0).max(100),
+      latencyMs: z.int().min(1),
+      /** Fewer in five minutes say nothing. */
+      requestsMin: z.int().min(1),
+    })
     .optional(),
   budget: z
     .strictObject({

@@ -289,7 +289,7 @@ describe.skipIf(!hasTerraform)('on Google Cloud', () => {
     });
 
     test('functions are moved after a yes only, with their alerts, and find their data', async () => {
-      const alerts = { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000 };
+      const alerts = { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000, requestsMin: 100 };
       await deploy(machine.contextOf({ alerts }), NOW);
       records().set(RECORD, '"ada"');
       const from = machine.calls.length;

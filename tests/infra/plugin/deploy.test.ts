@@ -62,7 +62,10 @@ describe('deploy', () => {
   test('gives Terraform what serverless.yml says', async () => {
     const gcp = { ...PROVIDER_SETTINGS.gcp, project: 'other-project', invokers: ['deployer', 'group:all@example.com'] };
     await deploy(
-      machine.contextOf({ gcp, alerts: { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000 } }),
+      machine.contextOf({
+        gcp,
+        alerts: { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000, requestsMin: 100 },
+      }),
       NOW,
     );
     expect(await machine.variablesOf('gcp')).toMatchObject({
@@ -75,7 +78,7 @@ describe('deploy', () => {
       processors_max: 20,
       invokers: ['user:somebody@example.com', 'group:all@example.com'],
       keys_version: 1,
-      alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 },
+      alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000, requests_min: 100 },
       budget: null,
       functions: { records: { concurrency: 32, instances_max: 4, memory_mb: 2_048, timeout_seconds: 60 } },
     });

@@ -6,11 +6,15 @@ import { describe, expect, test } from 'vitest';
 import { afterOf, type Change, INVOKER, planOf } from './stand-ins/plan.ts';
 import { type Cloud, hasTerraform, INFRA } from './stand-ins/terraform.ts';
 
-interface Absent {
-  /** Seconds, as `3600s`. */
-  readonly duration: string;
-  readonly aggregations: readonly [{ readonly alignment_period: string }];
+interface Threshold {
+  readonly condition_threshold: readonly [{ readonly filter: string }];
 }
+
+const OVER_FIVE_MINUTES = {
+  duration: '0s',
+  comparison: 'COMPARISON_GT',
+  aggregations: [{ alignment_period: '300s' }],
+};
 
 const LIMITS = { timeout_seconds: 60, concurrency: 32, instances_max: 4, memory_mb: 2_048 };
 const SCHEDULED = { ...LIMITS, timeout_seconds: 1_800, instances_max: 1, schedule: '0 4 * * *' };
@@ -25,7 +29,7 @@ const functionsOf = (cloud: Cloud, more: object = {}): Readonly<Record<string, u
 /** One function that is called, kept warm; one that runs every day; alerts. */
 const watchedPlan = (cloud: Cloud): Promise<readonly Change[]> =>
   planOf(cloud, { ...functionsOf(cloud, { instances_min: 1 }), alerts: ALERTS });
-const ALERTS = { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000 };
+const ALERTS = { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000, requests_min: 100 };
 
 /** The environment of the first function. */
 const environmentOf = {
@@ -90,7 +94,7 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     ]);
   });
 
-  test('what is down, throttled, denied, full, breaks off, fails or does not run is told, with what to do', async () => {
+  test('what is down, throttled, denied, slow or fails is told, with what to do', async () => {
     const policies = afterOf(await watchedPlan('gcp'), 'google_monitoring_alert_policy');
     const lines = policies.flatMap(({ display_name: name, conditions }) => {
       const [{ condition_matched_log: matched }] = conditions as [{ condition_matched_log: { filter: string }[] }];
@@ -99,31 +103,30 @@ describe.skipIf(!hasTerraform)('on Google', () => {
     expect(policies.map(({ display_name: name }) => name)).toEqual(
       expect.arrayContaining([
         'stowage-dev: records is down',
-        'stowage-dev: records has all its instances',
         'stowage-dev: requests are denied',
         'stowage-dev: requests are slow',
         'stowage-dev: requests are throttled',
         'stowage-dev: requests fail',
-        'stowage-dev: vacuum does not run',
       ]),
     );
     const read = await runbook();
-    expect(policies).toHaveLength(9);
+    expect(policies).toHaveLength(6);
     for (const { documentation } of policies)
       expect(read).toContain((documentation as [{ content: string }])[0].content);
     expect(Object.fromEntries(lines)).toEqual({
-      'stowage-dev: answers break off': expect.stringMatching(/severity=ERROR AND jsonPayload\.status<500$/),
       'stowage-dev: vacuum fails': expect.stringMatching(/^severity>=ERROR .*cloud_scheduler_job.*stowage-dev-vacuum/),
     });
   });
 
-  test('that nothing runs is looked for as far back as Google allows: 25 hours', async () => {
+  test('a share counts over five minutes, and of a hundred requests at least', async () => {
     const policies = afterOf(await watchedPlan('gcp'), 'google_monitoring_alert_policy');
-    const conditions = policies.flatMap((one) => one['conditions'] as { condition_absent: Absent[] }[]);
-    const absent = conditions.flatMap((one) => one.condition_absent);
-    expect(absent).toHaveLength(1);
-    const [{ duration, aggregations }] = absent as [Absent];
-    expect(parseInt(duration) + parseInt(aggregations[0].alignment_period)).toBe(25 * 3_600);
+    const shares = policies.filter(({ combiner }) => combiner === 'AND');
+    expect(shares).toHaveLength(4);
+    for (const { conditions } of shares) {
+      const thresholds = (conditions as Threshold[]).map(({ condition_threshold: [one] }) => one);
+      expect(thresholds).toMatchObject([OVER_FIVE_MINUTES, { ...OVER_FIVE_MINUTES, threshold_value: 99.5 }]);
+      expect(thresholds[1]!.filter).toContain('run.googleapis.com/request_count');
+    }
   });
 
   test('a dashboard has a chart of all that is told by a figure, alerts or not', async () => {
@@ -132,12 +135,12 @@ describe.skipIf(!hasTerraform)('on Google', () => {
       gridLayout: { widgets: { title: string }[] };
     };
     expect(gridLayout.widgets.map(({ title }) => title)).toEqual([
+      '401 and 403 a second',
+      '5xx a second',
+      'active instances',
+      'p99 in ms',
       'requests a second',
-      'records has all its instances',
-      'requests are denied',
-      'requests fail',
-      'requests are slow',
-      'requests are throttled',
+      '429 a second',
     ]);
   });
 
@@ -199,18 +202,15 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     expect(records!['always_ready']).toEqual([{ name: 'http', instance_count: 1 }]);
   });
 
-  test('what is down, throttled, denied, full, breaks off, fails or does not run is told, with what to do', async () => {
+  test('what is down, throttled, denied, slow or fails is told, with what to do', async () => {
     const changes = await watchedPlan('azure');
     expect(afterOf(changes, 'azurerm_application_insights_standard_web_test')).toMatchObject([{ enabled: true }]);
     const read = await runbook();
     expect(afterOf(changes, 'azurerm_monitor_metric_alert')).toMatchObject([{ name: 'stowage-dev-records-down' }]);
     const rules = changes.filter(({ type }) => type === 'azurerm_monitor_scheduled_query_rules_alert_v2');
     expect(rules.map(({ address }) => /\["([\w-]+)"\]$/.exec(address)![1])).toEqual([
-      'absent',
-      'capped-records',
       'denied',
       'errors',
-      'late',
       'latency',
       'throttled',
       'vacuum',
@@ -218,6 +218,16 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     const told = [...afterOf(changes, 'azurerm_monitor_metric_alert'), ...rules.map(({ change }) => change.after!)];
     for (const { description } of told)
       expect(read.some((todo) => String(description).endsWith(`. ${todo}`))).toBe(true);
+  });
+
+  test('a share counts over five minutes, and of a hundred requests at least', async () => {
+    const rules = afterOf(await watchedPlan('azure'), 'azurerm_monitor_scheduled_query_rules_alert_v2');
+    const shares = rules.filter(({ window_duration: window }) => window === 'PT5M');
+    expect(shares).toHaveLength(4);
+    const text = await readFile(path.join(INFRA, 'azure/functions/alerts.tf'), 'utf8');
+    // The queries are known after the apply.
+    for (const figure of ['countif(${share.codes})', 'percentile(duration, 99)'])
+      expect(text).toContain(`= ${figure}, total = count() | where total >= ${'${var.alerts.requests_min}'} and`);
   });
 
   test('a workbook has the figures of all that is told by one, alerts or not', async () => {

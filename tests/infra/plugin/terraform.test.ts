@@ -214,12 +214,12 @@ describe.skipIf(!hasTerraform).each(['gcp', 'azure'] as const)('what comes to be
       'plan',
       '-input=false',
       '-no-color',
-      '-var=alerts={"email":"ops@example.com","error_percent":1,"latency_ms":2000}',
+      '-var=alerts={"email":"ops@example.com","error_percent":1,"latency_ms":2000,"requests_min":100}',
       `-var=budget=${budget}`,
     );
     expect(code).toBe(0);
     expect(output).toMatch(cloud === 'gcp' ? /will be created[^]*google_billing_budget/ : /azurerm_consumption_budget/);
-    expect(output).toContain(cloud === 'gcp' ? 'ALIGN_PERCENTILE_99' : 'percentile(duration, 99)');
+    expect(output).toContain(cloud === 'gcp' ? 'REDUCE_PERCENTILE_99' : 'percentile(duration, 99)');
     // The latency of cells says nothing; that they fail does.
     const watched = [...output.matchAll(/(?:filter|query) += "(.*)"$/gm)].map((match) => match[1]!);
     const latency = watched.filter((one) => /latencies|percentile/.test(one));
