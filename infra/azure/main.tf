@@ -108,6 +108,7 @@ module "functions" {
   deployers     = var.deployers
   keys          = var.keys
   keys_version  = var.keys_version
+  logs_gb_daily = var.logs_gb_daily
   alerts        = var.alerts
   budget        = var.budget
 }

@@ -138,6 +138,12 @@ variable "allow_data_deletion" {
   default     = false
 }
 
+variable "logs_gb_daily" {
+  description = "The most that logs take a day, in GB; what comes after it is dropped until the next day."
+  type        = number
+  default     = 1
+}
+
 variable "alerts" {
   description = "E-mail alerts: of the requests of five minutes, if there are requests_min or more, more than error_percent % fail, are throttled or denied, or 1 % take longer than latency_ms; nothing is ready; what runs on a schedule fails. null: none."
   type        = object({ email = string, error_percent = number, latency_ms = number, requests_min = number })

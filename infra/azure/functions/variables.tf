@@ -17,6 +17,7 @@ variable "keys" {
   sensitive = true
 }
 
+variable "logs_gb_daily" { type = number }
 variable "keys_version" { type = number }
 variable "alerts" { type = object({ email = string, error_percent = number, latency_ms = number, requests_min = number }) }
 variable "budget" { type = object({ email = string, amount = number }) }

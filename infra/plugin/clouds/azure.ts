@@ -80,7 +80,7 @@ export const azure: CloudSide = {
   },
 
   variables(settings, { place }, deployers) {
-    const { table, replication } = settings.azure;
+    const { table, replication, logsGbDaily } = settings.azure;
     const { budget } = settings;
     return {
       ...commonVariables('azure', settings, (name) => packageOf(settings, name)),
@@ -89,6 +89,7 @@ export const azure: CloudSide = {
       resource_providers: [],
       table,
       replication,
+      logs_gb_daily: logsGbDaily,
       deployers,
       budget: budget === undefined ? null : { email: budget.email, amount: budget.amount },
     };

@@ -86,6 +86,7 @@ describe('deploy', () => {
       subscription_id: SUBSCRIPTION,
       table: 'stowage',
       replication: 'LRS',
+      logs_gb_daily: 1,
       functions: { compare: { instances_max: 40 } },
     });
   });

@@ -226,8 +226,9 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     expect(shares).toHaveLength(4);
     const text = await readFile(path.join(INFRA, 'azure/functions/alerts.tf'), 'utf8');
     // The queries are known after the apply.
-    for (const figure of ['countif(${share.codes})', 'percentile(duration, 99)'])
-      expect(text).toContain(`= ${figure}, total = count() | where total >= ${'${var.alerts.requests_min}'} and`);
+    for (const figure of ['found = countif(${share.codes})', 'p99 = percentile(duration, 99)'])
+      expect(text).toContain(`summarize ${figure}, total = count() | where total >= `);
+    expect(text.match(/where total >= \$\{var\.alerts\.requests_min\} and/g)).toHaveLength(2);
   });
 
   test('a workbook has the figures of all that is told by one, alerts or not', async () => {
@@ -256,6 +257,11 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     const changes = await planOf('azure', {});
     for (const type of ['azurerm_log_analytics_workspace', 'azurerm_application_insights'])
       expect(afterOf(changes, type)).toMatchObject([{ local_authentication_enabled: false }]);
+  });
+
+  test('no more logs are taken a day than the setting says', async () => {
+    const changes = await planOf('azure', { logs_gb_daily: 0.5 });
+    expect(afterOf(changes, 'azurerm_log_analytics_workspace')).toMatchObject([{ daily_quota_gb: 0.5 }]);
   });
 
   test('workflows of one repository’s environments may deploy, without a key, and with roles that cannot grow', async () => {

@@ -29,7 +29,7 @@ export const PROVIDER_SETTINGS: ProviderSettings = {
     deployers: [],
     invokers: ['deployer'],
   },
-  azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS', deployers: [] },
+  azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS', logsGbDaily: 1, deployers: [] },
   store: { timeoutMs: 25_000, containerBytesMax: 0, transport: 'own', corsOrigins: [], otlpEndpoint: '' },
   peers: ['gcp', 'azure'],
 };
