@@ -175,6 +175,11 @@ resource "azurerm_function_app_flex_consumption" "this" {
     each.value.schedule == "" ? {} : { STOWAGE_SCHEDULE = "0 ${each.value.schedule}" },
   )
 
+  # The tag of whoever uploads: the hash of the package that is there.
+  lifecycle {
+    ignore_changes = [tags["package"]]
+  }
+
   depends_on = [azurerm_key_vault_secret.keys]
 }
 

@@ -22,6 +22,7 @@ output "upload" {
     join(" && ", [
       "az functionapp config appsettings delete --resource-group ${app.resource_group_name} --name ${app.name} --setting-names AzureWebJobsStorage DEPLOYMENT_STORAGE_CONNECTION_STRING --output none",
       "az rest --method post --url '${app.id}/config/configreferences/appsettings/refresh?api-version=2022-03-01'",
+      "az tag update --resource-id ${app.id} --operation Merge --tags package=unknown --output none",
       "az functionapp deployment source config-zip --resource-group ${app.resource_group_name} --name ${app.name} --src ${var.functions[name].package}",
     ])
   }

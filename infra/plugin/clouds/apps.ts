@@ -67,9 +67,13 @@ async function unresolved(run: Run, endpoint: AzureEndpoint, app: string): Promi
   });
 }
 
-function referencesOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string {
-  const group = `/subscriptions/${subscription}/resourceGroups/${resourceGroup}`;
-  return `${group}/providers/Microsoft.Web/sites/${app}/config/configreferences/appsettings`;
+function referencesOf(endpoint: AzureEndpoint, app: string): string {
+  return `${idOf(endpoint, app)}/config/configreferences/appsettings`;
+}
+
+/** The resource manager's id of an app. */
+export function idOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string {
+  return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/Microsoft.Web/sites/${app}`;
 }
 
 /** An address that begins with a slash is one of the resource manager of az's own cloud. */

@@ -1,10 +1,12 @@
 // Azure: az finds variables and uploads code, as Terraform's provider cannot on Flex Consumption.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { placeOf } from '../../cli/endpoints.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
-import { firstOnPath, lastLines, type Run } from '../context/tools.ts';
-import { settleApps } from './apps.ts';
+import { firstOnPath, lastLines, outputOf, type Run } from '../context/tools.ts';
+import { idOf, settleApps } from './apps.ts';
 import { conversionText } from './replication.ts';
 import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
 
@@ -27,6 +29,7 @@ export const RESOURCE_PROVIDERS = [
   'Microsoft.Web',
 ] as const;
 
+const UPLOAD = ['functionapp', 'deployment', 'source', 'config-zip'];
 /** The platform answers an upload only when it has installed the package. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
@@ -131,11 +134,21 @@ export const azure: CloudSide = {
 
   async upload(run, endpoint, settings) {
     if (endpoint.cloud !== 'azure') return;
-    const upload = ['functionapp', 'deployment', 'source', 'config-zip'];
     for (const [name, app] of Object.entries(endpoint.apps)) {
-      const args = [...upload, ...placeOf(endpoint, app), '--src', packageOf(settings, name)];
+      const file = packageOf(settings, name);
+      const hash = createHash('sha256')
+        .update(await readFile(file))
+        .digest('hex');
+      const resource = ['--resource-id', idOf(endpoint, app)];
+      // An upload restarts the app.
+      if ((await queried(run, ['tag', 'list', ...resource], 'properties.tags.package')) === hash) continue;
+      const update = ['tag', 'update', ...resource, '--operation', 'Merge', '--output', 'none', '--tags'];
+      // What an upload that breaks off has installed is not known.
+      await outputOf(run, 'az', [...update, 'package=unknown']);
+      const args = [...UPLOAD, ...placeOf(endpoint, app), '--src', file];
       const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });
       if (code !== 0) throw new DeployError(`${name}: ${lastLines(stderr || stdout)}`);
+      await outputOf(run, 'az', [...update, `package=${hash}`]);
     }
   },
 };

@@ -89,7 +89,7 @@ export interface CloudSide {
   logsCommand(settings: Settings, account: Account, name: string): string;
   /** Lifts the protection of the data, so that it can be destroyed. */
   unprotect(run: Run, resources: readonly StateResource[]): Promise<void>;
-  /** Uploads the packages, where Terraform does not. */
+  /** Uploads the packages that have changed, where Terraform does not. */
   upload(run: Run, endpoint: CloudEndpoint, settings: Settings): Promise<void>;
 }
 

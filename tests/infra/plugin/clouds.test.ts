@@ -1,5 +1,7 @@
 // Whole deployments to clouds in memory, under the real Terraform: what the commands do to what is
 // there, first, again, and after failures.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RESOURCE_PROVIDERS } from '../../../infra/plugin/clouds/azure.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
@@ -54,6 +56,9 @@ function account(): string {
 const changesSince = (from: number): string[] =>
   machine.calls.slice(from).filter((call) => /^terraform (apply|destroy)|lock delete|databases update/.test(call));
 
+const uploadsSince = (from: number): string[] =>
+  machine.calls.slice(from).filter((call) => call.includes('config-zip'));
+
 describe.skipIf(!hasTerraform)('on Azure', () => {
   beforeAll(() => startDeployed('azure'));
   afterAll(() => machine.close());
@@ -104,9 +109,25 @@ describe.skipIf(!hasTerraform)('on Azure', () => {
     beforeEach(() => asDeployed());
 
     test('a first deployment works, and a second one changes nothing', async () => {
-      const applied = machine.sandbox.provider.applied.length;
+      const [applied, called] = [machine.sandbox.provider.applied.length, machine.calls.length];
       await deploy(machine.contextOf(), NOW);
       expect(machine.sandbox.provider.applied.slice(applied)).toEqual([]);
+      expect(uploadsSince(called)).toEqual([]);
+    });
+
+    test('the package that changed is uploaded, and again if that broke off', async () => {
+      const { outDir } = machine.contextOf().settings;
+      const write = (code: string): Promise<void> => writeFile(path.join(outDir, 'azure-records.zip'), code);
+      const upload = 'az functionapp deployment source config-zip';
+      await write('other code');
+      machine.fail(upload, 'ERROR: no network');
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('no network');
+      machine.fail(undefined);
+      const from = machine.calls.length;
+      // Some of the other code may be there.
+      await write('records');
+      await deploy(machine.contextOf(), NOW);
+      expect(uploadsSince(from)).toEqual([expect.stringContaining('azure-records.zip')]);
     });
 
     test('settings of the provider’s own go before the upload, after a change of keys too', async () => {

@@ -1,6 +1,6 @@
 // A machine to deploy from: stand-ins for terraform, gcloud and az on PATH, and functions that
 // check what the real ones would check of a request.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { CLOCK, type Context } from '../../../../infra/plugin/context/context.ts';
@@ -17,6 +17,7 @@ export type Machine = Awaited<ReturnType<typeof startMachine>>;
 /** Takes this process's PATH, until the test is over. */
 export async function startMachine() {
   const outDir = await testFolder();
+  for (const name of ['records', 'compare']) await writeFile(path.join(outDir, `azure-${name}.zip`), name);
   const deployed = await startDeployed();
   const tools = await makeTools(deployed.outputs, outDir);
   const said: string[] = [];

@@ -102,6 +102,12 @@ export class Arm extends Resources<Resource> implements Cloud, Surroundings {
     return type === APP ? { ...found.values, app_settings: this.sites.settingsShown(id) } : found.values;
   }
 
+  /** The tags of an app, by the resource manager's id of it. */
+  tagsOf(id: string): Record<string, string> {
+    const app = this.sites.idOf(id.split('/').at(-1)!)!;
+    return this.resources.get(app)!.values['tags'] as Record<string, string>;
+  }
+
   locks(): { readonly own: string; readonly scope: string }[] {
     return this.#of('azurerm_management_lock').map((one) => ({ own: textOf(one, 'id'), scope: textOf(one, 'scope') }));
   }

@@ -38,6 +38,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       throw new AzError(`(Forbidden) The user '${arm.caller}' does not have secrets get permission on key vault`);
     return arm.secretText(secret.id);
   },
+  'tag list': (arm, args) => arm.tagsOf(option(args, '--resource-id'))['package'] ?? '',
+  'tag update': (arm, args) => {
+    const [name, value] = option(args, '--tags').split('=');
+    arm.tagsOf(option(args, '--resource-id'))[name!] = value!;
+    return '';
+  },
   'lock delete': (arm, args) => {
     const id = option(args, '--ids');
     if (!arm.resources.delete(id)) throw new AzError(`(LockNotFound) there is no lock ${id}`);
