@@ -38,15 +38,6 @@ resource "google_storage_bucket" "code" {
   soft_delete_policy {
     retention_duration_seconds = 0
   }
-
-  lifecycle_rule {
-    condition {
-      num_newer_versions = 3
-    }
-    action {
-      type = "Delete"
-    }
-  }
 }
 
 # The name carries the contents: the same code is no change, other code is a new revision.

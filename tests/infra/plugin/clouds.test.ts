@@ -269,16 +269,15 @@ describe.skipIf(!hasTerraform)('on Google Cloud', () => {
   describe('at first', () => {
     beforeEach(() => asNew());
 
-    test('an apply that fails for another reason is not repeated', async () => {
-      machine.fail('terraform apply', 'Error: Quota exceeded');
-      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('gcp: terraform apply failed');
-      expect(machine.clock.waitedMs()).toBe(0);
-    });
-
-    test('an apply that goes on failing is repeated for three minutes', async () => {
-      machine.fail('terraform apply', 'Error: missing permission on the build service account');
-      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('applied again, in vain');
-      expect(machine.clock.waitedMs()).toBe(180_000);
+    test.each([
+      ['fails for another reason', 'Quota exceeded', 0, 'gcp: terraform apply failed'],
+      ['cannot build a package', 'Build failed with status: FAILURE and message: npm error', 0, 'builds log ID'],
+      ['has too few roles', 'missing permission on the build service account', 180_000, 'applied again, in vain'],
+      ['knows no metric', 'Error 404: Cannot find metric(s) that match type = "a"', 180_000, 'applied again, in vain'],
+    ])('an apply that %s: %s, is repeated for %d ms', async (_, cause, waitedMs, part) => {
+      machine.fail('terraform apply', `Error: ${cause}`);
+      expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(part);
+      expect(machine.clock.waitedMs()).toBe(waitedMs);
     });
   });
 
