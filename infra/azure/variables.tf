@@ -1,11 +1,6 @@
 variable "subscription_id" {
   description = "Id of the Azure subscription."
   type        = string
-
-  validation {
-    condition     = can(regex("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", var.subscription_id))
-    error_message = "A subscription id is a GUID in lower case."
-  }
 }
 
 variable "resource_providers" {
@@ -28,33 +23,18 @@ variable "region" {
   description = "Region of everything, such as eastus. It has to offer Flex Consumption: az functionapp list-flexconsumption-locations."
   type        = string
   default     = "eastus"
-
-  validation {
-    condition     = can(regex("^[a-z]+[0-9]*$", var.region))
-    error_message = "A region looks like eastus."
-  }
 }
 
 variable "service" {
   description = "First part of the names of everything."
   type        = string
   default     = "stowage"
-
-  validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,11}$", var.service))
-    error_message = "2 to 12 lower-case letters, digits and hyphens, beginning with a letter."
-  }
 }
 
 variable "stage" {
   description = "Second part of the names: dev, prod, ..."
   type        = string
   default     = "dev"
-
-  validation {
-    condition     = can(regex("^[a-z][a-z0-9]{0,9}$", var.stage))
-    error_message = "1 to 10 lower-case letters and digits, beginning with a letter."
-  }
 }
 
 variable "functions" {
@@ -83,22 +63,12 @@ variable "table" {
   description = "The physical table that holds the store's tables."
   type        = string
   default     = "stowage"
-
-  validation {
-    condition     = can(regex("^[A-Za-z][A-Za-z0-9]{2,62}$", var.table))
-    error_message = "A table's name has 3 to 63 letters and digits, and begins with a letter."
-  }
 }
 
 variable "replication" {
   description = "Replication of the data: LRS (one data centre), ZRS (a region's three), GRS, GZRS."
   type        = string
   default     = "LRS"
-
-  validation {
-    condition     = contains(["LRS", "ZRS", "GRS", "GZRS"], var.replication)
-    error_message = "One of LRS, ZRS, GRS, GZRS."
-  }
 }
 
 variable "environment" {

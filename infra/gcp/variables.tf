@@ -1,22 +1,12 @@
 variable "project" {
   description = "Id of the Google Cloud project, with billing enabled."
   type        = string
-
-  validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.project))
-    error_message = "A project id has 6 to 30 lower-case letters, digits and hyphens, and begins with a letter."
-  }
 }
 
 variable "region" {
   description = "Region of the functions, such as us-east4."
   type        = string
   default     = "us-east4"
-
-  validation {
-    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))
-    error_message = "A region looks like us-east4."
-  }
 }
 
 variable "database_location" {
@@ -29,22 +19,12 @@ variable "service" {
   description = "First part of the names of everything."
   type        = string
   default     = "stowage"
-
-  validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,11}$", var.service))
-    error_message = "2 to 12 lower-case letters, digits and hyphens, beginning with a letter."
-  }
 }
 
 variable "stage" {
   description = "Second part of the names: dev, prod, ..."
   type        = string
   default     = "dev"
-
-  validation {
-    condition     = can(regex("^[a-z][a-z0-9]{0,9}$", var.stage))
-    error_message = "1 to 10 lower-case letters and digits, beginning with a letter."
-  }
 }
 
 variable "functions" {
@@ -86,11 +66,6 @@ variable "backup_days" {
   description = "How many days a daily backup is kept, up to 98. 0: no backups are made."
   type        = number
   default     = 0
-
-  validation {
-    condition     = var.backup_days >= 0 && var.backup_days <= 98 && floor(var.backup_days) == var.backup_days
-    error_message = "A whole number from 0 to 98: Firestore keeps a backup for 14 weeks at most."
-  }
 }
 
 variable "namespace" {

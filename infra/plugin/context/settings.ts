@@ -22,7 +22,7 @@ export interface Settings extends ProviderSettings {
   readonly outDir: string;
 }
 
-/** The same as in Terraform's variables; the framework's own schema lets more through. */
+/** Names of both clouds are made of it; the framework's own schema lets more through. */
 const SERVICE = /^[a-z][a-z0-9-]{1,11}$/;
 
 /** Throws a DeployError on a service's name that the clouds would refuse. */

@@ -252,22 +252,19 @@ describe
     [
       'gcp',
       [
-        ['project', 'Some Project', 'A project id has'],
-        ['stage', 'Dev/1', '1 to 10 lower-case'],
-        ['region', 'the moon', 'A region looks like'],
         ['invokers', '["allUsers"]', 'never public'],
         ['processors_max', '4', 'could take 5 processors'],
-        ['backup_days', '99', '14 weeks'],
         ['invokers', '["domain:example.com"]', 'Invokers are named'],
       ],
     ],
     [
       'azure',
       [
-        ['subscription_id', 'mine', 'A subscription id is a GUID'],
-        ['stage', 'a-b', '1 to 10 lower-case'],
-        ['table', 'my-table', "A table's name has"],
-        ['replication', 'RAID', 'One of LRS'],
+        [
+          'functions',
+          '{"records":{"package":"a","timeout_seconds":231,"concurrency":1,"instances_max":40,"memory_mb":2048}}',
+          'Azure ends every HTTP request after 230 seconds',
+        ],
       ],
     ],
   ])('wrong input for %s', (cloud, cases) => {
