@@ -76,16 +76,6 @@ locals {
   ])
   lines = "traces | where message startswith \"{\" | extend line = parse_json(message)"
 
-  # The mails say what to do; ../../README.md has the same.
-  runbook = {
-    errors    = "Search the log for ERROR: code and causes say why. After a deployment, deploy the version before."
-    throttled = "The log says which table: slow its callers down."
-    denied    = "The log says whose key. After keys --retire a caller still has the old one."
-    latency   = "The log says which route. If an instance's first requests are slow, raise instancesMin."
-    down      = "Ask /v1/ready and /v1/health. If only the first fails, causes say what the store lacks."
-    fails     = "Its line names the tables: verify one that is corrupt. The next run does the others."
-  }
-
   shares = {
     errors    = { text = "fail", codes = "toint(resultCode) >= 500" }
     throttled = { text = "are throttled", codes = "resultCode == \"429\"" }
@@ -116,19 +106,19 @@ locals {
 
   alerts = var.alerts == null ? {} : merge(
     { for name, share in local.shares : name => {
-      text  = "More than ${var.alerts.error_percent} % of ${var.alerts.requests_min} requests or more ${share.text}. ${local.runbook[name]}"
+      text  = "More than ${var.alerts.error_percent} % of ${var.alerts.requests_min} requests or more ${share.text}."
       query = "requests | summarize found = countif(${share.codes}), total = count() | where total >= ${var.alerts.requests_min} and 100.0 * found > ${var.alerts.error_percent} * total"
       span  = "PT5M"
     } },
     { latency = {
-      text  = "1 % of ${var.alerts.requests_min} requests or more take more than ${var.alerts.latency_ms} ms. ${local.runbook.latency}"
+      text  = "1 % of ${var.alerts.requests_min} requests or more take more than ${var.alerts.latency_ms} ms."
       query = "requests | where cloud_RoleName in~ (${join(", ", [for app in local.timed : "\"${app.name}\""])}) | summarize p99 = percentile(duration, 99), total = count() | where total >= ${var.alerts.requests_min} and p99 > ${var.alerts.latency_ms}"
       span  = "PT5M"
     } },
     # A timer's invocation has no status of HTTP: its line says how it went, and the platform
     # whether it ended.
     local.scheduled == "" ? {} : { vacuum = {
-      text  = "What runs on a schedule fails. ${local.runbook.fails}"
+      text  = "What runs on a schedule fails."
       query = "union (${local.lines} | where line.severity == \"ERROR\"), (requests | where success == false) | where cloud_RoleName in~ (${local.scheduled})"
       span  = "PT15M"
     } },
@@ -166,7 +156,7 @@ resource "azurerm_monitor_metric_alert" "down" {
   for_each = azurerm_application_insights_standard_web_test.health
 
   name                = "${var.name}-${each.key}-down"
-  description         = "${each.key} is down: not ready in two places of the world. ${local.runbook.down}"
+  description         = "${each.key} is down: not ready in two places of the world."
   resource_group_name = azurerm_resource_group.functions.name
   tags                = var.tags
 

@@ -9,16 +9,6 @@ locals {
   services  = "resource.type=\"cloud_run_revision\" AND (${join(" OR ", values(local.service_filters))})"
   requests  = "${local.services} AND metric.type=\"run.googleapis.com/request_count\""
 
-  # The mails say what to do; ../../README.md has the same.
-  runbook = {
-    errors    = "Search the log for ERROR: code and causes say why. After a deployment, deploy the version before."
-    throttled = "The log says which table: slow its callers down."
-    denied    = "The log says whose key. After keys --retire a caller still has the old one."
-    latency   = "The log says which route. If an instance's first requests are slow, raise instancesMin."
-    down      = "Ask /v1/ready and /v1/health. If only the first fails, causes say what the store lacks."
-    fails     = "Its line names the tables: verify one that is corrupt. The next run does the others."
-  }
-
   shares = {
     errors    = { text = "requests fail", codes = "5xx", filter = "metric.labels.response_code_class=\"5xx\"" }
     throttled = { text = "requests are throttled", codes = "429", filter = "metric.labels.response_code=\"429\"" }
@@ -102,9 +92,6 @@ resource "google_monitoring_alert_policy" "requests" {
   combiner              = "AND"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
-  documentation {
-    content = local.runbook[each.key]
-  }
   conditions {
     display_name = each.value.denominator == null ? "1 % above ${each.value.most} ms" : "above ${each.value.most * 100} %"
     condition_threshold {
@@ -194,9 +181,6 @@ resource "google_monitoring_alert_policy" "down" {
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
-  documentation {
-    content = local.runbook.down
-  }
   conditions {
     display_name = "not ready in two places of the world"
     condition_threshold {
@@ -230,9 +214,6 @@ resource "google_monitoring_alert_policy" "scheduled" {
   combiner              = "OR"
   notification_channels = google_monitoring_notification_channel.mail[*].id
 
-  documentation {
-    content = local.runbook.fails
-  }
   conditions {
     display_name = "a line in the log"
     condition_matched_log {
