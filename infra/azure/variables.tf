@@ -109,7 +109,7 @@ variable "allow_data_deletion" {
 }
 
 variable "logs_gb_daily" {
-  description = "The most that logs take a day, in GB; what comes after it is dropped until the next day."
+  description = "The most that logs take a day, in GB; further ones are dropped until the next day."
   type        = number
   default     = 1
 }

@@ -11,7 +11,6 @@ import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
 import { findEndpoints, info, logs } from './commands/info.ts';
 import { invoke, type InvokeOptions } from './commands/invoke.ts';
-import { invokeLocal } from './commands/invoke-local.ts';
 import { changeKeys } from './commands/keys.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/context.ts';
@@ -134,7 +133,6 @@ export default class StowagePlugin {
         ),
       'info:info': () => this.#with(info),
       'invoke:invoke': () => this.#with((context) => invoke(context, this.#invocation())),
-      'invoke:local:invoke': () => this.#with((context) => invokeLocal(context, this.#invocation())),
       'logs:logs': () => this.#with((context) => logs(context, this.#invocation().function)),
       'remove:remove': () => this.#with((context) => remove(context, this.#consent())),
       'keys:keys': () =>

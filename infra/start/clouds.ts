@@ -14,7 +14,7 @@ import type { FunctionHost, HostEnv } from '../hosts/host.ts';
 import { folderOf, FUNCTIONS, packageAndUnpack, type UnpackedFunction } from '../package/package.ts';
 
 /** As serverless.yml declares them. */
-export type FunctionName = 'records' | 'compare' | 'vacuum';
+export type FunctionName = 'records' | 'compare';
 
 export interface RunningCloud {
   readonly provider: Provider;
@@ -69,7 +69,7 @@ export const DATA_FILES = { datastore: 'datastore.bin', 'azure-tables': 'azure-t
 /** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
 export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   const { firstPort, instances = 1, log } = options;
-  const { started, keys, close } = await startOnEach(options, ['records', 'compare'], async (ground) => {
+  const { started, keys, close } = await startOnEach(options, async (ground) => {
     const portOf = (place: number) => (firstPort === undefined ? undefined : firstPort + ground.firstPlace + place);
     const [records, ...compares] = await allEnded([
       ground.start('records', portOf(0)),
@@ -90,20 +90,6 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   return { running: started.map(({ cloud }) => cloud), keys, close };
 }
 
-export interface RunningFunction extends FunctionHost, Pick<RunningCloud, 'provider' | 'name' | 'headers'> {}
-
-/** One function alone, on each cloud. */
-export async function startFunction(
-  name: FunctionName,
-  options: GroundOptions,
-): Promise<{ readonly running: readonly RunningFunction[]; readonly close: () => Promise<void> }> {
-  const { started, close } = await startOnEach(options, [name], async (ground) => ({
-    ...ground,
-    ...(await ground.start(name)),
-  }));
-  return { running: started, close };
-}
-
 /** The options of every start on this machine. */
 type GroundOptions = Omit<CloudsOptions, 'log' | 'instances' | 'firstPort'>;
 
@@ -118,7 +104,6 @@ interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
 /** Packages the functions and starts each cloud. If one fails, closes all and throws. */
 async function startOnEach<Started>(
   { providers = PROVIDERS, signal, ...options }: GroundOptions,
-  functions: readonly FunctionName[],
   start: (ground: Ground) => Promise<Started>,
 ): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; readonly close: () => Promise<void> }> {
   const random = KEY_NAMES.map((name) => [name, randomBytes(24).toString('base64url')] as const);
@@ -132,7 +117,7 @@ async function startOnEach<Started>(
     // Its own: two that start at once would take the files away from each other's hosts.
     const folder = await mkdtemp(path.join(tmpdir(), 'stowage-functions-'));
     opened.push({ close: () => rm(folder, { recursive: true, force: true }) });
-    const sources = FUNCTIONS.filter(({ name }) => functions.some((one) => one === name));
+    const sources = FUNCTIONS.filter(({ name }) => name !== 'vacuum');
     const clouds = providers.map((provider) => CLOUD_OF[provider]);
     const packages = await packageAndUnpack(folder, sources, clouds);
     signal.throwIfAborted();

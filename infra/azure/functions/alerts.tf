@@ -8,7 +8,7 @@ resource "azurerm_log_analytics_workspace" "this" {
 
   sku               = "PerGB2018"
   retention_in_days = 30
-  # What comes after it is dropped until the next day.
+  # Further logs are dropped until the next day.
   daily_quota_gb = var.logs_gb_daily
   # Its shared keys, which the state knows, open nothing.
   local_authentication_enabled = false

@@ -35,7 +35,7 @@ locals {
       counted     = "${local.timed} AND metric.type=\"run.googleapis.com/request_count\""
       most        = try(var.alerts.latency_ms, 0)
       aligner     = "ALIGN_DELTA"
-      # Of all requests together: a rare status has a series of its own.
+      # All requests count together: a rare status has a series of its own.
       reducer = "REDUCE_PERCENTILE_99"
     } },
   )

@@ -143,7 +143,7 @@ export const azure: CloudSide = {
       // An upload restarts the app.
       if ((await queried(run, ['tag', 'list', ...resource], 'properties.tags.package')) === hash) continue;
       const update = ['tag', 'update', ...resource, '--operation', 'Merge', '--output', 'none', '--tags'];
-      // What an upload that breaks off has installed is not known.
+      // Nobody knows what an upload that breaks off has installed.
       await outputOf(run, 'az', [...update, 'package=unknown']);
       const args = [...UPLOAD, ...placeOf(endpoint, app), '--src', file];
       const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });

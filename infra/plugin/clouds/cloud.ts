@@ -49,7 +49,7 @@ export interface StateResource {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What a resource says of its stage. Undefined where it does not say. */
+/** The stage that a resource is of. Undefined where it does not say. */
 export interface Origin {
   /** Google Cloud project, or Azure subscription. */
   readonly place: string | undefined;

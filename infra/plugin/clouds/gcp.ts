@@ -89,8 +89,8 @@ export const gcp: CloudSide = {
     return { cloud: 'gcp', urls, project: place, keys };
   },
 
-  // New roles, accounts and APIs take minutes to reach the build, as the provider's example says, and
-  // metrics to reach the alerts. A build that fails for another reason fails again.
+  // New roles, accounts and APIs take minutes to reach the build, and metrics to reach the alerts.
+  // A build that fails for another reason fails again.
   isPassing: (said) =>
     /missing permission on the build service account|cannot find metric\(s\) that match type|permission.{0,20}denied|does not have \S+ access|service account .* does not exist|SERVICE_DISABLED|has not been used in project/i.test(
       said,

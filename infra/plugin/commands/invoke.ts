@@ -14,7 +14,7 @@ const REQUEST = z.strictObject({
   body: z.unknown().optional(),
 });
 
-export type Invocation = z.infer<typeof REQUEST>;
+type Invocation = z.infer<typeof REQUEST>;
 
 /** Options as the framework passes them. */
 export interface InvokeOptions {
@@ -36,7 +36,8 @@ export async function invoke(context: Context, options: InvokeOptions): Promise<
     if (endpoint === undefined) throw new DeployError(`${name}: no functions are deployed`);
     const role = options.function === 'compare' ? 'compare' : 'admin';
     const credentials = await headersFor(endpoint, options.function, role, askWith(context.run));
-    await send(context, { name, url: urlOf(endpoint, options.function), credentials }, invocation);
+    const headers = { ...invocation.headers, ...credentials };
+    await send(context, name, urlOf(endpoint, options.function), { ...invocation, headers });
   }
 }
 
@@ -47,7 +48,7 @@ export function checkName(functions: readonly { readonly name: string }[], name:
 }
 
 /** Throws a DeployError if the function is none of these, or the data is no request. */
-export async function invocationOf(
+async function invocationOf(
   functions: readonly { readonly name: string }[],
   { function: name, data, path }: InvokeOptions,
 ): Promise<Invocation> {
@@ -61,35 +62,22 @@ export async function invocationOf(
   }
 }
 
-interface Invoked {
-  /** The cloud's name for people. */
-  readonly name: string;
-  readonly url: string;
-  readonly credentials: Readonly<Record<string, string>>;
-}
-
-/** Shows the answer, and gives its status. Throws a DeployError if that is an error. */
-export async function send(
-  { log }: Pick<Context, 'log'>,
-  { name, url, credentials }: Invoked,
+/** Shows the answer. Throws a DeployError if that is an error. */
+async function send(
+  { log }: Context,
+  name: string,
+  url: string,
   { path, method, headers, body }: Invocation,
-  signal?: AbortSignal,
-): Promise<number> {
-  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+): Promise<void> {
   const isText = typeof body === 'string';
   const response = await fetch(url + path, {
     method,
     // Another place is given neither key nor gate.
     redirect: 'manual',
-    headers: {
-      ...(body === undefined || isText ? {} : { 'Content-Type': 'application/json' }),
-      ...headers,
-      ...credentials,
-    },
+    headers: body === undefined || isText ? headers : { 'Content-Type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
-    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   log(`${name}: HTTP ${response.status}\n${await response.text()}`);
   if (response.status >= 400) throw new DeployError(`${name} answered ${response.status}`);
-  return response.status;
 }

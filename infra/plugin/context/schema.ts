@@ -61,7 +61,7 @@ const azure = z.strictObject({
   region: z.enum(AZURE_REGIONS),
   table: text(/^[A-Za-z][A-Za-z0-9]{2,62}$/, '3 to 63 letters and digits, the first a letter'),
   replication: z.enum(['LRS', 'ZRS', 'GRS', 'GZRS']),
-  /** What comes after it is dropped until the next day. */
+  /** Further logs are dropped until the next day. */
   logsGbDaily: z.number().gt(0),
   /** Object ids. Empty: whoever has deployed the stage so far, and whoever does. */
   deployers: z.array(text(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'an object id, in lower case')),

@@ -1,7 +1,7 @@
 // The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what
 // they do is tested without it.
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDeployed } from './stand-ins/deployed.ts';
@@ -161,33 +161,4 @@ describe('serverless', () => {
       expect(uploads).not.toEqual([]);
     },
   );
-
-  test('invoke local runs the function that is named, on both clouds, without a cloud', async () => {
-    const { code, output } = await serverless('invoke', 'local', '-f', 'vacuum');
-    expect(code === 0 ? '' : output).toBe('');
-    expect(output).toMatch(
-      /^Google.*HTTP 200\n\{"tables":0,.*\}\n(?:.*\n)*Azure.*HTTP 202\n\n.*"message":"vacuum: 0 tables/m,
-    );
-    expect(await tools.calls()).toEqual([]);
-  });
-
-  test('invoke local runs on the cloud that is named, and ends by SIGTERM in order', async () => {
-    const args = ['invoke', 'local', '-f', 'records', '-d', '{"path":"/v1/tables"}', '--param', 'cloud=azure'];
-    const { code, output } = await serverless(...args);
-    expect(code === 0 ? '' : output).toBe('');
-    expect(output.match(/HTTP 200\n\{"tables":\[\]\}/g)).toHaveLength(1);
-    const TMPDIR = await mkdtemp(path.join(project.dir, 'tmp-'));
-    const running = project.start(tools.bin, args, { TMPDIR });
-    await expect.poll(() => unpackedIn(TMPDIR)).not.toEqual([]);
-    process.kill(running.pid, 'SIGTERM');
-    const ended = await running.ended;
-    expect(ended.code).toBe(130);
-    expect(ended.output).toContain('ended by SIGTERM');
-    expect(ended.output).not.toMatch(STACK);
-    expect(unpackedIn(TMPDIR)).toEqual([]);
-  });
 });
-
-function unpackedIn(folder: string): string[] {
-  return readdirSync(folder).filter((name) => name.startsWith('stowage-functions-'));
-}

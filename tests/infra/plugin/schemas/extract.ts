@@ -1,5 +1,5 @@
-// The providers' dashboard, workbook and daily quota were written by hand, from their documentation:
-// no provider could be had since. The next run of this replaces them.
+// The providers' dashboard, workbook and daily quota were written by hand, from their
+// documentation: no provider could be had since. The next run of this replaces them.
 
 // Makes google.json and azurerm.json: the parts of the providers' schemas that infra/ names. Needs
 // Terraform and the providers, from a registry or a mirror:

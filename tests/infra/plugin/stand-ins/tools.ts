@@ -100,7 +100,7 @@ export async function makeTools(outputs: Outputs, outDir: string) {
   };
 }
 
-/** What holds a stage's data, as Terraform's state has it. */
+/** The resources that hold a stage's data, as Terraform's state has them. */
 const DATA = {
   gcp: { type: 'google_firestore_database', values: { project: 'PLACE', name: 'NAME' } },
   azure: {
