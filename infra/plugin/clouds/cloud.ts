@@ -49,7 +49,7 @@ export interface StateResource {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The stage that a resource is of. Undefined where it does not say. */
+/** The place of a stage, and its name. Undefined where a resource does not say. */
 export interface Origin {
   /** Google Cloud project, or Azure subscription. */
   readonly place: string | undefined;
@@ -74,6 +74,7 @@ export interface CloudSide {
   readonly holdings: Holdings;
   /** The environment variable that names the place. */
   readonly placeVariable: string;
+  /** The stage that a resource in the state says it is of. */
   originOf(resource: StateResource): Origin;
   /** Checks all at once, and pushes what is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;

@@ -97,7 +97,6 @@ const provider = z.object({
     .min(1)
     .meta({ uniqueItems: true }),
   alerts: z
-
     .strictObject({
       email: EMAIL,
       errorPercent: z.number().gt(0).max(100),

@@ -9,10 +9,8 @@ import { invoke } from '../../../infra/plugin/commands/invoke.ts';
 import { changeKeys } from '../../../infra/plugin/commands/keys.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
 import type { Context } from '../../../infra/plugin/context/context.ts';
-import type { ProviderSettings } from '../../../infra/plugin/context/schema.ts';
 import { keyOwner } from '../../../infra/plugin/stack/key-change.ts';
 import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
-import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
 import { type Answer, SUBSCRIPTION } from './stand-ins/tools.ts';
 
 const NOW = { isPlanOnly: false, ...AT_ONCE } as const;
@@ -96,39 +94,28 @@ describe('once deployed', () => {
     findEndpoints,
   ];
   const OTHER = '99999999-1111-2222-3333-444444444444';
-  const { gcp, azure } = PROVIDER_SETTINGS;
-  const PLACES: readonly (readonly [string, Partial<ProviderSettings>, string, string])[] = [
-    [
-      'project',
-      { cloud: 'gcp', gcp: { ...gcp, project: 'other' } },
-      'stowage',
-      'some-project, and this command names stowage-dev in other.',
-    ],
-    [
-      'subscription',
-      { cloud: 'azure', azure: { ...azure, subscription: OTHER } },
-      'stowage',
-      `${SUBSCRIPTION}, and this command names stowage-dev in ${OTHER}.`,
-    ],
-    ['service on Google', { cloud: 'gcp' }, 'other', 'some-project, and this command names other-dev in some-project.'],
-    [
-      'service on Azure',
-      { cloud: 'azure' },
-      'other',
-      `${SUBSCRIPTION}, and this command names other-dev in ${SUBSCRIPTION}.`,
-    ],
+  const GCLOUD: Answer = { to: 'gcloud config get-value project', stdout: 'other' };
+  const AZ: Answer = { to: 'az account show', stdout: `${OTHER}\tsomebody@example.com` };
+  const PLACES: readonly (readonly ['gcp' | 'azure', string, readonly Answer[], string])[] = [
+    ['gcp', 'stowage', [GCLOUD], 'some-project, and this command names stowage-dev in other.'],
+    ['azure', 'stowage', [AZ], `${SUBSCRIPTION}, and this command names stowage-dev in ${OTHER}.`],
+    ['gcp', 'other', [], 'some-project, and this command names other-dev in some-project.'],
+    ['azure', 'other', [], `${SUBSCRIPTION}, and this command names other-dev in ${SUBSCRIPTION}.`],
   ];
-  test.each(PLACES)('in another %s no command plans, and each names both', async (_, provider, service, places) => {
-    if (provider.azure !== undefined)
-      await machine.tools.answer({ to: 'az account show', stdout: `${OTHER}\tsomebody@example.com` });
-    for (const command of COMMANDS) {
-      const message = await failureOf(command(machine.contextOf(provider, service)));
-      expect(message).toContain(`holds stowage-dev in ${places}`);
-      expect(message).toMatch(/GOOGLE_CLOUD_PROJECT=some-project|AZURE_SUBSCRIPTION_ID=00000000-/);
-    }
-    const touching = /plan|apply|destroy|databases update|lock delete|secret/;
-    expect((await machine.tools.calls()).filter((call) => touching.test(call))).toEqual([]);
-  });
+  test.each(PLACES)(
+    'on %s, as the service %s, no command plans for another place, and each names both',
+    async (...row) => {
+      const [cloud, service, answers, places] = row;
+      await machine.tools.answer(...answers);
+      for (const command of COMMANDS) {
+        const message = await failureOf(command(machine.contextOf({ cloud }, service)));
+        expect(message).toContain(`holds stowage-dev in ${places}`);
+        expect(message).toMatch(/GOOGLE_CLOUD_PROJECT=some-project|AZURE_SUBSCRIPTION_ID=00000000-/);
+      }
+      const touching = /plan|apply|destroy|databases update|lock delete|secret/;
+      expect((await machine.tools.calls()).filter((call) => touching.test(call))).toEqual([]);
+    },
+  );
 
   test('who deletes data types its places', async () => {
     const both = `nobody is there to type "stowage-dev some-project ${SUBSCRIPTION}"`;
