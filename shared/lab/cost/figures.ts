@@ -22,7 +22,7 @@ export const CONTAINERS = {
   known: 1_759,
   /** Reads before a put beside other writers. Source: `npm run scale`: 1.1. */
   looksAPut: 1.1,
-  /** Puts of others in flight in a container that is split. Source: `npm run scale`: 0.10 to 0.12. */
+  /** Others' puts in flight in a container that was split. Source: `npm run scale`: 0.10, 0.12. */
   crowdMax: 0.12,
 } as const;
 

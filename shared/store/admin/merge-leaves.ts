@@ -78,7 +78,7 @@ export class LeafMerger {
     for (let tries = 0; tries < RETIRE_TRIES; tries += 1) {
       // The last try showed it as it is by now.
       const seen = cache.get(right.id) ?? right;
-      if (this.#isContested(left, seen)) return undefined;
+      if (seen.header.state !== 'live' || this.#isContested(left, seen)) return undefined;
       const whole = await this.#readAll(seen);
       const retired = whole && (await retire(this.#engine, whole));
       if (retired !== undefined) return retired;

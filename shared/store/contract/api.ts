@@ -82,9 +82,9 @@ export interface Store extends AsyncDisposable {
    */
   drop(name: string, options?: CallOptions): Promise<boolean>;
   /**
-   * Removes containers that interrupted splits and drops left behind, then purges quiet
-   * containers and merges those that one process at most writes. Safe beside any other call. Cost: four reads a container, some seven requests a
-   * merge.
+   * Removes containers that interrupted splits and drops left behind, then purges quiet containers
+   * and merges those that one process at most writes. Safe beside any other call. Cost: four reads
+   * a container, some seven requests a merge.
    *
    * @example
    * const { damaged } = await store.vacuum('users', { quietMs: 0 });

@@ -7,7 +7,8 @@ import { commandLineOf } from '../../../infra/cli/options.ts';
 import { PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
 import { readText } from '../../../infra/cli/text.ts';
-import { invocationOf } from '../../../infra/plugin/commands/invoke.ts';
+import { invoke } from '../../../infra/plugin/commands/invoke.ts';
+import type { Context } from '../../../infra/plugin/context/context.ts';
 import { testFolder } from '../../support/folder.ts';
 
 const { values } = commandLineOf({ name: 'test', about: '', options: PLAN_OPTIONS, examples: [] }, []);
@@ -19,7 +20,13 @@ const READERS: [what: string, read: (file: string) => Promise<unknown>][] = [
     'the file of endpoints',
     (endpointsFile) => compareDeployed({ endpointsFile } as Parameters<typeof compareDeployed>[0]),
   ],
-  ['the data of a request', (file) => invocationOf([{ name: 'records' }], { function: 'records', path: file })],
+  [
+    'the data of a request',
+    (file) => {
+      const context = { settings: { functions: [{ name: 'records' }] } } as unknown as Context;
+      return invoke(context, { function: 'records', path: file });
+    },
+  ],
 ];
 
 test.each(READERS)('%s that is not UTF-8 is refused by its name', async (_, read) => {

@@ -169,14 +169,16 @@ test('after a split that failed the next waits for a second, and for twice as lo
   expect(waits).toEqual([1_000, 2_000, 4_000, 8_000]);
 });
 
+/** All commits take 200 ms. */
+function nodesWhereReadsTake(ms: number): number {
+  const watched = new Watched(200);
+  watched.ways.reads.roundTripMs = ms;
+  watched.traffic.noteFailure(ID, true);
+  watched.commit(ID, { commits: 40, requests: 2, trips: 20 });
+  return watched.nodes();
+}
+
 test('where all commits stand in line, the round trips that a change waits are counted by those of reads', () => {
-  const nodesWhereReadsTake = (ms: number): number => {
-    const watched = new Watched(200);
-    watched.ways.reads.roundTripMs = ms;
-    watched.traffic.noteFailure(ID, true);
-    watched.commit(ID, { commits: 40, requests: 2, trips: 20 });
-    return watched.nodes();
-  };
   expect(nodesWhereReadsTake(ROUND_TRIP_MS)).toBeGreaterThan(0);
   expect(nodesWhereReadsTake(200)).toBe(0);
 });
