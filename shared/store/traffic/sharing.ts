@@ -22,6 +22,7 @@ const COMMITS_ENOUGH = 50;
 const COMMITS_LEAST = 3;
 /** A longer wait is one for something else: a lost reply, a split, a pause of the process. */
 const ROUND_TRIPS_MOST = 16;
+const ROUND_TRIP_LEAST_MS = 0.01;
 /** Nodes of one split for traffic: their names fit into the header (`last-split.ts`). */
 const NODES_MAX = 16;
 /** Positions of the last changes: whether all lie close together. */
@@ -48,7 +49,9 @@ export class Sharing {
     const requests = this.#requestsSinceCommit;
     this.#requestsSinceCommit = 0;
     let roundTrips = 0;
-    for (const { queuedMs } of changes) roundTrips += Math.min(ROUND_TRIPS_MOST, (nowMs - queuedMs) / roundTripMs);
+    // A provider in memory may take no time at all.
+    for (const { queuedMs } of changes)
+      roundTrips += Math.min(ROUND_TRIPS_MOST, (nowMs - queuedMs) / Math.max(ROUND_TRIP_LEAST_MS, roundTripMs));
     if (this.#commits < COMMITS_ENOUGH) seldom.#add(requests, roundTrips, changes.length);
     this.#add(requests, roundTrips, changes.length);
   }

@@ -98,6 +98,28 @@ test('leaves that a process commits to seldom are judged together, a busy one by
   expect(nodesOf(shared({ requests: 2, trips: 2.5, commits: 5 }), beside)).toBe(0);
 });
 
+test('commits that take no time are no evidence, and spoil none that comes later', () => {
+  const sharing = new Sharing();
+  for (let commit = 0; commit < 20; commit += 1) sharing.noteCommit(changesAt([at(commit, 0)]), 0, 0, new Sharing());
+  expect(nodesOf(sharing)).toBe(0);
+  for (let commit = 0; commit < 500; commit += 1) {
+    for (let request = 0; request < 9; request += 1) sharing.noteRequest();
+    const changes = changesAt([at(commit % 16, 0)]);
+    sharing.noteCommit(changes, 9 * ROUND_TRIP_MS, ROUND_TRIP_MS, new Sharing());
+    sharing.notePosition(changes);
+  }
+  expect(nodesOf(sharing)).toBeGreaterThan(0);
+});
+
+test('a process that meets no others splits nothing, whatever its changes cost', () => {
+  const sharing = new Sharing();
+  for (let commit = 0; commit < 500; commit += 1) {
+    for (let request = 0; request < 9; request += 1) sharing.noteRequest();
+    sharing.noteCommit(changesAt([at(commit % 16, 0)]), 9 * ROUND_TRIP_MS, ROUND_TRIP_MS, new Sharing());
+  }
+  expect(nodesOf(sharing)).toBe(0);
+});
+
 test('one change that waited for long is no evidence', () => {
   const sharing = shared({ commits: 40, requests: 2, trips: 2 });
   sharing.noteCommit(changesAt([at(0, 0)], -3_600_000), 0, ROUND_TRIP_MS, new Sharing());
