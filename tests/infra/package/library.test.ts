@@ -239,7 +239,11 @@ describe('the packed library', () => {
     const bin = path.join(ROOT, 'node_modules/.bin');
     expect(await run(path.join(bin, 'publint'), ['--strict', tarball], ROOT)).toContain('All good!');
     // It fails with what it finds.
-    const types = await run(path.join(bin, 'attw'), [tarball, '--profile', 'esm-only', '--no-emoji'], ROOT);
+    const types = await run(
+      path.join(bin, 'attw'),
+      [tarball, '--profile', 'esm-only', '--no-emoji', '--format', 'ascii'],
+      ROOT,
+    );
     expect(types).toContain('OK (ESM)');
     // README says so.
     expect(types).toContain('node10: (ignored) Resolution failed');
