@@ -78,9 +78,11 @@ export class LeafMerger {
     for (let tries = 0; tries < RETIRE_TRIES; tries += 1) {
       // The last try showed it as it is by now.
       const seen = cache.get(right.id) ?? right;
-      if (seen.header.state !== 'live' || this.#isContested(left, seen)) return undefined;
+      if (this.#isContested(left, seen)) return undefined;
       const whole = await this.#readAll(seen);
-      const retired = whole && (await retire(this.#engine, whole));
+      // Another vacuum may have taken it meanwhile.
+      if (whole?.header.state !== 'live') return undefined;
+      const retired = await retire(this.#engine, whole);
       if (retired !== undefined) return retired;
     }
     return undefined;
