@@ -51,6 +51,9 @@ export class Network {
   /** The fate of the next request. */
   #fault: Promise<MemoryFault> = Promise.resolve({});
   readonly #late = new Set<() => void>();
+  /** Inserts by their entity, and those that were sent more than once. */
+  readonly #inserts = new Set<string>();
+  readonly #repeatedInserts = new Set<string>();
   readonly #rates: readonly (readonly [Fault, number])[];
   /** No faults any more. */
   isCalm = false;
@@ -194,6 +197,8 @@ export class Network {
     const { scheduler, scenario, touch } = this.#options;
     const latency = this.isCalm ? 'even' : scenario.latency;
     const sentMs = scheduler.nowMs;
+    if (kind === 'insert')
+      for (const id of ids) (this.#inserts.has(id) ? this.#repeatedInserts : this.#inserts).add(id);
     const arriveMs =
       sentMs + delayMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
     const answerMs =
@@ -207,7 +212,8 @@ export class Network {
       const arrive = (): void => {
         if (!this.#late.delete(arrive)) return;
         const wasTurnedAway = fault === 'turned away though applied';
-        const isSecond = wasTurnedAway || fault === 'applied twice';
+        const isRepeated = ids.some((id) => this.#repeatedInserts.has(id));
+        const isSecond = wasTurnedAway || fault === 'applied twice' || isRepeated;
         // No node of a dropped table returns: it would pass for a linked one (RELIABILITY.md).
         if (isSecond && kind === 'insert' && ids.some((id) => this.#isOfDroppedTable(id))) return;
         // After a read its caller may have been told that nothing was written (RELIABILITY.md).
