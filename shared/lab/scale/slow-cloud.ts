@@ -2,6 +2,7 @@
 // commits wait for each other. It decides only when things happen, never what they do.
 import type { MemoryCall, MemoryFault } from '../../drivers/memory.ts';
 import type { DriverLimits, EntityId, Runtime } from '../../store/index.ts';
+import { normal, type Random } from '../kit/random.ts';
 
 /** How slow a service is. Times are medians of round trips, in milliseconds. */
 export interface SlowProfile {
@@ -16,7 +17,7 @@ export interface SlowProfile {
   readonly locksEntities: boolean;
 }
 
-/** A request: a read of nothing else, or a commit of these entities. */
+/** A read or a commit of these entities. */
 export interface SlowRequest {
   readonly kind: 'read' | 'commit';
   readonly ids: readonly EntityId[];
@@ -30,13 +31,12 @@ const BURST_MS = 100;
 export class SlowCloud {
   readonly #profile: SlowProfile;
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>;
-  /** Draws from [0, 1). */
-  readonly #random: () => number;
+  readonly #random: Random;
   readonly #buckets = new Map<string, Bucket>();
   /** When the last commit that waits for an entity will let go of it. */
   readonly #freeAtMs = new Map<EntityId, number>();
 
-  constructor(profile: SlowProfile, runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>, random: () => number) {
+  constructor(profile: SlowProfile, runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>, random: Random) {
     this.#profile = profile;
     this.#runtime = runtime;
     this.#random = random;
@@ -71,18 +71,17 @@ export class SlowCloud {
     return bucket.take(units, this.#runtime.monotonicMs());
   }
 
-  /** The wait until all entities are free; they are held from then on for `holdMs`. */
+  /** The wait until all entities are free: then the commit takes effect, and holds them. */
   #lockMs(ids: readonly EntityId[], holdMs: number): number {
     const nowMs = this.#runtime.monotonicMs();
     const startMs = Math.max(nowMs, ...ids.map((id) => this.#freeAtMs.get(id) ?? 0));
     for (const id of ids) this.#freeAtMs.set(id, startMs + holdMs);
-    return startMs - nowMs + (startMs > nowMs ? holdMs : 0);
+    return startMs - nowMs;
   }
 
-  /** Box and Muller's: of median 1. */
+  /** Of median 1. */
   #lognormal(): number {
-    const normal = Math.sqrt(-2 * Math.log(1 - this.#random())) * Math.cos(2 * Math.PI * this.#random());
-    return Math.exp(this.#profile.sigma * normal);
+    return Math.exp(this.#profile.sigma * normal(this.#random));
   }
 }
 
