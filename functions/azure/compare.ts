@@ -7,18 +7,19 @@ import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
 import { readLivePage } from '../compare/live-page.ts';
 import { instance, placeOf } from '../compare/place.ts';
+import { measuredStores } from '../compare/usage.ts';
 import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, storeIn, tables } from './instance.ts';
+import { config, driverIn, onTerminate, tables } from './instance.ts';
 import { azureFacts } from './platform.ts';
 import { sdkClient } from './sdk-client.ts';
 
 /** Made at the first cell. */
 const targets = once(async (): Promise<CellTargets> => ({
   baseline: azureTablesBaseline({ tableClient: (name) => sdkClient(tables, name) }),
-  openStore: storeIn(COMPARISON),
+  openStore: measuredStores('azure-tables', (transport) => driverIn(COMPARISON, transport), onTerminate),
   place: placeOf(azureFacts(process.env, tables.endpoint), import.meta.url),
   instance,
 }));

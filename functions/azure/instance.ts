@@ -2,12 +2,8 @@
 import { app as host } from '@azure/functions';
 import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
-import { measured } from '../../shared/drivers/measured.ts';
-import { COMPARISON } from '../../shared/lab/work/baseline.ts';
-import { openStore } from '../../shared/store/index.ts';
-import type { ContainerStore } from '../../shared/lab/load/targets.ts';
-import { storeUsage } from '../compare/usage.ts';
-import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
+import { type Driver, openStore } from '../../shared/store/index.ts';
+import { COMPARISON, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeWithSpans, once } from '../instance/lifetime.ts';
 import { managedIdentity } from './managed-identity.ts';
 
@@ -46,15 +42,24 @@ export const tables = {
       : { name: env.STOWAGE_TABLES_ACCOUNT, key: env.STOWAGE_TABLES_KEY },
 };
 
-/** Opened once in this physical table (default: the users'); closed when the instance ends. */
-export const storeIn = (tableName: string = env.STOWAGE_TABLES_TABLE) =>
-  once(async (): Promise<ContainerStore> => {
-    const options = env.STOWAGE_TRANSPORT === 'sdk' ? { client: await client(tableName) } : { ...tables, tableName };
-    const { driver, counters } = measured(azureTablesDriver(options));
-    const store = openStore({ driver });
-    host.hook.appTerminate(() => closeWithSpans(() => store.close()));
-    return { store, driver, usage: () => storeUsage('azure-tables', counters) };
-  });
+/** The users' store, opened once; closed when the instance ends. */
+export const usersStore = once(async () => {
+  const store = openStore({ driver: await driverIn(env.STOWAGE_TABLES_TABLE) });
+  onTerminate(() => store.close());
+  return store;
+});
+
+/** Closes when the platform ends the instance. */
+export function onTerminate(close: () => Promise<void>): void {
+  host.hook.appTerminate(() => closeWithSpans(close));
+}
+
+/** A driver on this physical table, over this transport. */
+export async function driverIn(tableName: string, transport = env.STOWAGE_TRANSPORT): Promise<Driver> {
+  return azureTablesDriver(
+    transport === 'sdk' ? { client: await client(tableName) } : { ...tables, tableName },
+  );
+}
 
 async function client(tableName: string) {
   const { sdkClient } = await import('./sdk-client.ts');

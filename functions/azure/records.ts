@@ -4,16 +4,14 @@ import { logToStdout } from '../http/log.ts';
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
 import { createRecordsApp } from '../records/app.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, storeIn } from './instance.ts';
-
-const open = storeIn();
+import { config, usersStore } from './instance.ts';
 
 const records = createRecordsApp({
   ...config,
   timeoutMaxMs: RECORDS_TIMEOUT_MAX_MS,
   // Every request brings the log of its invocation; this one stands in for it.
   log: logToStdout,
-  store: async () => (await open()).store,
+  store: usersStore,
 });
 
 host.setup({ enableHttpStream: true });

@@ -5,9 +5,8 @@ import { logToStdout } from '../http/log.ts';
 import { VACUUM_DEADLINES } from '../instance/config.ts';
 import { runLine, vacuumAll } from '../vacuum/run.ts';
 import { handlerOf, METHODS } from './http.ts';
-import { config, storeIn } from './instance.ts';
+import { config, usersStore } from './instance.ts';
 
-const open = storeIn();
 const { timeoutMs } = VACUUM_DEADLINES;
 
 host.setup({ enableHttpStream: true });
@@ -21,7 +20,7 @@ host.http('health', {
 
 /** Throws if a table failed: the platform then counts the invocation as failed. */
 async function run(context: InvocationContext): Promise<void> {
-  const { store } = await open();
+  const store = await usersStore();
   const done = await vacuumAll(store, { ...config, timeoutMs, signal: AbortSignal.timeout(timeoutMs) });
   if (done.failed.length === 0) return context[done.unreached > 0 ? 'warn' : 'log'](runLine(done));
   context.error(runLine(done));

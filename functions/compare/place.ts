@@ -4,7 +4,7 @@ import os from 'node:os';
 import * as z from 'zod';
 import type { Place } from '../../shared/lab/load/place.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
-import { processorTimes } from '../instance/processor.ts';
+import { processorTimes } from './processor.ts';
 
 type Fact = 'provider' | 'platform' | 'backend' | 'isEmulator' | 'region' | 'instanceId' | 'memoryBytes';
 
@@ -57,5 +57,9 @@ export const instance: CellTargets['instance'] = {
   },
   uptimeMs: () => process.uptime() * 1_000,
   memoryBytes: () => process.memoryUsage.rss(),
-  processorTimes,
+  processorUs: () => {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+  processorTimes: () => processorTimes(process.env['STOWAGE_BACKEND_PROCESS']),
 };

@@ -1,8 +1,30 @@
-// Usage of a store at its provider, from the counts of its driver.
+// The store that a comparison measures, and its usage, from the counts of its driver.
+import { billableOf } from '../../shared/lab/cost/billable.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import type { Usage } from '../../shared/lab/kit/usage.ts';
-import { billableOf } from '../../shared/lab/cost/billable.ts';
-import type { DriverCounters } from '../../shared/drivers/measured.ts';
+import type { ContainerStore, DatasetTargets } from '../../shared/lab/load/targets.ts';
+import { type DriverCounters, measured } from '../../shared/drivers/measured.ts';
+import { type Driver, openStore } from '../../shared/store/index.ts';
+import { once } from '../instance/lifetime.ts';
+
+type Transport = Parameters<DatasetTargets['openStore']>[0];
+
+/** A store for each transport, opened once; `onOpened` is told how to close it. */
+export function measuredStores(
+  provider: Provider,
+  driverOver: (transport: Transport) => Promise<Driver>,
+  onOpened: (close: () => Promise<void>) => void,
+): DatasetTargets['openStore'] {
+  const over = (transport: Transport) =>
+    once(async (): Promise<ContainerStore> => {
+      const { driver, counters } = measured(await driverOver(transport));
+      const store = openStore({ driver });
+      onOpened(() => store.close());
+      return { store, usage: () => storeUsage(provider, counters) };
+    });
+  const stores = { own: over('own'), sdk: over('sdk') };
+  return async (transport) => await stores[transport]();
+}
 
 /** No retries beside the requests: the store repeats no write, and a repeated read is a request. */
 export function storeUsage(provider: Provider, counters: DriverCounters): Usage {

@@ -6,16 +6,17 @@ import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
 import { readLivePage } from '../compare/live-page.ts';
 import { instance, placeOf } from '../compare/place.ts';
+import { measuredStores } from '../compare/usage.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
-import { once } from '../instance/lifetime.ts';
+import { closeOnSigterm, once } from '../instance/lifetime.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, databaseOptions, log, storeIn } from './instance.ts';
+import { config, databaseOptions, driverIn, log } from './instance.ts';
 import { googleFacts } from './platform.ts';
 
 /** Made at the first cell. */
 const targets = once(async (): Promise<CellTargets> => ({
   baseline: datastoreBaseline(databaseOptions),
-  openStore: storeIn(COMPARISON),
+  openStore: measuredStores('datastore', (transport) => driverIn(COMPARISON, transport), closeOnSigterm),
   place: placeOf(await googleFacts(process.env), import.meta.url),
   instance,
 }));

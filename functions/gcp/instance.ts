@@ -2,10 +2,7 @@
 import type { GoogleAuth } from 'google-auth-library';
 import * as z from 'zod/mini';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
-import { measured } from '../../shared/drivers/measured.ts';
-import { openStore } from '../../shared/store/index.ts';
-import type { ContainerStore } from '../../shared/lab/load/targets.ts';
-import { storeUsage } from '../compare/usage.ts';
+import { type Driver, openStore } from '../../shared/store/index.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { cloudLogging } from './cloud-logging.ts';
 import { emulatorIn } from './emulator.ts';
@@ -31,17 +28,19 @@ export const databaseOptions = {
   ...(env.STOWAGE_NAMESPACE === undefined ? {} : { namespace: env.STOWAGE_NAMESPACE }),
 };
 
-/** Opened once in this kind (default: the users'); closed when the instance ends. */
-export const storeIn = (kind?: string) =>
-  once(async (): Promise<ContainerStore> => {
-    const options = env.STOWAGE_TRANSPORT === 'sdk' ? await client() : await address();
-    const { driver, counters } = measured(datastoreDriver({ ...options, ...(kind === undefined ? {} : { kind }) }));
-    const store = openStore({ driver });
-    closeOnSigterm(() => store.close());
-    return { store, driver, usage: () => storeUsage('datastore', counters) };
-  });
+/** The users' store, opened once; closed when the instance ends. */
+export const usersStore = once(async () => {
+  const store = openStore({ driver: await driverIn() });
+  closeOnSigterm(() => store.close());
+  return store;
+});
 
-/** The emulator's host it finds in the environment by itself. */
+/** A driver on this kind (default: the users'), over this transport. */
+export async function driverIn(kind?: string, transport = env.STOWAGE_TRANSPORT): Promise<Driver> {
+  const options = transport === 'sdk' ? await client() : await address();
+  return datastoreDriver({ ...options, ...(kind === undefined ? {} : { kind }) });
+}
+
 async function client() {
   const { sdkClient } = await import('./sdk-client.ts');
   return { client: sdkClient(databaseOptions) };

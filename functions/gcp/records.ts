@@ -2,11 +2,9 @@
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
 import { createRecordsApp } from '../records/app.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, log, storeIn } from './instance.ts';
-
-const open = storeIn();
+import { config, log, usersStore } from './instance.ts';
 
 /** Records, batches, scans and tables. */
 export const records = frameworkFunction(
-  createRecordsApp({ ...config, timeoutMaxMs: RECORDS_TIMEOUT_MAX_MS, log, store: async () => (await open()).store }),
+  createRecordsApp({ ...config, timeoutMaxMs: RECORDS_TIMEOUT_MAX_MS, log, store: usersStore }),
 );

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { parsedEnvironment, VACUUM_DEADLINES } from '../instance/config.ts';
 import { createVacuumApp } from '../vacuum/app.ts';
 import { frameworkFunction } from './functions-framework.ts';
-import { config, log, storeIn } from './instance.ts';
+import { config, log, usersStore } from './instance.ts';
 import { isFromAccount } from './scheduler.ts';
 
 /** The account of Cloud Scheduler's jobs; without one only an admin's key opens. */
@@ -12,15 +12,13 @@ const { STOWAGE_SCHEDULER: account } = parsedEnvironment(
   process.env,
 );
 
-const open = storeIn();
-
 export const vacuum = frameworkFunction(
   createVacuumApp({
     ...config,
     ...VACUUM_DEADLINES,
     log,
     print: (line) => void process.stdout.write(`${line}\n`),
-    store: async () => (await open()).store,
+    store: usersStore,
     isScheduler: (request) => account !== undefined && isFromAccount(request, account),
   }),
 );

@@ -45,18 +45,25 @@ async function requestsAnswered(): Promise<void> {
   while (requests.size > 0 && performance.now() < untilMs) await delay(LOOK_EVERY_MS);
 }
 
+const closing: (() => Promise<void>)[] = [];
+
 /**
- * Takes no further request, answers those under way, then closes. Removes other listeners.
+ * Takes no further request, answers those under way, then closes all that asked. Removes other listeners.
  * The functions-framework's own would exit at once: call it after that has registered it.
  */
 export function closeOnSigterm(close: () => Promise<void>): void {
+  closing.push(close);
   process.removeAllListeners('SIGTERM');
   process.once('SIGTERM', () => {
     isEnding = true;
     setTimeout(() => process.exit(1), CLOSE_TIMEOUT_MS).unref();
-    closeWithSpans(() => requestsAnswered().then(close)).then(
+    closeWithSpans(() => requestsAnswered().then(closeAll)).then(
       () => process.exit(0),
       () => process.exit(1),
     );
   });
+}
+
+async function closeAll(): Promise<void> {
+  await Promise.all(closing.map((close) => close()));
 }

@@ -3,7 +3,6 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { reportCsv } from '../../shared/lab/report/csv.ts';
-import { reportHtml } from '../../shared/lab/report/html.ts';
 import { type Report, REPORT_SCHEMA_VERSION, reportJsonSchema, reportSchema } from '../../shared/lab/report/schema.ts';
 import { readText } from './text.ts';
 
@@ -16,7 +15,6 @@ export async function writeReport(report: Report, folder: string): Promise<strin
   const own = path.join(folder, checked.startedAt.replaceAll(/[:.]/g, '-'));
   const texts: Readonly<Record<string, string>> = {
     'compare.json': jsonText(checked),
-    'compare.html': reportHtml(checked),
     'compare.csv': reportCsv(checked),
     'compare.schema.json': jsonText(reportJsonSchema()),
   };

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
-import { REPORT_STYLE } from '../../shared/lab/report/style.ts';
 
 const STYLESHEET = '<link rel="stylesheet" href="page/page.css" />';
 const SCRIPT = '<script src="page/main.ts"></script>';
@@ -30,7 +29,7 @@ async function pageText(folder: string, provider: Provider): Promise<string> {
     bundled(path.join(folder, 'page/main.ts')),
   ]);
   const parts: readonly (readonly [mark: string, text: string])[] = [
-    [STYLESHEET, `<style>${REPORT_STYLE}${style}</style>`],
+    [STYLESHEET, `<style>${style}</style>`],
     [SCRIPT, `<script>${script}</script>`],
     [PROVIDER, `data-provider="${provider}"`],
   ];

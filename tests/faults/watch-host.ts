@@ -1,5 +1,5 @@
 // Loaded into a host beside its function: prints its memory and its event loop's longest turns.
-import { processorTimes } from '../../functions/instance/processor.ts';
+import { processorTimes } from '../../functions/compare/processor.ts';
 
 const EVERY_MS = 5_000;
 const TICK_MS = 5;

@@ -5,10 +5,10 @@ export const PROVIDERS = ['datastore', 'azure-tables'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
 /**
- * `record`, `batch`: the SDK, one entity a record. `driver`: the same through the store's driver.
- * `container`, `container-batch`: this store, the latter handed as many at once as `batch`.
+ * `record`: the SDK, one entity a record. `batch`: the same in the SDK's batches. `container`: this
+ * store. `container-sdk`: this store over the SDK's transport, which tells packing from transport.
  */
-export const LAYOUTS = ['record', 'batch', 'driver', 'container', 'container-batch'] as const;
+export const LAYOUTS = ['record', 'batch', 'container', 'container-sdk'] as const;
 
 export type Layout = (typeof LAYOUTS)[number];
 
@@ -18,11 +18,14 @@ export const USERS_LAYOUTS = ['record', 'batch', 'container'] as const satisfies
 export type UsersLayout = (typeof USERS_LAYOUTS)[number];
 
 export function isOfContainers(layout: Layout): boolean {
-  return layout === 'container' || layout === 'container-batch';
+  return layout === 'container' || layout === 'container-sdk';
 }
 
-/** `load` inserts, 500 records a call. Others: YCSB's core workloads (Cooper et al., SoCC 2010). */
-export const WORKLOADS = ['load', 'ycsb-a', 'ycsb-b', 'ycsb-c', 'ycsb-d', 'ycsb-e', 'ycsb-f'] as const;
+/**
+ * `load` inserts and `read-together` reads, 100 records of a tenant a call. The others are YCSB's
+ * core workloads (Cooper et al., SoCC 2010).
+ */
+export const WORKLOADS = ['load', 'ycsb-c', 'ycsb-a', 'read-together', 'ycsb-e', 'ycsb-b', 'ycsb-d', 'ycsb-f'] as const;
 
 export type Workload = (typeof WORKLOADS)[number];
 

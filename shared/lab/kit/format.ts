@@ -51,8 +51,8 @@ export function factor(ratio: number): string {
 
 /** Why a ratio says nothing; undefined where it does. */
 export function whyUndecided({ verdict, pairs }: Ratio): string | undefined {
-  if (verdict === 'undecided') return 'cannot be told apart';
-  if (verdict === 'too-few-sound-runs') return 'too few sound runs to tell';
+  if (verdict === 'undecided') return 'not told apart';
+  if (verdict === 'drifting') return 'the rates drifted by as much';
   if (verdict !== 'too-few-runs') return undefined;
   return pairs === 1 ? 'one run' : 'too few runs to tell';
 }

@@ -13,10 +13,13 @@ export const ratioSchema = z.strictObject({
   high: positive,
   /** That it holds the true ratio: 0 of one pair, 0.94 of five, above 0.95 from six. */
   confidence: z.number().min(0).max(1),
-  /** Pairs of sound runs, or of all runs where fewer than six are sound. */
+  /** Blocks in which both sides ran. */
   pairs: z.int().min(1),
-  /** `undecided`: 1 is within. The last two: fewer than six pairs, or fewer of sound runs. */
-  verdict: z.enum(['higher', 'lower', 'undecided', 'too-few-runs', 'too-few-sound-runs']),
+  /**
+   * `undecided`: 1 is within the interval. `drifting`: it is not, but the rates drifted by as much
+   * while they were measured. `too-few-runs`: fewer than six pairs have no interval of 95 %.
+   */
+  verdict: z.enum(['higher', 'lower', 'undecided', 'drifting', 'too-few-runs']),
 });
 
 export type Ratio = z.infer<typeof ratioSchema>;
@@ -25,8 +28,6 @@ export type Ratio = z.infer<typeof ratioSchema>;
 export interface Pair {
   readonly numerator: number;
   readonly denominator: number;
-  /** Whether both runs are fit to be judged. */
-  readonly isSound: boolean;
 }
 
 /** By chance six pairs of one thing lie on one side once in 32 times, five once in 16. */
@@ -35,12 +36,13 @@ export const PAIRS_TO_TELL_APART = 6;
 /** Equal prices differ by less, as sums of them are rounded. */
 const ROUNDING = 1e-9;
 
-/** By Wilcoxon's signed ranks (Hollander and Wolfe, 3.3). Null without pairs, or over a 0. */
-export function ratioOf(pairs: readonly Pair[]): Ratio | null {
-  const sound = pairs.filter(({ isSound }) => isSound);
-  const judged = sound.length >= PAIRS_TO_TELL_APART ? sound : pairs;
-  if (judged.length === 0 || judged.some(({ denominator }) => denominator <= 0)) return null;
-  const logs = judged.map(({ numerator, denominator }) => Math.log(numerator / denominator));
+/**
+ * By Wilcoxon's signed ranks (Hollander and Wolfe, 3.3). Null without pairs, or over a 0. `drift`,
+ * 1 or more: by so much both sides together changed while they were measured (drift.ts).
+ */
+export function ratioOf(pairs: readonly Pair[], drift = 1): Ratio | null {
+  if (pairs.length === 0 || pairs.some(({ denominator }) => denominator <= 0)) return null;
+  const logs = pairs.map(({ numerator, denominator }) => Math.log(numerator / denominator));
   const means = logs
     .flatMap((one, at) => logs.slice(at).map((other) => (one + other) / 2))
     .toSorted((one, other) => one - other);
@@ -51,14 +53,17 @@ export function ratioOf(pairs: readonly Pair[]): Ratio | null {
     low,
     high,
     confidence,
-    pairs: judged.length,
-    verdict: isEnough(pairs, sound) ?? (low > 1 + ROUNDING ? 'higher' : high < 1 - ROUNDING ? 'lower' : 'undecided'),
+    pairs: pairs.length,
+    verdict: verdictOf(pairs.length, low, high, drift),
   };
 }
 
-function isEnough(pairs: readonly Pair[], sound: readonly Pair[]): Ratio['verdict'] | undefined {
-  if (pairs.length < PAIRS_TO_TELL_APART) return 'too-few-runs';
-  return sound.length < PAIRS_TO_TELL_APART ? 'too-few-sound-runs' : undefined;
+function verdictOf(pairs: number, low: number, high: number, drift: number): Ratio['verdict'] {
+  if (pairs < PAIRS_TO_TELL_APART) return 'too-few-runs';
+  if (low <= 1 + ROUNDING && high >= 1 - ROUNDING) return 'undecided';
+  const isHigher = low > 1;
+  if (isHigher ? low <= drift : high >= 1 / drift) return drift > 1 ? 'drifting' : 'undecided';
+  return isHigher ? 'higher' : 'lower';
 }
 
 /** Means left out at each end, and the confidence; of few pairs it is the whole range. */

@@ -107,6 +107,8 @@ export const cellResultSchema = z.strictObject({
   durationMs: z.number().positive(),
   /** Replied within the window, those over its edge by their share within. A scan is one. */
   records: z.number().min(0),
+  /** Those of the window's first half: against the rest it shows how the rate drifted. */
+  recordsFirstHalf: z.number().min(0),
   /** Records replied in all, warm-up and drain included: what `usage` was spent on. */
   recordsTotal: count,
   usage: usageSchema,
@@ -129,9 +131,13 @@ export const cellResultSchema = z.strictObject({
     wait: share.nullable(),
     /** Share of the machine's processor time that the hypervisor gave to other machines. */
     stolen: share.nullable(),
-    /** Share of the run that the thread ran. Near 1 the generator is the limit. */
+    /** Share of the run that the thread ran, or was ready to. Near 1 the generator is the limit. */
     busy: share.nullable(),
+    /** The same of the emulator's thread; null where a real service answers. */
+    emulatorBusy: share.nullable(),
   }),
+  /** Processor time of the function's process during the run, all threads, in microseconds. */
+  processorUs: z.number().min(0),
   /** Resident memory of the function's process when the run ended. */
   memoryBytes: z.number().positive(),
 });

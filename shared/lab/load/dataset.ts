@@ -3,11 +3,10 @@ import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { keyOf } from '../work/keys.ts';
 import type { RecordFields } from '../work/records.ts';
-import { LOAD_RECORDS_PER_CALL } from '../work/workloads.ts';
+import { MIXES } from '../work/workloads.ts';
 import type { CellRequest, DatasetRequest } from './cell.ts';
 import { eachInFlight } from './closed-loop.ts';
-import { isOfContainers, type Layout } from '../kit/dimensions.ts';
-import { driverClient, removeEntities } from '../work/driver-client.ts';
+import { isOfContainers } from '../kit/dimensions.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient, sendCall } from '../work/layout-clients.ts';
 import { type Operation, operationSource } from '../work/operations.ts';
 import type { Place } from './place.ts';
@@ -15,15 +14,6 @@ import { Ramp, type RampOptions } from './ramp.ts';
 import { countersIn, type StoreCounters } from './store-counters.ts';
 import type { CellTargets, DatasetTargets } from './targets.ts';
 import type { Usage } from '../kit/usage.ts';
-
-/** Layouts that share their datasets are loaded alike, handed 500 records a call. */
-const PRELOADING: Readonly<Record<Layout, Layout>> = {
-  record: 'batch',
-  batch: 'batch',
-  driver: 'driver',
-  container: 'container',
-  'container-batch': 'container',
-};
 
 /** Calls that load a dataset at once: enough to keep either provider busy. */
 const PRELOAD_CONCURRENCY = 4;
@@ -42,18 +32,13 @@ export async function openDataset(
   { baseline, openStore }: DatasetTargets,
   signal: AbortSignal,
 ): Promise<OpenDataset> {
-  if (layout === 'driver') {
-    const { driver, usage } = await openStore();
-    return { client: driverClient(driver, dataset), usage, storeCounters: () => null };
-  }
   if (isOfContainers(layout)) {
-    const { store, usage } = await openStore();
+    const { store, usage } = await openStore(layout === 'container-sdk' ? 'sdk' : 'own');
     const size = containerKib === null ? {} : { containerBytesMax: containerKib * 1_024 };
     // Order `key`: keys begin with their tenant, whose records a user wants together; the Azure
     // baseline keeps them together by its partition key.
     const table = await store.table<RecordFields>(dataset, { order: 'key', ...size, signal }).catch(inOwnWords);
-    const client = containerClient(table, layout === 'container' ? undefined : baseline);
-    return { client, usage, storeCounters: () => countersIn(table.stats()) };
+    return { client: containerClient(table), usage, storeCounters: () => countersIn(table.stats()) };
   }
   const table = await baseline.open(dataset);
   signal.throwIfAborted();
@@ -83,7 +68,8 @@ export async function prepareDataset(
   targets: CellTargets,
   { signal, runtime = systemRuntime }: PrepareOptions,
 ): Promise<void> {
-  const layout = PRELOADING[request.layout];
+  // Both layouts of the SDK share a dataset, and its batches load it.
+  const layout = isOfContainers(request.layout) ? 'container' : 'batch';
   const { client, usage } = await openDataset({ ...request, layout }, targets, signal);
   if (await isThere(client, keyOf(request.records - 1))) return;
   const part = { index: 0, count: 1 };
@@ -126,7 +112,7 @@ async function sendAll(
   signal: AbortSignal,
 ): Promise<void> {
   // Settles when nothing is in flight any more: what has ended writes no more.
-  await eachInFlight(chunks(operations, LOAD_RECORDS_PER_CALL), PRELOAD_CONCURRENCY, async (some) => {
+  await eachInFlight(chunks(operations, MIXES.load.recordsPerCall), PRELOAD_CONCURRENCY, async (some) => {
     await ramp?.turn(() => signal.aborted, signal);
     signal.throwIfAborted();
     const errors = await sendCall(client, some);
@@ -141,11 +127,7 @@ export async function removeDataset(
   { baseline, openStore }: DatasetTargets,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, driver } = await openStore();
-  const settled = await Promise.allSettled([
-    baseline.remove(dataset, signal),
-    store.drop(dataset, { signal }),
-    removeEntities(driver, dataset, signal),
-  ]);
+  const { store } = await openStore('own');
+  const settled = await Promise.allSettled([baseline.remove(dataset, signal), store.drop(dataset, { signal })]);
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
 }

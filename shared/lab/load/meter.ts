@@ -16,6 +16,7 @@ export class Meter {
   warmupErrors = 0;
   /** Replied in the window; those of an operation over its edge by its share of time within. */
   records = 0;
+  recordsFirstHalf = 0;
   recordsTotal = 0;
   /** Time that operations were under way within the window, together. */
   underWayMs = 0;
@@ -74,7 +75,9 @@ export class Meter {
       this.errors[code] = (this.errors[code] ?? 0) + 1;
     }
     if (replied === 0) return;
-    this.records += replied * this.#shareWithin(operation.sentMs, nowMs);
+    const { openedMs, closesMs } = this.#phases;
+    this.records += replied * shareWithin(operation.sentMs, nowMs, openedMs, closesMs);
+    this.recordsFirstHalf += replied * shareWithin(operation.sentMs, nowMs, openedMs, (openedMs + closesMs) / 2);
     this.#time(operation.dueMs, nowMs);
   }
 
@@ -88,16 +91,20 @@ export class Meter {
     return dueMs >= this.#phases.openedMs && dueMs < this.#phases.closedMs;
   }
 
-  /** Counted whole, slow operations would make the rate depend on where the edges lie. */
-  #shareWithin(sentMs: number, nowMs: number): number {
-    if (nowMs <= sentMs) return nowMs <= this.#phases.closedMs ? 1 : 0;
-    return this.#withinMs(sentMs, nowMs) / (nowMs - sentMs);
-  }
-
   #withinMs(fromMs: number, toMs: number): number {
     const { openedMs, closedMs } = this.#phases;
-    return Math.max(0, Math.min(toMs, closedMs) - Math.max(fromMs, openedMs));
+    return overlapMs(fromMs, toMs, openedMs, closedMs);
   }
+}
+
+/** Counted whole, slow operations would make the rate depend on where the edges lie. */
+function shareWithin(sentMs: number, nowMs: number, openedMs: number, closesMs: number): number {
+  if (nowMs <= sentMs) return nowMs <= closesMs ? 1 : 0;
+  return overlapMs(sentMs, nowMs, openedMs, closesMs) / (nowMs - sentMs);
+}
+
+function overlapMs(fromMs: number, toMs: number, openedMs: number, closesMs: number): number {
+  return Math.max(0, Math.min(toMs, closesMs) - Math.max(fromMs, openedMs));
 }
 
 /** The error's own code, its name if it has none. */

@@ -54,8 +54,12 @@ export class Phases {
   look(): void {
     const nowMs = this.#options.runtime.monotonicMs();
     if (this.openedMs === Infinity) this.#open(nowMs);
-    const closesMs = this.openedMs + this.#lengthMs;
-    if (this.closedMs === Infinity && nowMs >= closesMs) this.closedMs = closesMs;
+    if (this.closedMs === Infinity && nowMs >= this.closesMs) this.closedMs = this.closesMs;
+  }
+
+  /** When the window closes, or did; Infinity until it opens. */
+  get closesMs(): number {
+    return Math.min(this.closedMs, this.openedMs + this.#lengthMs);
   }
 
   close(): void {

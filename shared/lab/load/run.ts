@@ -1,7 +1,7 @@
 // One instance's part of a cell next to its store. Without a success it is an error.
 import { systemRuntime } from '../../store/index.ts';
 import type { Provider } from '../kit/dimensions.ts';
-import { whyNot } from '../work/workloads.ts';
+import { MIXES, whyNot } from '../work/workloads.ts';
 import { countsBetween, increase, type Usage } from '../kit/usage.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import { openDataset, type PrepareOptions, rampOf } from './dataset.ts';
@@ -30,7 +30,7 @@ export async function runCell(
   targets: CellTargets,
   { signal, runtime = systemRuntime }: PrepareOptions,
 ): Promise<CellResult> {
-  const impossible = whyNot(request.layout, request.workload);
+  const impossible = whyNot(request.layout, request.workload, targets.place.provider);
   if (impossible !== undefined) throw new CellError(impossible, {});
   const { instance, place } = targets;
   const { provider } = place;
@@ -38,10 +38,11 @@ export async function runCell(
   const { client, usage, storeCounters } = await openDataset(request, targets, signal);
   // A snapshot: the counters go on.
   const before = { usage: structuredClone(usage()), store: storeCounters() };
-  const [timesBefore, beganMs] = [instance.processorTimes(), runtime.monotonicMs()];
+  const [timesBefore, usBefore, beganMs] = [instance.processorTimes(), instance.processorUs(), runtime.monotonicMs()];
   const ramp = rampOf(request.rampedSinceMs, place, usage, { instances: request.part.count, runtime });
   const window = await runWindow(callsOf(request, client), { ...request, drainMs: DRAIN_MS, signal, runtime, ramp });
   const processor = processorShares(timesBefore, instance.processorTimes(), runtime.monotonicMs() - beganMs);
+  const processorUs = instance.processorUs() - usBefore;
   if (window.records === 0) throw emptyCell(request, provider, window);
   const { histogram, underWayMs: _, ...counts } = window;
   const { layout, workload } = request;
@@ -51,7 +52,7 @@ export async function runCell(
     workload,
     place,
     ...start,
-    recordsPerCall: client.recordsPerCall(workload),
+    recordsPerCall: MIXES[workload].recordsPerCall,
     ...counts,
     usage: spent(before.usage, usage()),
     store: before.store && increase(before.store, storeCounters()!),
@@ -59,14 +60,15 @@ export async function runCell(
     operations: histogram.totalCount,
     isHeldByRamp: ramp?.hasHeld ?? false,
     processor,
+    processorUs,
     memoryBytes: instance.memoryBytes(),
   };
 }
 
-function callsOf(request: CellRequest, client: LayoutClient): () => ReturnType<LayoutClient['call']> {
+function callsOf(request: CellRequest, client: LayoutClient): () => ReturnType<LayoutClient> {
   const nextOperation = operationSource(request);
-  const size = client.recordsPerCall(request.workload);
-  return () => client.call(Array.from({ length: size }, nextOperation));
+  const length = MIXES[request.workload].recordsPerCall;
+  return () => client(Array.from({ length }, nextOperation));
 }
 
 function emptyCell(

@@ -1,14 +1,13 @@
 // The things that a cell needs of its function.
-import type { Driver, Store } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
 import type { Baseline } from '../work/baseline.ts';
 import type { Usage } from '../kit/usage.ts';
 import type { Place } from './place.ts';
 import type { ProcessorTimes } from './processor-shares.ts';
 
-/** This store, its driver, and running totals of that. */
+/** This store, and running totals of what its driver spends. */
 export interface ContainerStore {
   readonly store: Store;
-  readonly driver: Driver;
   readonly usage: () => Usage;
 }
 
@@ -16,8 +15,8 @@ export interface ContainerStore {
 export interface DatasetTargets {
   /** For the layouts `record` and `batch`. */
   readonly baseline: Baseline;
-  /** For the other layouts; gives the same one each time. */
-  readonly openStore: () => Promise<ContainerStore>;
+  /** For the layouts of containers, over this transport; gives the same one each time. */
+  readonly openStore: (transport: 'own' | 'sdk') => Promise<ContainerStore>;
 }
 
 export interface CellTargets extends DatasetTargets {
@@ -28,6 +27,8 @@ export interface CellTargets extends DatasetTargets {
     takeCold(): boolean;
     uptimeMs(): number;
     memoryBytes(): number;
+    /** Processor time of the process so far, user and system, all threads, in microseconds. */
+    processorUs(): number;
     /** The thread and machine that the cell runs on; undefined if the system does not tell. */
     processorTimes(): ProcessorTimes | undefined;
   };

@@ -21,7 +21,8 @@ export interface WindowOptions
   readonly ramp?: Ramp | undefined;
 }
 
-type Fields = 'durationMs' | 'records' | 'recordsTotal' | 'errors' | 'unfinished' | 'firstOperationMs';
+type Fields =
+  'durationMs' | 'records' | 'recordsFirstHalf' | 'recordsTotal' | 'errors' | 'unfinished' | 'firstOperationMs';
 
 /** Figures as callers saw them; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'openedAtMs' | 'behindMsMax'> {
@@ -154,6 +155,7 @@ class Run {
       openedAtMs: this.#wallStartMs + openedMs - startMs,
       durationMs: closedMs - openedMs,
       records: meter.records,
+      recordsFirstHalf: meter.recordsFirstHalf,
       recordsTotal: meter.recordsTotal,
       errors: meter.errors,
       unfinished: meter.unfinished,

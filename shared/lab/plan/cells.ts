@@ -14,53 +14,58 @@ export interface Item {
   readonly repetition: number;
 }
 
-export function cellsOf(plan: Plan, providers: readonly Provider[]): Coordinates[] {
-  const rungs = [
-    ...plan.callers.map((callers) => ({ callers, ratePerSecond: null })),
-    ...plan.ratesPerSecond.map((ratePerSecond) => ({ callers: plan.inFlightMax, ratePerSecond })),
-  ];
-  return placesOf(plan, providers).flatMap((place) => rungs.map((rung) => ({ ...place, ...rung })));
-}
-
 export function leftOutOf(plan: Plan, providers: readonly Provider[]): LeftOut[] {
   return providers.flatMap((provider) =>
     plan.workloads.flatMap((workload) =>
       plan.layouts.flatMap((layout) => {
-        const why = whyNot(layout, workload);
+        const why = whyNot(layout, workload, provider);
         return why === undefined ? [] : [{ provider, layout, workload, why }];
       }),
     ),
   );
 }
 
-function placesOf(plan: Plan, providers: readonly Provider[]): Omit<Coordinates, 'callers' | 'ratePerSecond'>[] {
+/**
+ * A block for each repetition, in which every cell runs once. What stands in one group runs side by
+ * side: the same cell on each provider, up to so many callers as the plan says. The seed draws each
+ * block's order: disturbances hit all cells alike.
+ */
+export function groupsOf(plan: Plan, providers: readonly Provider[]): Item[][] {
+  const once = kindsOf(plan).flatMap(({ kind, ...rest }) => {
+    const cells = providers
+      .filter((provider) => whyNot(rest.layout, rest.workload, provider) === undefined)
+      .map((provider) => ({ kind, cell: { provider, ...rest } }));
+    if (rest.ratePerSecond !== null || kind === 'search' || rest.callers > plan.sideBySideCallersMax)
+      return cells.map((cell) => [cell]);
+    return cells.length === 0 ? [] : [cells];
+  });
+  return Array.from({ length: plan.repetitions }, (_, block) =>
+    shuffled(once, scramble32(plan.seed + block)).map((group) =>
+      group.map((item) => ({ ...item, repetition: block + 1 })),
+    ),
+  ).flat();
+}
+
+/** What runs once a block on each provider: the rungs of every place, and a search. */
+function kindsOf(plan: Plan): (Omit<Coordinates, 'provider'> & Pick<Item, 'kind'>)[] {
+  const rungs = [
+    ...plan.callers.map((callers) => ({ kind: 'run' as const, callers, ratePerSecond: null })),
+    ...plan.ratesPerSecond.map((ratePerSecond) => {
+      return { kind: 'run' as const, callers: plan.inFlightMax, ratePerSecond };
+    }),
+    ...(plan.search === null ? [] : [{ kind: 'search' as const, callers: plan.inFlightMax, ratePerSecond: null }]),
+  ];
   return plan.workloads.flatMap((workload) =>
     plan.recordBytes.flatMap((recordBytes) =>
       plan.instances.flatMap((instances) =>
-        plan.layouts
-          .filter((layout) => whyNot(layout, workload) === undefined)
-          .flatMap((layout) =>
-            (isOfContainers(layout) ? plan.containerKib : [null]).flatMap((containerKib) =>
-              providers.map((provider) => ({ provider, layout, workload, recordBytes, containerKib, instances })),
-            ),
+        plan.layouts.flatMap((layout) =>
+          (isOfContainers(layout) ? plan.containerKib : [null]).flatMap((containerKib) =>
+            rungs.map((rung) => ({ layout, workload, recordBytes, containerKib, instances, ...rung })),
           ),
+        ),
       ),
     ),
   );
-}
-
-/** A block for each repetition. The seed draws its order: disturbances hit all cells alike. */
-export function itemsOf(plan: Plan, providers: readonly Provider[]): Item[] {
-  const searched = plan.search === null ? [] : placesOf(plan, providers);
-  const once = [
-    ...cellsOf(plan, providers).map((cell) => ({ kind: 'run' as const, cell })),
-    ...searched.map((place) => {
-      return { kind: 'search' as const, cell: { ...place, callers: plan.inFlightMax, ratePerSecond: null } };
-    }),
-  ];
-  return Array.from({ length: plan.repetitions }, (_, block) =>
-    shuffled(once, scramble32(plan.seed + block)).map((item) => ({ ...item, repetition: block + 1 })),
-  ).flat();
 }
 
 /** The shuffle of Fisher and Yates: every order is as likely. */

@@ -1,5 +1,5 @@
 // Runs a plan's cells in functions, one after another. Failures are kept, the rest goes on.
-import { type Item, itemsOf, leftOutOf } from './cells.ts';
+import { groupsOf, type Item, leftOutOf } from './cells.ts';
 import { Datasets } from './datasets.ts';
 import { type Endpoint, messageOf, NoAnswerError, RefusedError } from './endpoint.ts';
 import { type FanOut, runOnAll } from './fan-out.ts';
@@ -26,14 +26,21 @@ const VAIN_MAX = 3;
 export async function runPlan(plan: Plan, runId: string, options: CoordinatorOptions): Promise<PlanOutcome> {
   const providers = options.endpoints.map(({ provider }) => provider);
   const run = new PlanRun(plan, runId, options);
-  const items = itemsOf(plan, providers);
+  const groups = groupsOf(plan, providers);
+  const total = groups.flat().length;
   let endedEarly: string | null = null;
   try {
-    for (const item of items) await run.do(item, items.length);
+    for (const group of groups) await allEnded(group.map((item) => run.do(item, total)));
   } catch (error) {
     endedEarly = messageOf(error);
   }
   return { ...run.gathered, leftOut: leftOutOf(plan, providers), leftovers: await run.removeAll(), endedEarly };
+}
+
+/** Rejects as the first that did, once all have ended. */
+async function allEnded(runs: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(runs);
+  await Promise.all(runs);
 }
 
 type Measured = Pick<FanOut, 'cell' | 'draw' | 'endpoint' | 'durationMs'>;

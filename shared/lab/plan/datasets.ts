@@ -119,7 +119,7 @@ export class Datasets {
   /** Each load has its own; else both layouts of the SDK share one, and both of containers. */
   #nameOf({ provider, layout, workload, recordBytes, containerKib }: Coordinates): string {
     if (workload === 'load') return `${this.#runId}l${(this.#loads += 1)}`;
-    const kind = isOfContainers(layout) ? `c${containerKib ?? ''}` : layout === 'driver' ? 'e' : 'b';
+    const kind = isOfContainers(layout) ? `c${containerKib ?? ''}` : 'b';
     return `${this.#runId}${provider === 'datastore' ? 'd' : 'a'}${recordBytes}${kind}`;
   }
 }

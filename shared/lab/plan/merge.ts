@@ -11,6 +11,7 @@ export function mergeParts(parts: readonly CellResult[]) {
   return {
     recordsPerSecond: sum(parts.map(rateOf)),
     records: sum(parts.map(({ records }) => records)),
+    recordsFirstHalf: sum(parts.map(({ recordsFirstHalf }) => recordsFirstHalf)),
     recordsTotal: sum(parts.map(({ recordsTotal }) => recordsTotal)),
     recordsPerCall: parts[0]!.recordsPerCall,
     histogram: mergeHistograms(parts.map(({ histogram }) => histogram)),

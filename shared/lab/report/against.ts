@@ -1,4 +1,4 @@
-// Two reports against each other, cell by cell: sound repetitions are ranked against sound ones.
+// Two reports against each other, cell by cell: repetitions are ranked against repetitions.
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Figure, figureOf, SIGNIFICANCE } from '../kit/figure.ts';
 import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
@@ -14,11 +14,19 @@ interface Compared {
 
 export const COMPARED: Readonly<Record<Change['figure'], Compared>> = {
   throughput: { of: (cell) => cell.recordsPerSecond, unit: 'records/s', sign: '/s' },
-  p50: { of: (cell) => cell.latency.p50Ms, unit: 'ms', sign: 'ms' },
-  p95: { of: (cell) => cell.latency.p95Ms, unit: 'ms', sign: 'ms' },
-  p99: { of: (cell) => cell.latency.p99Ms, unit: 'ms', sign: 'ms' },
+  p50: { of: (cell) => latency(cell, 'p50Ms'), unit: 'ms', sign: 'ms' },
+  p99: { of: (cell) => latency(cell, 'p99Ms'), unit: 'ms', sign: 'ms' },
   cost: { of: (cell) => cell.dollarsPerMillionRecords, unit: 'dollars a million records', sign: '$' },
+  processor: { of: (cell) => cell.processorUsPerRecord, unit: 'microseconds a record', sign: 'us' },
 };
+
+/** Of the runs that bear the percentile by themselves; else of all of them together, as one value. */
+function latency({ runs, latency }: ReportCell, name: 'p50Ms' | 'p99Ms'): Figure | null {
+  const values = runs.flatMap((run) => run.latency[name] ?? []);
+  if (values.length === runs.length) return figureOf(values);
+  const pooled = latency[name];
+  return pooled === null ? null : figureOf([pooled]);
+}
 
 type Comparable = Pick<Report, 'cells' | 'startedAt' | 'places' | 'plan' | 'prices' | 'versions' | 'commit'>;
 
@@ -40,22 +48,15 @@ export function against(now: Comparable, before: Comparable): Against {
 }
 
 function changesOf(cell: ReportCell, old: ReportCell): Change[] {
-  const areSound = [cell, old].every(({ runs }) => runs.some(({ isSound }) => isSound));
   return COMPARED_NAMES.flatMap((figure) => {
     const { of } = COMPARED[figure];
-    const [now, before] = [soundOf(of(cell), cell), soundOf(of(old), old)];
+    const [now, before] = [of(cell), of(old)];
     if (now === null || before === null || before.median <= 0) return [];
-    const p = areSound ? mannWhitneyP(before.values, now.values) : 1;
+    const p = mannWhitneyP(before.values, now.values);
     const isHigher = now.median > before.median;
     const verdict = p >= SIGNIFICANCE || now.median === before.median ? 'undecided' : isHigher ? 'higher' : 'lower';
     return { ...coordinatesOf(cell), figure, before, now, ratio: now.median / before.median, p, verdict };
   });
-}
-
-/** The figure of the sound runs alone, or of all where none is sound. */
-function soundOf(figure: Figure | null, { runs }: ReportCell): Figure | null {
-  const values = figure?.values.filter((_, at) => runs[at]!.isSound) ?? [];
-  return values.length === 0 ? figure : figureOf(values);
 }
 
 export function coordinatesOf(cell: Coordinates): Coordinates {

@@ -28,7 +28,7 @@ const KINDS: readonly (readonly [kind: 'provider' | 'layout' | 'workload', names
   ['workload', WORKLOADS],
 ];
 
-const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<bound>\d+(\.\d+)?|\.\d+)(?<unit>x|ms|\/s|\$)?$/;
+const PATTERN = /^(?<path>[\w.-]+)(?<comparison>[<>])(?<bound>\d+(\.\d+)?|\.\d+)(?<unit>x|ms|us|\/s|\$)?$/;
 
 export function conditionsOf(text: string): Condition[] {
   return text.split(',').map((one) => conditionOf(one.replaceAll(/\s/g, '')));

@@ -1,5 +1,5 @@
-// Names and colours, the same on every page and in the terminal.
-import { type Layout, LAYOUTS, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
+// Names, the same on every page and in the terminal.
+import { type Layout, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { said, whole } from '../kit/format.ts';
 import { totalOf } from '../kit/usage.ts';
@@ -16,54 +16,38 @@ export const PROVIDER_SHORT_NAMES: Readonly<Record<Provider, string>> = {
   'azure-tables': 'Azure',
 };
 
-type ColourOfEach<List> = { readonly [At in keyof List]: string };
-/** A colour for each of `LAYOUTS`, in their order. */
-type Palette = Readonly<Record<Provider, ColourOfEach<typeof LAYOUTS>>>;
-
-/**
- * Warm for Google, blue for Azure; fuller entities are further from the paper's brightness. Each
- * has a contrast of 3 to 1 at least (WCAG 2.2, 1.4.11).
- */
-const PALETTES: Readonly<Record<'light' | 'dark', Palette>> = {
-  light: {
-    datastore: ['#d27a1e', '#b5500f', '#a8730c', '#6e2508', '#4a1705'],
-    'azure-tables': ['#4a95d6', '#1f6cb0', '#3d7f9c', '#0b3763', '#061f3a'],
+/** `doing` begins a sentence on a workload, `units` are what is counted a second. */
+export const WORKLOAD_WORDS: Readonly<
+  Record<Workload, { readonly title: string; readonly doing: string; readonly units: string }>
+> = {
+  load: { title: 'Load', doing: 'Loading 100 records together', units: 'records' },
+  'ycsb-c': { title: 'Read one (YCSB C)', doing: 'Reading one record', units: 'reads' },
+  'ycsb-a': { title: 'Update one (YCSB A)', doing: 'Reading or updating one record', units: 'operations' },
+  'read-together': {
+    title: 'Read together',
+    doing: 'Reading 100 records of one tenant together',
+    units: 'records',
   },
-  dark: {
-    datastore: ['#b5682e', '#e8944a', '#c79a3a', '#ffd2ab', '#fff0e0'],
-    'azure-tables': ['#4580b8', '#6fb0ea', '#6fa3b8', '#c4e3fb', '#eaf5ff'],
+  'ycsb-e': { title: 'Scan a range (YCSB E)', doing: 'Scanning 1 to 100 records', units: 'scans' },
+  'ycsb-b': { title: 'Read mostly (YCSB B)', doing: 'Reading one record, updating one in 20', units: 'operations' },
+  'ycsb-d': {
+    title: 'Read the latest (YCSB D)',
+    doing: 'Reading one of the latest records, inserting one in 20',
+    units: 'operations',
+  },
+  'ycsb-f': {
+    title: 'Read and change (YCSB F)',
+    doing: 'Reading one record, changing every other without losing a change',
+    units: 'operations',
   },
 };
 
-/** The picture's symbols as characters: layouts differ by more than colour. */
-export const SYMBOL_CHARACTERS: Readonly<Record<Layout, string>> = {
-  record: '●',
-  batch: '■',
-  driver: '▼',
-  container: '▲',
-  'container-batch': '★',
-};
-
-/** A series' colour as CSS: a variable that `paletteCss` sets. */
-export function colourOf(provider: Provider, layout: Layout): string {
-  return `var(--${provider}-${layout})`;
-}
-
-export function paletteCss(theme: keyof typeof PALETTES): string {
-  const colours = PROVIDERS.flatMap((provider) =>
-    LAYOUTS.map((layout, at) => `--${provider}-${layout}: ${PALETTES[theme][provider][at]};`),
-  );
-  return colours.join(' ');
-}
-
-export const WORKLOAD_TITLES: Readonly<Record<Workload, string>> = {
-  load: 'Load: new records',
-  'ycsb-a': 'YCSB A: half reads, half updates',
-  'ycsb-b': 'YCSB B: 95 % reads, 5 % updates',
-  'ycsb-c': 'YCSB C: reads alone',
-  'ycsb-d': 'YCSB D: 95 % reads of the latest, 5 % inserts',
-  'ycsb-e': 'YCSB E: 95 % short scans, 5 % inserts',
-  'ycsb-f': 'YCSB F: half reads, half read-modify-writes',
+/** What a layout is, for a legend. */
+export const LAYOUT_WORDS: Readonly<Record<Layout, string>> = {
+  record: 'one entity per record, by the SDK',
+  batch: 'the same in the SDK’s batches',
+  container: 'this store',
+  'container-sdk': 'this store over the SDK’s transport',
 };
 
 export function providersIn(cells: readonly Pick<Coordinates, 'provider'>[]): Provider[] {

@@ -2,13 +2,16 @@
 import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operations.ts';
 import type { PriceList } from '../cost/prices.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
+import { driftOf } from '../kit/drift.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Figure, figureOf } from '../kit/figure.ts';
+import { latenciesOf, mergeHistograms } from '../kit/histogram.ts';
 import { sum } from '../kit/numbers.ts';
 import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { retriesOf, sumOfCounts, type Usage } from '../kit/usage.ts';
-import { notesOf } from './notes.ts';
+import { comparisonsOf } from './comparisons.ts';
+import { isOfMachine } from './marks.ts';
 import { Places, runOf } from './run-of.ts';
 import {
   type Circumstances,
@@ -18,14 +21,18 @@ import {
   type ReportRun,
   type ReportSearch,
 } from './schema.ts';
-import { comparisonsOf, summaryOf } from './summary.ts';
+import { sentencesOf } from './sentences.ts';
+import { warningsOf } from './warnings.ts';
 
 /** An outcome that ended early makes a report, too. */
 export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
   const prices = operationPriceList(list);
   const places = new Places();
   const cells = byCell(outcome.runs).map((runs) => cellOf(runs, prices, places));
-  const comparisons = comparisonsOf(cells);
+  const comparisons = comparisonsOf(
+    cells,
+    places.all.every(({ isEmulator }) => !isEmulator),
+  );
   return {
     schemaVersion: REPORT_SCHEMA_VERSION,
     ...circumstances,
@@ -35,12 +42,12 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
     places: places.all,
     cells,
     comparisons,
-    summary: summaryOf(cells),
+    sentences: sentencesOf(comparisons),
+    warnings: warningsOf(places.all, cells),
     searches: byCell(outcome.searches).map((runs) => searchOf(runs, plan)),
     failures: [...outcome.failures],
     leftOut: [...outcome.leftOut],
     leftovers: [...outcome.leftovers],
-    notes: notesOf(plan, comparisons),
   };
 }
 
@@ -48,7 +55,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
 function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(
   runs: readonly Run[],
 ): Run[][] {
-  const groups = Map.groupBy(runs, ({ cell }) => JSON.stringify(cell));
+  const groups = Map.groupBy(runs, ({ cell }) => placeOf(cell).join(' '));
   return [...groups.values()]
     .map((group) => group.toSorted((one, other) => one.repetition - other.repetition))
     .toSorted(([one], [other]) => inOrder(one!.cell, other!.cell));
@@ -63,9 +70,9 @@ function inOrder(one: Coordinates, other: Coordinates): number {
 function placeOf(cell: Coordinates): number[] {
   const { recordBytes, containerKib, ratePerSecond, instances, callers } = cell;
   return [
-    PROVIDERS.indexOf(cell.provider),
     WORKLOADS.indexOf(cell.workload),
     recordBytes,
+    PROVIDERS.indexOf(cell.provider),
     LAYOUTS.indexOf(cell.layout),
     containerKib ?? 0,
     ratePerSecond ?? 0,
@@ -82,11 +89,12 @@ function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places
     figureOf(runs.map(({ usage, recordsTotal }) => of(usage) / recordsTotal));
   const dollars = ({ usage, recordsTotal }: ReportRun): number =>
     dollarsPerMillionRecords(usage.billable, recordsTotal, prices.providers[cell.provider]);
+  const drift = driftOf(runs);
   return {
     ...cell,
     recordsPerCall: first!.parts[0]!.recordsPerCall,
     recordsPerSecond: figureOf(runs.map(({ recordsPerSecond }) => recordsPerSecond)),
-    latency: latencyOf(runs),
+    latency: latenciesOf(mergeHistograms(runs.map(({ histogram }) => histogram))),
     operations: sum(runs.map(({ operations }) => operations)),
     errors: sumOfCounts(runs.map(({ errors }) => errors)),
     retries: retriesOf(runs.map(({ usage }) => usage)),
@@ -96,20 +104,13 @@ function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places
       ({ billable: { reads, writes, deletes } }) => (reads + writes + deletes) * 1_000,
     ),
     dollarsPerMillionRecords: figureOf(runs.map(dollars)),
+    processorUsPerRecord: figureOf(runs.map(({ processorUsPerRecord }) => processorUsPerRecord)),
     bytesWrittenPerRecord: per(({ bytesWritten }) => bytesWritten),
     bytesReadPerRecord: per(({ bytesRead }) => bytesRead),
+    drift: Number.isFinite(drift) ? drift : null,
+    isMachineLimited: runs.filter(({ marks }) => isOfMachine(marks)).length * 2 > runs.length,
     runs,
   };
-}
-
-/** A percentile needs every run to bear it. */
-function latencyOf(runs: readonly ReportRun[]): ReportCell['latency'] {
-  const names = Object.keys(runs[0]!.latency) as (keyof ReportRun['latency'])[];
-  const figures = names.map((name) => {
-    const values = runs.flatMap(({ latency }) => latency[name] ?? []);
-    return [name, values.length < runs.length ? null : figureOf(values)];
-  });
-  return Object.fromEntries(figures) as ReportCell['latency'];
 }
 
 function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {

@@ -1,17 +1,17 @@
 // One run as the report shows it, and the places that runs were in, each once.
 import type { CellResult } from '../load/cell.ts';
 import { encodeHistogram, latenciesOf } from '../kit/histogram.ts';
+import { sum } from '../kit/numbers.ts';
 import { mergeParts, rateOf } from '../plan/merge.ts';
 import type { CellRun } from '../plan/outcome.ts';
-import type { ReportRun } from './schema.ts';
 import type { Place } from '../load/place.ts';
-
-/** Windows that open further apart than this share of their length had no load together. */
-const SKEW_MOST = 0.1;
+import { MARKS, marksOf } from './marks.ts';
+import type { ReportRun } from './schema.ts';
 
 export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {
   const { histogram, recordsPerCall: _, recordsPerSecond, ...merged } = mergeParts(parts);
   const firstMs = Math.min(...parts.map(({ openedAtMs }) => openedAtMs));
+  const marked = new Set(parts.flatMap((part) => marksOf(part, part.openedAtMs - firstMs)));
   return {
     repetition,
     startedAt: new Date(firstMs).toISOString(),
@@ -20,13 +20,10 @@ export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun
     operations: histogram.totalCount,
     latency: latenciesOf(histogram),
     histogram: encodeHistogram(histogram),
-    isSound: parts.every((part) => isSound(part, part.openedAtMs - firstMs)),
+    processorUsPerRecord: sum(parts.map(({ processorUs }) => processorUs)) / merged.recordsTotal,
+    marks: MARKS.filter((mark) => marked.has(mark)),
     parts: parts.map((part) => partOf(part, part.openedAtMs - firstMs, places)),
   };
-}
-
-function isSound({ warmup, isCold, isHeldByRamp, durationMs }: CellResult, skewMs: number): boolean {
-  return warmup.steadiness === 'steady' && !isCold && !isHeldByRamp && skewMs <= SKEW_MOST * durationMs;
 }
 
 function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {
@@ -47,6 +44,7 @@ function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['pa
     processorWait: processor.wait,
     processorStolen: processor.stolen,
     processorBusy: processor.busy,
+    emulatorBusy: processor.emulatorBusy,
     memoryBytes: part.memoryBytes,
   };
 }

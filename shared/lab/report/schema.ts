@@ -5,8 +5,9 @@ import { operationPriceListSchema } from '../cost/operations.ts';
 import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/place.ts';
 import { STEADINESS } from '../load/steady.ts';
+import { MARKS } from './marks.ts';
 import { storeCountersSchema } from '../load/store-counters.ts';
-import { LAYOUTS, PROVIDERS } from '../kit/dimensions.ts';
+import { PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { figureSchema } from '../kit/figure.ts';
 import { ratioSchema } from '../kit/ratio.ts';
 import { failureSchema, leftOutSchema, leftoverSchema, searchRunSchema } from '../plan/outcome.ts';
@@ -14,16 +15,21 @@ import { planSchema, searchSchema } from '../plan/plan.ts';
 import { countsSchema, usageSchema } from '../kit/usage.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
-export const REPORT_SCHEMA_VERSION = 5;
+export const REPORT_SCHEMA_VERSION = 6;
 
 const positive = z.number().min(0);
 const share = positive.max(1);
 
-/** A percentile is null where fewer than ten operations were slower (histogram.ts). */
-function latencySchema<One extends z.ZodType>(one: One) {
-  const rare = one.nullable();
-  return z.strictObject({ meanMs: one, p50Ms: rare, p90Ms: rare, p95Ms: rare, p99Ms: rare, p999Ms: rare, maxMs: one });
-}
+/** Of one operation, in milliseconds. A percentile is null where fewer than ten were slower (histogram.ts). */
+const latencySchema = z.strictObject({
+  meanMs: positive,
+  p50Ms: positive.nullable(),
+  p90Ms: positive.nullable(),
+  p95Ms: positive.nullable(),
+  p99Ms: positive.nullable(),
+  p999Ms: positive.nullable(),
+  maxMs: positive,
+});
 
 /** One instance's part of a run. */
 const partSchema = z.strictObject({
@@ -44,6 +50,7 @@ const partSchema = z.strictObject({
   processorWait: share.nullable(),
   processorStolen: share.nullable(),
   processorBusy: share.nullable(),
+  emulatorBusy: share.nullable(),
   memoryBytes: positive,
 });
 
@@ -54,11 +61,12 @@ const runSchema = z.strictObject({
   recordsPerSecond: positive,
   /** Replied within the windows; operations that reached over an edge count in part. */
   records: positive,
+  recordsFirstHalf: positive,
   /** Replied in all, warm-up and drain included: what `usage` was spent on. */
   recordsTotal: z.int().min(0),
   /** Operations in the histogram. */
   operations: z.int().min(0),
-  latency: latencySchema(positive),
+  latency: latencySchema,
   /** Latencies in microseconds, HdrHistogram V2, compressed, base64. */
   histogram: z.string(),
   errors: countsSchema,
@@ -66,8 +74,10 @@ const runSchema = z.strictObject({
   usage: usageSchema,
   /** The store's counts, warm-up and drain included; null in layouts without it. */
   store: storeCountersSchema.nullable(),
-  /** Fit to be judged, as run-of.ts says. */
-  isSound: z.boolean(),
+  /** Of the functions' processes, all threads, for each record of `recordsTotal`. */
+  processorUsPerRecord: positive,
+  /** What to know beside its figure (marks.ts). */
+  marks: z.array(z.enum(MARKS)),
   parts: z.array(partSchema).min(1),
 });
 
@@ -75,8 +85,8 @@ export const reportCellSchema = z.strictObject({
   ...coordinatesSchema.shape,
   recordsPerCall: z.int().min(1),
   recordsPerSecond: figureSchema,
-  /** A figure where every run bears the percentile. */
-  latency: latencySchema(figureSchema),
+  /** Of all runs' operations together. */
+  latency: latencySchema,
   /** Operations of all runs together. */
   operations: z.int().min(0),
   errors: countsSchema,
@@ -86,39 +96,29 @@ export const reportCellSchema = z.strictObject({
   requestsPer1000Records: figureSchema,
   billableOperationsPer1000Records: figureSchema,
   dollarsPerMillionRecords: figureSchema,
+  processorUsPerRecord: figureSchema,
   bytesWrittenPerRecord: figureSchema,
   bytesReadPerRecord: figureSchema,
-  /** In the order they ran. */
+  /** The factor by which the rate drifted within the windows, beyond chance; null: one half is empty. */
+  drift: z.number().min(1).nullable(),
+  /** The machine, not the store, was the limit in most runs: the function's thread or the emulator's was full. */
+  isMachineLimited: z.boolean(),
+  /** By repetition. */
   runs: z.array(runSchema).min(1),
 });
 
-/** One layout against another at the same coordinates. A ratio over 0 is null. */
+const sideSchema = coordinatesSchema.pick({ provider: true, layout: true });
+
+/** Two layouts of a cloud, or a layout on two clouds, at the same load. A ratio over 0 is null. */
 const comparisonSchema = z.strictObject({
-  ...coordinatesSchema.omit({ layout: true }).shape,
-  numerator: z.enum(LAYOUTS),
-  denominator: z.enum(LAYOUTS),
-  /** Whether their calls hand over equally many records. Else there is no ratio. */
-  isLikeWithLike: z.boolean(),
+  ...coordinatesSchema.omit({ provider: true, layout: true }).shape,
+  numerator: sideSchema,
+  denominator: sideSchema,
   recordsPerSecond: ratioSchema.nullable(),
   dollarsPerMillionRecords: ratioSchema.nullable(),
-});
-
-const bestSchema = z.strictObject({
-  ...coordinatesSchema.shape,
-  recordsPerCall: z.int().min(1),
-  recordsPerSecond: figureSchema,
-});
-
-/** Each layout at the load where it was fastest, a choice that favours lucky runs a little. */
-const summaryRowSchema = z.strictObject({
-  ...coordinatesSchema.pick({ provider: true, workload: true, recordBytes: true }).shape,
-  best: z.record(z.enum(LAYOUTS), bestSchema.nullable()),
-  containerToRecord: ratioSchema.nullable(),
-  /** That of `container-batch` where a call of `container` hands over other numbers of records. */
-  containerToBatch: ratioSchema.nullable(),
-  containerToDriver: ratioSchema.nullable(),
-  /** To `batch` in `load`, else to `record`: a request of theirs has as many records. */
-  driverToSdk: ratioSchema.nullable(),
+  processorUsPerRecord: ratioSchema.nullable(),
+  /** At one of the two the machine was the limit: the ratio says little of the store. */
+  isMachineLimited: z.boolean(),
 });
 
 /** The highest rate that held a latency. */
@@ -133,7 +133,7 @@ const reportSearchSchema = z.strictObject({
 });
 
 /** Figures that are compared with an earlier report's, by the names that conditions use. */
-export const COMPARED_NAMES = ['throughput', 'p50', 'p95', 'p99', 'cost'] as const;
+export const COMPARED_NAMES = ['throughput', 'p50', 'p99', 'cost', 'processor'] as const;
 
 const changeSchema = z.strictObject({
   ...coordinatesSchema.shape,
@@ -195,24 +195,22 @@ export const reportSchema = z.strictObject({
   /** Every function instance that answered, by its own word. */
   places: z.array(placeSchema),
   cells: z.array(reportCellSchema),
-  /** `container` against each other layout, cell by cell. */
   comparisons: z.array(comparisonSchema),
-  summary: z.array(summaryRowSchema),
+  /** What a reader in a hurry wants to know, a sentence for each workload that was measured. */
+  sentences: z.array(z.strictObject({ workload: z.enum(WORKLOADS), text: z.string() })),
+  /** What to know before any figure is believed, a sentence each. */
+  warnings: z.array(z.string()),
   searches: z.array(reportSearchSchema),
   failures: z.array(failureSchema),
   leftOut: z.array(leftOutSchema),
   leftovers: z.array(leftoverSchema),
   /** Changes since an earlier report, where one was given. */
   against: againstSchema.optional(),
-  /** Notes for reading the figures; they follow from the plan and the ratios. */
-  notes: z.array(z.string()),
 });
 
 export type ReportRun = z.infer<typeof runSchema>;
 export type ReportCell = z.infer<typeof reportCellSchema>;
 export type Comparison = z.infer<typeof comparisonSchema>;
-export type Best = z.infer<typeof bestSchema>;
-export type SummaryRow = z.infer<typeof summaryRowSchema>;
 export type ReportSearch = z.infer<typeof reportSearchSchema>;
 export type Change = z.infer<typeof changeSchema>;
 export type Against = z.infer<typeof againstSchema>;

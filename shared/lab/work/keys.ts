@@ -5,7 +5,7 @@ import { scramble32 } from '../kit/random.ts';
 const TENANTS = 16;
 
 /** Records in a row that belong to one tenant. */
-const TENANT_RUN = 500;
+export const TENANT_RUN = 500;
 
 const KEY_STEMS = Array.from({ length: TENANTS }, (_, tenant) => `t${String(tenant).padStart(2, '0')}:customer:`);
 

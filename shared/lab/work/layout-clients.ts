@@ -3,8 +3,6 @@ import type { Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from './baseline.ts';
 import { chunks } from '../kit/chunks.ts';
 import type { RecordFields, SampleRecord } from './records.ts';
-import type { Workload } from '../kit/dimensions.ts';
-import { LOAD_RECORDS_PER_CALL, recordsPerCall } from './workloads.ts';
 import type { Operation } from './operations.ts';
 
 /** One call of the SDK or of the store, sent and answered as one, as its user would time it. */
@@ -18,16 +16,13 @@ export interface Unit {
 /** One group after another, a group's units in parallel. Then the caller draws anew. */
 export type Call = Iterable<readonly Unit[]>;
 
-/** How many operations a caller hands over in a call, and how they are sent. */
-export interface LayoutClient {
-  recordsPerCall(workload: Workload): number;
-  call(operations: readonly Operation[]): Call;
-}
+/** Sends the operations that a caller hands over in a call, in the layout's way. */
+export type LayoutClient = (operations: readonly Operation[]) => Call;
 
 /** Sends a call and waits for all of it; the errors of the records that failed. */
 export async function sendCall(client: LayoutClient, operations: readonly Operation[]): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
-  for (const units of client.call(operations)) {
+  for (const units of client(operations)) {
     const answers = units.length === 1 ? [await units[0]!.send()] : await Promise.all(units.map((unit) => unit.send()));
     errors.push(...answers.flat());
   }
@@ -41,13 +36,12 @@ class AbsentError extends Error {
 
 const NO_ERRORS: readonly unknown[] = [];
 
-/** One entity and one request a record, one after another. */
+/** An entity and a request for each record: writes one after another, a call's reads in parallel. */
 export function recordClient(table: BaselineTable): LayoutClient {
-  return {
-    recordsPerCall,
-    *call(operations) {
-      for (const operation of operations) yield [singleUnit(operation, () => sendSingle(table, operation))];
-    },
+  return function* (operations) {
+    const units = operations.map((operation) => singleUnit(operation, () => sendSingle(table, operation)));
+    if (operations.every(({ kind }) => kind === 'read')) yield units;
+    else for (const unit of units) yield [unit];
   };
 }
 
@@ -58,7 +52,7 @@ function singleUnit(operation: Operation, send: () => Promise<void>): Unit {
 }
 
 /** Tells inserts whether they are there now. If some failed, none counts as there. */
-export async function heard(
+async function heard(
   operations: readonly Operation[],
   send: () => Promise<readonly unknown[]>,
 ): Promise<readonly unknown[]> {
@@ -73,7 +67,7 @@ export async function heard(
 }
 
 /** A call for each operation, as a baseline has it. False or undefined: the record is absent. */
-export interface SingleTable extends Pick<BaselineTable, 'range'> {
+interface SingleTable extends Pick<BaselineTable, 'range'> {
   insert(record: SampleRecord): Promise<unknown>;
   replace(record: SampleRecord): Promise<unknown>;
   modify(record: SampleRecord): Promise<unknown>;
@@ -101,24 +95,16 @@ function found(record: unknown, key: string): void {
   if (record === undefined || record === false) throw new AbsentError(`absent: ${key}`);
 }
 
-/** The SDK's batches, a call's in parallel. Without a batched get reads are single. */
+/** The SDK's batches, a call's in parallel. */
 export function batchClient(baseline: Baseline, table: BaselineTable): LayoutClient {
-  return {
-    recordsPerCall: (workload) => recordsOfBatch(baseline, workload),
-    call: (operations) => [[...readBatches(baseline, table, operations), ...writeBatches(baseline, table, operations)]],
-  };
-}
-
-function recordsOfBatch({ getManyMax, putManyMax }: Baseline, workload: Workload): number {
-  if (workload === 'load' || getManyMax > 1) return LOAD_RECORDS_PER_CALL;
-  return workload === 'ycsb-c' ? 1 : putManyMax;
+  return (operations) => [[...readBatches(baseline, table, operations), ...writeBatches(baseline, table, operations)]];
 }
 
 function readBatches(baseline: Baseline, table: BaselineTable, operations: readonly Operation[]): Unit[] {
   return chunks(keysOf(operations), baseline.getManyMax).map((some) => ({
     records: some.length,
     send: async () => {
-      const count = baseline.getManyMax === 1 ? Number(await table.get(some[0]!)) : await table.getMany(some);
+      const count = await table.getMany(some);
       return Array.from({ length: some.length - count }, () => new AbsentError('absent'));
     },
   }));
@@ -150,23 +136,13 @@ function keysOf(operations: readonly Operation[]): string[] {
   return [...new Set(operations.flatMap((operation) => (operation.kind === 'read' ? operation.key : [])))];
 }
 
-/** `getMany` and `putMany` for several records. With a baseline, as many as `batchClient`'s. */
-export function containerClient(table: Table<RecordFields>, baseline?: Baseline): LayoutClient {
-  return {
-    recordsPerCall: (workload) =>
-      baseline === undefined ? recordsPerCall(workload) : recordsOfBatch(baseline, workload),
-    call: oneOrMany(singlesOf(table), (operations) => containerBatches(table, operations)),
-  };
-}
-
-/** A lone operation goes by itself, several at a time in batches. */
-export function oneOrMany(
-  table: SingleTable,
-  many: (operations: readonly Operation[]) => Unit[],
-): LayoutClient['call'] {
+/** A lone operation goes by itself, several as one `getMany` and one `putMany`. */
+export function containerClient(table: Table<RecordFields>): LayoutClient {
+  const singles = singlesOf(table);
   return (operations) => {
     const [first] = operations;
-    return [operations.length === 1 ? [singleUnit(first!, () => sendSingle(table, first!))] : many(operations)];
+    if (operations.length === 1) return [[singleUnit(first!, () => sendSingle(singles, first!))]];
+    return [containerBatches(table, operations)];
   };
 }
 

@@ -1,7 +1,7 @@
 // A workload's operations: one seed gives every layout the same records and keys.
 import { keyIndexes, type KeySpace } from './distributions.ts';
-import { tenantEnd } from './keys.ts';
-import { randomInt, scramble32, seededRandom } from '../kit/random.ts';
+import { tenantEnd, TENANT_RUN } from './keys.ts';
+import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
 import { recordSource, type SampleRecord } from './records.ts';
 import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
 import type { KeyChoice, RecordForm, Workload } from '../kit/dimensions.ts';
@@ -36,10 +36,11 @@ export function operationSource(request: SourceRequest): () => Operation {
   // Neighbouring seeds of this generator are not to give neighbouring draws.
   const random = seededRandom(scramble32(scramble32(drawSeed + 1) + part.index));
   const source = recordSource(seed, recordBytes, recordForm);
-  const { shares, keys } = MIXES[workload];
+  const { shares, keys, recordsPerCall } = MIXES[workload];
   const inserts = new Inserts(records, request.insertFrom, shares.insert ?? 0);
   const verbOf = verbs(shares);
-  const draw = keys === null ? () => 0 : keyIndexes(request.keys ?? keys, inserts, random);
+  const single = keys === null ? () => 0 : keyIndexes(request.keys ?? keys, inserts, random);
+  const draw = recordsPerCall > 1 && keys !== null ? neighbours(single, recordsPerCall, records, random) : single;
   let round = 0;
   return () => {
     const verb = verbOf(random());
@@ -52,6 +53,23 @@ export function operationSource(request: SourceRequest): () => Operation {
     if (verb === 'read') return { kind: verb, key: record.key };
     if (verb !== 'scan') return { kind: verb, record };
     return { kind: verb, from: record.key, to: tenantEnd(record.key), count: 1 + randomInt(random, SCAN_RECORDS_MAX) };
+  };
+}
+
+/**
+ * Draws `count` records of one tenant, all different, and then of the next one drawn. Their numbers
+ * follow each other; their keys, which are scrambled numbers, lie all over the tenant's.
+ */
+function neighbours(draw: () => number, count: number, records: number, random: Random): () => number {
+  let [from, size, offset, given] = [0, 0, 0, count];
+  return () => {
+    if (given === count) {
+      from = Math.floor(draw() / TENANT_RUN) * TENANT_RUN;
+      size = Math.min(TENANT_RUN, records - from);
+      offset = randomInt(random, size);
+      given = 0;
+    }
+    return from + ((offset + given++) % size);
   };
 }
 
