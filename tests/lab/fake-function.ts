@@ -1,13 +1,14 @@
 // Functions `compare` that run nothing. Their figures follow from the request.
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
 import { isOfContainers, type Provider } from '../../shared/lab/kit/dimensions.ts';
+import { MIXES } from '../../shared/lab/work/workloads.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
 import { COUNTERS, result } from './fakes.ts';
 import { encodedOf } from './histogram-of.ts';
 import { placeOf } from './report/sample-report.ts';
 
 /** Milliseconds a call, whatever the number of callers: the store is never busy. */
-const LATENCY_MS = { record: 20, batch: 5, driver: 15, container: 2, 'container-batch': 2 };
+const LATENCY_MS = { record: 20, batch: 5, container: 2, 'container-sdk': 4 };
 
 /** The answer of the provider's function. A caller's calls follow each other without a pause. */
 export function fakeResult(request: CellRequest, provider: Provider): CellResult {
@@ -16,7 +17,7 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
   const operations = Math.round(
     ratePerSecond === null ? (callers * durationMs) / latencyMs : (ratePerSecond * durationMs) / 1_000,
   );
-  const recordsPerCall = workload === 'load' ? 500 : 1;
+  const { recordsPerCall } = MIXES[workload];
   const records = operations * recordsPerCall;
   const billable = { reads: operations, writes: operations, deletes: 0 };
   return result({
@@ -28,6 +29,7 @@ export function fakeResult(request: CellRequest, provider: Provider): CellResult
     recordsPerCall,
     durationMs,
     records,
+    recordsFirstHalf: records / 2,
     recordsTotal: 2 * records,
     usage: { ...emptyUsage(true), requests: operations, billable },
     store: isOfContainers(layout) ? { ...COUNTERS, commits: operations } : null,

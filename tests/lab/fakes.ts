@@ -11,7 +11,7 @@ import { type StoreCounters, storeCountersSchema } from '../../shared/lab/load/s
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { tenantOf } from '../../shared/lab/work/keys.ts';
 import { emptyUsage } from '../../shared/lab/kit/usage.ts';
-import type { Driver, Runtime, Store, Table } from '../../shared/store/index.ts';
+import type { Runtime, Store, Table } from '../../shared/store/index.ts';
 import { type Clock } from './fake-store.ts';
 import { encodedOf } from './histogram-of.ts';
 import { placeOf } from './report/sample-report.ts';
@@ -25,7 +25,8 @@ export const COUNTERS = Object.fromEntries(
 
 export interface FakeOptions {
   readonly clock: Clock;
-  readonly latencyMs: number;
+  /** Of each request; `sent` counts from 1. */
+  readonly latencyMs: number | ((sent: number) => number);
   /** May throw instead of answering; `sent` counts from 1. */
   readonly fail?: (sent: number) => void;
   readonly getManyMax?: number;
@@ -41,7 +42,6 @@ export interface FakeTargets extends CellTargets {
 }
 
 const keysOf = (records: readonly { readonly key: string }[]): string[] => records.map(({ key }) => key);
-const idsOf = (requests: readonly { readonly id: string }[]): string[] => requests.map(({ id }) => id);
 
 /** Each request takes `latencyMs`; any number of them run at once. */
 export function fakeTargets(options: FakeOptions): FakeTargets {
@@ -55,7 +55,7 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
     usage.requests++;
     usage.billable.writes += asked.length;
     const sent = usage.requests;
-    await clock.runtime.sleep(latencyMs);
+    await clock.runtime.sleep(typeof latencyMs === 'number' ? latencyMs : latencyMs(sent));
     fail(sent);
   };
   const baseline: Baseline = {
@@ -113,29 +113,11 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
       );
     },
   } as unknown as Table<never>;
-  /** Every entity is there, and written. */
-  const driver = {
-    limits: { writesMax: 100, writeBytesMax: 1_000_000, lane: () => '' },
-    read: async (requests: readonly { id: string }[]) => {
-      await answer('driver read', idsOf(requests));
-      return requests.map(({ id }) =>
-        empty ? undefined : { id, version: '1', parts: new Map([['p0', Buffer.from('{}')]]) },
-      );
-    },
-    write: async (writes: readonly { id: string }[]) => {
-      await answer('driver write', idsOf(writes));
-      return writes.map(() => ({ kind: 'written', version: '2' }));
-    },
-    list: async (prefix: string) => {
-      log.push(`list ${prefix}`);
-      return { ids: [], cursor: undefined };
-    },
-  } as unknown as Driver;
   const drop = async (name: string): Promise<boolean> => log.push(`drop ${name}`) > 0;
   const store = { table: async () => table, drop } as unknown as Store;
   return {
     baseline,
-    openStore: async () => ({ store, driver, usage: () => usage }),
+    openStore: async () => ({ store, usage: () => usage }),
     place: PLACE,
     instance: instanceOf(clock.runtime),
     log,
@@ -143,7 +125,7 @@ export function fakeTargets(options: FakeOptions): FakeTargets {
   };
 }
 
-/** The thread has work three quarters of the time, and waits a quarter of that. */
+/** The thread has work four fifths of the time, and waits a quarter of that for a processor. */
 function instanceOf(runtime: Runtime): CellTargets['instance'] {
   let isCold = true;
   return {
@@ -154,11 +136,13 @@ function instanceOf(runtime: Runtime): CellTargets['instance'] {
     },
     uptimeMs: () => 5_000,
     memoryBytes: () => 50_000_000,
+    processorUs: () => 900 * runtime.monotonicMs(),
     processorTimes: () => ({
-      ranMs: 0.75 * runtime.monotonicMs(),
-      waitedMs: 0.25 * runtime.monotonicMs(),
+      ranMs: 0.6 * runtime.monotonicMs(),
+      waitedMs: 0.2 * runtime.monotonicMs(),
       machineMs: 2 * runtime.monotonicMs(),
       stolenMs: 0,
+      emulator: { ranMs: 0.5 * runtime.monotonicMs(), waitedMs: 0 },
     }),
   };
 }
@@ -186,11 +170,12 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     isCold: false,
     uptimeMs: 9_000,
     firstOperationMs: 12,
-    recordsPerCall: 500,
+    recordsPerCall: 100,
     warmup: { durationMs: 300, steadiness: 'steady', errors: 0 },
     openedAtMs: Date.UTC(2026, 10, 21, 10),
     durationMs: 1_000,
     records: 1_000,
+    recordsFirstHalf: 500,
     recordsTotal: 2_000,
     usage: {
       requests: 200,
@@ -207,7 +192,8 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     operations: 1,
     behindMsMax: null,
     isHeldByRamp: false,
-    processor: { wait: 0.1, stolen: 0, busy: 0.5 },
+    processor: { wait: 0.1, stolen: 0, busy: 0.5, emulatorBusy: 0.4 },
+    processorUs: 1_000_000,
     memoryBytes: 100_000_000,
     ...change,
   };

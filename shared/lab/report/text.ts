@@ -1,6 +1,7 @@
 // The report for a terminal: at most 120 columns, plain ASCII, the page's curves as tables.
 import { PROVIDERS } from '../kit/dimensions.ts';
 import { decimal, dollars, factor, whole, whyUndecided } from '../kit/format.ts';
+import { chunks } from '../kit/chunks.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import {
   cellWords,
@@ -32,25 +33,34 @@ function headingText({ plan, places }: Report): string {
   return [title, ...wrapped(whereWords(places))].join('\n');
 }
 
-/** A table a workload: a row for each provider and layout, a column for each load. */
+/** So many loads stand beside each other. */
+const COLUMNS = 4;
+
+/** Tables for each workload: a row for each provider and layout, a column for each load. */
 function workloadsText({ cells }: Pick<Report, 'cells'>): string[] {
   const groups = Map.groupBy(cells, ({ workload, recordBytes }) => `${workload} ${recordBytes}`);
   return [...groups.values()].map((own) => {
     const { workload, recordBytes } = own[0]!;
-    const loads = [...new Set(own.map(loadWords))];
-    const lines = Map.groupBy(own, ({ provider, layout, containerKib }) => `${provider} ${layout} ${containerKib}`);
-    const rows = [...lines.values()].map((line) => {
-      const at = loads.map((load) => line.find((cell) => loadWords(cell) === load));
-      return [
-        nameOf(line[0]!),
-        ...at.map(rateText),
-        ...at.map((cell) => (cell ? dollars(cell.dollarsPerMillionRecords.median) : '-')),
-      ];
-    });
     const { title, units } = WORKLOAD_WORDS[workload];
-    const header = ['', ...loads, ...loads.map((load) => `$ ${load}`)];
-    return `${title}, ${whole(recordBytes)} bytes: ${units} a second, then dollars a million\n${textTable(header, rows, 1)}`;
+    const tables = chunks([...new Set(own.map(loadWords))], COLUMNS).map((loads) => loadsTable(own, loads));
+    return [
+      `${title}, ${whole(recordBytes)} bytes: ${units} a second, then dollars a million at the same loads`,
+      ...tables,
+    ].join('\n');
   });
+}
+
+function loadsTable(cells: readonly ReportCell[], loads: readonly string[]): string {
+  const shown = cells.filter((cell) => loads.includes(loadWords(cell)));
+  const rows = [...Map.groupBy(shown, nameOf)].map(([name, line]) => {
+    const at = loads.map((load) => line.find((cell) => loadWords(cell) === load));
+    return [name, ...at.map(rateText), ...at.map(dollarsText)];
+  });
+  return textTable(['', ...loads, ...loads.map(() => '$')], rows, 1);
+}
+
+function dollarsText(cell: ReportCell | undefined): string {
+  return cell === undefined ? '-' : dollars(cell.dollarsPerMillionRecords.median);
 }
 
 function nameOf({ provider, layout, containerKib }: ReportCell): string {

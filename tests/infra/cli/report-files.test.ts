@@ -33,7 +33,7 @@ test('a second comparison overwrites nothing of the first, and is the newest', a
 });
 
 test('a report that breaks its schema is not written', async () => {
-  await expect(writeReport(sampleReport({ cells: CELLS, change: { schemaVersion: 2 as 5 } }), folder)).rejects.toThrow(
+  await expect(writeReport(sampleReport({ cells: CELLS, change: { schemaVersion: 2 as 6 } }), folder)).rejects.toThrow(
     'schemaVersion',
   );
   expect(await readdir(folder)).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../../../shared/lab/load/cell.ts';
-import { cellsOf, itemsOf } from '../../../shared/lab/plan/cells.ts';
+import { groupsOf } from '../../../shared/lab/plan/cells.ts';
 import { runPlan } from '../../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../../shared/lab/plan/heat-up.ts';
@@ -80,36 +80,53 @@ function datasetsIn(urls: readonly string[]): Set<string> {
 }
 
 describe('the order', () => {
+  const all = (plan: Plan): string[] =>
+    groupsOf(plan, PROVIDERS).map((group) => JSON.stringify(group.map(({ cell }) => cell)));
+
   test('holds every cell once a block, and is drawn by the seed', () => {
-    const items = itemsOf(PLAN, PROVIDERS);
+    const items = groupsOf(PLAN, PROVIDERS).flat();
     const names = items.map(({ cell }) => JSON.stringify(cell));
-    const once = cellsOf(PLAN, PROVIDERS).map((cell) => JSON.stringify(cell));
-    expect(once).toHaveLength(2 * 3 * 2 * 2);
-    expect(names.slice(0, 24).toSorted()).toEqual(once.toSorted());
-    expect(names.slice(24).toSorted()).toEqual(once.toSorted());
-    expect(names.slice(0, 24)).not.toEqual(names.slice(24));
-    expect(itemsOf(PLAN, PROVIDERS)).toEqual(items);
-    expect(itemsOf({ ...PLAN, seed: PLAN.seed + 1 }, PROVIDERS)).not.toEqual(items);
+    // Of two workloads the layouts record and container run both on each cloud, batch one.
+    expect(new Set(names).size).toBe((2 * 2 + 1) * 2 * 2);
+    expect(names.slice(0, 20).toSorted()).toEqual(names.slice(20).toSorted());
+    expect(names.slice(0, 20)).not.toEqual(names.slice(20));
+    expect(groupsOf(PLAN, PROVIDERS).flat()).toEqual(items);
+    expect(all({ ...PLAN, seed: PLAN.seed + 1 })).not.toEqual(all(PLAN));
   });
 
   test('puts each cell at each place of a block about as often', () => {
-    const plan = { ...PLAN, repetitions: 50 };
-    const first = JSON.stringify(cellsOf(plan, PROVIDERS)[0]);
-    const places = itemsOf(plan, PROVIDERS).flatMap(({ cell }, at) => (JSON.stringify(cell) === first ? at % 24 : []));
+    const groups = all({ ...PLAN, repetitions: 50 });
+    const places = groups.flatMap((group, at) => (group === groups[0] ? at % 10 : []));
     const mean = places.reduce((sum, place) => sum + place, 0) / places.length;
-    // The bound is four standard deviations of the mean of 50 draws from 0 to 23.
-    expect(Math.abs(mean - 11.5)).toBeLessThan(4);
+    // The bound is four standard deviations of the mean of 50 draws from 0 to 9.
+    expect(Math.abs(mean - 4.5)).toBeLessThan(1.7);
+  });
+
+  test('has the clouds side by side up to so many callers as the plan says, and open loops by themselves', () => {
+    const sizes = (change: Partial<Plan>): Record<string, number[]> => {
+      const groups = groupsOf({ ...PLAN, repetitions: 1, ...change }, PROVIDERS);
+      const byLoad = Object.groupBy(groups, ([item]) => `${item!.cell.callers} ${item!.cell.ratePerSecond}`);
+      return Object.fromEntries(
+        Object.entries(byLoad).map(([load, some]) => [load, [...new Set(some!.map((group) => group.length))]]),
+      );
+    };
+    expect(sizes({ sideBySideCallersMax: 4 })).toEqual({ '1 null': [2], '8 null': [1] });
+    expect(sizes({ ratesPerSecond: [50] })).toEqual({ '1 null': [2], '8 null': [2], '256 50': [1] });
   });
 });
 
 describe('the coordinator', () => {
   test('runs every item of the plan, tells as it goes, and sends each cloud its own keys and equal draws', async () => {
     const { events, cells, ...outcome } = await ran();
-    expect(outcome).toMatchObject({ failures: [], leftovers: [], leftOut: [], searches: [], endedEarly: null });
+    expect(outcome).toMatchObject({ failures: [], leftovers: [], searches: [], endedEarly: null });
+    expect(outcome.leftOut.map(({ layout, workload }) => `${layout} ${workload}`)).toEqual([
+      'batch ycsb-c',
+      'batch ycsb-c',
+    ]);
     const items = outcome.runs.map(({ cell, repetition }) => ({ kind: 'run', cell, repetition }));
-    expect(items).toEqual(itemsOf(PLAN, PROVIDERS));
+    expect(items).toEqual(groupsOf(PLAN, PROVIDERS).flat());
     const done = events.flatMap((event) => (event.kind === 'ended' ? [event.done] : []));
-    expect(done).toEqual(Array.from({ length: 48 }, (_, at) => at + 1));
+    expect(done).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
     const [one, two] = ['http://one', 'http://two'].map((url) => cells.find((cell) => cell.url.startsWith(url))!);
     expect(one!.headers.get('authorization')).toBe('Bearer k1');
     expect(two!.headers.get('x-functions-key')).toBe('k2');
@@ -127,14 +144,16 @@ describe('the coordinator', () => {
     expect(removed).toHaveLength(loads.length + 4);
   });
 
-  test('has records of the form that the plan names, and a dataset for both layouts of the SDK, of containers, and of the driver', async () => {
-    const { cells, prepared } = await ran({ workloads: ['ycsb-a'], layouts: [...LAYOUTS], recordForm: 'text' });
+  test('has records of the form that the plan names, and a dataset for both layouts of the SDK, and for both of containers', async () => {
+    const { cells, prepared } = await ran({ workloads: ['read-together'], layouts: [...LAYOUTS], recordForm: 'text' });
     expect(new Set(cells.map(({ request }) => request.recordForm))).toEqual(new Set(['text']));
-    expect(new Set(prepared).size).toBe(3 * PROVIDERS.length);
-    const [record, , driver, container] = LAYOUTS.map(
-      (layout) => cells.find(({ request }) => request.layout === layout)!.request.dataset,
+    expect(new Set(prepared).size).toBe(2 * PROVIDERS.length);
+    const names = LAYOUTS.map(
+      (layout) =>
+        cells.find(({ url, request }) => url.startsWith('http://one') && request.layout === layout)!.request.dataset,
     );
-    expect(new Set([record, driver, container]).size).toBe(3);
+    expect([names[0], names[2]]).toEqual([names[1], names[3]]);
+    expect(names[0]).not.toBe(names[2]);
   });
 
   test('says what a layout cannot run, and does not try it', async () => {
@@ -211,7 +230,7 @@ describe('a target', () => {
   test('that fails shows with its error, and the rest goes on', async () => {
     const answer = where(({ layout }, provider) => layout === 'container' && provider === 'datastore', busy);
     const { runs, failures } = await ran({}, { answer });
-    expect([runs.length, failures.length]).toEqual([40, 8]);
+    expect([runs.length, failures.length]).toEqual([32, 8]);
     const error = 'HTTP 503: no operation succeeded';
     expect(failures[0]).toMatchObject({ provider: 'datastore', layout: 'container', error });
   });
@@ -226,14 +245,14 @@ describe('a target', () => {
     ],
   ])('that answers with %s shows as such', async (_what, wrong, error) => {
     const { runs, failures } = await ran({}, { answer: where((_, provider) => provider === 'azure-tables', wrong) });
-    expect([runs.length, failures.length]).toEqual([24, 24]);
+    expect([runs.length, failures.length]).toEqual([20, 20]);
     expect(failures[0]!.error).toMatch(error);
   });
 
   test('that is not there is given up after three runs, and says why for all of them', async () => {
     const answer = where((_, provider) => provider === 'datastore', nobody);
     const { cells, runs, failures } = await ran({}, { answer });
-    expect([runs.length, failures.length]).toEqual([24, 24]);
+    expect([runs.length, failures.length]).toEqual([20, 20]);
     expect(cells.filter(({ url }) => url.startsWith('http://one'))).toHaveLength(3);
     const error = 'fetch failed: connect ECONNREFUSED';
     expect(failures[0]!.error).toBe(error);
@@ -266,11 +285,11 @@ describe('a target', () => {
 
   test('that refuses the key later on is said to keep what it could not be told to remove', async () => {
     let asked = 0;
-    const answer = where(() => ++asked > 1, forbidden);
+    const answer = where(() => ++asked > 2, forbidden);
     const { leftovers, runs } = await ran({ workloads: ['load'], repetitions: 1 }, { answer, remove: forbidden });
-    expect(runs).toHaveLength(1);
+    expect(runs.length).toBeGreaterThan(0);
     expect(leftovers.map(({ error }) => error)).toContain(GATE_REFUSES);
-    expect(new Set(leftovers.map(({ provider }) => provider))).toEqual(new Set([runs[0]!.cell.provider]));
+    expect(new Set(leftovers.map(({ provider }) => provider))).toEqual(new Set(runs.map(({ cell }) => cell.provider)));
   });
 
   test('that made a dataset and then refuses the key is told to remove it', async () => {
@@ -307,7 +326,7 @@ describe('what a run made', () => {
     const { cells, removed, runs, endedEarly } = await ran({}, { answer, signal: ending.signal });
     expect([runs.length, endedEarly]).toEqual([4, 'Ctrl-C']);
     const used = cells.map(({ url, request }) => url.replace('cells', `datasets/${request.dataset}`));
-    expect(new Set(removed)).toEqual(new Set(used));
+    expect(used.filter((url) => !removed.includes(url))).toEqual([]);
   });
 
   test('is reported where it stays', async () => {
@@ -327,8 +346,8 @@ describe('what a run made', () => {
 });
 
 test('the default plan takes no longer than a main job may', () => {
-  const { durationMs, warmup, repetitions } = DEFAULT_PLAN;
-  const cells = cellsOf(DEFAULT_PLAN, PROVIDERS).length;
+  const { durationMs, warmup } = DEFAULT_PLAN;
+  const groups = groupsOf(DEFAULT_PLAN, PROVIDERS).length;
   // The estimate lies between the shortest and the longest warm-up, and leaves growing windows out.
-  expect((cells * repetitions * (durationMs + warmup.leastMs)) / 1_000).toBeLessThan(160);
+  expect((groups * (durationMs + warmup.leastMs)) / 1_000).toBeLessThan(160);
 });

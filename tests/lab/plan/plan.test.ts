@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { planOf, planSchema, PLANS } from '../../../shared/lab/plan/plan.ts';
 
 test('a plan may leave out everything', () => {
-  const defaults = { name: 'custom', callers: [1, 8, 32], ratesPerSecond: [], repetitions: 7 };
+  const defaults = { name: 'custom', callers: [1, 4, 16, 64], ratesPerSecond: [], repetitions: 6 };
   expect(planSchema.parse({})).toMatchObject(defaults);
 });
 

@@ -42,7 +42,7 @@ describe('a condition', () => {
 
   test('without an x is on the figure itself, in its unit, and needs no earlier report', () => {
     const cells = [{ layout: 'container' as const, callers: 8 }, {}].map((one) => sampleCell(one, { repetitions: 1 }));
-    const median = cells[0]!.latency.p99Ms!.median;
+    const median = 9;
     const linesOf = (text: string): string[] => metBy({ cells }, conditionsOf(text));
     expect(linesOf(`container.p99>${median - 0.01}`)).toEqual([
       `--fail-if container.p99>${median - 0.01}: Datastore container, load, 500 B, 8 callers has ${Number(median.toPrecision(3))} ms`,
@@ -65,7 +65,7 @@ describe('a condition', () => {
 
   test.each([
     ['put.throughput<0.9', '"put" is none of datastore, azure-tables, record, '],
-    ['speed<0.9', '"speed" is none of throughput, p50, p95, p99, cost'],
+    ['speed<0.9', '"speed" is none of throughput, p50, p99, cost, processor'],
     ['throughput=0.9', 'is no condition; write one like ycsb-c.p99>50 (ms) or, '],
     ['p99>50s', 'is no condition'],
     ['throughput<50ms', 'throughput is in /s, or against an earlier report in x'],
@@ -78,7 +78,14 @@ describe('a condition', () => {
   });
 
   test('that watches nothing is found', () => {
-    const report = { cells: [sampleCell({}, { repetitions: 1 })], against: changed({}) };
+    const [cell] = [sampleCell({}, { repetitions: 1 })];
+    const run = cell!.runs[0]!;
+    const bare = {
+      ...cell!,
+      latency: { ...cell!.latency, p99Ms: null },
+      runs: [{ ...run, latency: { ...run.latency, p99Ms: null } }],
+    };
+    const report = { cells: [bare], against: changed({}) };
     const conditions = conditionsOf('batch.throughput<0.9x,throughput<0.9x,p99>1,p50>1');
     expect(idleAmong(report, conditions)).toEqual([
       '--fail-if batch.throughput<0.9x: no cell of both reports has this figure',

@@ -7,9 +7,12 @@ import { LAYOUTS, type Provider, PROVIDERS, USERS_LAYOUTS } from '../../../share
 import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/schema.ts';
-import { comparisonsOf, summaryOf } from '../../../shared/lab/report/summary.ts';
+import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
+import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
+import { warningsOf } from '../../../shared/lab/report/warnings.ts';
 import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
+import { MIXES, whyNot } from '../../../shared/lab/work/workloads.ts';
 import { histogramOf } from '../histogram-of.ts';
 
 const PLAN: Plan = planSchema.parse({ name: 'sample', repetitions: 6, seed: 7 });
@@ -29,6 +32,7 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
     startedAt: '2026-11-21T10:00:00.000Z',
     recordsPerSecond: rate,
     records: Math.round(rate),
+    recordsFirstHalf: Math.round(rate / 2),
     recordsTotal: Math.round(rate * 1.5),
     operations: Math.round(rate),
     latency: { meanMs: 3, p50Ms: 2, p90Ms: 5, p95Ms: 6, p99Ms: 9, p999Ms: null, maxMs: 40 },
@@ -46,7 +50,8 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
     store: isStore
       ? { commits: 90, foreignCommits: 7, readsFirst: 5, rests: 2, splits: 3, splitsByTraffic: 1, lostSplits: 1 }
       : null,
-    isSound: true,
+    processorUsPerRecord: 200,
+    marks: [],
     parts: [
       {
         place: providerIndex,
@@ -64,13 +69,14 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
         processorWait: 0.1,
         processorStolen: 0,
         processorBusy: 0.8,
+        emulatorBusy: 0.5,
         memoryBytes: 90_000_000,
       },
     ],
   };
 }
 
-const SPEED = { record: 300, batch: 4_000, driver: 600, container: 9_000, 'container-batch': 9_500 };
+const SPEED = { record: 300, batch: 4_000, container: 9_000, 'container-sdk': 6_000 };
 
 interface Shape {
   readonly repetitions: number;
@@ -97,11 +103,11 @@ export function sampleCell(change: Partial<Coordinates>, { repetitions, containe
   const size = cell.containerKib === null ? 1 : cell.containerKib / 256;
   const faster = cell.layout === 'container' ? containerFactor : 1;
   const rate = SPEED[cell.layout] * work * faster * size ** 0.3 * (1 + providerIndex / 3) * cell.callers ** 0.6;
-  const latency = (times: number): Figure => around((times * cell.callers * 800) / rate + times, repetitions);
+  const latency = (times: number): number => (times * cell.callers * 800) / rate + times;
   const rates = around(cell.ratePerSecond ?? rate, repetitions, LAYOUTS.indexOf(cell.layout));
   return {
     ...cell,
-    recordsPerCall: cell.workload === 'load' ? 500 : 1,
+    recordsPerCall: MIXES[cell.workload].recordsPerCall,
     recordsPerSecond: rates,
     latency: {
       meanMs: latency(1.2),
@@ -113,14 +119,17 @@ export function sampleCell(change: Partial<Coordinates>, { repetitions, containe
       maxMs: latency(9),
     },
     operations: Math.round(rate * repetitions),
-    errors: cell.layout === 'batch' && cell.callers === 32 ? { '503': 4, conflict: 2 } : {},
+    errors: cell.layout === 'batch' && cell.callers === 16 ? { '503': 4, conflict: 2 } : {},
     retries: cell.provider === 'datastore' ? null : { '503': 3 },
     unfinished: 0,
     requestsPer1000Records: around(cell.layout === 'record' ? 1_000 : 8, repetitions),
     billableOperationsPer1000Records: around(cell.layout === 'container' ? 6 : 1_000, repetitions),
     dollarsPerMillionRecords: around(cell.layout === 'container' ? 0.006 : 0.9, repetitions),
+    processorUsPerRecord: around(cell.layout === 'container' ? 100 : 300, repetitions),
     bytesWrittenPerRecord: around(520, repetitions),
     bytesReadPerRecord: around(20, repetitions),
+    drift: 1,
+    isMachineLimited: cell.callers >= 64,
     runs: rates.values.map((one, at) => runOf(at + 1, one, providerIndex, cell.layout === 'container')),
   };
 }
@@ -156,10 +165,12 @@ export const CLOUD_PLACES: readonly Place[] = PLACES.map((place) => ({
 }));
 
 function cellsOf(shape: Shape): ReportCell[] {
-  return (['load', 'ycsb-a', 'ycsb-c'] as const).flatMap((workload) =>
+  return PLAN.workloads.flatMap((workload) =>
     PLAN.callers.flatMap((callers) =>
       USERS_LAYOUTS.flatMap((layout) =>
-        PROVIDERS.map((provider) => sampleCell({ provider, layout, workload, callers }, shape)),
+        PROVIDERS.filter((provider) => whyNot(layout, workload, provider) === undefined).map((provider) =>
+          sampleCell({ provider, layout, workload, callers }, shape),
+        ),
       ),
     ),
   );
@@ -185,8 +196,9 @@ export interface SampleOptions extends Partial<Shape> {
 /** A whole report; `change` replaces any of its fields. */
 export function sampleReport({ repetitions = 6, cells, change = {}, ...shape }: SampleOptions = {}): Report {
   const own = [...(cells ?? cellsOf({ repetitions, ...shape }))];
+  const comparisons = comparisonsOf(own, false);
   return {
-    schemaVersion: 5,
+    schemaVersion: 6,
     startedAt: '2026-11-21T10:00:00.000Z',
     durationMs: 120_000,
     coordinator: { cpu: 'Another CPU', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.21.0' },
@@ -199,13 +211,13 @@ export function sampleReport({ repetitions = 6, cells, change = {}, ...shape }: 
     prices: operationPriceList(PRICES_2026_11),
     places: [...PLACES],
     cells: own,
-    comparisons: comparisonsOf(own),
-    summary: summaryOf(own),
+    comparisons,
+    sentences: sentencesOf(comparisons),
+    warnings: warningsOf(PLACES, own),
     searches: [],
     failures: [],
     leftOut: [],
     leftovers: [],
-    notes: ['Closed loop: each caller waits for its reply before the next call.'],
     ...change,
   };
 }

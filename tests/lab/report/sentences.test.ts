@@ -1,0 +1,76 @@
+// The sentences for a reader in a hurry.
+import { expect, test } from 'vitest';
+import type { Ratio } from '../../../shared/lab/kit/ratio.ts';
+import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
+import type { Comparison } from '../../../shared/lab/report/schema.ts';
+import { COORDINATES } from './sample-report.ts';
+
+const ratio = (value: number, verdict: Ratio['verdict'] = value < 1 ? 'lower' : 'higher'): Ratio => {
+  return { ratio: value, low: value, high: value, confidence: 0.97, pairs: 6, verdict };
+};
+
+/** The store against one entity per record on Datastore, in scans with four callers. */
+function comparison(rate: Ratio, bill: Ratio, change: Partial<Comparison> = {}): Comparison {
+  const { provider, layout: _, ...load } = COORDINATES;
+  return {
+    ...load,
+    workload: 'ycsb-e',
+    callers: 4,
+    numerator: { provider, layout: 'container' },
+    denominator: { provider, layout: 'record' },
+    recordsPerSecond: rate,
+    dollarsPerMillionRecords: bill,
+    processorUsPerRecord: ratio(1),
+    isMachineLimited: false,
+    ...change,
+  };
+}
+
+const onAzure = {
+  numerator: { provider: 'azure-tables', layout: 'container' },
+  denominator: { provider: 'azure-tables', layout: 'record' },
+} as const;
+
+const textOf = (...comparisons: readonly Comparison[]): string =>
+  sentencesOf(comparisons)
+    .map(({ text }) => text)
+    .join('\n');
+
+test('say how many times the work of a second, on each cloud, and what share of the bill', () => {
+  const azure = comparison(ratio(1.9), ratio(1, 'undecided'), onAzure);
+  expect(textOf(comparison(ratio(2.34), ratio(0.0284)), azure)).toBe(
+    'Scanning 1 to 100 records: 2.3 times the scans a second of one entity per record on Datastore with 4 callers and 1.9 times the scans a second of one entity per record on Azure with 4 callers; 0.028 of its bill on Datastore and the same as its bill on Azure.',
+  );
+});
+
+test('are of the most callers where the store was the limit, and say where the machine always was', () => {
+  const [few, most] = [comparison(ratio(2), ratio(0.5)), comparison(ratio(9), ratio(0.1), { callers: 64 })];
+  expect(textOf(few, most)).toMatch(/: 9\.0 times .* with 64 callers; 0\.1 of/);
+  const limited = { ...most, isMachineLimited: true };
+  expect(textOf(few, limited)).toMatch(/: 2\.0 times .* with 4 callers; 0\.5 of/);
+  expect(textOf(limited)).toMatch(/: 9\.0 times .* with 64 callers, where this machine was the limit; 0\.1 of/);
+});
+
+test('are on what its users would do otherwise: the SDK’s batches, where there are any', () => {
+  const batch = comparison(ratio(3), ratio(0.2), { denominator: { provider: 'datastore', layout: 'batch' } });
+  expect(textOf(comparison(ratio(30), ratio(0.1)), batch)).toMatch(
+    /: 3\.0 times .* of the SDK's batches on Datastore .*; 0\.2 of their bill/,
+  );
+});
+
+test.each([
+  ['undecided', /: as many scans a second as one entity per record \(not told apart\) on Datastore/],
+  ['drifting', /: 2\.0 times .* \(not judged, as the rates drifted\)/],
+  ['too-few-runs', /: 2\.0 times .* \(too few runs to judge\)/],
+] as const)('say what was not decided: %s', (verdict, wanted) => {
+  expect(textOf(comparison(ratio(2, verdict), ratio(0.5)))).toMatch(wanted);
+});
+
+test('name the size where there are several', () => {
+  const large = { recordBytes: 4_096 };
+  expect(
+    sentencesOf([comparison(ratio(2), ratio(1)), comparison(ratio(2), ratio(1), large)]).map(
+      ({ text }) => text.split(':')[0],
+    ),
+  ).toEqual(['Scanning 1 to 100 records of 500 bytes', 'Scanning 1 to 100 records of 4,096 bytes']);
+});
