@@ -22,10 +22,20 @@ export function isOfContainers(layout: Layout): boolean {
 }
 
 /**
- * `load` inserts and `read-together` reads, 100 records of a tenant a call. The others are YCSB's
- * core workloads (Cooper et al., SoCC 2010).
+ * `load` inserts and `read-together` reads, 100 records of a tenant a call; `update` replaces one.
+ * The others are YCSB's core workloads (Cooper et al., SoCC 2010).
  */
-export const WORKLOADS = ['load', 'ycsb-c', 'ycsb-a', 'read-together', 'ycsb-e', 'ycsb-b', 'ycsb-d', 'ycsb-f'] as const;
+export const WORKLOADS = [
+  'load',
+  'ycsb-c',
+  'ycsb-a',
+  'read-together',
+  'ycsb-e',
+  'ycsb-b',
+  'ycsb-d',
+  'ycsb-f',
+  'update',
+] as const;
 
 export type Workload = (typeof WORKLOADS)[number];
 

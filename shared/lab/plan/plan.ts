@@ -111,6 +111,18 @@ export const PLANS = {
     repetitions: 7,
     seed: 20_261_101,
   }),
+  /** The processor's work on both sides, against the goals of goals.ts, in some eight minutes. */
+  bench: planSchema.parse({
+    name: 'bench',
+    workloads: ['load', 'update', 'ycsb-c', 'read-together', 'ycsb-e'],
+    layouts: [...LAYOUTS],
+    keys: 'uniform',
+    callers: [1, 32],
+    durationMs: 700,
+    warmup: { leastMs: 200, mostMs: 400 },
+    sideBySideCallersMax: 0,
+    seed: 20_261_101,
+  }),
 } as const satisfies Readonly<Record<string, Plan>>;
 
 /** The plan in a file's JSON. Throws a TypeError with a line for each fault. */

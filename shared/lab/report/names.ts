@@ -40,6 +40,7 @@ export const WORKLOAD_WORDS: Readonly<
     doing: 'Reading one record, changing every other without losing a change',
     units: 'operations',
   },
+  update: { title: 'Update', doing: 'Updating one record', units: 'updates' },
 };
 
 /** What a layout is, for a legend. */

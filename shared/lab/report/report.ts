@@ -11,6 +11,7 @@ import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { retriesOf, sumOfCounts, type Usage } from '../kit/usage.ts';
 import { comparisonsOf } from './comparisons.ts';
+import { goalsOf } from './goals.ts';
 import { isOfMachine } from './marks.ts';
 import { Places, runOf } from './run-of.ts';
 import {
@@ -43,6 +44,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
     cells,
     comparisons,
     sentences: sentencesOf(comparisons),
+    goals: plan.name === 'bench' ? goalsOf(comparisons) : [],
     warnings: warningsOf(places.all, cells),
     searches: byCell(outcome.searches).map((runs) => searchOf(runs, plan)),
     failures: [...outcome.failures],

@@ -198,6 +198,8 @@ export const reportSchema = z.strictObject({
   comparisons: z.array(comparisonSchema),
   /** What a reader in a hurry wants to know, a sentence for each workload that was measured. */
   sentences: z.array(z.strictObject({ workload: z.enum(WORKLOADS), text: z.string() })),
+  /** The goals of the plan `bench`, where it is that one; a missed goal is no failure. */
+  goals: z.array(z.strictObject({ text: z.string(), ratio: positive, goal: positive, isMet: z.boolean() })),
   /** What to know before any figure is believed, a sentence each. */
   warnings: z.array(z.string()),
   searches: z.array(reportSearchSchema),

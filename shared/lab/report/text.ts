@@ -22,6 +22,7 @@ export function reportText(report: Report): string {
     warningsText(report),
     searchesText(report),
     againstText(report.against),
+    goalsText(report.goals),
     sentencesText(report),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -125,6 +126,13 @@ function againstText(against: Against | undefined): string {
   const heading = `Against the report of ${startedAt.slice(0, 10)}: ${told.length} of ${changes.length} figures changed with p below ${significance}; by chance about ${Math.round(changes.length * significance)} would.`;
   const table = told.length === 0 ? [] : [textTable(['cell', 'figure', 'before', 'now', 'ratio', 'p'], rows, 2)];
   return [...wrapped(heading), ...table, ...otherwise.flatMap(wrapped)].join('\n');
+}
+
+function goalsText(goals: Report['goals']): string {
+  if (goals.length === 0) return '';
+  const met = goals.filter(({ isMet }) => isMet).length;
+  const lines = goals.map(({ text, isMet }) => `  ${isMet ? 'met   ' : 'missed'}  ${text}`);
+  return [`${met} of ${goals.length} goals are met`, ...lines].join('\n');
 }
 
 function sentencesText({ sentences, comparisons }: Report): string {

@@ -26,6 +26,7 @@ export const MIXES: Readonly<Record<Workload, Mix>> = {
   'ycsb-d': { shares: { read: 0.95, insert: 0.05 }, keys: 'latest', recordsPerCall: 1 },
   'ycsb-e': { shares: { scan: 0.95, insert: 0.05 }, keys: 'zipfian', recordsPerCall: 1 },
   'ycsb-f': { shares: { read: 0.5, modify: 0.5 }, keys: 'zipfian', recordsPerCall: 1 },
+  update: { shares: { update: 1 }, keys: 'zipfian', recordsPerCall: 1 },
 };
 
 /** From 1 on, uniform: YCSB's `maxscanlength` and `scanlengthdistribution`. */

@@ -213,6 +213,7 @@ export function sampleReport({ repetitions = 6, cells, change = {}, ...shape }: 
     cells: own,
     comparisons,
     sentences: sentencesOf(comparisons),
+    goals: [],
     warnings: warningsOf(PLACES, own),
     searches: [],
     failures: [],
