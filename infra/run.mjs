@@ -1,4 +1,4 @@
-// Entry of the npm scripts: `node infra/run.mjs start|dev|bench|...`. Says when Node.js is too old.
+// Entry of the npm scripts: `node infra/run.mjs start|dev|...`. Says when Node.js is too old.
 // Older versions cannot parse TypeScript, so this is JavaScript and imports commands afterwards.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -12,7 +12,6 @@ if (major < 22 || (major === 22 && minor < 18)) {
 
 const COMMANDS = {
   start: () => import('./start/main.ts'),
-  bench: () => import('./lab/bench/main.ts'),
   scale: () => import('./lab/scale/main.ts'),
   experiments: () => import('./lab/experiments/main.ts'),
   emulators: () => import('./emulators/main.ts'),

@@ -39,8 +39,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   infra: ['processes package', 'cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/lab': ['*.ts', 'scale experiments', 'bench'],
-  'infra/lab/bench': ['contest', '*.ts'],
+  'infra/lab': ['*.ts', 'scale experiments'],
   'infra/lab/experiments': [
     'words.ts experiment.ts text-table.ts',
     'rounds.ts ways.ts',
@@ -151,7 +150,6 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'zod',
     'node:',
   ],
-  ['infra/lab/bench', STORE, 'shared/drivers/', 'shared/lab/', 'package:', 'node:'],
   ['infra', STORE, 'functions/http/key-text.ts', 'shared/drivers/', 'shared/lab/', 'package:', 'node:'],
   ['tests', '*'],
   ['vitest.config.ts', 'vitest'],

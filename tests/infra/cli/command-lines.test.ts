@@ -17,7 +17,7 @@ import { type Ended, ROOT, runCommand } from './run-command.ts';
 const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   scripts: Record<string, string>;
 };
-const NAMES = 'start dev emulators bench scale experiments simulate soak mutants';
+const NAMES = 'start dev emulators scale experiments simulate soak mutants';
 const COMMANDS: [name: string, script: string][] = [
   ...NAMES.split(' ').map((name): [string, string] => [name, scripts[name]!]),
   ...['stowage', 'stowage compare', 'stowage cost'].map((name): [string, string] => [
@@ -92,7 +92,7 @@ test('dev refuses ports that neither browsers nor fetch would call', async () =>
   expect(stderr).toMatch(/^--port: browsers refuse to call port 10080: choose another\n/);
 });
 
-test.each(['scale -- --check', 'bench -- --quick'])('npm run %s ends with Ctrl-C, in a line', async (line) => {
+test.each(['scale -- --check', 'bench -- --repetitions 1'])('npm run %s ends with Ctrl-C, in a line', async (line) => {
   const [name, , ...args] = line.split(' ');
   const job = spawn(process.execPath, [...scripts[name!]!.split(' ').slice(1), ...args], {
     cwd: ROOT,
