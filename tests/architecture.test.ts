@@ -40,16 +40,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
   'infra/lab': ['*.ts', 'scale experiments'],
-  'infra/lab/experiments': [
-    'words.ts experiment.ts text-table.ts',
-    'rounds.ts ways.ts',
-    'sites.ts',
-    'plan.ts',
-    'documents',
-    'runner.ts',
-    'command.ts',
-    'main.ts',
-  ],
+  'infra/lab/experiments': ['codecs.ts', 'documents.ts', 'serializers.ts', 'main.ts'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 

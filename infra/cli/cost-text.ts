@@ -1,9 +1,9 @@
 // Estimates as tables for a terminal.
-import { USERS_LAYOUTS, type UsersLayout } from '../../shared/lab/kit/dimensions.ts';
+import { USERS_LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
-import { cents, dollars } from '../../shared/lab/kit/format.ts';
+import { cents } from '../../shared/lab/kit/format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
-import type { Estimate } from '../../shared/lab/cost/estimate.ts';
+import type { Bill, Estimate } from '../../shared/lab/cost/estimate.ts';
 import { type Meter, type PriceList, regionOf, regionText } from '../../shared/lab/cost/prices.ts';
 
 const METER_NAMES: Readonly<Record<Meter, string>> = {
@@ -18,50 +18,31 @@ const METER_NAMES: Readonly<Record<Meter, string>> = {
 };
 
 /** The table of one cloud, with its sources. */
-export function estimateText(estimate: Estimate, list: PriceList): string {
-  const { provider, bills, perMillionRecords } = estimate;
-  const { meters } = list.providers[provider];
-  const missing = meters.filter((meter) => USERS_LAYOUTS.some((layout) => bills[layout].unpriced.includes(meter)));
-  const names = missing.map((meter) => METER_NAMES[meter]).join(', ');
-  const month = [
-    ...meters.map((meter, at) => row(METER_NAMES[meter], (layout) => priced(bills[layout].lines[at]!.dollars))),
-    row('total', (layout) => priced(bills[layout].dollars)),
-    row('free tiers take off', (layout) => priced(bills[layout].freeDollars)),
-    row('to pay', (layout) => priced(bills[layout].dollars - bills[layout].freeDollars)),
+export function estimateText({ provider, region, bills }: Estimate, list: PriceList): string {
+  const row = (name: string, dollarsOf: (bill: Bill) => number): string[] => [
+    name,
+    ...USERS_LAYOUTS.map((layout) => cents(dollarsOf(bills[layout]))),
   ];
-  const operations = (['read', 'written', 'deleted'] as const).map((what) =>
-    row(`a million records ${what}`, (layout) => priced(perMillionRecords[layout][what], dollars)),
+  const prices = regionOf(list, provider, region);
+  const sources = Object.values(prices.prices).map(
+    ({ source, read, isVerified }) => `  ${source} (${isVerified ? `read ${read}` : 'not verified on that page'})`,
   );
+  const rows = [
+    ...bills.record.lines.map(({ meter }, at) => row(METER_NAMES[meter], ({ lines }) => lines[at]!.dollars)),
+    row('total', ({ dollars }) => dollars),
+    row('free tiers take off', ({ freeDollars }) => freeDollars),
+    row('to pay', ({ dollars, freeDollars }) => dollars - freeDollars),
+  ];
   return [
-    `${PROVIDER_NAMES[provider]}, ${regionText(regionOf(list, provider, estimate.region))}`,
-    textTable(['dollars a month', ...USERS_LAYOUTS], month, 1),
+    `${PROVIDER_NAMES[provider]}, ${regionText(prices)}`,
+    textTable(['dollars a month', ...USERS_LAYOUTS], rows, 1),
     '',
-    textTable(['operations, without free tiers', ...USERS_LAYOUTS], operations, 1),
-    '',
-    ...(missing.length === 0 ? [] : [`No price was found for ${names}: totals leave it out.`, '']),
     'Where the prices stand:',
-    ...sourcesOf(estimate, list).map((source) => `  ${source}`),
+    ...new Set(sources),
   ].join('\n');
-}
-
-function row(name: string, cell: (layout: UsersLayout) => string): string[] {
-  return [name, ...USERS_LAYOUTS.map(cell)];
 }
 
 /** Sentences as a list. */
 export function assumptionsText(assumptions: readonly string[]): string {
   return ['What this rests on:', ...assumptions.flatMap((one) => wrapped(`- ${one}`))].join('\n');
-}
-
-/** Each address once. */
-function sourcesOf({ provider, region }: Estimate, list: PriceList): string[] {
-  const { prices } = regionOf(list, provider, region);
-  const lines = Object.values(prices).map(
-    ({ source, read, isVerified }) => `${source} (${isVerified ? `read ${read}` : 'not verified on that page'})`,
-  );
-  return [...new Set(lines)];
-}
-
-function priced(value: number | null, format = cents): string {
-  return value === null ? 'no price' : format(value);
 }

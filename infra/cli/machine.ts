@@ -25,9 +25,9 @@ export function machine(): Circumstances['coordinator'] {
   };
 }
 
-/** Versions of this package, of the installed ones above, and of others that the caller names. */
-export async function versions(root: string, others: readonly string[] = []): Promise<Record<string, string>> {
-  return await versionsOf(root, [...PACKAGES, ...others]);
+/** Versions of this package, and of the installed ones above. */
+export async function versions(root: string): Promise<Record<string, string>> {
+  return await versionsOf(root, PACKAGES);
 }
 
 /**

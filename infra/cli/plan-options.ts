@@ -20,7 +20,7 @@ const NAMES = Object.keys(PLANS) as (keyof typeof PLANS)[];
 
 export const PLAN_OPERAND = '[plan]';
 
-export const PLAN_HELP = `The plan is ${NAMES.join(' or ')}, or a JSON file; without one, ${NAMES[0]!}. Options change it.`;
+export const PLAN_HELP = `The plan is ${NAMES.join(', ')} or a JSON file; without one, ${NAMES[0]!}. Options change it.`;
 
 export const PLAN_OPTIONS = {
   workloads: { value: 'LIST', help: `of ${WORKLOADS.join(', ')}` },

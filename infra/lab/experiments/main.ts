@@ -1,48 +1,36 @@
-// The experiments, `npm run experiments`: five documents of 2007 to 2011 run again on emulators.
+// `npm run experiments`: serializers that two documents of 2007 and 2008 measured, beside today's.
+import { setImmediate as turn } from 'node:timers/promises';
 import { untilInterrupted } from '../../cli/interrupt.ts';
-import { command, runCommand, UsageError } from '../../cli/options.ts';
-import { reportOn } from './command.ts';
-import { EXPERIMENTS } from './documents/documents.ts';
-import type { Experiment } from './experiment.ts';
+import { command, runCommand } from '../../cli/options.ts';
+import { sayLines } from '../../cli/print.ts';
+import type { Codec } from './codecs.ts';
+import { QUESTIONS, type Row } from './documents.ts';
+import { fidelityText, measured, questionText, wordsText } from './serializers.ts';
 
-const IDS = EXPERIMENTS.map(({ id }) => id).join(',');
-
-/** Serializers of documents A and D, beside the packages of every comparison. */
-const PACKAGES = ['cbor-x', 'bson', 'yaml', 'js-yaml', 'papaparse'];
-
-const LEAD = [
-  'Between 2007 and 2011 five documents measured how to serialize, how to batch, few large or many small, and what a dollar buys. Here the same questions with the same inputs, then beside now.',
-  'Then were services, computers and languages of their day; now are emulators on one machine. So only ratios are compared: each variant against its own document’s baseline, then and now apart. The figures themselves stand below them in small type.',
-];
-
-const NOTES = [
-  'A ratio is a row’s mean over its baseline’s, within one column. Ratios of then and of now may be set beside each other; times and rates may not.',
-  'Of several runs the lowest and the highest stand below the mean.',
-  'Where a variant of then does not exist any more, the row names what was measured now in its place.',
-];
-
-const COMMAND = command({
+const EXPERIMENTS = command({
   name: 'npm run experiments --',
-  about: `Runs five documents of 2007 to 2011 again, with the same inputs, on emulators on this machine: some minutes, and more on a busy machine.
-Writes then beside now, as ratios. Exits 1 if something failed; what was measured is in the report even so.`,
-  options: {
-    only: { value: 'ID,..', default: IDS, help: 'which experiments, by letter' },
-    out: { value: 'DIR', default: 'report', help: 'where experiments.json and experiments.html go' },
-  },
-  examples: ['npm run experiments', 'npm run experiments -- --only a,d'],
+  about: `Measures serializers on the values of two documents of 2007 and 2008, and prints them beside the documents' figures, in a minute.
+Three more documents are plans of the comparison: npm start -- document-b, document-c and document-e.`,
+  options: {},
+  examples: ['npm run experiments'],
 });
 
-await runCommand(COMMAND, process.argv.slice(2), ({ values: { only, out } }) => {
-  const chosen = experimentsNamed(only);
-  const words = { title: 'five documents run again', lead: LEAD, notes: NOTES };
-  return untilInterrupted((signal) =>
-    reportOn(chosen, { ...words, out, name: 'experiments', packages: PACKAGES, signal }),
-  );
-});
+const ROUNDS = 5;
 
-function experimentsNamed(text: string): readonly Experiment[] {
-  const wanted = text.split(',').map((id) => id.trim().toLowerCase());
-  const unknown = wanted.find((id) => !EXPERIMENTS.some((experiment) => experiment.id === id));
-  if (unknown !== undefined) throw new UsageError(`--only takes some of ${IDS}, not ${JSON.stringify(unknown)}`);
-  return EXPERIMENTS.filter(({ id }) => wanted.includes(id));
+await runCommand(EXPERIMENTS, process.argv.slice(2), () =>
+  untilInterrupted(async (signal) => {
+    for (const question of QUESTIONS) {
+      // Work that never waits would keep signals from being handled.
+      await turn();
+      signal.throwIfAborted();
+      const figures = measured(codecsIn(question.rows), question.value, ROUNDS);
+      sayLines(`${questionText(question, figures)}\n`);
+    }
+    sayLines(`${fidelityText(codecsIn(QUESTIONS.flatMap(({ rows }) => rows)))}\n\n${wordsText(ROUNDS)}`);
+  }),
+);
+
+/** Each once: one stands in for several of then. */
+function codecsIn(rows: readonly Row[]): Codec[] {
+  return [...new Set(rows.flatMap(({ measured: codec }) => codec ?? []))];
 }

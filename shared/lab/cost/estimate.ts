@@ -1,72 +1,211 @@
-// A month's bill of a table on one cloud in each layout, with its assumptions.
-import { type Provider, USERS_LAYOUTS, type UsersLayout } from '../kit/dimensions.ts';
-import { type Bill, billOf, DAYS_A_MONTH } from './bill.ts';
-import { CONTAINERS, STORED_BYTES } from './figures.ts';
-import { type PriceList, regionOf } from './prices.ts';
-import { type Calls, type Case, INSTANCE, monthlyQuantities, operationsOf, type Workload } from './workload.ts';
+// A month's bill of a table on one cloud in each layout: what each meter counts, times its price.
+import { type Provider, type UsersLayout, USERS_LAYOUTS } from '../kit/dimensions.ts';
+import { sum } from '../kit/numbers.ts';
+import type { BillableOperations } from './billable.ts';
+import { dollarsEach, type Meter, METERS, type PriceList, type ProviderPrices, regionOf } from './prices.ts';
+
+/** A table, what is done with it on each day, and by what calls of a function. */
+export interface Workload {
+  readonly records: number;
+  readonly recordBytes: number;
+  readonly readsPerDay: number;
+  readonly writesPerDay: number;
+  readonly deletesPerDay: number;
+  /** Scans of the whole table, each in one call. */
+  readonly scansPerDay: number;
+  /** Records that a call reads, writes or deletes; writes are of one Azure partition. */
+  readonly recordsPerCall: number;
+  /** Anywhere in the table, or beside each other in the order of their keys. */
+  readonly keys: 'random' | 'together';
+  /** Instances that write at a time. */
+  readonly instances: number;
+  /** From the function to the database and back. */
+  readonly roundTripMs: number;
+}
 
 export interface Estimate {
   readonly provider: Provider;
   readonly region: string;
   readonly bills: Readonly<Record<UsersLayout, Bill>>;
-  /** Dollars for the operations of a million records each; null without a price. */
-  readonly perMillionRecords: Readonly<Record<UsersLayout, MillionRecords>>;
 }
 
-export interface MillionRecords {
-  readonly read: number | null;
-  readonly written: number | null;
-  readonly deleted: number | null;
+/** Nothing is rounded. `freeDollars` are what free tiers take off `dollars`. */
+export interface Bill {
+  /** Of each meter that the provider bills, in the order of METERS. */
+  readonly lines: readonly BillLine[];
+  readonly dollars: number;
+  readonly freeDollars: number;
 }
 
-const MILLION = 1_000_000;
+interface BillLine {
+  readonly meter: Meter;
+  readonly quantity: number;
+  readonly dollars: number;
+  readonly freeDollars: number;
+}
+
+const DAYS_A_MONTH = 30;
+const DAY_MS = 86_400_000;
+const GIB = 2 ** 30;
+
+/** The instance that infra/gcp and infra/azure deploy for records. */
+const INSTANCE = { vcpus: 1, memoryGib: 2, concurrency: 32 };
+
+/** Records of the plain SDK in one billed request. */
+const SDK_BATCH_MAX: Readonly<Record<Provider, Record<'read' | 'write' | 'scan', number>>> = {
+  // Entities are billed one by one, however they are sent.
+  datastore: { read: 1, write: 1, scan: 1 },
+  // No batched get; 100 operations a group transaction; 1,000 entities a page of a query.
+  'azure-tables': { read: 1, write: 100, scan: 1_000 },
+};
+
+/** Bytes of a record's own entity, with the names and the indexes of five text properties. */
+export const ENTITY_BYTES: Readonly<Record<Provider, (recordBytes: number) => number>> = {
+  datastore: (recordBytes) => 1_175 + recordBytes,
+  'azure-tables': (recordBytes) => 156 + 2 * recordBytes,
+};
+
+/** Measured of containers: tests/lab/cost/estimate.test.ts counts all of it but `known`. */
+const CONTAINERS = {
+  /** Of the bytes of records: text compresses so. */
+  storedShare: 0.618,
+  /** A container's bytes after a load. */
+  bytes: 400_000,
+  /**
+   * Those that an instance of 64 MiB of cache knows: a sixteenth of it holds headers, each of 384
+   * bytes and a two hundredth of its container. Another container's header is read first.
+   */
+  known: 1_759,
+  /** Reads, and writes, of a put where several instances write: it looks, and may be refused. */
+  operationsAPut: 1.15,
+} as const;
+
+/** Records that a scan reads in a round trip. */
+const SCAN_PAGE_RECORDS = 500;
 
 /** Throws a RangeError for a region without prices. */
-export function estimateOf(list: PriceList, region: string, one: Case): Estimate {
-  const { provider } = one;
-  const prices = list.providers[provider];
+export function estimateOf(list: PriceList, provider: Provider, region: string, workload: Workload): Estimate {
+  const { [provider]: own } = list.providers;
+  const { prices } = regionOf(list, provider, region);
+  const billOf = (layout: UsersLayout): Bill => {
+    const quantities = monthOf(layout, provider, workload, own.billedPeriod);
+    const lines = METERS.flatMap((meter): BillLine[] => {
+      const { [meter]: quantity } = quantities;
+      const { [meter]: price } = prices;
+      if (price === undefined) return [];
+      const each = dollarsEach(price);
+      const freeQuantity = Math.min(quantity, own.free[meter]?.amount ?? 0);
+      return [{ meter, quantity, dollars: quantity * each, freeDollars: freeQuantity * each }];
+    });
+    const [dollars, freeDollars] = (['dollars', 'freeDollars'] as const).map((of) =>
+      sum(lines.map((line) => line[of])),
+    );
+    return { lines, dollars: dollars!, freeDollars: freeDollars! };
+  };
+  const bills = Object.fromEntries(USERS_LAYOUTS.map((layout) => [layout, billOf(layout)]));
+  return { provider, region, bills: bills as Estimate['bills'] };
+}
+
+/** Splits, and what is sent around records, are not counted. */
+export function monthOf(
+  layout: UsersLayout,
+  provider: Provider,
+  workload: Workload,
+  period: ProviderPrices['billedPeriod'],
+): Readonly<Record<Meter, number>> {
+  const { records, recordBytes, readsPerDay, writesPerDay, deletesPerDay, scansPerDay, recordsPerCall, roundTripMs } =
+    workload;
+  const calls = {
+    perDay: (readsPerDay + writesPerDay + deletesPerDay) / recordsPerCall,
+    // Single entities go one after another, the others of a call all at once.
+    ms: roundTripMs * (layout === 'record' ? recordsPerCall : 1),
+  };
+  const scans = { perDay: scansPerDay, ms: roundTripMs * Math.ceil(records / SCAN_PAGE_RECORDS) };
+  const seconds = billedSecondsADay([calls, scans], period);
+  const perDay = {
+    ...operationsOf(layout, provider, workload),
+    requests: calls.perDay + scans.perDay,
+    vcpuSeconds: seconds * INSTANCE.vcpus,
+    gibSeconds: seconds * INSTANCE.memoryGib,
+    egressGib: ((readsPerDay + scansPerDay * records) * recordBytes) / GIB,
+  };
+  const perMonth = Object.entries(perDay).map(([meter, quantity]) => [meter, quantity * DAYS_A_MONTH]);
+  return { ...Object.fromEntries(perMonth), storageGib: storedBytes(layout, provider, workload) / GIB } as Record<
+    Meter,
+    number
+  >;
+}
+
+function storedBytes(layout: UsersLayout, provider: Provider, { records, recordBytes }: Workload): number {
+  return (
+    records * (layout === 'container' ? CONTAINERS.storedShare * recordBytes : ENTITY_BYTES[provider](recordBytes))
+  );
+}
+
+/** Operations of a day, as the provider bills them. */
+export function operationsOf(layout: UsersLayout, provider: Provider, workload: Workload): BillableOperations {
+  const { records, readsPerDay, writesPerDay, deletesPerDay, scansPerDay, recordsPerCall, instances } = workload;
+  if (layout !== 'container') {
+    const { [provider]: most } = SDK_BATCH_MAX;
+    const perRecord = (many: number) => (layout === 'batch' ? Math.ceil(recordsPerCall / many) / recordsPerCall : 1);
+    return {
+      reads: readsPerDay * perRecord(most.read) + scansPerDay * Math.ceil(records / most.scan),
+      writes: writesPerDay * perRecord(most.write),
+      deletes: deletesPerDay * perRecord(most.write),
+    };
+  }
+  const containers = containersOf(provider, workload);
+  const touchedPerRecord = containersTouched(containers, workload) / recordsPerCall;
+  // A delete is a put: it writes its container.
+  const puts = (writesPerDay + deletesPerDay) * touchedPerRecord;
+  const unknownShare = Math.max(0, 1 - CONTAINERS.known / containers);
+  const readsAPut = instances > 1 ? CONTAINERS.operationsAPut : unknownShare;
   return {
-    provider,
-    region: regionOf(list, provider, region).region,
-    bills: byLayout((layout) => billOf(monthlyQuantities(layout, one, prices), list, provider, region)),
-    perMillionRecords: byLayout((layout) => millionRecords(layout, one, list, region)),
+    reads: readsPerDay * touchedPerRecord * (1 + unknownShare) + puts * readsAPut + scansPerDay * containers,
+    writes: puts * (instances > 1 ? CONTAINERS.operationsAPut : 1),
+    deletes: 0,
   };
 }
 
-function byLayout<T>(make: (layout: UsersLayout) => T): Record<UsersLayout, T> {
-  const made = USERS_LAYOUTS.map((layout) => [layout, make(layout)] as const);
-  return Object.fromEntries(made) as Record<UsersLayout, T>;
+export function containersOf(provider: Provider, workload: Workload): number {
+  return Math.max(1, Math.ceil(storedBytes('container', provider, workload) / CONTAINERS.bytes));
 }
 
-function millionRecords(layout: UsersLayout, one: Case, list: PriceList, region: string): MillionRecords {
-  const none = { readsPerDay: 0, writesPerDay: 0, deletesPerDay: 0, scansPerDay: 0 };
-  const dollars = (million: Partial<Workload>): number | null => {
-    const workload = { ...one.workload, ...none, ...million };
-    const operations = operationsOf(layout, { ...one, workload });
-    const bill = billOf({ ...operations }, list, one.provider, region);
-    return bill.unpriced.length === 0 ? bill.dollars : null;
-  };
-  return {
-    read: dollars({ readsPerDay: MILLION }),
-    written: dollars({ writesPerDay: MILLION }),
-    deleted: dollars({ deletesPerDay: MILLION }),
-  };
+/** Containers touched by a call, on average, if each of the table is as likely as another. */
+export function containersTouched(
+  containers: number,
+  { records, recordsPerCall, keys }: Pick<Workload, 'records' | 'recordsPerCall' | 'keys'>,
+): number {
+  if (keys === 'random') return containers * -Math.expm1(recordsPerCall * Math.log1p(-1 / containers));
+  return Math.min(containers, 1 + ((recordsPerCall - 1) * containers) / records);
+}
+
+/** Calls of each kind begin at random, on as few instances as their mean number needs. */
+export function billedSecondsADay(
+  kinds: readonly { readonly perDay: number; readonly ms: number }[],
+  { leastMs, stepMs }: Pick<ProviderPrices['billedPeriod'], 'leastMs' | 'stepMs'>,
+): number {
+  const inFlight = (lastsMs: (ms: number) => number): number =>
+    sum(kinds.map(({ perDay, ms }) => perDay * lastsMs(ms))) / DAY_MS;
+  const instances = Math.max(1, Math.ceil(inFlight((ms) => ms) / INSTANCE.concurrency));
+  const billed = inFlight((ms) => Math.max(leastMs, Math.ceil(ms / stepMs) * stepMs));
+  // The share of time in which none of Poisson's calls is under way is e to the power of minus
+  // their mean number (M/G/infinity).
+  return (DAY_MS / 1_000) * instances * -Math.expm1(-billed / instances);
 }
 
 /** The assumptions of every estimate, as sentences. */
-export function assumptionsOf(list: PriceList, { recordsPerCall, keys, concurrency, durationMs }: Calls): string[] {
-  const { datastore, 'azure-tables': azure } = list.providers;
-  const { fixed, factor } = STORED_BYTES.entity.datastore;
+export function assumptionsOf({ date, providers }: PriceList, workload: Workload): string[] {
+  const { recordsPerCall, keys, instances, roundTripMs } = workload;
+  const { datastore, 'azure-tables': azure } = providers;
+  const { known, operationsAPut, storedShare } = CONTAINERS;
   return [
-    `Prices are list prices as read in ${list.date}, without taxes and discounts; check the sources before deciding.`,
+    `Prices are list prices as read in ${date}, without taxes and discounts; check the sources before deciding.`,
     `A month has ${DAYS_A_MONTH} days of the same load. Free tiers are taken whole, as if nothing else used them.`,
-    `Records a call: ${recordsPerCall}, ${keys === 'random' ? 'anywhere in the table' : 'beside each other in the order of their keys'}.`,
-    `Calls come at random moments of the day. As few instances as can take them, ${concurrency} at a time on ${INSTANCE.vcpus} vCPU and ${INSTANCE.memoryGib} GiB, are billed while any is at work, for at least ${datastore.billedPeriod.leastMs} ms (Datastore) or ${azure.billedPeriod.leastMs.toLocaleString('en-US')} ms (Azure): real load has peaks, and costs more.`,
-    durationMs === undefined
-      ? 'A call takes what it took on emulators with 10 ms of distance: no cloud was measured.'
-      : `A call takes ${durationMs} ms.`,
-    `An entity of its own has five text properties; on Datastore four are indexed, which makes it ${(factor * 500 + fixed).toLocaleString('en-US')} bytes for 500. Containers hold ${STORED_BYTES.container.datastore.factor} of the bytes: text that compresses as the samples did.`,
-    `In containers a get takes one read, and a second one where an instance knows none of the table's last ${CONTAINERS.known.toLocaleString('en-US')} containers; a put takes one write where one instance writes, and ${CONTAINERS.looksAPut} reads beside it where several do; a delete is a put. Splits are not counted.`,
+    `Records a call: ${recordsPerCall}, ${keys === 'random' ? 'anywhere in the table' : 'beside each other in the order of their keys'}. A round trip to the database takes ${roundTripMs} ms: single entities take one each, one after another; batches and containers one a call; scans one for ${SCAN_PAGE_RECORDS} records.`,
+    `Calls come at random moments of the day. As few instances as can take them, ${INSTANCE.concurrency} at a time on ${INSTANCE.vcpus} vCPU and ${INSTANCE.memoryGib} GiB, are billed while any is at work, for at least ${datastore.billedPeriod.leastMs} ms (Datastore) or ${azure.billedPeriod.leastMs.toLocaleString('en-US')} ms (Azure): real load has peaks, and costs more.`,
+    `An entity of its own has five text properties; on Datastore four are indexed, which makes it ${ENTITY_BYTES.datastore(500).toLocaleString('en-US')} bytes for 500. Containers hold ${storedShare} of the bytes: text that compresses as the samples did.`,
+    `In containers a get takes one read, and a second one where an instance knows none of the table's last ${known.toLocaleString('en-US')} containers. A put takes ${instances > 1 ? `${operationsAPut} writes and reads, as several instances write` : 'one write, as one instance writes'}; a delete is a put. Splits are not counted.`,
     'Every record that is read goes to the internet, uncompressed; egress is priced at its first tier.',
   ];
 }

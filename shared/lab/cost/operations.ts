@@ -1,8 +1,8 @@
 // Billable operations into dollars, without free tiers, for work that was measured.
 import * as z from 'zod';
-import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
+import { PROVIDERS } from '../kit/dimensions.ts';
 import type { BillableOperations } from './billable.ts';
-import { dollarsEach, type PriceList, regionOf, regionText } from './prices.ts';
+import { dollarsEach, type PriceList, type ProviderPrices, regionText } from './prices.ts';
 
 const dollars = z.number().min(0);
 
@@ -28,20 +28,21 @@ export type OperationPrices = z.infer<typeof operationPricesSchema>;
 export type OperationPriceList = z.infer<typeof operationPriceListSchema>;
 
 /** The list's operations in each provider's default region. */
-export function operationPriceList(list: PriceList): OperationPriceList {
-  const of = (provider: Provider) => operationPrices(list, provider, list.providers[provider].regions[0].region);
-  return { date: list.date, providers: { datastore: of('datastore'), 'azure-tables': of('azure-tables') } };
+export function operationPriceList({ date, providers }: PriceList): OperationPriceList {
+  return {
+    date,
+    providers: {
+      datastore: operationPrices(providers.datastore),
+      'azure-tables': operationPrices(providers['azure-tables']),
+    },
+  };
 }
 
-/** Throws a RangeError where the list does not know the region, or not all of its operations. */
-export function operationPrices(list: PriceList, provider: Provider, region: string): OperationPrices {
-  const found = regionOf(list, provider, region);
-  const { reads, writes, deletes } = found.prices;
-  if (reads === undefined || writes === undefined || deletes === undefined)
-    throw new RangeError(`the prices of ${list.date} lack operations of ${provider} in ${region}`);
+function operationPrices({ billed, regions: [region] }: ProviderPrices): OperationPrices {
+  const { reads, writes, deletes } = region.prices;
   return {
-    region: regionText(found),
-    billed: list.providers[provider].billed,
+    region: regionText(region),
+    billed,
     dollarsPerRead: dollarsEach(reads),
     dollarsPerWrite: dollarsEach(writes),
     dollarsPerDelete: dollarsEach(deletes),

@@ -18,9 +18,6 @@ export const METERS = [
 
 export type Meter = (typeof METERS)[number];
 
-/** Amounts by meter, each in its meter's unit; a meter that is missing counts 0. */
-export type Quantities = Readonly<Partial<Record<Meter, number>>>;
-
 /** The source of a number. Pages were read in stored copies: a copy may be older than its day. */
 export interface Origin {
   readonly source: string;
@@ -36,40 +33,25 @@ export interface Price extends Origin {
   readonly per: number;
 }
 
-export interface FreeTier extends Origin {
-  readonly amount: number;
-  /** The period of the amount; a rest is lost at its end. `always`: an amount kept, not used up. */
-  readonly period: 'day' | 'month' | 'always';
-  readonly scope: string;
-  /** Regions that have it; default all. */
-  readonly continent?: RegionPrices['continent'];
-}
-
-/** The period of work that is billed for an instance of a function. */
-export interface BilledPeriod extends Origin {
-  readonly leastMs: number;
-  /** Above that, rounded up to whole steps. */
-  readonly stepMs: number;
-}
+/** Prices of what a provider bills: on Azure no processors apart from memory. */
+export type Prices = Readonly<Record<Exclude<Meter, 'vcpuSeconds'>, Price> & Partial<Record<'vcpuSeconds', Price>>>;
 
 export interface RegionPrices {
   readonly region: string;
-  readonly continent: 'North America' | 'Europe';
-  /** The kind of storage, as far as prices differ by it. */
+  /** The kind of storage, where prices differ by it. */
   readonly kind: string;
-  /** A meter that is missing is one for which no source was found. */
-  readonly prices: Readonly<Partial<Record<Meter, Price>>>;
+  readonly prices: Prices;
 }
 
 export interface ProviderPrices {
   /** Says what counts as one read, write or delete. */
   readonly billed: string;
-  /** Meters that this provider has, priced or not. */
-  readonly meters: readonly Meter[];
   /** The first is the default. */
   readonly regions: readonly [RegionPrices, ...RegionPrices[]];
-  readonly free: Readonly<Partial<Record<Meter, FreeTier>>>;
-  readonly billedPeriod: BilledPeriod;
+  /** Free of each meter a month, where a daily amount is used up every day. */
+  readonly free: Readonly<Partial<Record<Meter, Origin & { readonly amount: number }>>>;
+  /** Billed of an instance's time at work: so much at least, and above that in whole steps. */
+  readonly billedPeriod: Origin & { readonly leastMs: number; readonly stepMs: number };
 }
 
 export interface PriceList {
@@ -83,13 +65,12 @@ export function dollarsEach({ dollars, per }: Price): number {
 }
 
 /** The prices of the region of that name. Throws a RangeError that names the regions there are. */
-export function regionOf(list: PriceList, provider: Provider, region: string): RegionPrices {
-  const { regions } = list.providers[provider];
+export function regionOf({ providers }: PriceList, provider: Provider, region: string): RegionPrices {
+  const { regions } = providers[provider];
   const found = regions.find((one) => one.region === region);
   if (found !== undefined) return found;
-  throw new RangeError(
-    `no prices for ${provider} in ${region}; there are ${regions.map((one) => one.region).join(', ')}`,
-  );
+  const names = regions.map((one) => one.region).join(', ');
+  throw new RangeError(`no prices for ${provider} in ${region}; there are ${names}`);
 }
 
 /** The region's name, with the kind of storage where there are several. */

@@ -123,7 +123,22 @@ export const PLANS = {
     sideBySideCallersMax: 0,
     seed: 20_261_101,
   }),
+  // What documents of 2009 and 2011 measured: published.ts sets their figures beside a run's.
+  'document-b': documentPlan({ name: 'document-b', workloads: ['load'], recordBytes: [200], callers: [1, 3, 10] }),
+  'document-c': documentPlan({ name: 'document-c', workloads: ['load'], recordBytes: [200, 10_000], callers: [1] }),
+  'document-e': documentPlan({
+    name: 'document-e',
+    workloads: ['load', 'ycsb-c', 'read-together'],
+    recordBytes: [500],
+    callers: [1],
+  }),
 } as const satisfies Readonly<Record<string, Plan>>;
+
+/** Cells as short as the default plan's. The documents wrote texts. */
+function documentPlan(input: PlanInput): Plan {
+  const { durationMs, warmup, seed } = DEFAULT_PLAN;
+  return planSchema.parse({ recordForm: 'text', durationMs, warmup, seed, ...input });
+}
 
 /** The plan in a file's JSON. Throws a TypeError with a line for each fault. */
 export function planOf(text: string): Plan {

@@ -93,14 +93,6 @@ function kind(datastore: Datastore, name: string, usage: MutableUsage): SdkTable
       countWrites(records);
       await datastore.upsert(records.map(entityOf));
     },
-    putInTransaction: async (records) => {
-      countWrites(records);
-      usage.requests++;
-      const transaction = datastore.transaction();
-      await transaction.run();
-      transaction.save(records.map(entityOf));
-      await transaction.commit();
-    },
     getMany: lookup,
     scan: async () =>
       counted((await datastore.runQuery(datastore.createQuery(name))) as unknown as [RecordFields[]], usage),

@@ -60,10 +60,8 @@ export interface SdkBaseline extends Baseline {
   close(): Promise<void>;
 }
 
-/** Contests and experiments ask more of it, in as many requests as it takes. */
+/** Contests ask more of it, in as many requests as it takes. */
 export interface SdkTable extends BaselineTable {
-  /** All or none: a group transaction on Azure, begun and committed on Datastore. */
-  putInTransaction(records: readonly SampleRecord[]): Promise<void>;
   /** Reads all records by the SDK's query; their number. */
   scan(): Promise<number>;
 }

@@ -77,10 +77,10 @@ export function sizeOf(record: SampleRecord): number {
   return record.key.length + fieldBytes(record.fields);
 }
 
-/** The record's own fields; a document's record has one. SDKs' additions do not count. */
+/** The record's own fields: SDKs' additions do not count. */
 export function fieldBytes(fields: RecordFields): number {
   let bytes = 0;
-  for (const name of isText(fields) ? TEXT_NAMES : YCSB_NAMES) bytes += fields[name]?.length ?? 0;
+  for (const name of isText(fields) ? TEXT_NAMES : YCSB_NAMES) bytes += fields[name]!.length;
   return bytes;
 }
 

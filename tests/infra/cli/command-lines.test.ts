@@ -65,7 +65,7 @@ test.each([
 
 test.each([
   ['start', '--out'],
-  ['experiments', '--out'],
+  ['bench', '--out'],
   ['dev', '--data'],
 ])('%s refuses with %s a folder that is a file, before it starts anything', async (name, option) => {
   const { code, stdout, stderr } = await ended(scripts[name]!, option, 'package.json');

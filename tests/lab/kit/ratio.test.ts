@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { normal, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { type Pair, type Ratio, ratioOf } from '../../../shared/lab/kit/ratio.ts';
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
@@ -71,8 +71,7 @@ const EXPERIMENTS = 400;
 /** Counts experiments that tell the two apart. Rates scatter by 8 %; a block moves both by 30 %. */
 function told(factor: number, runs: number): { readonly verdicts: number; readonly held: number } {
   const random = seededRandom(1_000 * factor + runs);
-  const noise = (share: number): number =>
-    Math.exp(share * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
+  const noise = (share: number): number => Math.exp(share * normal(random));
   const ratios = Array.from({ length: EXPERIMENTS }, (): Ratio => {
     const blocks = upTo(runs).map(() => noise(0.3));
     const drawn = blocks.map((block) => [factor * block * noise(0.08), block * noise(0.08)] as const);
