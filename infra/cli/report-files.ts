@@ -35,17 +35,6 @@ export async function readReport(file: string): Promise<Report> {
   return reportSchema.parse(json);
 }
 
-/**
- * Writes `<base>.json` and `<base>.html` to a folder that is there, the report as `draw` shows it,
- * and returns their full paths.
- */
-export async function writeFiles<Kind>(report: Kind, base: string, draw: (report: Kind) => string): Promise<string[]> {
-  const [json, html] = [`${base}.json`, `${base}.html`];
-  await writeFile(json, jsonText(report));
-  await writeFile(html, draw(report));
-  return [json, html];
-}
-
 function jsonText(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }

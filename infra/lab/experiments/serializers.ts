@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { median } from '../../../shared/lab/kit/numbers.ts';
 import { factor, threeDigits, whole, withUnit } from '../../../shared/lab/kit/format.ts';
 import { textTable, wrapped } from '../../../shared/lab/kit/text-table.ts';
-import { PROCESS_CLOCKS } from '../../../shared/lab/load/spent.ts';
 import type { Codec, Dictionary } from './codecs.ts';
 import { type Question, type Row, VALUES } from './documents.ts';
 
@@ -18,13 +17,13 @@ const CHUNK_LEAST_US = 3_000;
 
 /** Milliseconds of the processor per call, all threads: the time of other programs is not in it. */
 function callMs(work: () => unknown): number {
-  const beganUs = PROCESS_CLOCKS.processorUs();
+  const beganUs = processorUs();
   let calls = 0;
   let tookUs = 0;
   while (tookUs < CHUNK_LEAST_US) {
     work();
     calls += 1;
-    tookUs = PROCESS_CLOCKS.processorUs() - beganUs;
+    tookUs = processorUs() - beganUs;
   }
   return tookUs / calls / 1_000;
 }
@@ -109,4 +108,9 @@ export function wordsText(rounds: number): string {
   return wrapped(
     `Times are processor time per call, medians of ${rounds} rounds in turn on Node.js ${process.versions.node}. Computers and languages differ between then and now: only the columns x, each over its own baseline (1.0 x), can be compared. Then simplejson, pickle, pprint and pyYAML were in Python and the others in C; now JSON and v8.serialize are in C++ and the others in JavaScript.`,
   ).join('\n');
+}
+
+function processorUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }

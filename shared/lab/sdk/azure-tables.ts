@@ -3,7 +3,7 @@ import { odata, RestError, type TableClient } from '@azure/data-tables';
 import { tenantEnd, tenantOf } from '../work/keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
-import { BATCHING, placeOf, type SdkBaseline, type SdkTable, withTries } from '../work/baseline.ts';
+import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } from '../work/baseline.ts';
 
 /**
  * One storage account, whose tables `tableClient` makes clients for: endpoint and credentials are
@@ -31,7 +31,7 @@ export function azureTablesBaseline({
   };
 }
 
-function table(client: TableClient, usage: MutableUsage): SdkTable {
+function table(client: TableClient, usage: MutableUsage): BaselineTable {
   const get = async (key: string): Promise<boolean> => {
     try {
       const fields = await client.getEntity<RecordFields>(tenantOf(key), rowKeyOf(key));
@@ -63,14 +63,6 @@ function table(client: TableClient, usage: MutableUsage): SdkTable {
       await client.submitTransaction(records.map((record) => ['upsert', entityOf(record), 'Replace']));
     },
     getMany: async (keys) => (await Promise.all(keys.map(get))).filter(Boolean).length,
-    scan: async () => {
-      let count = 0;
-      for await (const fields of client.listEntities<RecordFields>()) {
-        usage.bytesRead += fieldBytes(fields);
-        count++;
-      }
-      return count;
-    },
   };
 }
 
@@ -94,7 +86,7 @@ async function modify(client: TableClient, record: SampleRecord, usage: MutableU
 async function range(
   client: TableClient,
   usage: MutableUsage,
-  ...[from, to, count]: Parameters<SdkTable['range']>
+  ...[from, to, count]: Parameters<BaselineTable['range']>
 ): Promise<number> {
   const [partition, first] = [tenantOf(from), rowKeyOf(from)];
   const filter =

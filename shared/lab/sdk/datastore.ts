@@ -3,21 +3,16 @@ import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/
 import { chunks } from '../kit/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
-import { BATCHING, placeOf, type SdkBaseline, type SdkTable, withTries } from '../work/baseline.ts';
+import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } from '../work/baseline.ts';
 
 const COMMIT_MAX = BATCHING.datastore.putManyMax;
 
 /** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
 const REMOVAL_PAGE = 4 * COMMIT_MAX;
 
-/** The SDK's client, for the baseline and for a driver over it. */
-export function datastoreClient(options: DatastoreOptions): Datastore {
-  return new Datastore(options);
-}
-
 /** One project and namespace. The client retries out of sight: `retries` is null. */
 export function datastoreBaseline(options: DatastoreOptions): SdkBaseline {
-  const datastore = datastoreClient(options);
+  const datastore = new Datastore(options);
   const usage = emptyUsage(false);
   return {
     ...BATCHING.datastore,
@@ -46,7 +41,7 @@ async function removeKind(datastore: Datastore, name: string, signal: AbortSigna
   }
 }
 
-function kind(datastore: Datastore, name: string, usage: MutableUsage): SdkTable {
+function kind(datastore: Datastore, name: string, usage: MutableUsage): BaselineTable {
   const entityOf = ({ key, fields }: SampleRecord) => ({
     key: datastore.key([name, key]),
     data: fields,
@@ -94,8 +89,6 @@ function kind(datastore: Datastore, name: string, usage: MutableUsage): SdkTable
       await datastore.upsert(records.map(entityOf));
     },
     getMany: lookup,
-    scan: async () =>
-      counted((await datastore.runQuery(datastore.createQuery(name))) as unknown as [RecordFields[]], usage),
   };
 }
 

@@ -56,14 +56,7 @@ export interface BaselineTable {
 
 /** An SDK on a real service or an emulator. */
 export interface SdkBaseline extends Baseline {
-  open(dataset: string): Promise<SdkTable>;
   close(): Promise<void>;
-}
-
-/** Contests ask more of it, in as many requests as it takes. */
-export interface SdkTable extends BaselineTable {
-  /** Reads all records by the SDK's query; their number. */
-  scan(): Promise<number>;
 }
 
 /** Tries of a modification before its caller sees a conflict, as SDKs repeat a transaction. */

@@ -1,7 +1,6 @@
 // A month's bill: worked out by hand, with the arithmetic in the comments, and against the requests
 // that the store sends.
 import { describe, expect, test } from 'vitest';
-import { plainBytes } from '../../../infra/lab/stored-bytes.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
 import { billableOf } from '../../../shared/lab/cost/billable.ts';
@@ -27,6 +26,7 @@ import { recordSource } from '../../../shared/lab/work/records.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { expectBetween, expectWithin } from '../expect-within.ts';
+import { plainBytes } from './stored-bytes.ts';
 
 const WORKLOAD: Workload = {
   records: 1_000_000,

@@ -1,11 +1,10 @@
 // Bytes in storage of an entity, by the services' formulas. Datastore:
 // https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure: "Understanding the
 // Table service data model".
-import { type SampleRecord, unindexedIn } from '../../shared/lab/work/records.ts';
-import type { Provider } from '../../shared/lab/kit/dimensions.ts';
-import { sum } from '../../shared/lab/kit/numbers.ts';
-import type { Driver } from '../../shared/store/index.ts';
-import { entityBytes, propertySizes } from '../emulators/azurite-front/size.ts';
+import { type SampleRecord, unindexedIn } from '../../../shared/lab/work/records.ts';
+import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
+import { sum } from '../../../shared/lab/kit/numbers.ts';
+import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/size.ts';
 
 /** Bytes an entity or an index entry takes beside its contents. */
 const DATASTORE_ROW_BYTES = 32;
@@ -19,7 +18,7 @@ export function plainBytes(provider: Provider, kind: string, record: SampleRecor
 }
 
 /** As `plainBytes`, all fields kept out of the indexes, as a careful user may do. */
-export function unindexedBytes(provider: Provider, kind: string, record: SampleRecord): number {
+function unindexedBytes(provider: Provider, kind: string, record: SampleRecord): number {
   return provider === 'datastore' ? datastoreBytes(kind, record) : azureBytes(record);
 }
 
@@ -52,34 +51,11 @@ function propertyBytes(name: string, value: unknown): number {
 }
 
 /** Bytes that the index of the kind adds for an entity. */
-export function datastoreKindEntryBytes(kind: string, name: string): number {
+function datastoreKindEntryBytes(kind: string, name: string): number {
   return text(kind) + text(kind) + text(name) + DATASTORE_KEY_BYTES + DATASTORE_ROW_BYTES;
 }
 
 /** There are no indexes beside the keys. */
 function azureBytes({ key, fields }: SampleRecord): number {
   return entityBytes('', key.slice(1), propertySizes(fields));
-}
-
-export const KIND = 'Container';
-const CALL = { timeoutMs: 30_000 };
-
-/** By the driver's own count, which allows for the longest id, plus the kind's index entry. */
-export async function entitySizes(driver: Driver, hasKindIndex: boolean): Promise<number[]> {
-  const { limits } = driver;
-  const sizes: number[] = [];
-  let cursor: Parameters<Driver['list']>[1];
-  do {
-    const page = await driver.list('', cursor, limits.listMax, CALL);
-    for (const id of page.ids) {
-      const [entity] = await driver.read([{ id, parts: 'all' }], CALL);
-      if (entity === undefined) continue;
-      const parts = [...entity.parts.values()].map(
-        ({ length }) => length + Math.ceil(length / limits.chunkBytes) * limits.chunkOverheadBytes,
-      );
-      sizes.push(limits.entityOverheadBytes + sum(parts) + (hasKindIndex ? datastoreKindEntryBytes(KIND, id) : 0));
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return sizes;
 }
