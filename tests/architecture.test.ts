@@ -29,7 +29,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
     'store.ts',
     'index.ts',
   ],
-  'shared/drivers': ['common', 'memory datastore azure-tables', '*.ts'],
+  'shared/drivers': ['common slow', 'memory datastore azure-tables', '*.ts'],
   'shared/drivers/datastore': ['messages grpc', '*.ts'],
   'shared/adapters': ['outcomes.ts', 'keyv.ts unstorage.ts level.ts'],
   shared: ['store', 'drivers adapters', 'lab'],
@@ -228,7 +228,7 @@ describe('imports', () => {
 });
 
 const ENGINE = /^shared\/store\/(?!system\/)/;
-const VIRTUAL = /^shared\/(lab\/scale\/|lab\/kit\/schedule|drivers\/memory\/slow-cloud)/;
+const VIRTUAL = /^shared\/(lab\/scale\/|lab\/kit\/schedule|drivers\/slow\/)/;
 const MEASURING = /^(shared\/lab|infra\/(lab|cli|start)|functions\/compare)\//;
 const SDK_CALL = /\.(createEntity|updateEntity|upsertEntity|getEntity|listEntities|submitTransaction|createQuery)\(/;
 

@@ -22,7 +22,8 @@ export interface ComparisonOptions {
   readonly plan: Plan;
   readonly baseline: Baseline;
   readonly endpoints: readonly Endpoint[];
-  readonly circumstances: Pick<Circumstances, 'versions' | 'commit' | 'command'>;
+  readonly circumstances: Pick<Circumstances, 'versions' | 'commit' | 'command'> &
+    Partial<Pick<Circumstances, 'network'>>;
   /** Why a provider with an endpoint runs, and why another does not. */
   readonly why: { readonly ran: string; readonly leftOut: string };
   readonly outDir: string;
@@ -49,7 +50,13 @@ export async function runComparison(options: ComparisonOptions): Promise<number>
   });
   const when = { startedAt: started.toISOString(), durationMs: Date.now() - started.getTime() };
   return await finish(
-    reportOf(outcome, plan, PRICES_2026_11, { ...when, coordinator: machine(), providers, ...circumstances }),
+    reportOf(outcome, plan, PRICES_2026_11, {
+      ...when,
+      coordinator: machine(),
+      providers,
+      network: null,
+      ...circumstances,
+    }),
     options,
   );
 }

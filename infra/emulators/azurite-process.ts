@@ -1,12 +1,14 @@
 // Azurite's table service as a process, started by azurite.ts. Prints its endpoint.
 import { parseArgs } from 'node:util';
 import { startAzurite, startStrictAzurite } from './azurite.ts';
+import { networkOf } from './network.ts';
 
 const text = { type: 'string' } as const;
-const { data, 'strict-port': strictPort } = parseArgs({ options: { data: text, 'strict-port': text } }).values;
+const options = { data: text, 'strict-port': text, network: text } as const;
+const { data, 'strict-port': strictPort, network = 'none' } = parseArgs({ options }).values;
 
 const { endpoint } =
   strictPort === undefined
     ? await startAzurite({ inProcess: true, dataFile: data })
-    : await startStrictAzurite({ port: Number(strictPort) });
-console.log(`listening on ${endpoint}`);
+    : await startStrictAzurite({ port: Number(strictPort), network: networkOf(network) });
+console.log(`listening on ${endpoint} as process ${process.pid}`);

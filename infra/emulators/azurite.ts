@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
 import { keepTables, type TableStore } from './azurite-kept.ts';
 import type { TableFaults } from './azurite-front/faults.ts';
-import { type EntityName, type FrontOptions, placeFront } from './azurite-front/front.ts';
+import { type EntityName, placeFront } from './azurite-front/front.ts';
 import type { Body } from './azurite-front/size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
 import type { Emulator } from './emulator.ts';
+import { behind, type Network, profileOf, slowCloud, TIMERS } from './network.ts';
 
 /** Azurite's built-in account. The key is public: every installation has it. */
 export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';
@@ -34,7 +35,7 @@ const NAME = 'Azurite';
 const STRICT_NAME = `${NAME} behind a strict front`;
 const READY_TIMEOUT_MS = 60_000;
 const ENTRY = fileURLToPath(new URL('azurite-process.ts', import.meta.url));
-const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+\/\w+)$/m;
+const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+\/\w+) as process (\d+)$/m;
 
 /** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
 export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Promise<Emulator> {
@@ -45,16 +46,19 @@ export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Pro
   return await startProcess(NAME, dataFile === undefined ? [] : [`--data=${dataFile}`]);
 }
 
-/** Azurite behind the strict front, in one process of their own. */
-export async function startStrictProcess(port: number): Promise<Emulator> {
-  return await startProcess(STRICT_NAME, [`--strict-port=${port}`]);
+/** Azurite behind the strict front, in one process of their own. Default port: a free one. */
+export async function startStrictProcess({
+  port = 0,
+  network = 'none',
+}: Pick<StrictOptions, 'port' | 'network'>): Promise<Emulator> {
+  return await startProcess(`${STRICT_NAME}${behind(network)}`, [`--strict-port=${port}`, `--network=${network}`]);
 }
 
 async function startProcess(name: string, options: readonly string[]): Promise<Emulator> {
   const child = startSupervised(process.execPath, [ENTRY, ...options]);
   await untilReady(name, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
-  const endpoint = ADDRESS.exec(child.output())![1]!;
-  return { name, endpoint, exited: child.exited, close: () => child.close() };
+  const [, endpoint, processId] = ADDRESS.exec(child.output())!;
+  return { name, endpoint: endpoint!, processId, exited: child.exited, close: () => child.close() };
 }
 
 function endpointAt(address: string): string {
@@ -121,16 +125,23 @@ async function keptBy(server: TableServer, dataFile: string | undefined): Promis
   }
 }
 
+interface StrictOptions extends Pick<TableServerOptions, 'port'> {
+  /** Default: none. A partition has its limit all the same. */
+  readonly network?: Network;
+  /** Clock of the network, in milliseconds. Default: the system's. */
+  readonly nowMs?: () => number;
+}
+
 /** Azurite in this process behind the strict front. The caller may install faults. */
 export async function startStrictAzurite({
   port = 0,
-  nowMs,
-}: Pick<TableServerOptions, 'port'> & Pick<FrontOptions, 'nowMs'> = {}): Promise<
-  Emulator & { readonly faults: TableFaults }
-> {
+  network = 'none',
+  nowMs = TIMERS.monotonicMs,
+}: StrictOptions = {}): Promise<Emulator & { readonly faults: TableFaults }> {
   const azurite = await startTableServer({ port });
   const { httpServer: server, metadataStore: store, address } = azurite;
-  const faults = placeFront({ server, presentOf: (entity) => presentEntity(entity, store), nowMs });
+  const cloud = slowCloud(profileOf(network, 'azure-tables'), { ...TIMERS, monotonicMs: nowMs });
+  const faults = placeFront({ server, presentOf: (entity) => presentEntity(entity, store), network: cloud });
   return { name: STRICT_NAME, endpoint: endpointAt(address), faults, close: () => azurite.close() };
 }
 

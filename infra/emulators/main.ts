@@ -5,7 +5,8 @@ import { onLauncherEnd } from '../processes/launcher.ts';
 import { freePort } from '../processes/supervised.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictProcess } from './azurite.ts';
 import type { Emulator } from './emulator.ts';
-import { DATASTORE, type DatastoreName, datastoreOf, startDatastore } from './which-datastore.ts';
+import { NETWORK, type Network } from './network.ts';
+import { DATASTORE, type DatastoreName, datastoreOf, networkBefore, startDatastore } from './which-datastore.ts';
 
 const PORT_MAX = 65_535;
 
@@ -15,12 +16,14 @@ const EMULATORS = command({
 keeps them up until Ctrl-C. Both refuse what their services would refuse. The data is gone when this ends.`,
   options: {
     datastore: DATASTORE,
+    network: { ...NETWORK, help: `${NETWORK.help}; default none` },
     'datastore-port': { value: 'N', default: '0', help: 'port of the Datastore emulator, 0 for a free one' },
     'table-port': { value: 'N', default: '0', help: 'port of the table service, 0 for a free one' },
   },
   examples: [
     'npm run emulators',
     'npm run emulators -- --datastore google',
+    'npm run emulators -- --network cloud',
     'npm run emulators -- --datastore-port 8081 --table-port 10002',
   ],
 });
@@ -28,7 +31,9 @@ keeps them up until Ctrl-C. Both refuse what their services would refuse. The da
 await runCommand(EMULATORS, process.argv.slice(2), async ({ values }) => {
   const datastorePort = await portOf('--datastore-port', values['datastore-port']);
   const tablePort = await portOf('--table-port', values['table-port']);
-  await startBoth(datastoreOf(values.datastore), datastorePort, tablePort);
+  const datastore = datastoreOf(values.datastore);
+  const network = networkBefore(datastore, values.network, 'none');
+  await startBoth({ datastore, network, datastorePort, tablePort });
 });
 
 /** Throws a UsageError, also for a port that somebody listens on. */
@@ -41,7 +46,14 @@ async function portOf(option: string, text: string): Promise<number> {
   return port;
 }
 
-async function startBoth(name: DatastoreName, datastorePort: number, tablePort: number): Promise<void> {
+interface Both {
+  readonly datastore: DatastoreName;
+  readonly network: Network;
+  readonly datastorePort: number;
+  readonly tablePort: number;
+}
+
+async function startBoth({ datastore: name, network, datastorePort, tablePort }: Both): Promise<void> {
   const opened: Emulator[] = [];
   let isEnding = false;
   const end = async (code: number, why?: unknown): Promise<void> => {
@@ -61,8 +73,8 @@ async function startBoth(name: DatastoreName, datastorePort: number, tablePort: 
     return emulator;
   };
   try {
-    const datastore = await open(startDatastore(name, { port: datastorePort }));
-    const tables = await open(startStrictProcess(tablePort));
+    const datastore = await open(startDatastore(name, { port: datastorePort, network }));
+    const tables = await open(startStrictProcess({ port: tablePort, network }));
     console.log(exportsOf(datastore, tables));
   } catch (error) {
     await end(EXIT.failed, error);

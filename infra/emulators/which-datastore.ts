@@ -1,8 +1,9 @@
 // The option `--datastore` of all commands that start a Datastore emulator, and what it starts.
-import { choice } from '../cli/options.ts';
-import { startEmbeddedDatastore } from './embedded.ts';
+import { choice, UsageError } from '../cli/options.ts';
+import { type EmbeddedOptions, startEmbeddedDatastore } from './embedded.ts';
 import type { Emulator } from './emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from './google.ts';
+import { type Network, networkOf } from './network.ts';
 
 export type DatastoreName = 'embedded' | 'google';
 
@@ -17,12 +18,21 @@ export function datastoreOf(text: string): DatastoreName {
   return choice('--datastore', text, ['embedded', 'google']);
 }
 
+/** `--network`, or else the default. Google's emulator answers at once: one cloud alone may not. */
+export function networkBefore(name: DatastoreName, text: string | undefined, byDefault: Network): Network {
+  const network = text === undefined ? undefined : networkOf(text);
+  if (name === 'embedded') return network ?? byDefault;
+  if (network !== undefined && network !== 'none')
+    throw new UsageError("--network does not go with --datastore google: Google's emulator always answers at once");
+  return 'none';
+}
+
 /** In a process of its own. Throws how to install Google's if that is missing. */
 export async function startDatastore(
   name: DatastoreName,
-  { port = 0, dataFile }: { readonly port?: number; readonly dataFile?: string | undefined },
+  { port = 0, ...options }: Omit<EmbeddedOptions, 'inProcess'>,
 ): Promise<Emulator> {
-  if (name === 'embedded') return await startEmbeddedDatastore({ inProcess: false, port, dataFile });
+  if (name === 'embedded') return await startEmbeddedDatastore({ inProcess: false, port, ...options });
   const found = await findGoogleEmulator();
   if (!found.found) throw new Error(`${found.why}. Leave out --datastore=google, or: ${found.howTo}`);
   return await startGoogleEmulator(found, port);

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Provider, PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../emulators/azurite.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite, startStrictProcess } from '../emulators/azurite.ts';
 import type { Emulator } from '../emulators/emulator.ts';
+import type { Network } from '../emulators/network.ts';
 import { type DatastoreName, startDatastore } from '../emulators/which-datastore.ts';
 import { startAzureHost } from '../hosts/azure.ts';
 import { startGcpHost } from '../hosts/gcp.ts';
@@ -49,6 +50,8 @@ export interface CloudsOptions {
   readonly providers?: readonly Provider[];
   /** The Datastore emulator to start. */
   readonly datastore: DatastoreName;
+  /** What the emulators' answers wait for. Behind one Azurite is strict, and keeps no data. */
+  readonly network?: Network;
   /** Processes of `compare` on each cloud, which share a load. Default: 1. */
   readonly instances?: number;
   /** Default: random ones, for this run alone. */
@@ -152,17 +155,17 @@ async function allEnded<const All extends readonly Promise<unknown>[]>(
 }
 
 type LayGround = (
-  options: Pick<CloudsOptions, 'datastore' | 'dataDir'> & { readonly keys: LocalKeys },
+  options: Pick<CloudsOptions, 'datastore' | 'network' | 'dataDir'> & { readonly keys: LocalKeys },
   packages: readonly UnpackedFunction[],
 ) => Promise<Ground>;
 
 const layGoogle: LayGround = async (options, packages) => {
-  const { keys, datastore, dataDir } = options;
-  const emulator = await startDatastore(datastore, { dataFile: dataFileIn(dataDir, 'datastore') });
+  const { keys, datastore, network = 'none', dataDir } = options;
+  const emulator = await startDatastore(datastore, { network, dataFile: dataFileIn(dataDir, 'datastore') });
   const env = {
     GOOGLE_CLOUD_PROJECT: PROJECT_ID,
     DATASTORE_EMULATOR_HOST: emulator.endpoint.replace(/^https?:\/\//, ''),
-    STOWAGE_BACKEND: emulator.name,
+    ...backendEnv(emulator),
     ...keysEnv(keys),
     // Otherwise Google's libraries look for the metadata server of a cloud machine first.
     METADATA_SERVER_DETECTION: 'none',
@@ -177,13 +180,16 @@ const layGoogle: LayGround = async (options, packages) => {
   };
 };
 
-const layAzure: LayGround = async ({ keys, dataDir }, packages) => {
-  const emulator = await startAzurite({ inProcess: false, dataFile: dataFileIn(dataDir, 'azure-tables') });
+const layAzure: LayGround = async ({ keys, network = 'none', dataDir }, packages) => {
+  const emulator =
+    network === 'none'
+      ? await startAzurite({ inProcess: false, dataFile: dataFileIn(dataDir, 'azure-tables') })
+      : await startStrictProcess({ network });
   const env = {
     STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
     STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-    STOWAGE_BACKEND: emulator.name,
+    ...backendEnv(emulator),
     ...keysEnv(keys),
   };
   return {
@@ -205,6 +211,11 @@ function endOf({ name, exited }: Emulator): AbortSignal {
   const controller = new AbortController();
   void exited?.then(() => controller.abort(new Error(`${name} has ended`)));
   return controller.signal;
+}
+
+/** What the comparison tells of the emulator, and where it reads how busy that is. */
+function backendEnv({ name, processId }: Emulator): HostEnv {
+  return { STOWAGE_BACKEND: name, ...(processId === undefined ? {} : { STOWAGE_BACKEND_PROCESS: processId }) };
 }
 
 function dataFileIn(dataDir: string | undefined, provider: Provider): string | undefined {

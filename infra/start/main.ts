@@ -2,11 +2,14 @@
 import path from 'node:path';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';
+import { networkWords } from '../../shared/lab/report/network.ts';
+import type { Circumstances } from '../../shared/lab/report/schema.ts';
 import { runComparison } from '../cli/comparison.ts';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';
 import { sourceFacts } from '../cli/machine.ts';
 import { runCommand } from '../cli/options.ts';
+import { profileOf } from '../emulators/network.ts';
 import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
 import { runJob } from './job.ts';
 import { START, type StartOptions, startOptionsOf } from './options.ts';
@@ -26,9 +29,9 @@ await runCommand(START, process.argv.slice(2), async (given) => {
 
 async function run(options: StartOptions, signal: AbortSignal): Promise<number> {
   console.log(`Stowage on Node.js ${process.versions.node}. Starting emulators and functions ...`);
-  const { datastore, providers, plan } = options;
+  const { datastore, network, providers, plan } = options;
   const instances = Math.max(...plan.instances);
-  const clouds = await startClouds({ datastore, providers, instances, log: console.log, signal });
+  const clouds = await startClouds({ datastore, network, providers, instances, log: console.log, signal });
   try {
     for (const cloud of clouds.running) await prove(cloud, signal);
     return await compare(clouds, options, signal);
@@ -48,6 +51,8 @@ async function prove({ name, recordsUrl, headers }: RunningCloud, signal: AbortS
 
 /** Ctrl-C ends the plan: what was measured makes a report. Resolves to the exit code. */
 async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
+  const network = networkOf(options);
+  console.log(`Measures ${networkWords(network)}.`);
   const endpoints = clouds.running.map(({ provider, compareUrls, headers }): Endpoint => ({
     provider,
     urls: compareUrls,
@@ -60,7 +65,7 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
     ...options,
     outDir: path.resolve(options.outDir),
     endpoints,
-    circumstances: { command: options.command, ...(await sourceFacts(import.meta.url)) },
+    circumstances: { command: options.command, network, ...(await sourceFacts(import.meta.url)) },
     why: { ran: 'on this machine', leftOut: 'not asked for' },
     log: console.log,
     signal,
@@ -69,6 +74,15 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
   if (code === EXIT.failed)
     console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));
   return code;
+}
+
+function networkOf({ network, providers }: StartOptions): Circumstances['network'] {
+  if (network === 'none') return null;
+  const roundTrips = providers.map((provider) => {
+    const { read, commit } = profileOf(network, provider);
+    return { provider, readMs: read.ms, commitMs: commit.ms };
+  });
+  return { name: network, roundTrips };
 }
 
 /** A request to a cloud whose emulator has ended fails at once, and with that as its reason. */

@@ -4,11 +4,14 @@ import type { ComparisonOptions } from '../cli/comparison.ts';
 import { EXIT_HELP } from '../cli/exit.ts';
 import { choice, command, type CommandLine, UsageError, wholeNumber } from '../cli/options.ts';
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../cli/plan-options.ts';
-import { DATASTORE, datastoreOf } from '../emulators/which-datastore.ts';
+import { NETWORK } from '../emulators/network.ts';
+import { DATASTORE, datastoreOf, networkBefore } from '../emulators/which-datastore.ts';
 import { type CloudsOptions, KEY_NAMES, type LocalKeys } from './clouds.ts';
 
 export interface StartOptions
-  extends Pick<ComparisonOptions, 'plan' | 'baseline' | 'outDir'>, Pick<CloudsOptions, 'datastore'> {
+  extends
+    Pick<ComparisonOptions, 'plan' | 'baseline' | 'outDir'>,
+    Required<Pick<CloudsOptions, 'datastore' | 'network'>> {
   /** The command that repeats the comparison. */
   readonly command: string;
   readonly providers: readonly Provider[];
@@ -25,10 +28,12 @@ ${EXIT_HELP}`,
   options: {
     ...PLAN_OPTIONS,
     cloud: { value: 'gcp|azure|both', default: 'both', help: 'which clouds take part' },
+    network: { ...NETWORK, help: `${NETWORK.help}; default cloud` },
     datastore: DATASTORE,
   },
   examples: [
     'npm start',
+    'npm start -- --network 25ms',
     'npm start -- --cloud azure --workloads ycsb-b --callers 1,16 --records 2000 --bytes 1000 --seconds 0.5 --out report/small',
     'npm start -- --workloads ycsb-c --layouts container --container-kib 32,128,512 --callers 16',
     "npm start -- --workloads load --against report/compare.json --fail-if 'container.throughput<0.8x'",
@@ -67,12 +72,14 @@ export async function startOptionsOf(
   args: readonly string[],
 ): Promise<StartOptions> {
   const plan = await planFrom(operands[0], values);
+  const datastore = datastoreOf(values.datastore);
   return {
     plan,
     baseline: await baselineFrom(values),
     command: commandOf(START.name, args, plan),
     providers: PROVIDERS_OF[choice('--cloud', values.cloud, ['gcp', 'azure', 'both'])],
-    datastore: datastoreOf(values.datastore),
+    datastore,
+    network: networkBefore(datastore, values.network, 'cloud'),
     outDir: notEmpty('--out', values.out),
   };
 }

@@ -1,4 +1,4 @@
-// Faults that a test installs, and the throttle above a partition's scalability target.
+// Faults that a test installs.
 import type { Operation } from './operations.ts';
 
 /** Answers with this status and error code, before anything is applied or after everything was. */
@@ -38,27 +38,4 @@ export function createTableFaults(): TableFaults {
 
 function meets({ operation, rowKey }: TableFault, actual: Operation): boolean {
   return (operation === undefined || operation === actual.kind) && (rowKey === undefined || rowKey === actual.rowKey);
-}
-
-/** The service's target for one partition. */
-export const ENTITIES_PER_SECOND = 2_000;
-/** From this number on, buckets that are full again are dropped: the map holds a second's. */
-const PARTITIONS_MAX = 10_000;
-
-/** A token bucket for each partition, of one second's worth. A refused request takes no tokens. */
-export function createThrottle(
-  perSecond: number,
-  nowMs: () => number,
-): (partition: string, entities: number) => boolean {
-  const buckets = new Map<string, { allowance: number; countedMs: number }>();
-  return (partition, entities) => {
-    const now = nowMs();
-    const bucket = buckets.get(partition) ?? { allowance: perSecond, countedMs: now };
-    const allowance = Math.min(perSecond, bucket.allowance + ((now - bucket.countedMs) / 1_000) * perSecond);
-    const refused = entities > allowance;
-    if (buckets.size >= PARTITIONS_MAX)
-      for (const [name, { countedMs }] of buckets) if (now - countedMs >= 1_000) buckets.delete(name);
-    buckets.set(partition, { allowance: refused ? allowance : allowance - entities, countedMs: now });
-    return refused;
-  };
 }

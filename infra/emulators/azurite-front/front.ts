@@ -1,21 +1,40 @@
-// In Azurite's server, and as strict as Azure: refuses too large entities, throttles, fails on
-// demand. It reads the entities that a merge changes from Azurite's memory.
+// In Azurite's server, and as strict as Azure: refuses too large entities, throttles, answers late,
+// fails on demand. It reads the entities that a merge changes from Azurite's memory.
 import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type Answer, answerOf, type Refusal, Refused } from './answers.ts';
-import { createTableFaults, createThrottle, ENTITIES_PER_SECOND, type TableFault, type TableFaults } from './faults.ts';
+import { createTableFaults, type TableFault, type TableFaults } from './faults.ts';
 import { type IncomingRequest, isBatch, type Operation, operationsOf } from './operations.ts';
 import { type Body, ENTITY_BYTES_MAX, entityBytes, mergedSizes, PROPERTIES_MAX, propertySizes } from './size.ts';
 
 export type EntityName = Pick<Operation, 'table' | 'partitionKey' | 'rowKey'>;
 
+/** A request on its way. A query names no entities, and is of no partition. */
+export interface Sent {
+  readonly kind: 'read' | 'query' | 'commit';
+  readonly ids: readonly string[];
+  readonly bytes: number;
+  readonly partition: string;
+}
+
+/** Decides when a request has its effect and when its answer is back, and turns requests away. */
+export interface Network {
+  /** Resolves when the effect is due; at once when the signal aborts. */
+  arrive(sent: Sent, signal: AbortSignal): Promise<Arrived>;
+}
+
+export interface Arrived {
+  readonly isThrottled: boolean;
+  /** Resolves when an answer of so many bytes is due; at once when the signal aborts. */
+  reply(bytes: number, signal: AbortSignal): Promise<void>;
+}
+
 export interface FrontOptions {
   readonly server: Server;
   /** The properties of an entity that Azurite holds; empty if absent, which Azurite reports. */
   readonly presentOf: (entity: EntityName) => Body;
-  /** Clock of the throttle, in milliseconds. Default: the system's. */
-  readonly nowMs?: (() => number) | undefined;
+  readonly network: Network;
 }
 
 /** A request, its content, and what that asks for. */
@@ -29,54 +48,106 @@ interface Asked {
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
 
 /** Takes all requests of a server before its listeners do. The caller may install faults. */
-export function placeFront({ server, presentOf, nowMs = Date.now }: FrontOptions): TableFaults {
+export function placeFront({ server, presentOf, network }: FrontOptions): TableFaults {
   const faults = createTableFaults();
-  const isThrottled = createThrottle(ENTITIES_PER_SECOND, nowMs);
   const inTurn = createTurns();
   const listeners = server.listeners('request');
 
-  /** Has Azurite answer. Ends with the answer, or with the connection. */
-  const pass = async ({ incoming, request: { body } }: Asked, outgoing: ServerResponse): Promise<void> => {
-    const ended = new Promise((resolve) => outgoing.once('finish', resolve).once('close', resolve));
+  /** Has Azurite answer. */
+  const pass = async ({ incoming, request: { body } }: Asked, { outgoing, answered }: Held): Promise<void> => {
     const again = readAgain(incoming, body);
     for (const listener of listeners) listener.call(server, again, outgoing);
-    await ended;
+    await answered;
   };
 
-  const answer = async (asked: Asked, outgoing: ServerResponse): Promise<void> => {
+  const answer = async (asked: Asked, held: Held): Promise<void> => {
     const writes = asked.operations.filter(({ kind }) => kind !== 'read');
     const [first] = writes;
-    if (first === undefined) return await pass(asked, outgoing);
+    if (first === undefined) return await pass(asked, held);
     // Another write to the partition in between would make the checked sizes wrong.
     await inTurn(placeOf(first), async () => {
       const refusal = refusalOf(writes, presentOf);
-      if (refusal === undefined) await pass(asked, outgoing);
-      else send(outgoing, answerOf(refusal, isBatch(asked.request)));
+      if (refusal === undefined) await pass(asked, held);
+      else send(held.outgoing, answerOf(refusal, isBatch(asked.request)));
     });
   };
 
-  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const request = await readRequest(incoming);
-    const operations = operationsOf(request);
-    const fault = faults.take(operations);
+  const serve = async (asked: Asked, held: Held, { isThrottled }: Arrived): Promise<void> => {
+    const fault = faults.take(asked.operations);
     if (fault?.when === 'before') throw injected(fault);
-    const [first] = operations;
-    if (first !== undefined && isThrottled(placeOf(first), operations.length))
-      throw new Refused(503, 'ServerBusy', 'the partition is asked for more than 2,000 entities a second');
-    const asked = { incoming, request, operations };
-    if (fault === undefined) return await answer(asked, outgoing);
-    await answer(asked, unseenAnswer(incoming));
+    if (isThrottled)
+      throw new Refused(
+        503,
+        'ServerBusy',
+        'The server is currently unable to receive requests. Please retry your request.',
+      );
+    if (fault === undefined) return await answer(asked, held);
+    const unseen = hold(unseenAnswer(asked.incoming));
+    await answer(asked, unseen);
+    unseen.release();
     throw injected(fault);
   };
 
-  server.removeAllListeners('request');
-  server.on('request', (incoming, outgoing) => {
-    serve(incoming, outgoing).catch((error: unknown) => {
+  /** A caller who leaves before the effect takes the request back; later, the answer is dropped. */
+  const serveLater = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const gone = new AbortController();
+    outgoing.once('close', () => gone.abort());
+    const held = hold(outgoing);
+    let arrived: Arrived | undefined;
+    try {
+      const request = await readRequest(incoming);
+      const operations = operationsOf(request);
+      arrived = await network.arrive(sentOf(request, operations), gone.signal);
+      if (!gone.signal.aborted) await serve({ incoming, request, operations }, held, arrived);
+    } catch (error) {
       if (outgoing.headersSent) outgoing.destroy();
       else send(outgoing, answerOf(refusalFor(error), false));
-    });
-  });
+    }
+    await arrived?.reply(held.bytes(), gone.signal);
+    held.release();
+  };
+
+  server.removeAllListeners('request');
+  server.on('request', (incoming, outgoing) => void serveLater(incoming, outgoing));
   return faults;
+}
+
+/** An answer whose body is kept back until it is released. */
+interface Held {
+  readonly outgoing: ServerResponse;
+  /** Resolves when the answer is complete, or its connection has ended. */
+  readonly answered: Promise<unknown>;
+  bytes(): number;
+  release(): void;
+}
+
+function hold(outgoing: ServerResponse): Held {
+  const end = outgoing.end.bind(outgoing) as (body: Buffer) => void;
+  const chunks: Buffer[] = [];
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  outgoing.once('close', resolve);
+  const write = (chunk: Uint8Array | string = ''): true => {
+    chunks.push(Buffer.from(chunk as Uint8Array));
+    return true;
+  };
+  Object.assign(outgoing, { write, end: (chunk?: Uint8Array | string) => write(chunk) && resolve() });
+  return {
+    outgoing,
+    answered,
+    bytes: () => chunks.reduce((sum, { length }) => sum + length, 0),
+    release: () => end(Buffer.concat(chunks)),
+  };
+}
+
+function sentOf({ body }: IncomingRequest, operations: readonly Operation[]): Sent {
+  const [first] = operations;
+  const isRead = operations.every(({ kind }) => kind === 'read');
+  return {
+    kind: first === undefined ? 'query' : isRead ? 'read' : 'commit',
+    ids: operations.map((operation) => `${placeOf(operation)}\n${operation.rowKey}`),
+    bytes: body.length,
+    partition: first === undefined ? '' : placeOf(first),
+  };
 }
 
 function refusalFor(error: unknown): Refusal {

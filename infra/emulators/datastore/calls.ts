@@ -24,6 +24,37 @@ export type Rpc = (typeof RPCS)[number];
 /** Answers an encoded request with the encoded response, or throws a StatusError. */
 type Call = (bytes: Buffer, services: Services) => Buffer;
 
+/** What a call asks for, as a network sees it on its way. */
+export interface Sent {
+  readonly kind: 'read' | 'query' | 'commit';
+  /** The encoded keys of the entities that it names. */
+  readonly ids: readonly string[];
+  readonly bytes: number;
+}
+
+/** A call names no entities if it cannot be read: its answer says why. */
+export function sentOf(rpc: Rpc, request: Buffer): Sent {
+  const kind = rpc === 'Commit' ? 'commit' : rpc === 'RunQuery' ? 'query' : 'read';
+  return { kind, ids: keysOf(rpc, request).map((key) => key.toString('latin1')), bytes: request.length };
+}
+
+const decodeLookup = decoder('LookupRequest');
+const decodeCommit = decoder('CommitRequest');
+const decodeEntity = decoder('Entity');
+
+function keysOf(rpc: Rpc, request: Buffer): readonly Buffer[] {
+  try {
+    if (rpc === 'Lookup') return decodeLookup(request).keys;
+    if (rpc !== 'Commit') return [];
+    return decodeCommit(request).mutations.flatMap(({ operation, ...entities }) => {
+      if (operation === undefined) return [];
+      return operation === 'delete' ? entities.delete : decodeEntity(entities[operation]).key;
+    });
+  } catch {
+    return [];
+  }
+}
+
 const EMPTY = Buffer.alloc(0);
 const encodeBegun = encoder('BeginTransactionResponse');
 

@@ -6,12 +6,24 @@ import {
   type ServerUnaryCall,
   type ServiceDefinition,
 } from '@grpc/grpc-js';
-import { CALLS, type Rpc, RPCS } from './calls.ts';
+import { CALLS, type Rpc, RPCS, type Sent, sentOf } from './calls.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
 import { createTransactions, type Services } from './storage/transactions.ts';
 import { REQUEST_BYTES_MAX } from './wire/limits.ts';
 import { invalid, status, StatusError } from './wire/status.ts';
+
+/** Decides when a call has its effect and when its answer is back, and turns calls away. */
+export interface Network {
+  /** Resolves when the effect is due; at once when the signal aborts. */
+  arrive(sent: Sent, signal: AbortSignal): Promise<Arrived>;
+}
+
+export interface Arrived {
+  readonly isThrottled: boolean;
+  /** Resolves when an answer of so many bytes is due; at once when the signal aborts. */
+  reply(bytes: number, signal: AbortSignal): Promise<void>;
+}
 
 export interface EmulatorOptions {
   /** Default: 127.0.0.1, which only this machine reaches. */
@@ -22,6 +34,8 @@ export interface EmulatorOptions {
   readonly nowMs?: () => number;
   /** A file that keeps the entities. Default: they are gone when the server closes. */
   readonly dataFile?: string | undefined;
+  /** Default: calls are answered at once. */
+  readonly network?: Network | undefined;
 }
 
 export interface DatastoreEmulator {
@@ -40,7 +54,7 @@ const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
 
 /** Waits until it listens. Rejects if the port is taken or the file holds something else. */
 export async function startDatastoreEmulator(options: EmulatorOptions = {}): Promise<DatastoreEmulator> {
-  const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile } = options;
+  const { host = '127.0.0.1', port = 0, nowMs = Date.now, dataFile, network } = options;
   const kept = createKeptStorage(nowMs, dataFile);
   const { storage } = kept;
   const services: Services = { storage, transactions: createTransactions(storage, nowMs) };
@@ -49,7 +63,9 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
   });
-  server.addService(definition(), Object.fromEntries(RPCS.map((rpc) => [rpc, handler(rpc, services, faults, kept)])));
+  const answering = network === undefined ? answerAtOnce : answerLater(network);
+  const handlers = RPCS.map((rpc) => [rpc, answering(rpc, answerer(rpc, services, faults, kept))]);
+  server.addService(definition(), Object.fromEntries(handlers) as Record<Rpc, Handler>);
   const bound = await listen(server, `${host}:${port}`).catch((error: unknown) => {
     kept.close();
     throw error;
@@ -98,8 +114,13 @@ function definition(): ServiceDefinition {
 }
 
 type Handler = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => void;
+type Answerer = (request: Buffer) => Answer;
+interface Answer {
+  readonly error: { readonly code: status; readonly details: string } | null;
+  readonly response?: Buffer;
+}
 
-function handler(rpc: Rpc, services: Services, faults: Faults, kept: KeptStorage): Handler {
+function answerer(rpc: Rpc, services: Services, faults: Faults, kept: KeptStorage): Answerer {
   const run = (request: Buffer): Buffer => {
     if (request.length > REQUEST_BYTES_MAX)
       throw invalid('request', `has ${request.length} bytes; it must not be larger than ${REQUEST_BYTES_MAX} bytes`);
@@ -110,17 +131,36 @@ function handler(rpc: Rpc, services: Services, faults: Faults, kept: KeptStorage
       kept.keep();
     }
   };
-  return ({ request }, callback) => {
+  return (request) => {
     try {
-      callback(
-        null,
-        faults.run(rpc, () => run(request)),
-      );
+      return { error: null, response: faults.run(rpc, () => run(request)) };
     } catch (error) {
-      callback(errorOf(error));
+      return { error: errorOf(error) };
     }
   };
 }
+
+function answerAtOnce(_: Rpc, answer: Answerer): Handler {
+  return ({ request }, callback) => {
+    const { error, response } = answer(request);
+    callback(error, response);
+  };
+}
+
+/** A caller who leaves before the effect takes the call back; later, the answer is dropped. */
+function answerLater(network: Network): (rpc: Rpc, answer: Answerer) => Handler {
+  return (rpc, answer) => async (call, callback) => {
+    const gone = new AbortController();
+    call.once('cancelled', () => gone.abort());
+    const arrived = await network.arrive(sentOf(rpc, call.request), gone.signal);
+    if (gone.signal.aborted) return;
+    const { error, response } = arrived.isThrottled ? THROTTLED : answer(call.request);
+    await arrived.reply(response?.length ?? 0, gone.signal);
+    if (!gone.signal.aborted) callback(error, response);
+  };
+}
+
+const THROTTLED: Answer = { error: { code: status.RESOURCE_EXHAUSTED, details: 'too many calls' } };
 
 /** Messages travel in a header of at most 8 KiB; a character takes up to nine bytes there. */
 const MESSAGE_CHARS_MAX = 800;

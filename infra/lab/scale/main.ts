@@ -1,10 +1,11 @@
 // `npm run scale`: how the store scales with processes and callers, in virtual time.
 import { untilInterrupted } from '../../cli/interrupt.ts';
-import { type CommandLine, command, runCommand, UsageError, wholeNumber } from '../../cli/options.ts';
+import { choice, type CommandLine, command, runCommand, UsageError, wholeNumber } from '../../cli/options.ts';
 import { median } from '../../../shared/lab/kit/numbers.ts';
 import { textTable } from '../../../shared/lab/kit/text-table.ts';
+import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE, type SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import type { Cell, Layout, Played, Times } from '../../../shared/lab/scale/play.ts';
-import { type Goal, nameOf, type Row, ROWS } from '../../../shared/lab/scale/rows.ts';
+import { EVEN_PROFILE, type Goal, nameOf, type Row, ROWS } from '../../../shared/lab/scale/rows.ts';
 import { playCells } from './workers.ts';
 
 const SCALE = command({
@@ -14,6 +15,11 @@ Prints what they reach as single entities, put blindly (plain) or after a read (
 It is a model: read ratios and counts, not milliseconds.`,
   options: {
     only: { value: 'WORDS', help: 'the rows whose names hold all of these words, like "4 x 32 put"' },
+    cloud: {
+      value: 'even|datastore|azure-tables',
+      default: 'even',
+      help: 'how late it answers: as above, or as that service',
+    },
     seed: { value: 'N', default: '1', help: 'the first seed' },
     seeds: { value: 'N', default: '1', help: 'so many seeds of each row: medians are printed' },
     workers: { value: 'N', default: '2', help: 'so many rows at a time, on as many threads' },
@@ -22,7 +28,11 @@ It is a model: read ratios and counts, not milliseconds.`,
   examples: ['npm run scale -- --only "4 x 32 put" --seeds 3', 'npm run scale -- --check'],
 });
 
-const PROFILE = { readMs: 6, commitMs: 6, sigma: 0.6, locksEntities: false };
+const PROFILES = {
+  even: EVEN_PROFILE,
+  datastore: DATASTORE_PROFILE,
+  'azure-tables': AZURE_TABLES_PROFILE,
+} satisfies Readonly<Record<string, SlowProfile>>;
 /** A table has found its shape by then; in the checks nearly so. */
 const TIMES = { warmUpMs: 20_000, windowMs: 5_000 };
 const CHECK_TIMES = { warmUpMs: 10_000, windowMs: 3_000 };
@@ -52,13 +62,21 @@ async function scale({ values }: CommandLine<typeof SCALE.options>, signal: Abor
   const seed = wholeNumber('--seed', values.seed, 0, 2 ** 31);
   const seeds = wholeNumber('--seeds', values.seeds, 1, 100);
   const workers = wholeNumber('--workers', values.workers, 1, 64);
+  const cloud = choice('--cloud', values.cloud, ['even', 'datastore', 'azure-tables']);
+  if (values.check && cloud !== 'even') throw new UsageError('--check does not go with --cloud: its goals are of even');
   const words = (values.only ?? '').split(' ');
   const rows = ROWS.filter((row) => words.every((word) => nameOf(row).includes(word)) && (!values.check || row.goal));
   if (rows.length === 0) throw new UsageError(`no row has all of ${JSON.stringify(values.only)} in its name`);
   const layouts = values.check ? LAYOUTS.filter((layout) => layout !== 'conditional') : LAYOUTS;
   const times = values.check ? CHECK_TIMES : TIMES;
   const cells = rows.flatMap((row) =>
-    layouts.flatMap((layout) => Array.from({ length: seeds }, (_, at) => cellOf(row, layout, seed + at, times))),
+    layouts.flatMap((layout) =>
+      Array.from({ length: seeds }, (_, at) => ({
+        ...cellOf(row, layout, times),
+        seed: seed + at,
+        profile: PROFILES[cloud],
+      })),
+    ),
   );
   const played = await playCells(cells, { workers, signal });
   let at = 0;
@@ -71,8 +89,8 @@ async function scale({ values }: CommandLine<typeof SCALE.options>, signal: Abor
   if (values.check && missed.length > 0) throw new Error(`goals are missed:\n${missed.join('\n')}`);
 }
 
-function cellOf(row: Row, layout: Layout, seed: number, times: Times): Cell {
-  return { row, layout, seed, profile: PROFILE, times: layout === 'container' ? times : SINGLE_TIMES };
+function cellOf(row: Row, layout: Layout, times: Times): Pick<Cell, 'row' | 'layout' | 'times'> {
+  return { row, layout, times: layout === 'container' ? times : SINGLE_TIMES };
 }
 
 function mediansOf(played: readonly Played[]): Played {

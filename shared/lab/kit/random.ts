@@ -21,11 +21,6 @@ export function randomInt(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
 
-/** Drawn from the standard normal distribution (Box and Muller). */
-export function normal(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
-
 /** MurmurHash3's 32-bit finalizer (Appleby, public domain). Distinct numbers stay distinct. */
 export function scramble32(value: number): number {
   let mixed = value >>> 0;

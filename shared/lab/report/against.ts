@@ -28,7 +28,10 @@ function latency({ runs, latency }: ReportCell, name: 'p50Ms' | 'p99Ms'): Figure
   return pooled === null ? null : figureOf([pooled]);
 }
 
-type Comparable = Pick<Report, 'cells' | 'startedAt' | 'places' | 'plan' | 'prices' | 'versions' | 'commit'>;
+type Comparable = Pick<
+  Report,
+  'cells' | 'startedAt' | 'places' | 'plan' | 'prices' | 'versions' | 'commit' | 'network'
+>;
 
 export function against(now: Comparable, before: Comparable): Against {
   const earlier = new Map(before.cells.map((cell) => [nameOf(cell), cell]));
@@ -88,13 +91,21 @@ const NO_CIRCUMSTANCES: ReadonlySet<string> = new Set([
 ]);
 
 /** By the names of the report's fields; a place's have a value for each place. */
-function circumstancesOf({ plan, places, prices, versions, commit }: Comparable): ReadonlyMap<string, string[]> {
+function circumstancesOf({
+  plan,
+  places,
+  prices,
+  versions,
+  commit,
+  network,
+}: Comparable): ReadonlyMap<string, string[]> {
   const all = [
     ...leavesOf(plan, 'plan'),
     ...places.flatMap((place) => leavesOf(place, 'places')),
     ...leavesOf({ date: prices.date }, 'prices'),
     ...leavesOf(versions, 'versions'),
     ...leavesOf(commit, 'commit'),
+    ...leavesOf(network?.name ?? 'none', 'network'),
   ].filter(([name]) => !NO_CIRCUMSTANCES.has(name.split('.', 2).join('.')));
   return new Map([...Map.groupBy(all, ([name]) => name)].map(([name, some]) => [name, some.map(([, text]) => text)]));
 }

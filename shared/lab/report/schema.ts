@@ -170,6 +170,14 @@ const coordinatorSchema = z.strictObject({
   node: z.string(),
 });
 
+/** The network that emulators answered behind. */
+const networkSchema = z.strictObject({
+  /** `cloud`: as the services answer; or a round trip of one's own, such as `25ms`. */
+  name: z.string(),
+  /** Medians for one entity, way and service together. */
+  roundTrips: z.array(z.strictObject({ provider: z.enum(PROVIDERS), readMs: positive, commitMs: positive })).min(1),
+});
+
 export const circumstancesSchema = z.strictObject({
   /** ISO 8601, UTC. */
   startedAt: z.iso.datetime(),
@@ -183,6 +191,8 @@ export const circumstancesSchema = z.strictObject({
   command: z.string().nullable(),
   /** The clouds that were asked for; what took part shows in `places`. */
   providers: z.array(z.strictObject({ provider: z.enum(PROVIDERS), ran: z.boolean(), why: z.string() })),
+  /** What the emulators' answers waited for; null where they did not wait, or clouds were asked. */
+  network: networkSchema.nullable(),
 });
 
 export const reportSchema = z.strictObject({

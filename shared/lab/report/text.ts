@@ -30,10 +30,10 @@ export function reportText(report: Report): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function headingText({ plan, places }: Report): string {
+function headingText({ plan, places, network }: Report): string {
   const runs = plan.repetitions === 1 ? 'one run' : `${plan.repetitions} runs`;
   const title = `Plan "${plan.name}", ${recordWords(plan)}, ${runs} of each cell, seed ${plan.seed}`;
-  return [title, ...wrapped(whereWords(places))].join('\n');
+  return [title, ...wrapped(whereWords({ places, network }))].join('\n');
 }
 
 /** So many loads stand beside each other. */

@@ -3,6 +3,7 @@ import type { Place } from '../load/place.ts';
 import { said } from '../kit/format.ts';
 import { list, PROVIDER_NAMES, providersIn } from './names.ts';
 import { MARK_WORDS, MARKS } from './marks.ts';
+import { emulatorsWords } from './network.ts';
 import type { Report } from './schema.ts';
 
 /** What to know before any figure is believed, a sentence each. */
@@ -10,13 +11,13 @@ export function warningsOf(places: readonly Place[], cells: Report['cells']): st
   return [...unlikePlaces(places), ...marked(cells)];
 }
 
-export function whereWords(places: readonly Place[]): string {
+export function whereWords({ places, network }: Pick<Report, 'places' | 'network'>): string {
   if (places.length === 0) return 'No function answered, so there is no figure.';
   const emulated = providersOf(places.filter(({ isEmulator }) => isEmulator));
   const real = places.filter(({ isEmulator }) => !isEmulator);
   return said(
     emulated.length > 0 &&
-      `${list(emulated)}: emulators on this machine, no cloud was asked. Compare the layouts with each other; the rates are no cloud's.`,
+      `${list(emulated)}: ${emulatorsWords(network)} on this machine; no cloud was asked. Compare the layouts with each other; the rates are no cloud's.`,
     real.length > 0 && `${list(providersOf(real))}: the real service${regionsOf(real)}.`,
   ).join(' ');
 }

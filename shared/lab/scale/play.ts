@@ -1,16 +1,18 @@
 // Plays a row in virtual time: processes with callers in a closed loop, at one table in a slow
 // cloud, as single entities or in containers. The same seed gives the same run.
-import { memoryDriver } from '../../drivers/memory.ts';
+import { memoryDriver, type MemoryCall, type MemoryFault } from '../../drivers/memory.ts';
 import { memoryState } from '../../drivers/memory/effects.ts';
 import { measured, type DriverCounters } from '../../drivers/measured.ts';
-import { type Driver, type EntityId, openStore, type Store, type Table } from '../../store/index.ts';
+import type { SlowProfile } from '../../drivers/slow/profiles.ts';
+import { SlowCloud, type SlowRequest } from '../../drivers/slow/slow-cloud.ts';
+import { partBytes } from '../../store/contract/driver.ts';
+import { type Driver, type DriverLimits, openStore, type Store, type Table } from '../../store/index.ts';
 import { loadHash } from '../../store/system/hash.ts';
 import { randomInt, type Random, seededRandom } from '../kit/random.ts';
 import { ScheduledRuntime } from '../kit/scheduled-runtime.ts';
 import { Scheduler } from '../kit/scheduler.ts';
 import { keyIndexes } from '../work/distributions.ts';
 import type { Row } from './rows.ts';
-import { SlowCloud, type SlowProfile } from './slow-cloud.ts';
 
 /** `plain` writes an entity a record without a condition; `conditional` reads it first. */
 export type Layout = 'plain' | 'conditional' | 'container';
@@ -205,15 +207,16 @@ class World {
   single(source: Source): CallOnce {
     return async () => {
       for (const { verb, key } of source()) {
-        const id = key as EntityId;
         const isRead = verb === 'get';
         const isConditional = verb === 'update' || (!isRead && this.#cell.layout === 'conditional');
-        while (isConditional ? !(await this.#compareAndSet(id)) : !(await this.#send(isRead ? 'read' : 'commit', id)));
+        while (
+          isConditional ? !(await this.#compareAndSet(key)) : !(await this.#send(isRead ? 'read' : 'commit', key))
+        );
       }
     };
   }
 
-  async #compareAndSet(id: EntityId): Promise<boolean> {
+  async #compareAndSet(id: string): Promise<boolean> {
     while (!(await this.#send('read', id)));
     const version = this.#versions.get(id);
     let wasWritten = false;
@@ -225,13 +228,14 @@ class World {
     return isSent && wasWritten;
   }
 
-  async #send(kind: 'read' | 'commit', id: EntityId, effect?: () => void): Promise<boolean> {
+  async #send(kind: 'read' | 'commit', id: string, effect?: () => void): Promise<boolean> {
     this.#single.requests += 1;
     this.#single[kind === 'read' ? 'reads' : 'writes'] += 1;
-    const arrived = await this.#cloud.arrive({ kind, ids: [id], partition: id });
-    effect?.();
-    await this.#scheduler.after(arrived?.replyMs ?? 0);
-    return arrived !== undefined;
+    const [sent, answered] = kind === 'read' ? [0, RECORD_BYTES] : [RECORD_BYTES, 0];
+    const arrived = await this.#cloud.arrive({ kind, ids: [id], bytes: sent, partition: id });
+    if (!arrived.isThrottled) effect?.();
+    await arrived.reply(answered);
+    return !arrived.isThrottled;
   }
 
   /** Processes that share a table of containers, loaded before their first call. */
@@ -255,11 +259,19 @@ class World {
   #driver(): Driver {
     const driver: Driver = memoryDriver({
       state: this.#state,
-      faults: (call) => this.#cloud.fault(call, driver.limits),
+      limits: { commitsWait: this.#cell.profile.locksEntities },
+      faults: (call) => this.#fault(call, driver.limits),
     });
     const counted = measured(driver);
     this.#counters.push(counted.counters);
     return counted.driver;
+  }
+
+  /** The bytes of a reply are not known before the effect, and left out. */
+  async #fault(call: MemoryCall, limits: DriverLimits): Promise<MemoryFault> {
+    const arrived = await this.#cloud.arrive(requestOf(call, limits));
+    const reply = arrived.reply(0);
+    return arrived.isThrottled ? { refuse: 'throttled', reply } : { reply };
   }
 
   async #load(): Promise<void> {
@@ -275,4 +287,12 @@ class World {
     const order = work === 'append' || work === 'queue' ? 'key' : 'hash';
     return store.table(TABLE, { codec: 'bytes', order });
   }
+}
+
+function requestOf(call: MemoryCall, limits: DriverLimits): SlowRequest {
+  if (call.kind === 'list') return { kind: 'query', ids: [], bytes: 0 };
+  const members = call.kind === 'read' ? call.requests : call.kind === 'write' ? call.writes : call.removals;
+  const ids = members.map(({ id }) => id);
+  const bytes = call.kind === 'write' ? call.writes.reduce((sum, { parts }) => sum + partBytes(parts), 0) : 0;
+  return { kind: call.kind === 'read' ? 'read' : 'commit', ids, bytes, partition: limits.lane(ids[0]!) };
 }

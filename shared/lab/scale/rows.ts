@@ -1,4 +1,10 @@
 // The rows of `npm run scale`: who calls what, and what the checks ask of the store.
+import type { SlowProfile } from '../../drivers/slow/profiles.ts';
+
+const EVEN = { ms: 6, furtherEntityMs: 0, kibMs: 0 };
+
+/** The cloud that goals are of: no service's, so that they say something of the store alone. */
+export const EVEN_PROFILE: SlowProfile = { read: EVEN, query: EVEN, commit: EVEN, sigma: 0.6, locksEntities: false };
 
 /**
  * `queue` puts a record behind all and then deletes the first; `half puts` puts or gets. The rest

@@ -63,6 +63,12 @@ test.each([
   expect(stderr).toMatch(`${option}: port ${port} of 127.0.0.1 cannot be listened on: choose another\n`);
 });
 
+test('emulators refuses a network that is none, before it starts anything', async () => {
+  const { code, stdout, stderr } = await ended(scripts['emulators']!, '--network', 'slow');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^--network takes cloud, none, or a round trip/);
+});
+
 test.each([
   ['start', '--out'],
   ['bench', '--out'],
@@ -117,6 +123,7 @@ test('npm run simulate says which scenario cannot be read', async () => {
 });
 
 const startOptions = async (...args: string[]) => await startOptionsOf(commandLineOf(START, args), args);
+const networkOf = async (...args: string[]) => (await startOptions(...args)).network;
 const devOptions = (...args: string[]) => devOptionsOf(commandLineOf(DEV, args));
 
 describe('npm start', () => {
@@ -127,10 +134,31 @@ describe('npm start', () => {
       command: `npm start -- --seed ${DEFAULT_PLAN.seed}`,
       providers: ['datastore', 'azure-tables'],
       datastore: 'embedded',
+      network: 'cloud',
       outDir: 'report',
     });
     expect((await startOptions('full')).plan).toEqual(PLANS.full);
   });
+
+  test('takes a network, none, or a round trip of one’s own; Google’s emulator has none', async () => {
+    expect(await networkOf('--network', 'none')).toBe('none');
+    expect(await networkOf('--network', '25ms')).toBe('25ms');
+    expect(await networkOf('--network=2.50ms')).toBe('2.5ms');
+    expect(await networkOf('--datastore', 'google')).toBe('none');
+    expect(await networkOf('--datastore', 'google', '--network', 'none')).toBe('none');
+    await expect(networkOf('--datastore', 'google', '--network', 'cloud')).rejects.toThrow(
+      '--network does not go with --datastore google',
+    );
+  });
+
+  test.each(['', '25', 'ms', '0ms', '-5ms', '1e3ms', '10001ms', 'slow', '25 ms', '25s'])(
+    'refuses the network %j',
+    async (text) => {
+      await expect(startOptions(`--network=${text}`)).rejects.toThrow(
+        /^--network takes cloud, none, or a round trip of /,
+      );
+    },
+  );
 
   test('takes what is to be compared, and calls that plan custom', async () => {
     const args = '--records 2000 --bytes 1000 --callers 32,1,8,8 --seconds 0.5 --cloud gcp --out report/small';

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { AzureNamedKeyCredential, TableClient, type TransactionAction } from '@azure/data-tables';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createThrottle } from '../../../infra/emulators/azurite-front/faults.ts';
 import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/size.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 
@@ -138,13 +137,6 @@ test('a partition gives 2,000 entities a second, then 503; another is not affect
   await client.createEntity({ ...keys, partitionKey: 'other' });
   nowMs += 1_000;
   await client.createEntity(keys);
-});
-
-test('ten thousand other partitions give a throttled one nothing', () => {
-  const isThrottled = createThrottle(1, () => 0);
-  expect(isThrottled('one', 1)).toBe(false);
-  for (let other = 0; other < 10_000; other += 1) isThrottled(`other ${other}`, 1);
-  expect(isThrottled('one', 1)).toBe(true);
 });
 
 test('a failure before applying leaves nothing, one after it hides a success', async () => {

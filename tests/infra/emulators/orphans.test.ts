@@ -113,7 +113,7 @@ const commandOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 
 test.runIf(linux)('each emulator has a process of its own; if one ends, the command ends and says which', async () => {
   const { exited, processes, errors } = await startEmulators({});
   const running = (entry: RegExp) => processes.filter((pid) => entry.test(commandOf(pid)));
-  expect(running(/^\S+ \S+datastore\/main\.ts/)).toHaveLength(1);
+  expect(running(/^\S+ \S+embedded-process\.ts/)).toHaveLength(1);
   const [azurite] = running(/^\S+ \S+azurite-process\.ts/);
   process.kill(azurite!, 'SIGKILL');
   expect(await exited).toEqual([1, null]);

@@ -22,6 +22,7 @@ import { sum } from '../../../shared/lab/kit/numbers.ts';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { increase } from '../../../shared/lab/kit/usage.ts';
 import { play } from '../../../shared/lab/scale/play.ts';
+import { EVEN_PROFILE } from '../../../shared/lab/scale/rows.ts';
 import { recordSource } from '../../../shared/lab/work/records.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -174,9 +175,8 @@ describe('a bill', () => {
 describe('the figures that estimates rest on', () => {
   test('a put of several instances is billed as the formula says', async () => {
     const row = { work: 'put', instances: 4, callers: 4, records: 20_000 } as const;
-    const profile = { readMs: 6, commitMs: 6, sigma: 0.6, locksEntities: false };
     const times = { warmUpMs: 1_000, windowMs: 500 };
-    const played = await play({ row, layout: 'container', profile, times, seed: 1 });
+    const played = await play({ row, layout: 'container', profile: EVEN_PROFILE, times, seed: 1 });
     const puts = { ...WORKLOAD, readsPerDay: 0, deletesPerDay: 0, scansPerDay: 0, writesPerDay: 1, instances: 4 };
     const { reads, writes } = operationsOf('container', 'datastore', puts);
     expectWithin(played.reads + played.writes, reads + writes, 0.1);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { normal, seededRandom } from '../../../shared/lab/kit/random.ts';
+import { normal } from '../../../shared/drivers/slow/slow-cloud.ts';
+import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { type Pair, type Ratio, ratioOf } from '../../../shared/lab/kit/ratio.ts';
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);

@@ -206,6 +206,7 @@ export function sampleReport({ repetitions = 6, cells, change = {}, ...shape }: 
     commit: '0123456789abcdef0123456789abcdef01234567',
     command: 'npm start -- --seed 7',
     providers: PROVIDERS.map((provider) => ({ provider, ran: true, why: 'asked for' })),
+    network: null,
     endedEarly: null,
     plan: PLAN,
     prices: operationPriceList(PRICES_2026_11),

@@ -1,0 +1,63 @@
+// The network before an emulator: the option `--network`, and the slow cloud that each emulator
+// asks when its answers are due.
+import { UsageError } from '../cli/options.ts';
+import {
+  AZURE_TABLES_PROFILE,
+  DATASTORE_PROFILE,
+  evenly,
+  type SlowProfile,
+} from '../../shared/drivers/slow/profiles.ts';
+import { SlowCloud } from '../../shared/drivers/slow/slow-cloud.ts';
+import type { Provider } from '../../shared/lab/kit/dimensions.ts';
+import { seededRandom } from '../../shared/lab/kit/random.ts';
+import { type Runtime, systemRuntime } from '../../shared/store/index.ts';
+
+/** `cloud`: as late as its service is; `25ms`: a median of one's own. */
+export type Network = 'none' | 'cloud' | `${number}ms`;
+
+const PROFILES: Readonly<Record<Provider, SlowProfile>> = {
+  datastore: DATASTORE_PROFILE,
+  'azure-tables': AZURE_TABLES_PROFILE,
+};
+
+/** The n-th request of every run takes the same draw. */
+const SEED = 1;
+const MS_MOST = 10_000;
+
+export const NETWORK = {
+  value: 'cloud|none|Nms',
+  help: 'how late the emulators answer: as their services do, at once, or by a median of N ms, as in 25ms',
+} as const;
+
+/** Throws a UsageError. */
+export function networkOf(text: string): Network {
+  if (text === 'none' || text === 'cloud') return text;
+  const [, ms] = /^(\d+(?:\.\d+)?)ms$/.exec(text) ?? [];
+  if (ms === undefined || Number(ms) <= 0 || Number(ms) > MS_MOST)
+    throw new UsageError(
+      `--network takes cloud, none, or a round trip of more than 0 and at most ${MS_MOST} ms such as 25ms, not ${text}`,
+    );
+  return `${Number(ms)}ms`;
+}
+
+/** Without a network a partition keeps its limit all the same, and nothing is late. */
+export function profileOf(network: Network, provider: Provider): SlowProfile {
+  const profile = PROFILES[provider];
+  if (network === 'cloud') return profile;
+  return evenly(network === 'none' ? 0 : Number.parseFloat(network), profile);
+}
+
+/** Whole milliseconds: a timer rounds down, and one that fires early costs a second one. */
+export const TIMERS: Pick<Runtime, 'monotonicMs' | 'sleep'> = {
+  monotonicMs: () => systemRuntime.monotonicMs(),
+  sleep: (ms, signal) => systemRuntime.sleep(Math.ceil(ms), signal),
+};
+
+export function slowCloud(profile: SlowProfile, runtime = TIMERS): SlowCloud {
+  return new SlowCloud(profile, runtime, seededRandom(SEED));
+}
+
+/** Behind an emulator's name. */
+export function behind(network: Network): string {
+  return network === 'none' ? '' : ` behind a network (${network})`;
+}
