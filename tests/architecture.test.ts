@@ -46,8 +46,9 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
 
 const STORE = 'shared/store/index.ts';
 const CONTRACT = 'shared/store/contract/';
-/** Counts what passes through any driver; knows no provider. */
+/** They wrap any driver and know no provider: one counts what passes, one checks it. */
 const MEASURED = 'shared/drivers/measured.ts';
+const CHECKED = 'shared/drivers/checked.ts';
 const DATASTORE_SDK = ['@google-cloud/datastore', 'google-gax', 'google-auth-library', '@grpc/grpc-js'];
 const AZURE_SDK = [
   '@azure/data-tables',
@@ -93,12 +94,23 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/lab/load', STORE, 'zod', 'p-limit', 'node:timers/promises'],
   ['shared/lab/report', 'zod', 'simple-statistics'],
   ['shared/lab', 'zod'],
-  ['functions/gcp', STORE, 'shared/drivers/datastore.ts', MEASURED, 'shared/lab/', 'zod', 'node:', ...DATASTORE_SDK],
+  [
+    'functions/gcp',
+    STORE,
+    'shared/drivers/datastore.ts',
+    MEASURED,
+    CHECKED,
+    'shared/lab/',
+    'zod',
+    'node:',
+    ...DATASTORE_SDK,
+  ],
   [
     'functions/azure',
     STORE,
     'shared/drivers/azure-tables.ts',
     MEASURED,
+    CHECKED,
     'shared/lab/',
     'zod',
     'node:',

@@ -2,8 +2,9 @@
 import { app as host } from '@azure/functions';
 import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { checked } from '../../shared/drivers/checked.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
-import { COMPARISON, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
+import { CHECKS, COMPARISON, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeWithSpans, once } from '../instance/lifetime.ts';
 import { managedIdentity } from './managed-identity.ts';
 
@@ -25,6 +26,7 @@ const env = parsedEnvironment(
     /** Name and key of the account; without them the function's managed identity is used. */
     STOWAGE_TABLES_ACCOUNT: z.optional(z.string()),
     STOWAGE_TRANSPORT: TRANSPORT,
+    STOWAGE_CHECK: CHECKS,
     STOWAGE_TABLES_KEY: z.optional(z.base64('expected an access key of the account, in base64')),
     IDENTITY_ENDPOINT: z.optional(z.url('expected an address')),
     IDENTITY_HEADER: z.optional(z.string()),
@@ -56,9 +58,10 @@ export function onTerminate(close: () => Promise<void>): void {
 
 /** A driver on this physical table, over this transport. */
 export async function driverIn(tableName: string, transport = env.STOWAGE_TRANSPORT): Promise<Driver> {
-  return azureTablesDriver(
+  const driver = azureTablesDriver(
     transport === 'sdk' ? { client: await client(tableName) } : { ...tables, tableName },
   );
+  return env.STOWAGE_CHECK === '1' ? checked(driver) : driver;
 }
 
 async function client(tableName: string) {

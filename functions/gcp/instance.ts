@@ -1,12 +1,13 @@
 // Google's side of the functions: environment -> driver -> store, opened at the first request.
 import type { GoogleAuth } from 'google-auth-library';
 import * as z from 'zod/mini';
+import { checked } from '../../shared/drivers/checked.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { cloudLogging } from './cloud-logging.ts';
 import { emulatorIn } from './emulator.ts';
-import { functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
+import { CHECKS, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeOnSigterm, once } from '../instance/lifetime.ts';
 
 /** App keys and default deadlines. */
@@ -18,6 +19,7 @@ const env = parsedEnvironment(
     STOWAGE_DATABASE_ID: z.optional(z.string()),
     STOWAGE_NAMESPACE: z.optional(z.string()),
     STOWAGE_TRANSPORT: TRANSPORT,
+    STOWAGE_CHECK: CHECKS,
   }),
   process.env,
 );
@@ -38,7 +40,8 @@ export const usersStore = once(async () => {
 /** A driver on this kind (default: the users'), over this transport. */
 export async function driverIn(kind?: string, transport = env.STOWAGE_TRANSPORT): Promise<Driver> {
   const options = transport === 'sdk' ? await client() : await address();
-  return datastoreDriver({ ...options, ...(kind === undefined ? {} : { kind }) });
+  const driver = datastoreDriver({ ...options, ...(kind === undefined ? {} : { kind }) });
+  return env.STOWAGE_CHECK === '1' ? checked(driver) : driver;
 }
 
 async function client() {

@@ -69,6 +69,9 @@ export const COMPARISON = 'stowagecomparison';
 /** `STOWAGE_TRANSPORT`: the driver's own requests, or the cloud's SDK. */
 export const TRANSPORT = z.prefault(z.enum(['own', 'sdk']), 'own');
 
+/** `STOWAGE_CHECK`: `1` checks each call to the driver before it is sent. */
+export const CHECKS = z.optional(z.literal('1'));
+
 const FUNCTION = z.object({
   STOWAGE_AUTH: z.prefault(z.enum(['keys', 'none']), 'keys'),
   STOWAGE_READ_KEYS: appKeys,

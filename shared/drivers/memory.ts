@@ -13,10 +13,9 @@ import type {
 } from '../store/contract/driver.ts';
 import { StoreError } from '../store/contract/errors.ts';
 import { FUNCTION, OBJECT, optionsOf } from '../store/contract/check-options.ts';
-import { checkList, checkReads, checkRemovals, checkWrites } from './common/contract-checks.ts';
-import { disposable } from './common/factory.ts';
 import { refused, unknown } from './common/outcomes.ts';
 import { driverClosed } from './common/under-way.ts';
+import { checked } from './checked.ts';
 import { memoryEffects, type MemoryState, memoryState } from './memory/effects.ts';
 
 export { type MemoryState, memoryState } from './memory/effects.ts';
@@ -88,7 +87,10 @@ const AT_START = '' as ListCursor;
 
 const check = optionsOf<MemoryOptions>('memoryDriver', { state: OBJECT, limits: OBJECT, faults: FUNCTION });
 
-/** Throws a TypeError for options that do not exist or are of the wrong type. */
+/**
+ * Checks each call, as it serves tests. Throws a TypeError for options that do not exist or are of
+ * the wrong type.
+ */
 export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposable {
   check(options);
   const state = options.state ?? memoryState();
@@ -138,23 +140,19 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
     return members.map(() => unknown(fault.fail === 'throttled' ? 'throttled' : 'other'));
   }
 
-  return disposable({
+  return checked({
     limits,
     async read(requests, { timeoutMs }) {
-      checkReads(requests, limits);
       return ask({ kind: 'read', requests, timeoutMs }, () => effects.read(requests));
     },
     async write(writes, { timeoutMs }) {
-      checkWrites(writes, limits);
       const copies = writes.map(copyOf);
       return change({ kind: 'write', writes, timeoutMs }, copies, (all, only) => effects.write(all, only));
     },
     async remove(removals, { timeoutMs }) {
-      checkRemovals(removals, limits);
       return change({ kind: 'remove', removals, timeoutMs }, removals, (all, only) => effects.remove(all, only));
     },
     async list(prefix, cursor, count, { timeoutMs }) {
-      checkList(prefix, count, limits);
       return ask({ kind: 'list', prefix, cursor, count, timeoutMs }, ({ emptyPage }) =>
         emptyPage === true
           ? { ids: [], cursor: cursor ?? AT_START }

@@ -1,9 +1,10 @@
-// Each cloud's real driver, over its own transport or the SDK's client, at an address where an
-// emulator listens, or a proxy before it.
+// Each cloud's real driver behind checks, over its own transport or the SDK's client, at an address
+// where an emulator listens, or a proxy before it.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { Datastore } from '@google-cloud/datastore';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { checked } from '../../shared/drivers/checked.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import type { Driver } from '../../shared/store/contract/driver.ts';
 
@@ -29,8 +30,8 @@ export function datastoreAt(
   settings: { readonly projectId: string; readonly namespace?: string; readonly [option: `grpc.${string}`]: number },
 ) {
   const { projectId, namespace = '' } = settings;
-  if (transport === 'own') return datastoreDriver({ projectId, namespace, endpoint });
-  return datastoreDriver({ client: new Datastore({ ...settings, apiEndpoint: endpoint }) });
+  if (transport === 'own') return checked(datastoreDriver({ projectId, namespace, endpoint }));
+  return checked(datastoreDriver({ client: new Datastore({ ...settings, apiEndpoint: endpoint }) }));
 }
 
 export function azureAt(
@@ -40,6 +41,6 @@ export function azureAt(
   credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY),
 ) {
   const options = { allowInsecureConnection: true };
-  if (transport === 'own') return azureTablesDriver({ endpoint, tableName, credential, ...options });
-  return azureTablesDriver({ client: new TableClient(endpoint, tableName, credential, options) });
+  if (transport === 'own') return checked(azureTablesDriver({ endpoint, tableName, credential, ...options }));
+  return checked(azureTablesDriver({ client: new TableClient(endpoint, tableName, credential, options) }));
 }

@@ -4,6 +4,7 @@ import { readSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
+import { checked } from '../../shared/drivers/checked.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import {
   DELETE,
@@ -19,7 +20,7 @@ import { CHANGE_FD, type Asked, type Said, type Where } from './lines.ts';
 
 const where = JSON.parse(process.argv[2]!) as Where;
 // Small containers, kept as they are: a few hundred records split, and vacuums find what to merge.
-const driver = driverOf();
+const driver = checked(driverOf());
 Object.defineProperty(driver, 'limits', { value: { ...driver.limits, entityBytesMax: where.entityBytesMax } });
 const { cacheBytesMax, timeoutMs } = where;
 const store = openStore({ driver, compression: 'none', cacheBytesMax, timeoutMs });

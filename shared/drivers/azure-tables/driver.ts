@@ -12,7 +12,6 @@ import type {
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { checkList, checkReads, checkRemovals, checkWrites } from '../common/contract-checks.ts';
 import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
 import type { TableCalls } from './client.ts';
@@ -40,12 +39,10 @@ export function driverOn(single: TableCalls, doubtful: boolean, address = ''): D
     limits: { ...LIMITS, address },
 
     async read(requests, { timeoutMs }) {
-      checkReads(requests, LIMITS);
       return [await readOne(calls, requests[0]!, timeoutMs)];
     },
 
     async write(writes, { timeoutMs }) {
-      checkWrites(writes, LIMITS);
       const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, LIMITS));
       if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
       const stop = writes.some(({ kind }) => kind !== 'insert') ? await obstacle(timeoutMs) : undefined;
@@ -56,14 +53,12 @@ export function driverOn(single: TableCalls, doubtful: boolean, address = ''): D
     },
 
     async remove(removals, { timeoutMs }) {
-      checkRemovals(removals, LIMITS);
       const stop = await obstacle(timeoutMs);
       if (stop !== undefined) return removals.map(() => stop);
       return Promise.all(removals.map((removal) => removeOne(calls, removal, timeoutMs)));
     },
 
     async list(prefix, cursor, count, { timeoutMs }) {
-      checkList(prefix, count, LIMITS);
       return listPage(calls, { prefix, cursor, count, timeoutMs });
     },
 

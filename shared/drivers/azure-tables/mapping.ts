@@ -4,12 +4,12 @@ import {
   chunksOf,
   type DriverLimits,
   type EntityId,
+  isPartName,
   type Part,
   type PartName,
   type ReadRequest,
   type Write,
 } from '../../store/contract/driver.ts';
-import { isPartName } from '../common/contract-checks.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Properties, RowKeys } from './rows.ts';
 

@@ -16,7 +16,6 @@ import type {
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { checkList, checkReads, checkRemovals, checkWrites } from '../common/contract-checks.ts';
 import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
 import type { DatastoreCalls } from './client.ts';
@@ -49,7 +48,6 @@ export function driverOn(
     limits,
 
     async read(requests, { timeoutMs }) {
-      checkReads(requests, limits);
       const whole = requests.filter(({ parts }) => parts === 'all');
       const inPart = requests.filter(({ parts }) => parts !== 'all');
       const isMixed = whole.length > 0 && inPart.length > 0;
@@ -60,7 +58,6 @@ export function driverOn(
     },
 
     async write(writes, { timeoutMs }) {
-      checkWrites(writes, limits);
       const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, limits));
       if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
       const needed = writes.some(({ kind }) => kind !== 'insert') ? await trust(timeoutMs) : SERVICE;
@@ -73,7 +70,6 @@ export function driverOn(
     },
 
     async remove(removals, { timeoutMs }) {
-      checkRemovals(removals, limits);
       const needed = await trust(timeoutMs);
       if (needed.kind !== 'trusted') return removals.map(() => needed);
       const mutations = removals.map((removal) => deletionOf(space, removal));
@@ -82,7 +78,6 @@ export function driverOn(
     },
 
     async list(prefix, cursor, count, { timeoutMs }) {
-      checkList(prefix, count, limits);
       return list(calls, space, { prefix, cursor, count, timeoutMs });
     },
 

@@ -1,7 +1,13 @@
 // Maps the contract's parts to Datastore's properties (FORMAT.md): `h`, or `p17_hatx` with a tag of
 // its id. A lookup has one mask: untagged it would fetch page 17 of each.
-import type { DriverLimits, EntityId, Part, PartName, ReadRequest } from '../../store/contract/driver.ts';
-import { isPartName } from '../common/contract-checks.ts';
+import {
+  type DriverLimits,
+  type EntityId,
+  isPartName,
+  type Part,
+  type PartName,
+  type ReadRequest,
+} from '../../store/contract/driver.ts';
 import { hashOfId } from '../common/id-hash.ts';
 import type { Key, Properties, StoredEntity, Value } from './messages/messages.ts';
 

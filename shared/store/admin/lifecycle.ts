@@ -17,7 +17,7 @@ import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, NO_PAGES, type NodeState } from '../format/header.ts';
 import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
 import { drawAttempt, drawId } from '../io/clock.ts';
-import { listIds, sendRemoval, sendWrites } from '../io/requests.ts';
+import { listIds, sendRemoval, sendWrites } from '../io/send.ts';
 
 /** Conflicts on a root before giving up. Throttled tries do not count: the deadline ends them. */
 const TRIES_MAX = 20;

@@ -15,7 +15,7 @@ import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, NO_PAGES } from '../format/header.ts';
 import { incarnationOf, nodeId, rootId } from '../format/ids.ts';
 import { drawAttempt, drawId } from '../io/clock.ts';
-import { sendWrites } from '../io/requests.ts';
+import { sendWrites } from '../io/send.ts';
 import { fence } from './orphans.ts';
 import { incarnationsNamed, ownHeader, readStored, remainsOf } from './remains.ts';
 import type { Met, Sketch, Start } from './sketch.ts';

@@ -135,7 +135,8 @@ export class LeafMerger {
   async #purgedIf(whole: Snapshot | undefined, isDue: (whole: Snapshot) => boolean): Promise<Snapshot | undefined> {
     if (whole === undefined || !this.#isQuiet(whole) || !isDue(whole)) return whole;
     const committer = new Committer(whole.id, this.#engine);
-    const now = await committer.commit(whole, [], 'purge');
+    const purge = { snapshot: whole, changes: [], now: this.#engine.clock.now(), upkeep: 'purge' } as const;
+    const now = await committer.commit(purge);
     if (now === undefined || now === whole || committer.sender.hasLooked) return now;
     this.#commitCounts.set(now.id, now.header.commitCount);
     this.#tally.purged += 1;

@@ -10,7 +10,7 @@ import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
-import { sendWrites } from '../io/requests.ts';
+import { sendWrites } from '../io/send.ts';
 
 /** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */
 export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged'>]: number } & {
@@ -63,8 +63,9 @@ export async function finishPair(
       now = absorbing.left;
       break;
     }
-    if (base !== 'unsure') now = await committer.commit(base.left, [], base);
-    if (base === 'unsure' || committer.sender.trouble.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
+    if (base !== 'unsure')
+      now = await committer.commit({ snapshot: base.left, changes: [], now: engine.clock.now(), upkeep: base });
+    if (base === 'unsure' || committer.sender.backoff.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
   }
   absorbing.mendParent();
   if (await strip(engine, retired, now)) tally.stripped += 1;

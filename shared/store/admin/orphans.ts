@@ -13,7 +13,7 @@ import { encodeHeader, type Header } from '../format/header.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
-import { sendRemoval, sendWrites } from '../io/requests.ts';
+import { sendRemoval, sendWrites } from '../io/send.ts';
 import { wasDropped } from './lifecycle.ts';
 import { ownerOf, strip } from './merge-pair.ts';
 

@@ -7,7 +7,7 @@ import { openEnvelope } from '../format/envelope.ts';
 import { decodeHeader, type Header, isHeader } from '../format/header.ts';
 import { COMMIT_PART, containerOf, HEADER_PART, incarnationOf, nodeId, slotOfPart } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
-import { sendReads } from '../io/requests.ts';
+import { sendReads } from '../io/send.ts';
 
 /** A container as it is stored: nothing comes from memory. */
 export async function readStored(engine: Engine, id: EntityId): Promise<Entity | undefined> {

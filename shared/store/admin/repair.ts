@@ -5,7 +5,7 @@ import type { RepairReport } from '../contract/repair.ts';
 import type { Finding } from '../contract/verify.ts';
 import { rootId } from '../format/ids.ts';
 import { groupOf } from '../format/position.ts';
-import { sendRemoval } from '../io/requests.ts';
+import { sendRemoval } from '../io/send.ts';
 import { type Mended, Mender, type RepairContext } from './mend.ts';
 import { judge } from './orphans.ts';
 import { isNewer, ownHeader, positionsIn, readStored } from './remains.ts';

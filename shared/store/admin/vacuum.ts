@@ -3,7 +3,7 @@ import type { VacuumReport } from '../contract/results.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { nodesPrefix } from '../format/ids.ts';
-import { listIds } from '../io/requests.ts';
+import { listIds } from '../io/send.ts';
 import { dropEntries, readSeparators } from './entries.ts';
 import { type Levels, walkLevels } from './levels.ts';
 import { removeEntity } from './lifecycle.ts';

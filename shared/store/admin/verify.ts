@@ -11,7 +11,7 @@ import { compareBytes, EMPTY_BYTES, type Id64, ID64_BYTES } from '../format/byte
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
-import { listIds } from '../io/requests.ts';
+import { listIds } from '../io/send.ts';
 import { wasDropped } from './lifecycle.ts';
 import { positionsIn, readStored } from './remains.ts';
 import type { Sketch } from './sketch.ts';

@@ -2,7 +2,7 @@
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { beforeBound } from '../format/position.ts';
-import { type Change, singles } from './change.ts';
+import { type Change, type Clearing, singles } from './change.ts';
 import { rowsToCount } from './count.ts';
 import { layerBounds, recordsIn, rowBefore, rowsFor } from './layers.ts';
 import { firstNewSlot } from './slots.ts';
@@ -25,34 +25,67 @@ const BASE_GROWTH = 3;
 /** Whether a page can be had without a read. */
 type IsAtHand = (ref: PageRef) => boolean;
 
-/** The lowest layer that is rewritten: 0 the base, their number a new one. `changes`: in order. */
-export function compactionTarget(header: Header, changes: readonly Change[], isAtHand: IsAtHand = isKnown): number {
-  const target = wantedTarget(header, changes);
-  const top = header.layers.length;
-  if (target === 0 || target > top || top >= LAYERS_MOST) return target;
-  return rowsRewritten(header, changes, target).every(isAtHand) ? target : top + 1;
+/** What a commit merges: the layer that it rewrites, and the rows that go into that. */
+interface Merge {
+  /** 0: the base; beyond the last: a new one. */
+  readonly target: number;
+  readonly rows: readonly PageRef[];
 }
 
-/** The target if all pages were at hand. */
-function wantedTarget(header: Header, changes: readonly Change[]): number {
-  const { pages, layers } = header;
+/** Planned from the page table, for one commit of changes in order of position. */
+export interface Compaction extends Pick<Merge, 'target'> {
+  /** Pages that must be read before. */
+  readonly unread: readonly PageRef[];
+}
+
+/** The plan for these changes of a snapshot; a clearing merges nothing. */
+export function planCompaction(snapshot: Snapshot, changes: readonly Change[]): Compaction {
+  const { header } = snapshot;
+  const single = singles(changes);
+  const whole = changes[0]?.whole;
+  const merge = whole?.kind === 'clear' ? NO_MERGE : mergeFor(header, single, isKnown);
+  const used = whole?.kind === 'clear' ? rowsToClear(header, changes[0]!, whole) : pagesUsed(header, single, merge);
+  return { target: merge.target, unread: used.filter((ref) => !isKnown(ref)) };
+}
+
+const NO_MERGE: Merge = { target: 0, rows: [] };
+
+/** The merge for changes in order. `isAtHand`: whether a page can be had without a read. */
+function mergeFor(header: Header, changes: readonly Change[], isAtHand: IsAtHand): Merge {
   const bounds = layerBounds(header);
+  const wanted = wantedMerge(header, bounds, changes);
+  const top = header.layers.length;
+  if (wanted.target === 0 || top >= LAYERS_MOST || wanted.rows.every(isAtHand)) return wanted;
+  return { target: top + 1, rows: [] };
+}
+
+/** The merge if all pages were at hand. */
+function wantedMerge(header: Header, bounds: readonly number[], changes: readonly Change[]): Merge {
+  const { pages, layers } = header;
   const top = layers.length;
-  const above = layers.map((_, layer) => recordsIn(pages, bounds[layer + 1], bounds[layer + 2]));
-  const newer = above.reduce((sum, records) => sum + records, changes.length);
+  const into = (target: number): Merge => ({
+    target,
+    rows: target < top ? pages.slice(bounds[target]) : rowsTouched(pages, bounds[target]!, pages.length, changes),
+  });
   const basePages = bounds[1]!;
+  const newer = recordsIn(pages, basePages) + changes.length;
   const growth = basePages > 1 ? BASE_GROWTH : 1;
   // Compares pages first, which hold a record at least: adding up a large base takes long.
-  if (header.level > 0 || (newer >= growth * basePages && newer >= growth * recordsIn(pages, 0, basePages))) return 0;
-  const touched = rowsTouched(pages, bounds[top]!, pages.length, changes);
+  if (header.level > 0 || (newer >= growth * basePages && newer >= growth * recordsIn(pages, 0, basePages)))
+    return into(0);
+  const touched = into(top);
   // A group no smaller than the one page it touches goes into that layer.
-  if (touched.length === 1 && recordsIn(touched) <= changes.length) return top;
-  if (top < LAYERS_WANTED) return top + 1;
+  if (touched.rows.length === 1 && touched.rows[0]!.records <= changes.length) return touched;
+  if (top < LAYERS_WANTED) return { target: top + 1, rows: [] };
   // As a binary counter carries (Bentley and Saxe, 1980).
   let target = top;
-  let merged = changes.length + above[target - 1]!;
-  for (; target > 1 && above[target - 2]! <= merged; target -= 1) merged += above[target - 2]!;
-  return target;
+  let merged = changes.length + recordsIn(pages, bounds[top], bounds[top + 1]);
+  for (; target > 1; target -= 1) {
+    const below = recordsIn(pages, bounds[target - 1], bounds[target]);
+    if (below > merged) break;
+    merged += below;
+  }
+  return target === top ? touched : into(target);
 }
 
 /** The rows from `first` to `end` (exclusive) that own a position of the changes. */
@@ -69,16 +102,21 @@ function rowsTouched(rows: readonly PageRef[], first: number, end: number, chang
   return touched;
 }
 
-/** The unknown pages that must be read before these changes can be committed. */
-export function pagesToCommit(snapshot: Snapshot, changes: readonly Change[]): PageRef[] {
-  return pagesUsed(snapshot, changes, isKnown).filter((ref) => !isKnown(ref));
-}
-
 /** The slots that a read before these changes should ask for. */
 export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): number[] {
   const { header } = snapshot;
-  const used = pagesUsed(snapshot, changes, () => true).map(({ slot }) => slot);
-  return [...new Set([...used, ...lastSlots(header), ...nextSlots(header, NEXT_SLOTS)])];
+  const whole = changes[0]?.whole;
+  const single = singles(changes);
+  const used =
+    whole?.kind === 'clear'
+      ? rowsToClear(header, changes[0]!, whole)
+      : pagesUsed(
+          header,
+          single,
+          mergeFor(header, single, () => true),
+        );
+  const slots = used.map(({ slot }) => slot);
+  return [...new Set([...slots, ...lastSlots(header), ...nextSlots(header, NEXT_SLOTS)])];
 }
 
 /** The slots of the last few pages: others may have merged these, and written there again. */
@@ -101,27 +139,16 @@ function nextSlots(header: Header, count: number): number[] {
   return [...dead, ...Array.from({ length: count - dead.length }, (_, at) => first + at)];
 }
 
-function pagesUsed(snapshot: Snapshot, changes: readonly Change[], isAtHand: IsAtHand): PageRef[] {
-  const { header } = snapshot;
-  const whole = changes[0]?.whole;
-  if (whole?.kind === 'clear') return rowsToCount(header, { from: changes[0]!.position, end: whole.end });
-  return pagesTouched(header, singles(changes), isAtHand);
+function rowsToClear(header: Header, { position }: Change, { end }: Clearing): readonly PageRef[] {
+  return rowsToCount(header, { from: position, end });
 }
 
-function pagesTouched(header: Header, changes: readonly Change[], isAtHand: IsAtHand): PageRef[] {
-  const target = compactionTarget(header, changes, isAtHand);
-  const needed = new Set(rowsRewritten(header, changes, target));
+/** The rows that the merge takes in, and those that changes look at before they decide. */
+function pagesUsed(header: Header, changes: readonly Change[], { rows }: Merge): readonly PageRef[] {
+  if (changes.every(({ isBlind }) => isBlind)) return rows;
+  const used = new Set(rows);
   for (const change of changes) {
-    if (!change.isBlind) for (const ref of rowsFor(header, change.position)) needed.add(ref);
+    if (!change.isBlind) for (const ref of rowsFor(header, change.position)) used.add(ref);
   }
-  return [...needed];
-}
-
-/** The rows that a commit into the layer `target` takes in. */
-function rowsRewritten(header: Header, changes: readonly Change[], target: number): PageRef[] {
-  const { pages, layers } = header;
-  const bounds = layerBounds(header);
-  const first = bounds[target]!;
-  if (target < layers.length) return pages.slice(first);
-  return rowsTouched(pages, first, bounds[target + 1] ?? first, changes);
+  return [...used];
 }

@@ -12,8 +12,8 @@ import {
   recordCount,
 } from '../format/page.ts';
 import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
-import { type Change, type Clearing, singles, type Verdict } from './change.ts';
-import { compactionTarget } from './compaction.ts';
+import type { Change, Clearing, Verdict } from './change.ts';
+import { planCompaction } from './compaction.ts';
 import { countRecords } from './count.ts';
 import { decideAll, type DecisionRules } from './decide.ts';
 import {
@@ -35,6 +35,8 @@ import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 export interface EvaluationRules extends PageRules, DecisionRules {
   /** Whether all layers are merged into the base, for a split or instead of one. */
   readonly mergesAll: boolean;
+  /** The layer to write, as `planCompaction` gave it for these changes; default: asked here. */
+  readonly target?: number | undefined;
   /** Whether all is written anew: one layer, evenly filled pages, nothing dead. */
   readonly purges: boolean;
 }
@@ -76,7 +78,7 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const { header } = snapshot;
   const [first] = changes;
   if (first?.whole?.kind === 'clear') return evaluateClearing(snapshot, first.position, first.whole, rules);
-  const { mergesAll, purges } = rules;
+  const { mergesAll, purges, target } = rules;
   const { records, verdicts, nextNumber } = decideAll(snapshot, changes, rules);
   const appliedCount = nextNumber - header.nextNumber;
   const slots = new Slots(header, nextNumber);
@@ -86,7 +88,7 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
     ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
     : purges
       ? layout.writeAnew(pageFrom(records))
-      : layout.write(pageFrom(records), mergesAll ? 0 : compactionTarget(header, singles(changes)));
+      : layout.write(pageFrom(records), mergesAll ? 0 : (target ?? planCompaction(snapshot, changes).target));
   return { ...content, ...slots.left, verdicts, appliedCount };
 }
 

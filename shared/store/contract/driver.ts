@@ -187,6 +187,12 @@ export interface Driver {
 /** Begins the ids of entities that probe a provider. A vacuum removes leftovers. */
 export const PROBE_PREFIX = 'p~';
 
+const PART_NAME = /^[a-z][0-9]{0,4}$/;
+
+export function isPartName(name: string): name is PartName {
+  return PART_NAME.test(name);
+}
+
 /** The chunks of a part; an empty one has none. */
 export function chunksOf(bytes: number, limits: Pick<DriverLimits, 'chunkBytes'>): number {
   return Math.ceil(bytes / limits.chunkBytes);

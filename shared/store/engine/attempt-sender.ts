@@ -8,8 +8,8 @@ import type { EntityId, EntityVersion, Refused, Unknown, Write } from '../contra
 import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { count } from '../io/counters.ts';
-import { LOST_AFTER_MS } from '../io/requests.ts';
-import { Trouble } from '../io/retry.ts';
+import { LOST_AFTER_MS } from '../io/send.ts';
+import { Backoff } from './backoff.ts';
 import type { EngineCore } from './core.ts';
 
 /** A write that may be lost is asked after; near a deadline sooner, but not below the least. */
@@ -24,7 +24,7 @@ export class AttemptSender {
   seen: Snapshot | undefined;
   /** The provider refused the container as too large. */
   mustSplit = false;
-  readonly trouble = new Trouble();
+  readonly backoff = new Backoff();
   /** Whether a read has shown the container since a commit was acknowledged. */
   hasLooked = false;
   /** The attempt that was sent and is not answered. */
@@ -58,7 +58,7 @@ export class AttemptSender {
     const sent = clock.now();
     const departs = (): boolean => this.open.has(attempt) || this.#begin(attempt);
     const sending = writeBatcher.send(write, traffic.sendsAlone(this.#id), departs);
-    const outcome = await this.#outcomeOrSettlement(sending, attempt);
+    const outcome = await this.#outcomeOrSettlement(sending, attempt, sent.monotonicMs);
     this.underWay = undefined;
     if (outcome === undefined || outcome.kind === 'taken back') return false;
     if (outcome.kind === 'written') {
@@ -89,9 +89,10 @@ export class AttemptSender {
   async #outcomeOrSettlement<O extends { kind: string }>(
     writing: Promise<O>,
     attempt: Attempt,
+    sentMs: number,
   ): Promise<O | Unknown | undefined> {
-    for (;;) {
-      const first = await this.#core.deadlines.within(this.#settlingPauseMs(attempt), writing);
+    for (let nowMs = sentMs; ; nowMs = this.#core.runtime.monotonicMs()) {
+      const first = await this.#core.deadlines.within(settlingPauseMs(attempt, nowMs), writing, nowMs);
       if (first !== undefined) return first;
       const answered = await Promise.race([writing, this.#readWhileOpen()]);
       if ('kind' in answered) return answered;
@@ -138,18 +139,12 @@ export class AttemptSender {
     if (read !== undefined && 'now' in read) this.open.settleAndClear(this.#seeNow(read.now));
   }
 
-  /** Half of the first caller's time, so that a read can still prove the outcome. */
-  #settlingPauseMs({ changes }: Attempt): number {
-    const leftMs = firstDueMs(changes) - this.#core.runtime.monotonicMs();
-    return Math.min(LOST_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
-  }
-
   #acknowledge(attempt: Attempt, version: EntityVersion, seen: Moment): void {
     const { cache, traffic } = this.#core;
     traffic.noteCommit(this.#id, attempt.changes);
     this.seen = cache.offer({ id: this.#id, version, header: attempt.header, lastCommit: attempt.id, seen });
     count(this.#core, 'commits');
-    this.trouble.end();
+    this.backoff.end();
     this.hasLooked = false;
     this.mustSplit = false;
     this.open.acknowledge(attempt);
@@ -177,8 +172,8 @@ export class AttemptSender {
     const nowMs = this.#core.runtime.monotonicMs();
     for (const change of changes) change.throttling = refusal;
     dropHints(changes);
-    if (refusal.code === 'throttled') this.trouble.noteThrottled(refusal);
-    else if (this.trouble.noteUnsent(refusal, Math.min(sentMs, nowMs), nowMs))
+    if (refusal.code === 'throttled') this.backoff.noteThrottled(refusal);
+    else if (this.backoff.noteUnsent(refusal, Math.min(sentMs, nowMs), nowMs))
       this.fail(
         changes.filter(({ openAttempts }) => !refusal.retryable || openAttempts === 0),
         refusal,
@@ -200,20 +195,26 @@ export class AttemptSender {
   async #settleByReading(attempt: Attempt, outcome: Refused | Unknown): Promise<void> {
     const { reader, traffic } = this.#core;
     traffic.noteFailure(this.#id, outcome.kind === 'refused');
-    this.trouble.noteSent();
+    this.backoff.noteSent();
     if (outcome.kind === 'refused') {
       attempt.answer = 'refused';
       count(this.#core, 'conflicts');
       dropRefusedHints(attempt.changes);
     } else {
       dropHints(attempt.changes);
-      if (outcome.reason === 'throttled') this.trouble.noteThrottled();
-      else this.trouble.failuresInARow += 1;
+      if (outcome.reason === 'throttled') this.backoff.noteThrottled();
+      else this.backoff.failuresInARow += 1;
       count(this.#core, 'unknownOutcomes');
     }
     const { base, changes } = attempt;
     this.open.settle(await this.look(reader.readPages(base.id, slotsToCommit(base, changes), base)));
     // Nobody got ahead of it: another attempt at once would be refused as this one was.
-    if (outcome.kind === 'refused' && this.open.has(attempt)) this.trouble.failuresInARow += 1;
+    if (outcome.kind === 'refused' && this.open.has(attempt)) this.backoff.failuresInARow += 1;
   }
+}
+
+/** Half of the first caller's time, so that a read can still prove the outcome. */
+function settlingPauseMs({ changes }: Attempt, nowMs: number): number {
+  const leftMs = firstDueMs(changes) - nowMs;
+  return Math.min(LOST_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
 }

@@ -1,7 +1,7 @@
 // A container's queue of changes. While a commit is under way later ones gather, then go in one.
 import { failAll, refusalsOf } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
-import { pagesToCommit } from '../container/compaction.ts';
+import { planCompaction } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { sortChanges, type SortedChanges } from '../container/sort-changes.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -9,7 +9,7 @@ import { StoreError } from '../contract/errors.ts';
 import { compareBytes } from '../format/bytes.ts';
 import { rootId } from '../format/ids.ts';
 import { count } from '../io/counters.ts';
-import type { Trouble } from '../io/retry.ts';
+import type { Backoff } from './backoff.ts';
 import { inOperation } from '../system/tracing.ts';
 import { beforeBound } from '../format/position.ts';
 import { Absorbing } from './absorbing.ts';
@@ -43,7 +43,7 @@ export class CommitQueue {
     this.#routes = routes;
     this.#committer = new Committer(id, core);
     this.#latest = new Latest(id, core);
-    this.#pauses = new Pauses(core.runtime, this.#trouble, () => this.isAwaited);
+    this.#pauses = new Pauses(core.runtime, this.#backoff, () => this.isAwaited);
   }
 
   /** Knows the attempts that were sent. */
@@ -53,7 +53,7 @@ export class CommitQueue {
 
   /** `retired`: the right neighbour, to be absorbed before other commits (rule 27). */
   add(changes: readonly Change[], retired?: Snapshot): void {
-    const { throttling } = this.#trouble;
+    const { throttling } = this.#backoff;
     const nowMs = this.#core.runtime.monotonicMs();
     for (const change of changes) {
       change.queuedMs = nowMs;
@@ -87,11 +87,11 @@ export class CommitQueue {
 
   get #doublings(): number {
     const hintRefusals = this.#areHints ? refusalsOf(this.#changes) : 0;
-    return this.#trouble.doublings(hintRefusals) + (this.#absorbing?.unsureInARow ?? 0);
+    return this.#backoff.doublings(hintRefusals) + (this.#absorbing?.unsureInARow ?? 0);
   }
 
-  get #trouble(): Trouble {
-    return this.sender.trouble;
+  get #backoff(): Backoff {
+    return this.sender.backoff;
   }
 
   get #areHints(): boolean {
@@ -124,10 +124,11 @@ export class CommitQueue {
 
   /** One step towards emptying the queue: a read that was lacking, or one attempt at a commit. */
   async #round(): Promise<void> {
-    const { reader, traffic, turns } = this.#core;
+    const { clock, reader, traffic, turns } = this.#core;
     this.#tried = undefined;
     if (this.#changes.length > 1 && turns.isLong) await turns.pause();
     const snapshot = this.#latest.known ?? (await this.#latest.read(reader.readUnknown(this.#id)));
+    const now = clock.now();
     this.sender.open.settle(snapshot);
     if (!this.#hasWork()) return;
     if (snapshot === undefined) return this.#sendFromMissing();
@@ -135,10 +136,10 @@ export class CommitQueue {
     const group = this.#sortOut(snapshot);
     if (group.length === 0) return;
     this.#tried = { snapshot, group };
-    if (this.#latest.isReadDue(snapshot)) return this.#latest.readFirst(snapshot, group);
+    if (this.#latest.isReadDue(snapshot, now)) return this.#latest.readFirst(snapshot, group);
     this.#restMs = this.#pauses.mayRest ? traffic.restMs(snapshot) : 0;
     if (this.#restMs > 0) return;
-    const unread = pagesToCommit(snapshot, group);
+    const { unread, target } = planCompaction(snapshot, group);
     if (unread.length > 0) {
       count(this.#core, 'cacheMisses', group.length);
       return this.#latest.readPages(unread.map((ref) => ref.slot));
@@ -146,7 +147,10 @@ export class CommitQueue {
     this.#latest.endPageReads();
     this.#pauses.endRests();
     count(this.#core, 'cacheHits', group.length);
-    this.#latest.noteCommit(await this.#committer.commit(snapshot, group), this.sender.hasLooked);
+    this.#latest.noteCommit(
+      await this.#committer.commit({ snapshot, changes: group, now, target }),
+      this.sender.hasLooked,
+    );
   }
 
   /** A missing leaf lost its content to its left (rule 15); a branch is sought anew. */
@@ -176,7 +180,8 @@ export class CommitQueue {
     this.sender.open.settle(base.left);
     // A copy is no place to write to before it is linked: what is not for this commit waits.
     const { here } = this.#sorted(base.joined);
-    this.#latest.noteCommit(await this.#committer.commit(base.left, here, base), this.sender.hasLooked);
+    const commit = { snapshot: base.left, changes: here, now: this.#core.clock.now(), upkeep: base };
+    this.#latest.noteCommit(await this.#committer.commit(commit), this.sender.hasLooked);
   }
 
   /** Afterwards the container is read again: there is more of it, or less. */
@@ -216,8 +221,8 @@ export class CommitQueue {
     failAll(failed, error, this.#core.table);
     // The next writer that meets it tries again.
     if (!this.#isCarrying) this.#absorbing = undefined;
-    if (error instanceof StoreError && error.code === 'throttled') this.#trouble.noteThrottled();
-    else this.#trouble.failuresInARow += 1;
+    if (error instanceof StoreError && error.code === 'throttled') this.#backoff.noteThrottled();
+    else this.#backoff.failuresInARow += 1;
     await this.#pauses.whileAwaited(this.#pauses.backoffMs(this.#doublings, this.#areHints));
   }
 
@@ -225,7 +230,7 @@ export class CommitQueue {
   #needingDamaged(): Change[] {
     const { snapshot, group = [] } = this.#tried ?? {};
     return group.filter((change) =>
-      pagesToCommit(snapshot!, [change]).some(({ content }) => content.damage !== undefined),
+      planCompaction(snapshot!, [change]).unread.some(({ content }) => content.damage !== undefined),
     );
   }
 

@@ -8,6 +8,7 @@ import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { isDivisible } from '../container/split.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
@@ -30,11 +31,13 @@ interface Group {
   /** The base of the changes: the snapshot, or more if its right neighbour is taken in. */
   readonly base: Snapshot;
   /** Work beside the changes: then it is sent although they change nothing. */
-  readonly upkeep: Upkeep | undefined;
+  readonly upkeep?: Upkeep | undefined;
+  /** The layer to write, if compaction was planned already. */
+  readonly target?: number | undefined;
   /** All lie within the base, in order of position. */
   readonly changes: readonly Change[];
-  /** Expiry is judged by it alone. */
-  readonly nowMs: number;
+  /** When the attempt is made: expiry is judged by it alone. */
+  readonly now: Moment;
 }
 
 /** Taking the right neighbour in, or writing all pages anew without dead records. */
@@ -66,7 +69,8 @@ export class Committer {
    * One attempt at changes within the snapshot or what `upkeep` makes of it. Gives the container as
    * seen last. Unsettled changes need another. Throws if a read fails.
    */
-  async commit(snapshot: Snapshot, changes: readonly Change[], upkeep?: Upkeep): Promise<Snapshot | undefined> {
+  async commit(asked: Omit<Group, 'base'>): Promise<Snapshot | undefined> {
+    const { snapshot, upkeep, changes } = asked;
     this.sender.seen = snapshot;
     const split = this.#takeThrottledSplit();
     if (split?.draft.base.version === snapshot.version && upkeep === undefined) {
@@ -74,7 +78,7 @@ export class Committer {
       return this.sender.seen;
     }
     const base = typeof upkeep === 'object' ? upkeep.joined : snapshot;
-    const group: Group = { snapshot, base, upkeep, changes, nowMs: this.#core.runtime.wallMs() };
+    const group: Group = { ...asked, base };
     const evaluation = await this.#evaluate(group);
     const mustWrite = upkeep !== undefined || changes.some((change) => change.openAttempts > 0);
     if (evaluation.appliedCount === 0 && !mustWrite) await this.#confirmNegatives(group, evaluation.verdicts);
@@ -99,9 +103,15 @@ export class Committer {
     await this.sender.look(this.#core.reader.readPages(this.#id, []));
   }
 
-  async #evaluate({ base, upkeep, changes, nowMs }: Group, mergesAll = false): Promise<Evaluation> {
+  async #evaluate({ base, upkeep, target, changes, now }: Group, mergesAll = false): Promise<Evaluation> {
     const { rules, turns } = this.#core;
-    const unsealed = evaluate(base, changes, { ...rules, nowMs, mergesAll, purges: upkeep === 'purge' });
+    const unsealed = evaluate(base, changes, {
+      ...rules,
+      nowMs: now.wallMs,
+      target,
+      mergesAll,
+      purges: upkeep === 'purge',
+    });
     // After a group was taken back no turn ends: callers who leave meanwhile would undo this too.
     const mayPause = changes.length > 1 && !this.sender.wasTakenBack;
     if (mayPause) await turns.pause();
@@ -112,14 +122,14 @@ export class Committer {
 
   async #write(group: Group, evaluation: Evaluation): Promise<void> {
     const { reader, rules, runtime, traffic } = this.#core;
-    const { snapshot, base, upkeep, changes, nowMs } = group;
+    const { snapshot, base, upkeep, changes, now } = group;
     const id = drawAttempt(this.#core);
     const landed = (): void => {
       if (base !== snapshot) count(this.#core, 'merges');
     };
     const draft: Draft = { id, base: snapshot, changes, verdicts: evaluation.verdicts, answer: 'none', landed };
-    const mustSplit = this.sender.mustSplit || failsTooOften(this.sender.trouble.failuresInARow);
-    const nodes = mustSplit || upkeep !== undefined ? 0 : this.#nodesForTraffic(snapshot);
+    const mustSplit = this.sender.mustSplit || failsTooOften(this.sender.backoff.failuresInARow);
+    const nodes = mustSplit || upkeep !== undefined ? 0 : this.#nodesForTraffic(snapshot, now);
     const asked = {
       mustSplit,
       mustReplace: typeof upkeep === 'object' && upkeep.mustReplace,
@@ -127,7 +137,7 @@ export class Committer {
       holdForMs: nodes > 0 ? traffic.holdMs(snapshot) : 0,
     };
     const plan = planCommit(
-      { snapshot: base, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) },
+      { snapshot: base, evaluation, attempt: id, ...asked, nowMs: now.wallMs, drawId: () => drawId(runtime) },
       rules,
     );
     switch (plan.kind) {
@@ -155,8 +165,8 @@ export class Committer {
   }
 
   /** None for a group that has its container to itself: others would hold in vain (rule 34). */
-  #nodesForTraffic(snapshot: Snapshot): number {
-    const nodes = this.#core.traffic.nodesFor(snapshot);
+  #nodesForTraffic(snapshot: Snapshot, { monotonicMs }: Moment): number {
+    const nodes = this.#core.traffic.nodesFor(snapshot, monotonicMs);
     return nodes > 0 && isDivisible(snapshot, this.#core.table) ? nodes : 0;
   }
 
@@ -189,14 +199,15 @@ export class Committer {
   }
 
   async #planHeld(held: Snapshot, nodes: number): Promise<{ draft: Draft; plan: SplitPlan } | undefined> {
-    const { reader, rules, runtime } = this.#core;
+    const { clock, reader, rules, runtime } = this.#core;
     const snapshot = isWhole(held.header) ? held : await this.sender.look(reader.readIntact(this.#id));
     if (snapshot?.version !== held.version) return undefined;
-    const [id, nowMs] = [drawAttempt(this.#core), runtime.wallMs()];
-    const group: Group = { snapshot, base: snapshot, upkeep: undefined, changes: [], nowMs };
+    const [id, now] = [drawAttempt(this.#core), clock.now()];
+    const group: Group = { snapshot, base: snapshot, changes: [], now };
     const evaluation = await this.#evaluate(group, snapshot.header.layers.length > 0);
     const asked = { mustSplit: false, mustReplace: false, nodesForTraffic: nodes, holdForMs: 0 };
-    const input = { snapshot, evaluation, attempt: id, ...asked, nowMs, drawId: () => drawId(runtime) };
+    const ids = { attempt: id, drawId: () => drawId(runtime) };
+    const input = { snapshot, evaluation, ...ids, ...asked, nowMs: now.wallMs };
     const plan = planCommit(input, rules);
     const landed = (): void => count(this.#core, 'splitsByTraffic');
     const draft: Draft = { id, base: snapshot, changes: [], verdicts: [], answer: 'none', landed };
@@ -215,7 +226,7 @@ export class Committer {
     const inserted = await (withinMs === undefined ? inserting : this.#core.deadlines.within(withinMs, inserting));
     if (inserted === undefined) {
       const refusal = refusals.at(-1);
-      if (refusal === undefined) this.sender.trouble.failuresInARow += 1;
+      if (refusal === undefined) this.sender.backoff.failuresInARow += 1;
       else this.sender.noteTurnedAway(refusal, changes);
       if (refusal !== undefined && withinMs === undefined) this.#throttledSplit = { draft, plan };
       dropHints(changes);

@@ -2,15 +2,13 @@
 import type { CommitRules } from '../container/plan-commit.ts';
 import type { Driver } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
-import type { RequestLimit } from '../io/request-limit.ts';
+import type { RequestLimit, Semaphore, WriteBatcher } from '../io/requests.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
-import type { Reader } from '../io/reader.ts';
-import type { Semaphore } from '../io/semaphore.ts';
+import type { Reader } from '../io/reads.ts';
 import type { Turns } from '../io/turns.ts';
-import type { WriteBatcher } from '../io/write-batcher.ts';
 import type { Traffic } from '../traffic/traffic.ts';
 import type { Repair } from './route.ts';
 import type { Tree } from './tree.ts';

@@ -2,10 +2,9 @@
 import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/size.ts';
 import { newCounters } from '../io/counters.ts';
-import { Hedge } from '../io/hedge.ts';
-import { Reader, type ReaderContext } from '../io/reader.ts';
+import { Hedge, Reader, type ReaderContext } from '../io/reads.ts';
 import { Turns } from '../io/turns.ts';
-import { WriteBatcher } from '../io/write-batcher.ts';
+import { WriteBatcher } from '../io/requests.ts';
 import { Traffic } from '../traffic/traffic.ts';
 import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
 import { ParentRepair } from './parent-repair.ts';
@@ -43,10 +42,7 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
     reader,
     repair,
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
-    writeBatcher: new WriteBatcher(provider, writeLimit, {
-      runtime,
-      noteRoundTrip: (ms, ids) => traffic.noteRoundTrip(ms, ids),
-    }),
+    writeBatcher: new WriteBatcher(provider, writeLimit, (ms, ids, nowMs) => traffic.noteRoundTrip(ms, ids, nowMs)),
   };
   const router = new Router(core);
   const parents = new ParentRepair(clock, (change) => void router.route([change]));

@@ -8,7 +8,7 @@ import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
-import { LOST_AFTER_MS, sendWrites } from '../io/requests.ts';
+import { LOST_AFTER_MS, sendWrites } from '../io/send.ts';
 import type { EngineCore } from './core.ts';
 
 export interface InsertedNode {

@@ -3,8 +3,10 @@ import { slotsToCommit } from '../container/compaction.ts';
 import type { Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
+import type { Moment } from '../contract/runtime.ts';
+import { ageAt } from '../io/clock.ts';
 import { count } from '../io/counters.ts';
-import { PAGE_READS_MAX } from '../io/reader.ts';
+import { PAGE_READS_MAX } from '../io/reads.ts';
 import type { EngineCore } from './core.ts';
 
 /** An older snapshot is read again: a merged leaf keeps its commit ids for 24 h (rule 30). */
@@ -55,10 +57,10 @@ export class Latest {
   }
 
   /** Whether a read comes before the next commit: others probably wrote, or it is old. */
-  isReadDue(snapshot: Snapshot): boolean {
-    const { clock, traffic } = this.#core;
+  isReadDue(snapshot: Snapshot, now: Moment): boolean {
     if (this.#isFresh) return false;
-    return this.#mustRead || traffic.isReadDue(snapshot) || clock.ageMs(snapshot.seen) > REMEMBERED_MS;
+    const isDue = this.#mustRead || this.#core.traffic.isReadDue(snapshot, now.monotonicMs);
+    return isDue || ageAt(snapshot.seen, now) > REMEMBERED_MS;
   }
 
   async read(reading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {

@@ -8,8 +8,7 @@ import { type Position, within } from '../format/position.ts';
 import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
 import { count } from '../io/counters.ts';
-import { isShownBy } from '../io/observation.ts';
-import { PAGE_READS_MAX } from '../io/reader.ts';
+import { isShownBy, PAGE_READS_MAX } from '../io/reads.ts';
 import type { Engine } from './engine.ts';
 
 /** How old what is shown may be. */

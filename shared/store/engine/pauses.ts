@@ -1,7 +1,7 @@
 // How one queue waits: it backs off after trouble, and rests while others come first.
 import type { Runtime } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
-import type { Trouble } from '../io/retry.ts';
+import type { Backoff } from './backoff.ts';
 
 /** A pause is slept in pieces, so that it ends with the last call that waits. */
 const PIECE_MS = 100;
@@ -12,16 +12,16 @@ const REST_SPREAD = 0.25;
 
 export class Pauses {
   readonly #runtime: Runtime;
-  readonly #trouble: Trouble;
+  readonly #backoff: Backoff;
   readonly #isAwaited: () => boolean;
   #restsInARow = 0;
   /** Ends the pause of a queue that has nothing but hints. */
   #wake: (() => void) | undefined;
 
   /** `isAwaited`: whether a call waits for what the queue does. */
-  constructor(runtime: Runtime, trouble: Trouble, isAwaited: () => boolean) {
+  constructor(runtime: Runtime, backoff: Backoff, isAwaited: () => boolean) {
     this.#runtime = runtime;
-    this.#trouble = trouble;
+    this.#backoff = backoff;
     this.#isAwaited = isAwaited;
   }
 
@@ -41,7 +41,7 @@ export class Pauses {
 
   backoffMs(doublings: number, areHints: boolean): number {
     const share = asBuffer(this.#runtime.random(2)).readUInt16BE() / 0xffff;
-    return this.#trouble.pauseMs(doublings, areHints, share);
+    return this.#backoff.pauseMs(doublings, areHints, share);
   }
 
   /** While a call waits: a provider may ask for more time, and `close` waits for this. */

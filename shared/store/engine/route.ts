@@ -7,7 +7,7 @@ import type { Position } from '../format/position.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
-import type { Reader } from '../io/reader.ts';
+import type { Reader } from '../io/reads.ts';
 import type { Turns } from '../io/turns.ts';
 
 /** A node, and the incarnation of the root under which it was reached. */

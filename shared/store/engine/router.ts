@@ -5,7 +5,7 @@ import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
-import type { Observation } from '../io/observation.ts';
+import type { Observation } from '../io/reads.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { EngineCore } from './core.ts';
 import type { Routes } from './route.ts';

@@ -17,12 +17,16 @@ export class Clock {
     return { tick: this.#tick, wallMs: this.#runtime.wallMs(), monotonicMs: this.#runtime.monotonicMs() };
   }
 
-  /** The larger of both clocks' differences; infinite if one ran backwards. */
   ageMs(moment: Moment): number {
-    const wallMs = this.#runtime.wallMs() - moment.wallMs;
-    const monotonicMs = this.#runtime.monotonicMs() - moment.monotonicMs;
-    return wallMs < 0 || monotonicMs < 0 ? Infinity : Math.max(wallMs, monotonicMs);
+    return ageAt(moment, { wallMs: this.#runtime.wallMs(), monotonicMs: this.#runtime.monotonicMs() });
   }
+}
+
+/** The larger of both clocks' differences; infinite if one ran backwards. */
+export function ageAt(moment: Moment, now: Omit<Moment, 'tick'>): number {
+  const wallMs = now.wallMs - moment.wallMs;
+  const monotonicMs = now.monotonicMs - moment.monotonicMs;
+  return wallMs < 0 || monotonicMs < 0 ? Infinity : Math.max(wallMs, monotonicMs);
 }
 
 /** A fresh random id: of a container or an incarnation. */

@@ -42,16 +42,16 @@ export class Deadlines {
   }
 
   /** Fixes the deadline of a call that begins now. Throws `invalid` once the store is closed. */
-  begin(options: CallOptions | undefined): Deadline {
+  begin(options: CallOptions | undefined, nowMs = this.#runtime.monotonicMs()): Deadline {
     if (this.#closedBy !== undefined) throw new StoreError('invalid', 'the store is closed');
     const timeoutMs = options?.timeoutMs ?? this.#defaultTimeoutMs;
     checkTimeout(timeoutMs);
-    return { dueMs: this.#runtime.monotonicMs() + timeoutMs, signal: options?.signal };
+    return { dueMs: nowMs + timeoutMs, signal: options?.signal };
   }
 
-  /** Asks the clock: work that never waits keeps the timer from firing. True once it is closed. */
-  isOver(deadline: Deadline): boolean {
-    return this.#closedBy !== undefined || this.#isPast(deadline);
+  /** By the clock: work that never waits keeps the timer from firing. True once it is closed. */
+  isOver(deadline: Deadline, nowMs = this.#runtime.monotonicMs()): boolean {
+    return this.#closedBy !== undefined || isPast(deadline, nowMs);
   }
 
   /** The cause to tell of a call that is over; undefined: its deadline passed. */
@@ -80,7 +80,7 @@ export class Deadlines {
   }
 
   /** Calls `end` once at the deadline or abort, unless the returned function came first. */
-  watch(deadline: Deadline, end: (cause: unknown) => void): () => void {
+  watch(deadline: Deadline, end: (cause: unknown) => void, nowMs = this.#runtime.monotonicMs()): () => void {
     const { dueMs, signal } = deadline;
     const watched: Watched = {
       dueMs,
@@ -94,7 +94,7 @@ export class Deadlines {
       this.#watched.delete(watched);
       signal?.removeEventListener('abort', onAbort);
     };
-    if (this.#isPast(deadline)) {
+    if (isPast(deadline, nowMs)) {
       end(signal?.reason);
       return unwatch;
     }
@@ -124,10 +124,10 @@ export class Deadlines {
   }
 
   /** The result of `work` if it is there within `ms`, else undefined; the work goes on. */
-  within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-    const deadline = { dueMs: this.#runtime.monotonicMs() + ms, signal: undefined };
+  within<T>(ms: number, work: Promise<T>, nowMs = this.#runtime.monotonicMs()): Promise<T | undefined> {
+    const deadline = { dueMs: nowMs + ms, signal: undefined };
     return new Promise((resolve, reject) => {
-      const unwatch = this.watch(deadline, () => resolve(undefined));
+      const unwatch = this.watch(deadline, () => resolve(undefined), nowMs);
       settle(work, unwatch, resolve, reject);
     });
   }
@@ -146,10 +146,6 @@ export class Deadlines {
   /** Calls and waits under way. */
   get count(): number {
     return this.#watched.size + this.#held;
-  }
-
-  #isPast({ dueMs, signal }: Deadline): boolean {
-    return signal?.aborted === true || dueMs <= this.#runtime.monotonicMs();
   }
 
   #rearm(dueMs: number): void {
@@ -200,6 +196,10 @@ export function abortedError(cause: unknown, address?: string): StoreError {
   const error = new StoreError('aborted', `${why} before anything was written${where}`, { cause });
   error.name = isDeadline ? 'TimeoutError' : 'AbortError';
   return error;
+}
+
+function isPast({ dueMs, signal }: Deadline, nowMs: number): boolean {
+  return signal?.aborted === true || dueMs <= nowMs;
 }
 
 /** Timers take no more. */

@@ -9,14 +9,14 @@ const requests = tracingChannel<string, RequestTrace>('stowage:request');
 const events = channel('stowage:event');
 const current = new AsyncLocalStorage<OperationTrace | undefined>();
 
-/** The call that this code runs for; undefined in the background, and without a subscriber. */
+/** The call that this code runs for; undefined in the background, and where nobody traces. */
 export function currentOperation(): OperationTrace | undefined {
-  return isTraced() ? current.getStore() : undefined;
+  return current.getStore();
 }
 
 /** Work for a call that is not the one that began it, as of a queue. */
 export function inOperation<T>(operation: OperationTrace | undefined, work: () => T): T {
-  return isTraced() ? current.run(operation, work) : work();
+  return current.getStore() === operation ? work() : current.run(operation, work);
 }
 
 /** Work within another call is part of that. Begins `work` at once. */
@@ -33,9 +33,9 @@ export function traceRequest<T>(
   send: () => Promise<T>,
   told: (answer: T, trace: RequestTrace) => void = () => {},
 ): Promise<T> {
-  if (!isTraced()) return send();
-  const trace: RequestTrace = { ...asked, bytesRead: 0, bytesWritten: 0, outcome: 'ok' };
   const { operation } = asked;
+  if (operation === undefined && !isTraced()) return send();
+  const trace: RequestTrace = { ...asked, bytesRead: 0, bytesWritten: 0, outcome: 'ok' };
   if (operation !== undefined) operation.requests += 1;
   const tell = (answer: T): void => {
     told(answer, trace);
@@ -48,8 +48,8 @@ export function traceRequest<T>(
 
 /** `table`: undefined for that of the call. */
 export function noteEvent(event: StoreEvent['event'], table: string | undefined, count = 1): void {
-  if (!isTraced()) return;
   const operation = current.getStore();
+  if (operation === undefined && !events.hasSubscribers) return;
   if (operation !== undefined && (event === 'conflicts' || event === 'cacheHits')) operation[event] += count;
   events.publish({ event, count, table: table ?? operation?.table, operation } satisfies StoreEvent);
 }

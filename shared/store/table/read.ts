@@ -54,11 +54,11 @@ export class RecordReader<V> {
   async read(keys: readonly string[], options: GetManyOptions | undefined): Promise<GetOutcome<V>[]> {
     const { deadlines, engine } = this.#context;
     const maxAgeMs = checkMaxAge(options?.maxAgeMs, engine.table);
-    const deadline = deadlines.begin(options);
-    const begunTick = engine.clock.now().tick;
+    const begun = engine.clock.now();
+    const deadline = deadlines.begin(options, begun.monotonicMs);
     const { bytesMax = VALUES_BYTES_MAX } = options ?? {};
     if (!(bytesMax >= 0)) throw new StoreError('invalid', 'bytesMax must not be negative', { table: engine.table });
-    const reading = { begunTick, maxAgeMs, deadline, bytesMax, bytesLeft: bytesMax, leavesBytes: 0 };
+    const reading = { begunTick: begun.tick, maxAgeMs, deadline, bytesMax, bytesLeft: bytesMax, leavesBytes: 0 };
     const outcomes: GetOutcome<V>[] = [];
     const locate = (key: string, index: number) => this.#locate(key, index, outcomes);
     const locateAll = () => engine.turns.map(keys, locate);

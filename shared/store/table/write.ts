@@ -4,6 +4,7 @@ import { type Batch, byPosition, Change, type Clearing, type Verdict, type Verdi
 import type { Range } from '../container/layers.ts';
 import type { CallOptions } from '../contract/options.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import type { Deadline } from '../io/deadline.ts';
@@ -38,10 +39,15 @@ export class Writer {
 
   /** An outcome for each item, in order. Waves keep equal keys in the order given. */
   async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
-    const { deadlines } = this.#context;
-    const deadline = deadlines.begin(batch.options);
+    const { deadlines, engine } = this.#context;
+    const now = engine.clock.now();
+    const deadline = deadlines.begin(batch.options, now.monotonicMs);
     // No await first: the caller may change its value once it has the promise.
-    if (batch.items.length === 1) return this.#writeWaves(batch, deadline, [], [[0]]);
+    if (batch.items.length === 1) {
+      const outcomes: O[] = [];
+      await this.#writeSlice(new Slice(batch, [0], [], outcomes), deadline, now);
+      return outcomes;
+    }
     return deadlines.hold(() => this.#writeMany(batch, deadline));
   }
 
@@ -63,7 +69,7 @@ export class Writer {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), locations, outcomes);
         slice.isLater = first > 0 || wave !== waves[0];
-        await this.#writeSlice(slice, deadline);
+        await this.#writeSlice(slice, deadline, this.#context.engine.clock.now());
       }
     }
     return outcomes;
@@ -97,22 +103,26 @@ export class Writer {
     }
   }
 
-  async #writeSlice<T extends Keyed, O>(slice: Slice<T, O>, deadline: Deadline): Promise<void> {
+  async #writeSlice<T extends Keyed, O>(slice: Slice<T, O>, deadline: Deadline, begun: Moment): Promise<void> {
     const { engine, deadlines } = this.#context;
-    const call = { begunTick: engine.clock.now().tick, dueMs: deadline.dueMs, operation: currentOperation() };
+    const call = { begunTick: begun.tick, dueMs: deadline.dueMs, operation: currentOperation() };
+    let nowMs = begun.monotonicMs;
     const changes: Change[] = [];
     let bytes = 0;
     for (let count = 0; count < slice.indexes.length; count += 1) {
       const isLong = engine.turns.isLongAt(count, bytes);
-      if (isLong) await engine.turns.pause();
+      if (isLong) {
+        await engine.turns.pause();
+        nowMs = engine.runtime.monotonicMs();
+      }
       // Nothing of this slice was sent: its items are `aborted`.
-      if ((isLong || count === 0) && deadlines.isOver(deadline))
+      if ((isLong || count === 0) && deadlines.isOver(deadline, nowMs))
         return slice.failRest(deadlines.aborted(deadlines.causeOf(deadline)));
       const change = this.#prepare(slice, slice.indexes[count]!, call);
       bytes = change?.bytes ?? 0;
       if (change !== undefined) changes.push(change);
     }
-    if (changes.length > 0) await this.#send(slice, changes, deadline);
+    if (changes.length > 0) await this.#send(slice, changes, deadline, nowMs);
   }
 
   #change({ key, position }: Location, { action, bytes, whole }: Prepared, call: Call, { sink, index }: Heard): Change {
@@ -175,21 +185,20 @@ export class Writer {
     };
     const outcomes: Verdict[] = [];
     const slice = new Slice(batch, [0], [{ key: position, position }], outcomes);
-    await this.#writeSlice(slice, this.#context.deadlines.begin(options));
+    const begun = this.#context.engine.clock.now();
+    await this.#writeSlice(slice, this.#context.deadlines.begin(options, begun.monotonicMs), begun);
     return outcomes[0]!;
   }
 
-  async #send<T extends Keyed, O>(slice: Slice<T, O>, changes: readonly Change[], deadline: Deadline): Promise<void> {
+  async #send<T extends Keyed, O>(
+    slice: Slice<T, O>,
+    changes: readonly Change[],
+    deadline: Deadline,
+    nowMs: number,
+  ): Promise<void> {
     const { engine, admission, deadlines } = this.#context;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
-    const unwatch = deadlines.watch(deadline, (cause) => {
-      const aborted = deadlines.aborted(cause);
-      for (const change of changes) {
-        const why = deadlines.failureOf(cause, change.throttling);
-        const error = change.doubtfulAttempts > 0 ? unknownFate(change, engine.table, cause ?? why) : (why ?? aborted);
-        change.settle({ kind: 'failed', error });
-      }
-    });
+    const unwatch = deadlines.watch(deadline, (cause) => this.#end(changes, cause), nowMs);
     engine.counters.queueDepth += changes.length;
     let ticket: Ticket | undefined;
     try {
@@ -206,6 +215,17 @@ export class Writer {
       unwatch();
       engine.counters.queueDepth -= changes.length;
       ticket?.leave();
+    }
+  }
+
+  /** The call ends: its changes fail with `unknown` if they were sent and may have been applied. */
+  #end(changes: readonly Change[], cause: unknown): void {
+    const { engine, deadlines } = this.#context;
+    const aborted = deadlines.aborted(cause);
+    for (const change of changes) {
+      const why = deadlines.failureOf(cause, change.throttling);
+      const error = change.doubtfulAttempts > 0 ? unknownFate(change, engine.table, cause ?? why) : (why ?? aborted);
+      change.settle({ kind: 'failed', error });
     }
   }
 }

@@ -89,9 +89,9 @@ export class Traffic {
   }
 
   /** A request with commits of these containers was answered so long after it left. */
-  noteRoundTrip(ms: number, ids: readonly EntityId[]): void {
+  noteRoundTrip(ms: number, ids: readonly EntityId[], nowMs = this.#nowMs): void {
     this.#commits.note(ms);
-    for (const id of ids) this.#of(id).noteAnswer(ms, this.#nowMs);
+    for (const id of ids) this.#of(id).noteAnswer(ms, nowMs);
   }
 
   /** This process split the container into these nodes, itself among them unless it is a root. */
@@ -111,18 +111,18 @@ export class Traffic {
   }
 
   /** Whether to read before a commit: it would probably be refused, or others starve. */
-  isReadDue(snapshot: Snapshot): boolean {
+  isReadDue(snapshot: Snapshot, nowMs = this.#nowMs): boolean {
     const container = this.#of(snapshot.id);
-    const isInARow = this.#nowMs - snapshot.seen.monotonicMs <= IN_A_ROW_ROUND_TRIPS * this.#commits.ms;
+    const isInARow = nowMs - snapshot.seen.monotonicMs <= IN_A_ROW_ROUND_TRIPS * this.#commits.ms;
     // A process that never met another looks for none.
     if (container.isLookDue && isInARow && container.foreign.perMs(this.#foreign.perMs()) > 0) return true;
-    return this.isProbablyStale(snapshot);
+    return this.isProbablyStale(snapshot, nowMs);
   }
 
   /** Whether a read should ask for header and pages without asking first if memory is current. */
-  isProbablyStale({ id, seen }: Snapshot): boolean {
+  isProbablyStale({ id, seen }: Snapshot, nowMs = this.#nowMs): boolean {
     const foreignPerMs = this.#of(id).foreign.perMs(this.#foreign.perMs());
-    return foreignPerMs * (this.#nowMs - seen.monotonicMs) > STALE_MAX;
+    return foreignPerMs * (nowMs - seen.monotonicMs) > STALE_MAX;
   }
 
   /** Whether checks wait for one sent at `sentMs`, and share the next request. */
@@ -137,12 +137,12 @@ export class Traffic {
   }
 
   /** Nodes that the container should be split among; 0: it may stay as it is. */
-  nodesFor({ id, header }: Snapshot): number {
+  nodesFor({ id, header }: Snapshot, nowMs = this.#nowMs): number {
     const { records } = sumsOf(header.pages);
     // Branches are hints, written to seldom: they split by size alone.
     if (header.level > 0 || records < 2) return 0;
     const container = this.#of(id);
-    if (!container.maySplit(this.#nowMs)) return 0;
+    if (!container.maySplit(nowMs)) return 0;
     return Math.min(records, container.sharing.nodes(layersOf(header)[0]!, this.#seldom));
   }
 

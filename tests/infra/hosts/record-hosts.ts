@@ -23,6 +23,7 @@ export function gcpEnvironment(namespace: string) {
     ...KEYS_ENV,
     GOOGLE_CLOUD_PROJECT: 'stowage-test',
     STOWAGE_NAMESPACE: namespace,
+    STOWAGE_CHECK: '1',
     DATASTORE_EMULATOR_HOST: inject('embeddedEndpoint').replace('http://', ''),
   };
 }
@@ -35,6 +36,7 @@ export async function azureEnvironment() {
     STOWAGE_TABLES_ENDPOINT: azurite.endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
     STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+    STOWAGE_CHECK: '1',
   };
   return { azurite, env };
 }

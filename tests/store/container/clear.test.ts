@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
-import { pagesToCommit } from '../../../shared/store/container/compaction.ts';
+import { planCompaction } from '../../../shared/store/container/compaction.ts';
 import { rowsToCount } from '../../../shared/store/container/count.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
@@ -18,7 +18,7 @@ function clear(from: string, end: string | undefined, incarnation = snapshotWith
 
 /** The leaf with only those pages in memory that the change asks for. */
 function withPagesFor(change: Change, leaf: Snapshot): Snapshot {
-  const asked = new Set(pagesToCommit(withRows(leaf, unread), [change]).map(({ slot }) => slot));
+  const asked = new Set(planCompaction(withRows(leaf, unread), [change]).unread.map(({ slot }) => slot));
   return withRows(leaf, (ref) => (asked.has(ref.slot) ? ref : unread(ref)));
 }
 
@@ -60,7 +60,7 @@ test('whatever groups of changes come between, a clear removes what lives in its
 test('a clear of a whole leaf of one layer opens no page, and takes a number for each record', () => {
   const leaf = leafOf(KEYS.map((key) => put(key, 1)));
   const change = clear('', undefined);
-  expect(pagesToCommit(withRows(leaf, unread), [change])).toEqual([]);
+  expect(planCompaction(withRows(leaf, unread), [change]).unread).toEqual([]);
   const cleared = evaluated(withPagesFor(change, leaf), [change]);
   expect(cleared).toMatchObject({ pages: [], layers: [], written: [], appliedCount: 400 });
   expect(cleared.dropped.length).toBe(leaf.header.pages.length);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
-import { pagesToCommit } from '../../../shared/store/container/compaction.ts';
+import { planCompaction } from '../../../shared/store/container/compaction.ts';
 import { deadShare, PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { findRecord, layersOf } from '../../../shared/store/container/layers.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
@@ -105,7 +105,7 @@ test('a commit that lacks the pages of a merge adds a layer, up to twelve', () =
   for (let index = 0; index < 16; index += 1) {
     const changes = [put(key(index * 50), 2)];
     const lacking = withRows(snapshot, unread);
-    const slots = pagesToCommit(lacking, changes).map(({ slot }) => slot);
+    const slots = planCompaction(lacking, changes).unread.map(({ slot }) => slot);
     asked.push(slots.length);
     const read = withRows(snapshot, (ref) => (slots.includes(ref.slot) ? ref : unread(ref)));
     const evaluation = evaluated(read, changes);
@@ -126,9 +126,9 @@ test('a commit that lacks the pages of a merge adds a layer, up to twelve', () =
 
 test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', () => {
   const snapshot = filled(1_000);
-  expect(pagesToCommit(withRows(snapshot, unread), SCATTERED)).toEqual([]);
+  expect(planCompaction(withRows(snapshot, unread), SCATTERED).unread).toEqual([]);
   const conditional = SCATTERED.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
-  expect(pagesToCommit(withRows(snapshot, unread), conditional).length).toBe(50);
+  expect(planCompaction(withRows(snapshot, unread), conditional).unread.length).toBe(50);
 });
 
 test('fingerprints hide nothing in a base, which may have none', () => {

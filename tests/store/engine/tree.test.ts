@@ -10,7 +10,7 @@ import { nodeId } from '../../../shared/store/format/ids.ts';
 import { Clock } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
-import type { Reader } from '../../../shared/store/io/reader.ts';
+import type { Reader } from '../../../shared/store/io/reads.ts';
 import { Turns } from '../../../shared/store/io/turns.ts';
 import { hexId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';

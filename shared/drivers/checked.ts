@@ -1,22 +1,62 @@
-// Calls that break the contract are the engine's bug: a TypeError before anything is sent.
-// Providers read a missing version or `*` as "unconditionally".
+// Checks what the engine asks of a driver. A call that breaks the contract is the engine's bug: a
+// TypeError before anything is sent. Providers read a missing version or `*` as "unconditionally".
 import {
+  type Driver,
   type DriverLimits,
   type EntityVersion,
   type EntityId,
+  isPartName,
   partBytes,
-  type PartName,
   type ReadRequest,
   type Removal,
   type Write,
-} from '../../store/contract/driver.ts';
+} from '../store/contract/driver.ts';
+import { disposable } from './common/factory.ts';
 
 const ID = /^[A-Za-z0-9._\-!~]+$/;
 const ID_PREFIX = /^[A-Za-z0-9._\-!~]*$/;
-const PART_NAME = /^[a-z][0-9]{0,4}$/;
 const SMALL_PART_BYTES_MAX = 32 * 1024;
 
-export function checkReads(requests: readonly ReadRequest[], limits: DriverLimits): void {
+/** The driver behind checks of each call: for tests, and for an installation that is suspected. */
+export function checked(driver: Driver): Driver & AsyncDisposable {
+  const { limits } = driver;
+  return disposable({
+    limits,
+    read: (requests, options) =>
+      unlessMisuse(
+        () => checkReads(requests, limits),
+        () => driver.read(requests, options),
+      ),
+    write: (writes, options) =>
+      unlessMisuse(
+        () => checkWrites(writes, limits),
+        () => driver.write(writes, options),
+      ),
+    remove: (removals, options) =>
+      unlessMisuse(
+        () => checkRemovals(removals, limits),
+        () => driver.remove(removals, options),
+      ),
+    list: (prefix, cursor, count, options) =>
+      unlessMisuse(
+        () => checkList(prefix, count, limits),
+        () => driver.list(prefix, cursor, count, options),
+      ),
+    close: () => driver.close(),
+  });
+}
+
+/** Rejects with what `check` throws, before anything is sent. */
+function unlessMisuse<T>(check: () => void, send: () => Promise<T>): Promise<T> {
+  try {
+    check();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+  return send();
+}
+
+function checkReads(requests: readonly ReadRequest[], limits: DriverLimits): void {
   checkIds(requests, limits);
   checkCount('reads', requests.length, limits.readsMax);
   for (const { parts } of requests) {
@@ -25,7 +65,7 @@ export function checkReads(requests: readonly ReadRequest[], limits: DriverLimit
 }
 
 /** A write over `writeBytesMax` passes: the provider's limit is an outcome, not misuse. */
-export function checkWrites(writes: readonly Write[], limits: DriverLimits): void {
+function checkWrites(writes: readonly Write[], limits: DriverLimits): void {
   checkIds(writes, limits);
   checkCount('writes', writes.length, limits.writesMax);
   checkOneLane(writes, limits);
@@ -39,14 +79,14 @@ export function checkWrites(writes: readonly Write[], limits: DriverLimits): voi
   }
 }
 
-export function checkRemovals(removals: readonly Removal[], limits: DriverLimits): void {
+function checkRemovals(removals: readonly Removal[], limits: DriverLimits): void {
   checkIds(removals, limits);
   checkCount('removals', removals.length, limits.writesMax);
   checkOneLane(removals, limits);
   for (const { id, version } of removals) checkVersion(id, version);
 }
 
-export function checkList(prefix: string, count: number, limits: DriverLimits): void {
+function checkList(prefix: string, count: number, limits: DriverLimits): void {
   if (!ID_PREFIX.test(prefix)) throw new TypeError(`not a prefix of ids: prefix=${JSON.stringify(prefix)}`);
   checkCount('ids', count, limits.listMax);
 }
@@ -90,11 +130,6 @@ function checkParts(write: Write): void {
     }
     names.add(name);
   }
-}
-
-/** Whether a name is a letter, or a letter and a number of up to four digits. */
-export function isPartName(name: string): name is PartName {
-  return PART_NAME.test(name);
 }
 
 function checkPartName(name: string): void {

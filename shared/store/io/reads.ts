@@ -1,23 +1,23 @@
-// Reads containers. Waiting reads of one share a read, of several a batch. None joins a request
-// that was sent already: its reply may be older than the caller (rule 19).
+// Reads containers, and tells the cache what they showed. Waiting reads of one share a read, of
+// several a batch. None joins a request that was sent already: its reply may be older than the
+// caller (rule 19). A reply that may be lost is asked for a second time.
 import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
-import { id64, ID64_BYTES } from '../format/bytes.ts';
+import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
 import { isSameBound } from '../format/position.ts';
 import { currentOperation } from '../system/tracing.ts';
 import type { Traffic } from '../traffic/traffic.ts';
-import type { RequestLimit, Reply } from './request-limit.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import { count } from './counters.ts';
-import type { Hedge } from './hedge.ts';
-import { isSameVersion, isShownBy, type Observation } from './observation.ts';
-import { type Provider, sendReads } from './requests.ts';
+import type { Deadlines } from './deadline.ts';
+import type { Reply, RequestLimit } from './requests.ts';
+import { LOST_AFTER_MS, type Provider, sendReads, SLOW_BYTES_PER_MS } from './send.ts';
 
 /** A header that keeps changing between reads of its pages is read whole after so many. */
 export const PAGE_READS_MAX = 2;
@@ -31,6 +31,27 @@ const BYTES_WEIGHT = 1 / 8;
 const HEADER_BYTES = 1_024;
 /** Bytes of a batch, about: no more than one large entity, so that little is lost if it fails. */
 const BATCH_BYTES = 1024 * 1024;
+
+/** A container as one reply showed it. */
+export interface Observation {
+  readonly version: EntityVersion;
+  readonly lastCommit: Id64 | undefined;
+  readonly seen: Moment;
+  /** Present if the header was asked for. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** Version and commit id must both be equal. */
+function isSameVersion(observed: Observation, snapshot: Snapshot): boolean {
+  return observed.version === snapshot.version && observed.lastCommit === snapshot.lastCommit;
+}
+
+/** Whether the reply shows the snapshot's very version: then it is as young as the reply. */
+export function isShownBy(observed: Observation | undefined, snapshot: Snapshot): boolean {
+  if (observed === undefined || !isSameVersion(observed, snapshot)) return false;
+  if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
+  return true;
+}
 
 /** A read that has not been sent yet: anyone may still join it. */
 interface Pending {
@@ -285,4 +306,32 @@ function isCheck({ parts }: Pending): boolean {
 
 function isForAll({ parts }: Pending): boolean {
   return parts === 'all';
+}
+
+/** A reply that may be lost is not waited for alone (Dean, Barroso: The Tail at Scale, 2013). */
+export class Hedge {
+  readonly #deadlines: Deadlines;
+  /** One was sent a second time and is not answered: no other is. */
+  #isUnderWay = false;
+
+  constructor(deadlines: Deadlines) {
+    this.#deadlines = deadlines;
+  }
+
+  /**
+   * Calls `send`, once more if that takes long for about so many bytes, unless it was throttled and
+   * waits. The first reply.
+   */
+  async ask<T>(send: () => Promise<T>, bytes: number, isThrottled: () => boolean): Promise<T> {
+    const first = send();
+    const reply = await this.#deadlines.within(LOST_AFTER_MS + bytes / SLOW_BYTES_PER_MS, first);
+    if (reply !== undefined) return reply;
+    if (this.#isUnderWay || this.#deadlines.isClosed || isThrottled()) return first;
+    this.#isUnderWay = true;
+    const second = send().finally(() => {
+      this.#isUnderWay = false;
+    });
+    // The first one's error, if both fail.
+    return Promise.any([first, second]).catch(() => first);
+  }
 }
