@@ -1,8 +1,10 @@
 // The bill for the same calls differs by provider.
 import { expect, test } from 'vitest';
+import { COMPARISON } from '../../../functions/instance/config.ts';
 import { storeUsage } from '../../../functions/compare/usage.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { COMPARISON as PLACES } from '../../../shared/lab/work/baseline.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
 
 const OPTIONS = { timeoutMs: 1_000 };
@@ -27,4 +29,8 @@ test('Datastore bills entities, Azure Table Storage requests', async () => {
   const [entities, requests] = [3, 1].map((writes) => ({ reads: 4, writes, deletes: 1 }));
   expect(storeUsage('datastore', counters)).toEqual({ ...bytes, requests: 4, billable: entities });
   expect(storeUsage('azure-tables', counters)).toEqual({ ...bytes, requests: 6, billable: requests });
+});
+
+test('the table that no user may have is the one that a comparison makes', () => {
+  expect(COMPARISON).toBe(PLACES);
 });
