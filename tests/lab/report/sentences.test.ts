@@ -39,7 +39,7 @@ const textOf = (...comparisons: readonly Comparison[]): string =>
 test('say how many times the work of a second, on each cloud, and what share of the bill', () => {
   const azure = comparison(ratio(1.9), ratio(1, 'undecided'), onAzure);
   expect(textOf(comparison(ratio(2.34), ratio(0.0284)), azure)).toBe(
-    'Scanning 1 to 100 records: 2.3 times the scans a second of one entity per record on Datastore with 4 callers and 1.9 times the scans a second of one entity per record on Azure with 4 callers; 0.028 of its bill on Datastore and the same as its bill on Azure.',
+    'Scanning 1 to 100 records: 2.3 times as many scans a second on Datastore and 1.9 times as many on Azure as with one entity per record, with 4 callers; 0.028 of its bill on Datastore and the same bill on Azure.',
   );
 });
 
@@ -54,16 +54,23 @@ test('are of the most callers where the store was the limit, and say where the m
 test('are on what its users would do otherwise: the SDK’s batches, where there are any', () => {
   const batch = comparison(ratio(3), ratio(0.2), { denominator: { provider: 'datastore', layout: 'batch' } });
   expect(textOf(comparison(ratio(30), ratio(0.1)), batch)).toMatch(
-    /: 3\.0 times .* of the SDK's batches on Datastore .*; 0\.2 of their bill/,
+    /: 3\.0 times .* on Datastore as with the SDK's batches, .*; 0\.2 of their bill on/,
   );
 });
 
 test.each([
-  ['undecided', /: as many scans a second as one entity per record \(not told apart\) on Datastore/],
+  ['undecided', /: as many scans a second \(not told apart\) on Datastore as with one entity per record/],
   ['drifting', /: 2\.0 times .* \(not judged, as the rates drifted\)/],
   ['too-few-runs', /: 2\.0 times .* \(too few runs to judge\)/],
 ] as const)('say what was not decided: %s', (verdict, wanted) => {
   expect(textOf(comparison(ratio(2, verdict), ratio(0.5)))).toMatch(wanted);
+});
+
+test('are apart for clouds with other loads', () => {
+  const azure = comparison(ratio(1.9), ratio(0.5), { ...onAzure, callers: 16 });
+  expect(textOf(comparison(ratio(2), ratio(0.1)), azure)).toMatch(
+    /with 4 callers; 0\.1 of its bill on Datastore\. 1\.9 times .* with 16 callers; 0\.5 of/,
+  );
 });
 
 test('name the size where there are several', () => {
