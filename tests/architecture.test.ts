@@ -39,7 +39,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   infra: ['processes package', 'cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
   'infra/emulators': ['datastore azurite-front', '*.ts'],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries writes', '*.ts'],
-  'infra/lab': ['*.ts', 'scale experiments'],
+  'infra/lab': ['scale experiments', '*.ts'],
   'infra/lab/experiments': ['codecs.ts', 'documents.ts', 'serializers.ts', 'main.ts'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };

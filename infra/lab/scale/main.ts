@@ -4,8 +4,9 @@ import { choice, type CommandLine, command, runCommand, UsageError, wholeNumber 
 import { median } from '../../../shared/lab/kit/numbers.ts';
 import { textTable } from '../../../shared/lab/kit/text-table.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE, type SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
-import type { Cell, Layout, Played, Times } from '../../../shared/lab/scale/play.ts';
+import type { Layout, Played } from '../../../shared/lab/scale/play.ts';
 import { EVEN_PROFILE, type Goal, nameOf, type Row, ROWS } from '../../../shared/lab/scale/rows.ts';
+import { cellOf, TIMES } from './cells.ts';
 import { playCells } from './workers.ts';
 
 const SCALE = command({
@@ -33,11 +34,8 @@ const PROFILES = {
   datastore: DATASTORE_PROFILE,
   'azure-tables': AZURE_TABLES_PROFILE,
 } satisfies Readonly<Record<string, SlowProfile>>;
-/** A table has found its shape by then; in the checks nearly so. */
-const TIMES = { warmUpMs: 20_000, windowMs: 5_000 };
+/** A table has nearly found its shape by then. */
 const CHECK_TIMES = { warmUpMs: 10_000, windowMs: 3_000 };
-/** What others wrote before does not matter to single entities. */
-const SINGLE_TIMES = { warmUpMs: 500, windowMs: 5_000 };
 const LAYOUTS: readonly Layout[] = ['plain', 'conditional', 'container'];
 /** A goal is missed by more than this share of it: seeds differ by less. */
 const TOLERANCE = 0.05;
@@ -71,11 +69,7 @@ async function scale({ values }: CommandLine<typeof SCALE.options>, signal: Abor
   const times = values.check ? CHECK_TIMES : TIMES;
   const cells = rows.flatMap((row) =>
     layouts.flatMap((layout) =>
-      Array.from({ length: seeds }, (_, at) => ({
-        ...cellOf(row, layout, times),
-        seed: seed + at,
-        profile: PROFILES[cloud],
-      })),
+      Array.from({ length: seeds }, (_, at) => cellOf(row, layout, times, seed + at, PROFILES[cloud])),
     ),
   );
   const played = await playCells(cells, { workers, signal });
@@ -87,10 +81,6 @@ async function scale({ values }: CommandLine<typeof SCALE.options>, signal: Abor
   console.log(tableOf(results));
   const missed = results.flatMap(missesOf);
   if (values.check && missed.length > 0) throw new Error(`goals are missed:\n${missed.join('\n')}`);
-}
-
-function cellOf(row: Row, layout: Layout, times: Times): Pick<Cell, 'row' | 'layout' | 'times'> {
-  return { row, layout, times: layout === 'container' ? times : SINGLE_TIMES };
 }
 
 function mediansOf(played: readonly Played[]): Played {

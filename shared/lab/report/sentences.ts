@@ -1,6 +1,6 @@
 // A sentence for each workload, for a reader in a hurry: how many times the work of a second, and
 // what share of the bill.
-import { type Layout, PROVIDERS, WORKLOADS, type Workload } from '../kit/dimensions.ts';
+import { type Layout, type Provider, PROVIDERS, type Workload, WORKLOADS } from '../kit/dimensions.ts';
 import { whole } from '../kit/format.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { list, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from './names.ts';
@@ -9,18 +9,20 @@ import type { Comparison, Report } from './schema.ts';
 /** Of the layouts that stand beside `container`, the one that its user would choose otherwise. */
 const OTHERS: readonly Layout[] = ['batch', 'record', 'container-sdk'];
 
-const OTHER_WORDS: Readonly<Partial<Record<Layout, { readonly name: string; readonly bill: string }>>> = {
-  record: { name: 'one entity per record', bill: 'its bill' },
-  batch: { name: "the SDK's batches", bill: 'their bill' },
-  'container-sdk': { name: "the same store over the SDK's transport", bill: 'its bill' },
+/** What stands beside this store, in a sentence. */
+export const OTHER_NAMES: Readonly<Record<Layout, string>> = {
+  record: 'one entity per record',
+  batch: "the SDK's batches",
+  container: 'this store',
+  'container-sdk': "this store over the SDK's transport",
 };
 
 export function sentencesOf(comparisons: readonly Comparison[]): Report['sentences'] {
   const sizes = [...new Set(comparisons.map(({ recordBytes }) => recordBytes))];
   return WORKLOADS.flatMap((workload) =>
     sizes.flatMap((recordBytes) => {
-      const own = comparisons.filter((one) => one.workload === workload && one.recordBytes === recordBytes);
-      const chosen = PROVIDERS.flatMap((provider) => chosenOf(own, provider) ?? []);
+      const own = comparisons.filter((one) => one.recordBytes === recordBytes);
+      const chosen = PROVIDERS.flatMap((provider) => chosenFor(own, workload, provider) ?? []);
       if (chosen.length === 0) return [];
       const title = WORKLOAD_WORDS[workload].doing + (sizes.length > 1 ? ` of ${whole(recordBytes)} bytes` : '');
       // Clouds with the same load, and the same other way to do it, share what is said of both.
@@ -31,23 +33,34 @@ export function sentencesOf(comparisons: readonly Comparison[]): Report['sentenc
   );
 }
 
-/** At the most callers where the store, not the machine, was the limit; else at the most. */
-function chosenOf(own: readonly Comparison[], provider: Comparison['numerator']['provider']): Comparison | undefined {
-  const against = OTHERS.map((layout) =>
-    own.filter(({ numerator, denominator }) => {
-      const isOwn = numerator.provider === provider && denominator.provider === provider;
-      return isOwn && numerator.layout === 'container' && denominator.layout === layout;
-    }),
-  ).find((some) => some.length > 0);
-  const judged = against?.filter(({ recordsPerSecond }) => recordsPerSecond !== null);
-  const byLoad = judged?.toSorted((one, other) => other.instances * other.callers - one.instances * one.callers);
-  return byLoad?.find(({ isMachineLimited }) => !isMachineLimited) ?? byLoad?.[0];
+/**
+ * The comparison that a sentence is on: with what users would do otherwise, at the most callers
+ * where the store, not the machine, was the limit; else at the most.
+ */
+export function chosenFor(
+  comparisons: readonly Comparison[],
+  workload: Workload,
+  provider: Provider,
+): Comparison | undefined {
+  const own = comparisons.filter(
+    (one) =>
+      one.workload === workload &&
+      one.numerator.layout === 'container' &&
+      one.numerator.provider === provider &&
+      one.denominator.provider === provider &&
+      one.recordsPerSecond !== null,
+  );
+  const other = OTHERS.find((layout) => own.some(({ denominator }) => denominator.layout === layout));
+  const byLoad = own
+    .filter(({ denominator }) => denominator.layout === other)
+    .toSorted((one, another) => another.instances * another.callers - one.instances * one.callers);
+  return byLoad.find(({ isMachineLimited }) => !isMachineLimited) ?? byLoad[0];
 }
 
 /** What the rates of a group are against: `one entity per record, with 4 callers`. */
 function groundOf(one: Comparison): string {
   const limit = one.isMachineLimited ? ', where this machine was the limit' : '';
-  return `${OTHER_WORDS[one.denominator.layout]!.name}, with ${loadWords(one)}${limit}`;
+  return `${OTHER_NAMES[one.denominator.layout]}, with ${loadWords(one)}${limit}`;
 }
 
 /** `2.3 times as many scans a second on Datastore and 1.9 times as many on Azure as ...`. */
@@ -70,7 +83,7 @@ function timesWords({ ratio, verdict }: Ratio, units: string): string {
 function billWords(group: readonly Comparison[]): string {
   const parts = group.flatMap(({ dollarsPerMillionRecords: ratio, numerator, denominator }, at) => {
     if (ratio === null) return [];
-    const { bill } = OTHER_WORDS[denominator.layout]!;
+    const bill = denominator.layout === 'batch' ? 'their bill' : 'its bill';
     const share = ratio.verdict === 'undecided' ? 'the same bill' : shareText(ratio.ratio, at === 0 ? bill : 'it');
     return `${share} on ${PROVIDER_SHORT_NAMES[numerator.provider]}`;
   });

@@ -1,0 +1,101 @@
+// `npm run figures`: writes README's figures, between its two marks, from the report of the last
+// `npm start` and six rows of `npm run scale`, which it plays.
+import { readFile, writeFile } from 'node:fs/promises';
+import { untilInterrupted } from '../cli/interrupt.ts';
+import { command, refusing, runCommand } from '../cli/options.ts';
+import { readReport } from '../cli/report-files.ts';
+import { factor } from '../../shared/lab/kit/format.ts';
+import { median } from '../../shared/lab/kit/numbers.ts';
+import { chosenFor, OTHER_NAMES } from '../../shared/lab/report/sentences.ts';
+import { list, loadWords, recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
+import type { Comparison, Report } from '../../shared/lab/report/schema.ts';
+import { whereWords } from '../../shared/lab/report/warnings.ts';
+import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
+import type { Played } from '../../shared/lab/scale/play.ts';
+import { nameOf, type Row, ROWS } from '../../shared/lab/scale/rows.ts';
+import { cellOf, TIMES } from './scale/cells.ts';
+import { playCells } from './scale/workers.ts';
+
+const README = new URL('../../README.md', import.meta.url);
+const MARKED = /(<!-- npm run figures writes from here -->\n)[^]*(<!-- to here -->)/;
+const SEEDS = [1, 2, 3];
+
+/** Of README's rows: one busy process, few, many, and skewed ones. */
+const SHOWN = [
+  '1 x 64 put, 500 records',
+  '1 x 64 put, 20,000 records',
+  '4 x 32 put, 500 records',
+  '4 x 32 put, 20,000 records',
+  '64 x 1 put, 20,000 records',
+  '8 x 8 half puts, 20,000 records, zipfian',
+];
+
+const FIGURES = command({
+  name: 'npm run figures --',
+  about:
+    'Writes the figures of README.md: those of the last `npm start`, and six rows of `npm run scale`, in some ten minutes.',
+  options: { report: { value: 'FILE', default: 'report/compare.json', help: 'the report of the default plan' } },
+  examples: ['npm start && npm run figures'],
+});
+
+await runCommand(FIGURES, process.argv.slice(2), ({ values }) =>
+  untilInterrupted(async (signal) => {
+    const report = await refusing('--report', () => readReport(values.report));
+    const readme = await readFile(README, 'utf8');
+    const figures = `${comparisonFigures(report)}\n\n${await scaleFigures(signal)}\n`;
+    await writeFile(
+      README,
+      readme.replace(MARKED, (_, from: string, to: string) => `${from}\n${figures}\n${to}`),
+    );
+    console.log(figures);
+  }),
+);
+
+function comparisonFigures(report: Report): string {
+  const { plan, comparisons, startedAt, coordinator } = report;
+  const rows = plan.workloads.flatMap((workload) => {
+    const cells = PROVIDERS.map((provider) => cellText(chosenFor(comparisons, workload, provider)));
+    return `| ${WORKLOAD_WORDS[workload].doing} | ${cells.join(' | ')} |`;
+  });
+  return [
+    `From \`npm start\` of ${startedAt.slice(0, 10)}, ${recordWords(plan)}, medians of ${plan.repetitions} runs on ${coordinator.cores} cores. ${whereWords(report)}`,
+    '',
+    '| this store : what its users would call otherwise | Datastore | Azure Tables |',
+    '| --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}
+
+/** `2.3 x the rate, 0.028 x the bill of one entity per record, 16 callers`. */
+function cellText(one: Comparison | undefined): string {
+  if (one === undefined || one.recordsPerSecond === null) return '-';
+  const { recordsPerSecond, dollarsPerMillionRecords, denominator, isMachineLimited } = one;
+  const rate =
+    recordsPerSecond.verdict === 'undecided' ? 'the same rate' : `${factor(recordsPerSecond.ratio)} the rate`;
+  const bill = dollarsPerMillionRecords === null ? [] : [`${factor(dollarsPerMillionRecords.ratio)} the bill`];
+  const limit = isMachineLimited ? ', the machine full' : '';
+  return `${list([rate, ...bill])} of ${OTHER_NAMES[denominator.layout]} (${loadWords(one)}${limit})`;
+}
+
+async function scaleFigures(signal: AbortSignal): Promise<string> {
+  const rows = SHOWN.map((name) => ROWS.find((row) => nameOf(row) === name)!);
+  const cells = rows.flatMap((row) =>
+    (['plain', 'container'] as const).flatMap((layout) => SEEDS.map((seed) => cellOf(row, layout, TIMES, seed))),
+  );
+  const played = await playCells(cells, { workers: 2, signal });
+  const lines = rows.map((row, at) => lineOf(row, played.slice(at * 2 * SEEDS.length, (at + 1) * 2 * SEEDS.length)));
+  return [
+    '| processes x callers | rate, of an entity per record | requests, billed writes per call | entities |',
+    '| --- | --- | --- | --- |',
+    ...lines,
+  ].join('\n');
+}
+
+/** The seeds of plain, then those of the store. */
+function lineOf(row: Row, played: readonly Played[]): string {
+  const of = (layout: readonly Played[], name: keyof Played): number => median(layout.map((one) => one[name]));
+  const [plain, store] = [played.slice(0, SEEDS.length), played.slice(SEEDS.length)];
+  const rate = (of(store, 'perSecond') / of(plain, 'perSecond')).toFixed(2);
+  const spent = `${of(store, 'requests').toFixed(2)}, ${of(store, 'writes').toFixed(2)}`;
+  return `| ${nameOf(row)} | ${rate} | ${spent} | ${of(store, 'entities').toFixed(0)} |`;
+}
