@@ -33,7 +33,7 @@ const ORDERS: Readonly<Record<string, readonly string[]>> = {
   'shared/drivers/datastore': ['messages grpc', '*.ts'],
   'shared/adapters': ['outcomes.ts', 'keyv.ts unstorage.ts level.ts'],
   shared: ['store', 'drivers adapters', 'lab'],
-  'shared/lab': ['kit', 'cost work', 'sdk scale', 'load', 'plan', 'report'],
+  'shared/lab': ['kit', 'cost work', 'sdk scale', 'load', 'plan', 'report', 'page'],
   'shared/lab/sdk': ['datastore.ts azure-tables.ts'],
   functions: ['http', 'instance', 'records compare vacuum', 'gcp azure'],
   infra: ['processes package', 'cli', 'emulators hosts', 'start lab', 'plugin run.mjs', 'check.mjs'],
@@ -93,6 +93,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
   ['shared/lab/work', STORE],
   ['shared/lab/load', STORE, 'zod', 'p-limit', 'node:timers/promises'],
   ['shared/lab/report', 'zod', 'simple-statistics'],
+  ['shared/lab/page', '@observablehq/plot'],
   ['shared/lab', 'zod'],
   [
     'functions/gcp',
@@ -149,6 +150,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'shared/lab/load/coordinates.ts',
     'shared/lab/plan',
     'shared/lab/report',
+    'shared/lab/page/embed.ts',
     'shared/lab/cost/',
     'zod',
     'node:',
@@ -266,7 +268,7 @@ const HELD: readonly (readonly [what: string, among: RegExp, pattern: RegExp, ..
   ],
   ['a loop of calls that are due', MEASURING, /from 'p-limit'/, 'shared/lab/load/open-loop.ts'],
   ['a printer of tables', MEASURING, /cells?\.map\([^;]*pad(Start|End)\(/, 'shared/lab/kit/text-table.ts'],
-  ['a printer of tables for a page', MEASURING, /<t(able|head|body)\b/, 'shared/lab/kit/html.ts'],
+  ['a printer of tables for a page', MEASURING, /element\('t(able|head|body)'/, 'shared/lab/page/tables.ts'],
   ['a plain SDK', MEASURING, SDK_CALL, 'shared/lab/sdk/azure-tables.ts', 'shared/lab/sdk/datastore.ts'],
   ['Datastore’s SDK', MEASURING, /from '@google-cloud\/datastore'/, 'shared/lab/sdk/datastore.ts'],
   // CommonJS can require it.

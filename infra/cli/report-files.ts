@@ -2,8 +2,10 @@
 // folder named after when it began.
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { withReport } from '../../shared/lab/page/embed.ts';
 import { reportCsv } from '../../shared/lab/report/csv.ts';
 import { type Report, REPORT_SCHEMA_VERSION, reportJsonSchema, reportSchema } from '../../shared/lab/report/schema.ts';
+import { pageText } from '../package/page.ts';
 import { readText } from './text.ts';
 
 /**
@@ -15,6 +17,7 @@ export async function writeReport(report: Report, folder: string): Promise<strin
   const own = path.join(folder, checked.startedAt.replaceAll(/[:.]/g, '-'));
   const texts: Readonly<Record<string, string>> = {
     'compare.json': jsonText(checked),
+    'compare.html': withReport(await pageText(), checked),
     'compare.csv': reportCsv(checked),
     'compare.schema.json': jsonText(reportJsonSchema()),
   };

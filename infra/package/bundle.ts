@@ -90,7 +90,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(sdk.metafile)) files.set(name, await readFile(from));
   if (COMPARE.test(source.handler)) {
-    const { html, br, gzip } = await buildPage(path.join(ROOT, 'functions/compare'), provider);
+    const { html, br, gzip } = await buildPage(provider);
     files.set(PAGE, html).set(`${PAGE}.br`, br).set(`${PAGE}.gz`, gzip);
     files.set(BUILD, json(await buildFacts(ROOT, cloud)));
   }

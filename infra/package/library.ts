@@ -5,8 +5,9 @@ import { chmod, copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { ROOT } from './bundle.ts';
+import { pageText } from './page.ts';
 
 const DIST = path.join(ROOT, 'dist');
 const CLI = path.join(DIST, 'cli.js');
@@ -14,6 +15,16 @@ const TSC_TIMEOUT_MS = 120_000;
 const DEVELOPMENT = new Set(['private', 'scripts', 'devDependencies', 'overrides', 'allowScripts', 'knip']);
 
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+
+/** Beside the command line, which builds it where it runs from source. */
+const PAGE_BESIDE: Plugin = {
+  name: 'page-beside',
+  setup: (build) =>
+    build.onLoad({ filter: /\/infra\/package\/page\.ts$/ }, () => ({
+      contents: `import { readFile } from 'node:fs/promises';
+export const pageText = () => readFile(new URL('page.html', import.meta.url), 'utf8');`,
+    })),
+};
 
 await rm(DIST, { recursive: true, force: true });
 await promisify(execFile)(process.execPath, [tsc, '-p', path.join(ROOT, 'infra/package/tsconfig.json')], {
@@ -26,8 +37,8 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node22',
-  // Mostly charts, which nobody debugs here.
   minify: true,
+  plugins: [PAGE_BESIDE],
   // Bundled CommonJS packages expect it. The entry's own first line stays the first.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
@@ -35,6 +46,7 @@ await build({
   logLevel: 'warning',
 });
 await chmod(CLI, 0o755);
+await writeFile(path.join(DIST, 'page.html'), await pageText());
 await writeFile(path.join(DIST, 'package.json'), JSON.stringify(await manifest(), undefined, 2));
 await writeFile(path.join(DIST, 'README.md'), await readme());
 await copyFile(path.join(ROOT, 'LICENSE'), path.join(DIST, 'LICENSE'));

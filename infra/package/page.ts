@@ -1,13 +1,16 @@
-// Builds the live page as one HTML file. It runs the command line's coordinator and report.
+// Builds the one page of the comparison (shared/lab/page) as a single HTML file. Its functions
+// serve it, and the command line puts a report into it.
 import { readFile } from 'node:fs/promises';
-import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 
-const STYLESHEET = '<link rel="stylesheet" href="page/page.css" />';
-const SCRIPT = '<script src="page/main.ts"></script>';
+const STYLESHEET = '<link rel="stylesheet" href="page.css" />';
+const SCRIPT = '<script src="main.ts"></script>';
 const PROVIDER = 'data-provider=""';
+
+const fileOf = (name: string): string => fileURLToPath(new URL(`../../shared/lab/page/${name}`, import.meta.url));
 
 /** A file in each form that the function hands out. */
 export interface PageFiles {
@@ -16,17 +19,18 @@ export interface PageFiles {
   readonly gzip: Uint8Array;
 }
 
-/** `folder` has page.html and page/. Throws if the script does not build. */
-export async function buildPage(folder: string, provider: Provider): Promise<PageFiles> {
-  const html = Buffer.from(await pageText(folder, provider));
+/** The live page of the provider's function. Throws if the script does not build. */
+export async function buildPage(provider: Provider): Promise<PageFiles> {
+  const html = Buffer.from(await pageText(provider));
   return { html, br: brotliCompressSync(html), gzip: gzipSync(html, { level: 9 }) };
 }
 
-async function pageText(folder: string, provider: Provider): Promise<string> {
+/** Without a provider: of no function, for a report to be put in. */
+export async function pageText(provider: Provider | '' = ''): Promise<string> {
   const [template, style, script] = await Promise.all([
-    readFile(path.join(folder, 'page.html'), 'utf8'),
-    readFile(path.join(folder, 'page/page.css'), 'utf8'),
-    bundled(path.join(folder, 'page/main.ts')),
+    readFile(fileOf('page.html'), 'utf8'),
+    readFile(fileOf('page.css'), 'utf8'),
+    (built ??= bundle(fileOf('main.ts'))),
   ]);
   const parts: readonly (readonly [mark: string, text: string])[] = [
     [STYLESHEET, `<style>${style}</style>`],
@@ -39,14 +43,8 @@ async function pageText(folder: string, provider: Provider): Promise<string> {
   }, template);
 }
 
-/** Both clouds' functions have the same script, which takes a second or two to build. */
-const scripts = new Map<string, Promise<string>>();
-
-function bundled(entry: string): Promise<string> {
-  const known = scripts.get(entry) ?? bundle(entry);
-  scripts.set(entry, known);
-  return known;
-}
+/** Both clouds' functions and the report have the same script, which takes a second to build. */
+let built: Promise<string> | undefined;
 
 async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({

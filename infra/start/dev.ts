@@ -4,6 +4,7 @@ import path from 'node:path';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';
 import { refusing, runCommand, UsageError } from '../cli/options.ts';
+import { openLink } from '../../shared/lab/page/link.ts';
 import { checkJournal } from '../emulators/datastore/storage/journal.ts';
 import { freePort } from '../processes/supervised.ts';
 import { type Clouds, DATA_FILES, type RunningCloud, startClouds } from './clouds.ts';
@@ -76,15 +77,21 @@ function told({ running, keys }: Clouds, dataDir: string | undefined): string {
     '',
     `Keys that may less, in place of the admin's: read ${keys.read}, write ${keys.write}`,
     `The key of both comparisons, which opens nothing else: ${keys.compare}`,
+    `The comparison in a browser, filled in: ${linkOf(running, keys)}`,
     `${data} Ctrl-C ends it.`,
   ].join('\n');
 }
 
-function linesFor({ name, recordsUrl, compareUrls, headers: headersOf }: RunningCloud): string {
+function linkOf(running: Clouds['running'], { compare: key, functions: gate }: Clouds['keys']): string {
+  const urls = Object.fromEntries(running.map(({ provider, compareUrls }) => [provider, compareUrls[0]]));
+  return openLink(urls, { datastore: { key }, 'azure-tables': { key, gate } });
+}
+
+function linesFor({ name, recordsUrl, headers: headersOf }: RunningCloud): string {
   const headers = headersOf('records');
   const gate = headers['x-functions-key'];
   return `
-# ${name}; the comparison is at ${compareUrls[0]}/v1/compare
+# ${name}
 export URL=${recordsUrl}
 export H='Authorization: ${headers['Authorization']}'
 export GATE=${gate === undefined ? '' : `'x-functions-key: ${gate}'`}`;

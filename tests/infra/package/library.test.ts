@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../../../infra/package/bundle.ts';
+import { withReport } from '../../../shared/lab/page/embed.ts';
 import { fileFolder } from '../../support/folder.ts';
 
 const SLOW_MS = 180_000;
@@ -257,7 +258,8 @@ describe('the packed library', () => {
 
   test('stays small: minified, and as a file', async () => {
     const { size } = await stat(tarball);
-    expect(size).toBeLessThan(1024 * 1024);
+    // The comparison's page is a seventh of it.
+    expect(size).toBeLessThan(1.25 * 1024 * 1024);
     for (const [entry, kib] of SIZES) {
       const { outputFiles } = await build({
         entryPoints: [path.join(packed, entry)],
@@ -272,7 +274,7 @@ describe('the packed library', () => {
     }
   });
 
-  test('has a command line of one file', async () => {
+  test('has a command line of one file, and the page of its reports beside it', async () => {
     const help = await run(path.join(projectDir(), 'node_modules/.bin/stowage'), ['--help'], projectDir(), {
       PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`,
     });
@@ -280,6 +282,8 @@ describe('the packed library', () => {
     await expect(run(process.execPath, [path.join(packed, 'cli.js'), 'compare'], projectDir())).rejects.toThrow(
       '--endpoints FILE',
     );
+    expect(await readFile(path.join(packed, 'cli.js'), 'utf8')).toContain('new URL("page.html",import.meta.url)');
+    expect(withReport(await readFile(path.join(packed, 'page.html'), 'utf8'), { a: 1 })).toContain('>{"a":1}</script>');
   });
 });
 

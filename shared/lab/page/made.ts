@@ -1,6 +1,6 @@
 // Remembers what this browser's comparisons made, until it is gone: a tab may be closed. No keys.
-import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
+import type { Provider } from '../kit/dimensions.ts';
+import type { PlanEvent } from '../plan/outcome.ts';
 
 /** A space stands neither in an address nor in a dataset's name. */
 const MARK = 'stowage-made ';

@@ -1,0 +1,142 @@
+// Curves over callers, a panel for each cloud and a line for each layout, both axes logarithmic: an
+// equal distance is an equal ratio. Cells where the machine was the limit are hollow.
+import { axisX, axisY, dot, gridY, line, plot, pointer, ruleX, text, tip } from '@observablehq/plot';
+import { LAYOUTS, type Layout, PROVIDERS } from '../kit/dimensions.ts';
+import { intervalText, threeDigits } from '../kit/format.ts';
+import { loadWords, PROVIDER_SHORT_NAMES } from '../report/names.ts';
+import type { ReportCell } from '../report/schema.ts';
+import type { Measure, Row } from './rows.ts';
+
+/** Shapes tell layouts apart where colours do not, as on paper. */
+const SYMBOLS = { record: 'square', batch: 'triangle', container: 'circle', 'container-sdk': 'diamond' } as const;
+
+export const GLYPHS: Readonly<Record<Layout, string>> = {
+  record: '■',
+  batch: '▲',
+  container: '●',
+  'container-sdk': '◆',
+};
+
+interface Point {
+  readonly cloud: string;
+  readonly layout: Layout;
+  readonly callers: number;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly isMachineLimited: boolean;
+  readonly words: string;
+}
+
+const MARGIN = { top: 16, right: 46, bottom: 18, left: 42 };
+const LABEL_HEIGHT_PX = 11;
+
+/** The clouds of a row share their axes. */
+export function curvesOf(row: Row, measure: Measure, width: number, height: number): Element {
+  const points = row.cells.flatMap((cell) => pointOf(cell, measure, row.units));
+  const clouds = PROVIDERS.filter((provider) => row.cells.some((cell) => cell.provider === provider));
+  const { callers } = row;
+  const domain = domainOf(points);
+  const ticks = ticksOf(domain);
+  const x = { x: 'callers', y: 'value', fx: 'cloud' } as const;
+  const svg = plot({
+    width,
+    height,
+    marginTop: MARGIN.top,
+    marginRight: MARGIN.right,
+    marginBottom: MARGIN.bottom,
+    marginLeft: MARGIN.left,
+    ariaLabel: `${measure.label(row.units)} over callers, ${row.title}`,
+    fx: { domain: clouds.map((provider) => PROVIDER_SHORT_NAMES[provider]), label: null, padding: 0.12 },
+    x: { type: 'log', domain: [callers[0]! / 1.2, callers.at(-1)! * 1.2] },
+    y: { type: 'log', domain },
+    color: { domain: LAYOUTS, range: LAYOUTS.map((layout) => `var(--${layout})`) },
+    symbol: { domain: LAYOUTS, range: LAYOUTS.map((layout) => SYMBOLS[layout]) },
+    marks: [
+      gridY(ticks),
+      axisY(ticks, { text: short, tickSize: 0, label: null }),
+      axisX(callers, { text: String, tickSize: 3, label: null }),
+      ruleX(points, { x: 'callers', fx: 'cloud', y1: 'low', y2: 'high', stroke: 'layout', strokeOpacity: 0.5 }),
+      line(points, { ...x, z: 'layout', stroke: 'layout', strokeWidth: 1.75 }),
+      dot(points, {
+        ...x,
+        symbol: 'layout',
+        stroke: 'layout',
+        fill: ({ isMachineLimited, layout }: Point) => (isMachineLimited ? 'var(--paper)' : `var(--${layout})`),
+        r: 3,
+      }),
+      text(labelsOf(points, domain, height), {
+        ...x,
+        text: 'words',
+        fill: 'layout',
+        textAnchor: 'start',
+        dx: 7,
+      }),
+      tip(points, pointer({ ...x, title: 'words', maxRadius: 30 })),
+    ],
+  });
+  svg.setAttribute('role', 'img');
+  // The live page's policy allows no style but its own, which has what these rules say.
+  svg.querySelector('style')!.remove();
+  return svg;
+}
+
+function pointOf(cell: ReportCell, measure: Measure, units: string): Point[] {
+  const figure = measure.of(cell);
+  // A logarithm has no place for what costs nothing; the table has it.
+  if (figure === null || figure.median <= 0) return [];
+  const { provider, layout, callers, isMachineLimited } = cell;
+  const { median, high } = figure;
+  const low = figure.low > 0 ? figure.low : median;
+  const interval = figure.low === high ? '' : ` (${intervalText(figure, threeDigits)})`;
+  const words = `${layout}, ${loadWords(cell)}\n${threeDigits(median)}${interval} ${measure.label(units)}`;
+  const limit = isMachineLimited ? '\nThe machine was the limit.' : '';
+  const cloud = PROVIDER_SHORT_NAMES[provider];
+  return [{ cloud, layout, callers, value: median, low, high, isMachineLimited, words: words + limit }];
+}
+
+/** With a little room, so that no point lies on an edge. */
+function domainOf(points: readonly Point[]): [number, number] {
+  if (points.length === 0) return [1, 10];
+  return [Math.min(...points.map(({ low }) => low)) / 1.25, Math.max(...points.map(({ high }) => high)) * 1.25];
+}
+
+/** Powers of ten; the fewer there are, the more steps between them. */
+function ticksOf([low, high]: readonly [number, number]): number[] {
+  const decades = Array.from({ length: 30 }, (_, at) => 10 ** (at - 12));
+  const range = Math.log10(high / low);
+  const steps = range > 2 ? [1] : range > 0.7 ? [1, 2, 5] : [1, 1.5, 2, 3, 5, 7];
+  return decades.flatMap((ten) => steps.map((step) => step * ten)).filter((tick) => tick >= low && tick <= high);
+}
+
+interface Label extends Pick<Point, 'cloud' | 'layout' | 'callers' | 'value'> {
+  readonly words: string;
+}
+
+/** The last point's figure beside each line's end, moved so that no two of a panel overlap. */
+function labelsOf(points: readonly Point[], [low, high]: readonly [number, number], height: number): Label[] {
+  const step = (high / low) ** (LABEL_HEIGHT_PX / (height - MARGIN.top - MARGIN.bottom));
+  const lines = Map.groupBy(points, ({ cloud, layout }) => `${cloud} ${layout}`);
+  const lasts = [...lines.values()].map((own) =>
+    own.reduce((one, other) => (other.callers > one.callers ? other : one)),
+  );
+  return [...Map.groupBy(lasts, ({ cloud }) => cloud).values()].flatMap((panel) => {
+    let least = 0;
+    return panel
+      .toSorted((one, other) => one.value - other.value)
+      .map(({ cloud, layout, callers, value }) => {
+        const place = Math.max(value, least);
+        least = place * step;
+        return { cloud, layout, callers, value: place, words: short(value) };
+      });
+  });
+}
+
+/** `61k`, `1.2M`, `909`, `0.036`. */
+function short(value: number): string {
+  if (value >= 1_000)
+    return new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 2 })
+      .format(value)
+      .replace('K', 'k');
+  return String(Number(value.toPrecision(value >= 100 ? 3 : 2)));
+}
