@@ -63,7 +63,7 @@ const origins = z.pipe(
   z.array(z.string().check(z.regex(ORIGIN, 'expected origins such as https://example.com, or *'))),
 );
 
-/** Names of the comparison's tables and kinds begin with it (shared/lab/work/baseline.ts): no user has one there. */
+/** Names of the comparison's tables and kinds begin with it: no user has one there. */
 export const COMPARISON = 'stowagecomparison';
 
 /** `STOWAGE_TRANSPORT`: the driver's own requests, or the cloud's SDK. */

@@ -48,7 +48,8 @@ async function requestsAnswered(): Promise<void> {
 const closing: (() => Promise<void>)[] = [];
 
 /**
- * Takes no further request, answers those under way, then closes all that asked. Removes other listeners.
+ * Takes no further request, answers those under way, then closes all that asked. Removes other
+ * listeners.
  * The functions-framework's own would exit at once: call it after that has registered it.
  */
 export function closeOnSigterm(close: () => Promise<void>): void {

@@ -26,7 +26,7 @@ export function machine(): Circumstances['coordinator'] {
 }
 
 /** Versions of this package, and of the installed ones above. */
-export async function versions(root: string): Promise<Record<string, string>> {
+async function versions(root: string): Promise<Record<string, string>> {
   return await versionsOf(root, PACKAGES);
 }
 

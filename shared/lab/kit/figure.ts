@@ -21,7 +21,7 @@ export type Figure = z.infer<typeof figureSchema>;
 export const SIGNIFICANCE = 0.05;
 
 /** Fewer than six values have no interval of this confidence. */
-export const CONFIDENCE_WANTED = 1 - SIGNIFICANCE;
+const CONFIDENCE_WANTED = 1 - SIGNIFICANCE;
 
 /** The narrowest interval of order statistics with 95 % (David and Nagaraja, 7.1), or the range. */
 export function figureOf(values: readonly number[]): Figure {

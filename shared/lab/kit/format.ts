@@ -37,11 +37,6 @@ export function intervalText(
   return from === to ? from : `${from} to ${to}`;
 }
 
-/** `93 %`. */
-export function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
-}
-
 /** `26 x`, `2.4 x`, `0.32 x`, `0.0067 x`. */
 export function factor(ratio: number): string {
   if (ratio >= 10) return `${whole(ratio)} x`;

@@ -31,7 +31,7 @@ export interface Pair {
 }
 
 /** By chance six pairs of one thing lie on one side once in 32 times, five once in 16. */
-export const PAIRS_TO_TELL_APART = 6;
+const PAIRS_TO_TELL_APART = 6;
 
 /** Equal prices differ by less, as sums of them are rounded. */
 const ROUNDING = 1e-9;

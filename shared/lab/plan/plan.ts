@@ -50,8 +50,8 @@ export const planSchema = z
     /** Rungs of the closed loop: callers in flight on each instance. May be empty. */
     callers: distinct(z.int().min(1).max(CALLERS_MAX), 0).default([1, 4, 16, 64]),
     /**
-     * Up to so many callers a cell runs on all clouds at the same time. Their functions do not share
-     * a machine, unless emulators answer on this one.
+     * Up to so many callers a cell runs on all clouds at the same time. Their functions do not
+     * share a machine, unless emulators answer on this one.
      */
     sideBySideCallersMax: z.int().min(0).max(CALLERS_MAX).default(CALLERS_MAX),
     /** Rungs of the open loop: calls a second on all instances together. */

@@ -20,7 +20,7 @@ export const COMPARED: Readonly<Record<Change['figure'], Compared>> = {
   processor: { of: (cell) => cell.processorUsPerRecord, unit: 'microseconds a record', sign: 'us' },
 };
 
-/** Of the runs that bear the percentile by themselves; else of all of them together, as one value. */
+/** A value for each run, where each bears the percentile; else one, of all runs together. */
 function latency({ runs, latency }: ReportCell, name: 'p50Ms' | 'p99Ms'): Figure | null {
   const values = runs.flatMap((run) => run.latency[name] ?? []);
   if (values.length === runs.length) return figureOf(values);
@@ -68,7 +68,7 @@ export function coordinatesOf(cell: Coordinates): Coordinates {
 }
 
 /** The same for the same cell. */
-export function nameOf(cell: Coordinates): string {
+function nameOf(cell: Coordinates): string {
   return Object.values(coordinatesOf(cell)).join(' ');
 }
 

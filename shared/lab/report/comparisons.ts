@@ -5,7 +5,7 @@ import { type Ratio, ratioOf } from '../kit/ratio.ts';
 import { coordinatesOf } from './against.ts';
 import type { Comparison, ReportCell } from './schema.ts';
 
-/** The store against the SDK; against itself over the SDK's transport, it is the transport's gain. */
+/** The store against the SDK. Against itself over the SDK's transport, the transport gains. */
 const PAIRS: readonly (readonly [numerator: Layout, denominator: Layout])[] = [
   ['container', 'record'],
   ['container', 'batch'],
@@ -23,7 +23,7 @@ export function comparisonsOf(cells: readonly ReportCell[], areBothReal: boolean
   ]);
 }
 
-/** With the cell that differs in this alone; the size of containers is no matter of other layouts. */
+/** With the cell that differs in this alone. Other layouts have no size of containers. */
 function beside(
   cell: ReportCell,
   other: Partial<Pick<ReportCell, 'provider' | 'layout'>>,
@@ -47,7 +47,7 @@ function loadOf(cell: ReportCell) {
 
 function comparisonOf(cell: ReportCell, other: ReportCell): Comparison {
   const { provider, layout, ...load } = coordinatesOf(cell);
-  // A bill and processor time are of whole runs, warm-up included: no drift moves them as it does a rate.
+  // Bills and processor time are of whole runs, warm-up included: no drift moves them as a rate.
   const drift = (cell.drift ?? Infinity) * (other.drift ?? Infinity);
   return {
     ...load,

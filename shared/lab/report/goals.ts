@@ -25,7 +25,7 @@ function byProvider([datastore, azure]: OnBoth): Goal['rate'] {
   return { datastore, 'azure-tables': azure };
 }
 
-export const GOALS: readonly Goal[] = [
+const GOALS: readonly Goal[] = [
   goal('load', 'batch', 1, [5, 10], [0.35, 0.3]),
   goal('update', 'record', 1, [1.1, 1], [0.9, 0.9]),
   goal('update', 'record', 32, [3, 2], [0.4, 0.5]),

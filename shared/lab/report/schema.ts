@@ -20,7 +20,7 @@ export const REPORT_SCHEMA_VERSION = 6;
 const positive = z.number().min(0);
 const share = positive.max(1);
 
-/** Of one operation, in milliseconds. A percentile is null where fewer than ten were slower (histogram.ts). */
+/** Of one operation. A percentile is null where fewer than ten were slower (histogram.ts). */
 const latencySchema = z.strictObject({
   meanMs: positive,
   p50Ms: positive.nullable(),
@@ -99,9 +99,9 @@ export const reportCellSchema = z.strictObject({
   processorUsPerRecord: figureSchema,
   bytesWrittenPerRecord: figureSchema,
   bytesReadPerRecord: figureSchema,
-  /** The factor by which the rate drifted within the windows, beyond chance; null: one half is empty. */
+  /** The factor by which the rate drifted within the windows, beyond chance (drift.ts). */
   drift: z.number().min(1).nullable(),
-  /** The machine, not the store, was the limit in most runs: the function's thread or the emulator's was full. */
+  /** In most runs the function's thread or the emulator's was full: the machine was the limit. */
   isMachineLimited: z.boolean(),
   /** By repetition. */
   runs: z.array(runSchema).min(1),

@@ -1,12 +1,6 @@
 // The Mann-Whitney test, two-sided and exact: it compares ranks, so one slow run cannot decide.
 import { wilcoxonRankSum } from 'simple-statistics';
-import { SIGNIFICANCE } from '../kit/figure.ts';
 import { sum } from '../kit/numbers.ts';
-
-/** A sentence on many verdicts at once; nothing corrects for them. */
-export function byChanceAlone(verdicts: number): string {
-  return `By chance alone about ${Math.max(1, Math.round(verdicts * SIGNIFICANCE))} of ${verdicts} would, were nothing different.`;
-}
 
 /**
  * The probability of ranks at least as far apart by chance, ties exact. 1 where a side is empty.

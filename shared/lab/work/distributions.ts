@@ -31,7 +31,7 @@ export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): 
   };
 }
 
-export function uniformIndexes(count: number, random: Random): () => number {
+function uniformIndexes(count: number, random: Random): () => number {
   return () => randomInt(random, count);
 }
 

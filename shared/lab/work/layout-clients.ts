@@ -36,7 +36,7 @@ class AbsentError extends Error {
 
 const NO_ERRORS: readonly unknown[] = [];
 
-/** An entity and a request for each record: writes one after another, a call's reads in parallel. */
+/** An entity and a request for each record: a call's writes in turn, its reads in parallel. */
 export function recordClient(table: BaselineTable): LayoutClient {
   return function* (operations) {
     const units = operations.map((operation) => singleUnit(operation, () => sendSingle(table, operation)));

@@ -58,7 +58,7 @@ describe('the plan', () => {
 
   test.each([
     [['nothing-there'], 'there is no plan nothing-there: it is default, '],
-    [['--workloads=put'], '--workloads is one of load, ycsb-a'],
+    [['--workloads=put'], '--workloads is one of load, ycsb-c'],
     [['--callers=1,many'], '--callers takes a whole number'],
     [['--callers='], '--callers takes a whole number'],
     [['--callers=10000'], 'callers'],
@@ -101,7 +101,7 @@ describe('an earlier report', () => {
     );
     const old = await fileOf('old.json', { schemaVersion: 2 });
     await expect(baselineOf('--against', old)).rejects.toThrow(
-      /--against: .*schema version 2, this compares reports of version 5/,
+      /--against: .*schema version 2, this compares reports of version 6/,
     );
   });
 

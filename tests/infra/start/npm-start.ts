@@ -12,7 +12,7 @@ import { testFolder } from '../../support/folder.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Runs that are as short as they may be. */
-const ARGS = '--callers 2 --records 50 --seconds 0.1'.split(' ');
+const ARGS = '--callers 2 --records 50 --seconds 0.1 --network none'.split(' ');
 
 /** Names a process in the environment of all that it starts. */
 const MARK = 'STOWAGE_TEST_MARK';

@@ -4,7 +4,7 @@ import { EXIT } from '../../../infra/cli/exit.ts';
 import { npmStart } from './npm-start.ts';
 
 test('npm start compares both clouds, leaves a report, and nothing that runs', { timeout: 180_000 }, async () => {
-  const { exit, running, report } = await npmStart('--workloads', 'ycsb-a', '--repetitions', '1');
+  const { exit, running, report } = await npmStart('--workloads', 'load', '--repetitions', '1');
   expect({ exit: await exit, running: running() }).toEqual({ exit: [EXIT.ok, null], running: [] });
   const { endedEarly, cells, failures, leftovers } = await report();
   expect({ endedEarly, failures, leftovers }).toEqual({ endedEarly: null, failures: [], leftovers: [] });

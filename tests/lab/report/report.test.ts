@@ -61,7 +61,8 @@ describe('a cell of the report', () => {
   test('is charged for what the whole run spent, by the record', () => {
     const [cell] = reported(runsOf('record', [1_000])).cells;
     const { dollarsPerRead, dollarsPerWrite, dollarsPerDelete } = reported([]).prices.providers.datastore;
-    // 2,000 records were written for 200 requests, 100, 200 and 100 billable operations, and a second of a processor.
+    // 2,000 records were written for 200 requests, 100, 200 and 100 billable operations, and a
+    // second of a processor.
     expect(cell!.requestsPer1000Records.median).toBeCloseTo(100);
     expect(cell!.billableOperationsPer1000Records.median).toBeCloseTo(200);
     expect(cell!.processorUsPerRecord.median).toBeCloseTo(500);
