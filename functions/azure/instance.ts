@@ -4,8 +4,10 @@ import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { checked } from '../../shared/drivers/checked.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
+import { logToStdout } from '../http/log.ts';
 import { CHECKS, COMPARISON, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeWithSpans, once } from '../instance/lifetime.ts';
+import { withLatencyLogged } from '../instance/store-latency.ts';
 import { managedIdentity } from './managed-identity.ts';
 
 /** App keys and default deadlines. */
@@ -46,7 +48,7 @@ export const tables = {
 
 /** The users' store, opened once; closed when the instance ends. */
 export const usersStore = once(async () => {
-  const store = openStore({ driver: await driverIn(env.STOWAGE_TABLES_TABLE) });
+  const store = openStore({ driver: withLatencyLogged(await driverIn(env.STOWAGE_TABLES_TABLE), logToStdout) });
   onTerminate(() => store.close());
   return store;
 });

@@ -9,6 +9,7 @@ import { cloudLogging } from './cloud-logging.ts';
 import { emulatorIn } from './emulator.ts';
 import { CHECKS, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeOnSigterm, once } from '../instance/lifetime.ts';
+import { withLatencyLogged } from '../instance/store-latency.ts';
 
 /** App keys and default deadlines. */
 export const config = functionConfig(process.env);
@@ -32,7 +33,7 @@ export const databaseOptions = {
 
 /** The users' store, opened once; closed when the instance ends. */
 export const usersStore = once(async () => {
-  const store = openStore({ driver: await driverIn() });
+  const store = openStore({ driver: withLatencyLogged(await driverIn(), logToStdout) });
   closeOnSigterm(() => store.close());
   return store;
 });

@@ -1,12 +1,8 @@
-# Azure: the store's data, and its functions in ./functions, in resource groups of their own: so
-# data_only = true removes the functions and keeps the data. By itself:
-
-# npx serverless package
-# terraform -chdir=infra/azure init && terraform -chdir=infra/azure apply
-# Then run the output `upload`: this provider cannot upload to Flex Consumption.
+# Azure: the store's data; functions.tf has what serves it, monitoring.tf what watches it, in a
+# resource group of their own. functions = {} takes the functions down and keeps the data.
 
 terraform {
-  # Write-only attributes, which keep the app keys out of plan and state.
+  # Write-only attributes, which keep the first app keys out of plan and state.
   required_version = ">= 1.11"
 
   required_providers {
@@ -53,6 +49,21 @@ locals {
   # Names of accounts and apps are the whole world's: the same subscription, service and stage
   # always make the same ones.
   suffix = substr(sha256("${var.subscription_id}/${local.name}"), 0, 8)
+  # How many there are of what functions share.
+  shared = length(var.functions) > 0 ? 1 : 0
+}
+
+# ./ci makes a stage's groups beforehand: only their owner gives rights on them.
+import {
+  for_each = toset([for name in var.present_groups : name if name == "${local.name}-data"])
+  to       = azurerm_resource_group.data
+  id       = "/subscriptions/${var.subscription_id}/resourceGroups/${each.key}"
+}
+
+import {
+  for_each = toset([for name in var.present_groups : name if name == local.name && local.shared == 1])
+  to       = azurerm_resource_group.functions[0]
+  id       = "/subscriptions/${var.subscription_id}/resourceGroups/${each.key}"
 }
 
 resource "azurerm_resource_group" "data" {
@@ -90,25 +101,4 @@ resource "azurerm_management_lock" "data" {
   scope      = azurerm_storage_account.data.id
   lock_level = "CanNotDelete"
   notes      = "Holds the records of ${local.name}. Set allow_data_deletion to take it off."
-}
-
-module "functions" {
-  source = "./functions"
-  count  = var.data_only ? 0 : 1
-
-  name          = local.name
-  suffix        = local.suffix
-  tags          = local.tags
-  region        = var.region
-  data_group    = azurerm_resource_group.data.id
-  data_endpoint = azurerm_storage_account.data.primary_table_endpoint
-  table         = var.table
-  functions     = var.functions
-  environment   = var.environment
-  deployers     = var.deployers
-  keys          = var.keys
-  keys_version  = var.keys_version
-  logs_gb_daily = var.logs_gb_daily
-  alerts        = var.alerts
-  budget        = var.budget
 }

@@ -1,29 +1,22 @@
 output "functions" {
-  description = "Function app and address of each function. Empty while there is only data."
-  value       = one(module.functions[*].functions)
+  description = "Function app of each function, and its address; nobody but the platform's timer calls one without. Empty while there is only data."
+  value = { for name, app in azurerm_function_app_flex_consumption.this : name => {
+    app = app.name
+    url = var.functions[name].schedule == "" ? "https://${app.default_hostname}" : null
+  } }
 }
 
 output "resource_group" {
   description = "Resource group of the function apps."
-  value       = one(module.functions[*].resource_group)
-}
-
-output "upload" {
-  description = "What is to be done for each function after every apply: takes away the provider's own settings, which stand in the identity's way, asks for the app keys again, and uploads the code."
-  value       = one(module.functions[*].upload)
+  value       = local.name
 }
 
 output "keys" {
-  description = "Where the app keys are: the vault, and the secret of each role."
-  value       = one(module.functions[*].keys)
+  description = "Vault and secret with the app keys of each role; the newest version counts."
+  value       = { for role, secret in azurerm_key_vault_secret.keys : role => { vault = azurerm_key_vault.keys[local.given_keys[role]].name, secret = secret.name } }
 }
 
 output "deployers" {
-  description = "Who deployed when this was applied, or was named for it. Empty while there is only data."
-  value       = one(module.functions[*].deployers)
-}
-
-output "keys_version" {
-  description = "What keys_version was when this was applied."
-  value       = var.keys_version
+  description = "Who deployed when this was applied, or was named for it."
+  value       = sort(local.deployers)
 }

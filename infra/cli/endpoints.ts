@@ -18,8 +18,9 @@ const gcpEndpoint = z.object({
   /** By function: its address, which is also the audience of its ID tokens. */
   urls,
   project: z.string(),
-  /** By role: the secret that holds the app keys, and its version in use. */
-  keys: z.record(z.string(), z.object({ secret: z.string(), version: z.string() })),
+  region: z.string(),
+  /** By role: the secret whose newest version holds the app keys. */
+  keys: names,
 });
 
 const azureEndpoint = z.object({
@@ -29,9 +30,8 @@ const azureEndpoint = z.object({
   apps: names,
   subscription: z.string(),
   resourceGroup: z.string(),
-  vault: z.string(),
-  /** By role: the vault's secret that holds the app keys. */
-  secrets: names,
+  /** By role: the secret whose newest version holds the app keys, and its vault. */
+  keys: z.record(z.string(), z.object({ vault: z.string(), secret: z.string() })),
 });
 
 export const endpointsSchema = z.object({
@@ -44,7 +44,7 @@ export class EndpointError extends Error {}
 
 /** One cloud's functions. */
 export type CloudEndpoint = z.infer<typeof endpointsSchema>['endpoints'][number];
-type GcpEndpoint = z.infer<typeof gcpEndpoint>;
+export type GcpEndpoint = z.infer<typeof gcpEndpoint>;
 export type AzureEndpoint = z.infer<typeof azureEndpoint>;
 
 export type KeyRole = 'read' | 'write' | 'admin' | 'compare';
@@ -86,7 +86,8 @@ export function placeOf({ subscription, resourceGroup }: AzureEndpoint, app: str
   return ['--subscription', subscription, '--resource-group', resourceGroup, '--name', app];
 }
 
-async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Promise<Record<string, string>> {
+/** The platform's token or key alone. */
+export async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Promise<Record<string, string>> {
   if (endpoint.cloud === 'gcp') {
     // A header of its own: Authorization holds the app key.
     return { 'X-Serverless-Authorization': `Bearer ${await identityToken(urlOf(endpoint, name), ask)}` };
@@ -119,19 +120,16 @@ async function identityToken(audience: string, ask: AskTool): Promise<string> {
 const IMPERSONATE = 'let the login impersonate a service account that has roles/run.invoker (infra/gcp/ci makes one)';
 
 async function gcpSecret({ project, keys }: GcpEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
-  const found = keys[role];
-  if (found === undefined) throw new EndpointError(`no keys of the role ${role} on gcp`);
-  const place = [`--secret=${found.secret}`, `--project=${project}`];
-  return await ask('gcloud', ['secrets', 'versions', 'access', found.version, ...place]);
+  const place = [`--secret=${keys[role] ?? missingRole('gcp', role)}`, `--project=${project}`];
+  return await ask('gcloud', ['secrets', 'versions', 'access', 'latest', ...place]);
 }
 
-async function azureSecret(
-  { vault, secrets, subscription }: AzureEndpoint,
-  role: KeyRole,
-  ask: AskTool,
-): Promise<string> {
-  const name = secrets[role];
-  if (name === undefined) throw new EndpointError(`no keys of the role ${role} on azure`);
-  const place = ['--subscription', subscription, '--vault-name', vault, '--name', name];
+async function azureSecret({ keys, subscription }: AzureEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
+  const { vault, secret } = keys[role] ?? missingRole('azure', role);
+  const place = ['--subscription', subscription, '--vault-name', vault, '--name', secret];
   return await ask('az', ['keyvault', 'secret', 'show', ...place, '--query', 'value', '--output', 'tsv']);
+}
+
+function missingRole(cloud: string, role: KeyRole): never {
+  throw new EndpointError(`no keys of the role ${role} on ${cloud}`);
 }

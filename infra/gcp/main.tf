@@ -1,11 +1,8 @@
-# Google Cloud: the store's data, and its functions in ./functions. As separate modules,
-# data_only = true removes the functions and keeps the data. By itself:
-
-# npx serverless package
-# terraform -chdir=infra/gcp init && terraform -chdir=infra/gcp apply
+# Google Cloud: the store's data; functions.tf has what serves it, monitoring.tf what watches it.
+# functions = {} takes the functions down and keeps the data.
 
 terraform {
-  # Write-only attributes, which keep the app keys out of plan and state.
+  # Write-only attributes, which keep the first app keys out of plan and state.
   required_version = ">= 1.11"
 
   required_providers {
@@ -28,6 +25,8 @@ provider "google" {
 locals {
   name   = "${var.service}-${var.stage}"
   labels = { service = var.service, stage = var.stage }
+  # How many there are of what functions share.
+  shared = length(var.functions) > 0 ? 1 : 0
 }
 
 resource "google_project_service" "needed" {
@@ -78,26 +77,4 @@ resource "google_firestore_backup_schedule" "daily" {
   database  = google_firestore_database.store.name
   retention = "${var.backup_days * 86400}s"
   daily_recurrence {}
-}
-
-module "functions" {
-  source = "./functions"
-  count  = var.data_only ? 0 : 1
-
-  name         = local.name
-  labels       = local.labels
-  project      = var.project
-  region       = var.region
-  database     = google_firestore_database.store.name
-  namespace    = var.namespace
-  functions    = var.functions
-  environment  = var.environment
-  invokers     = var.invokers
-  deployers    = var.deployers
-  keys         = var.keys
-  keys_version = var.keys_version
-  alerts       = var.alerts
-  budget       = var.budget
-
-  depends_on = [google_project_service.needed]
 }

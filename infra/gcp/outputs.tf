@@ -1,19 +1,19 @@
 output "functions" {
   description = "Address of each function; it is also the audience of ID tokens. Empty while there is only data."
-  value       = one(module.functions[*].functions)
+  value       = { for name in keys(local.called) : name => { url = google_cloudfunctions2_function.this[name].service_config[0].uri } }
+}
+
+output "region" {
+  description = "Region of the functions."
+  value       = var.region
 }
 
 output "keys" {
-  description = "Where the app keys are: the secret of each role, and its version in use."
-  value       = one(module.functions[*].keys)
+  description = "Secret with the app keys of each role; the newest version counts."
+  value       = { for role, secret in google_secret_manager_secret.keys : role => secret.secret_id }
 }
 
 output "deployers" {
   description = "Who deployed when this was applied, or was named for it."
   value       = var.deployers
-}
-
-output "keys_version" {
-  description = "What keys_version was when this was applied."
-  value       = var.keys_version
 }

@@ -9,18 +9,22 @@ import { sourceFacts } from '../cli/machine.ts';
 import { printableLines, sayLines } from '../cli/print.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
-import { findEndpoints, info, logs } from './commands/info.ts';
-import { invoke, type InvokeOptions } from './commands/invoke.ts';
+import { findEndpoints, info } from './commands/info.ts';
 import { changeKeys } from './commands/keys.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/context.ts';
 import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA, type ProviderSettings, SCHEDULE_EVENT_SCHEMA } from './context/schema.ts';
-import { checkHandlers, DeployError, type FunctionSettings, type Settings, settingsOf } from './context/settings.ts';
-import { unknownParamText, withMeaning } from './context/spelling.ts';
+import {
+  checkHandlers,
+  DeployError,
+  type FunctionSettings,
+  type Settings,
+  settingsOf,
+  unknownParamText,
+} from './context/settings.ts';
 import { Interrupted, isInterruption, run } from './context/tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
 import { keyOwner } from './stack/key-change.ts';
-import type { Patience } from './stack/patience.ts';
 
 /** The part of the framework that this plugin touches. */
 interface Serverless {
@@ -36,7 +40,6 @@ interface Serverless {
   /** serverless.yml, resolved. */
   readonly configurationInput: { readonly params?: Readonly<Record<string, object>> };
   readonly configSchemaHandler: {
-    handleErrorMessages(messages: readonly string[]): void;
     defineProvider(name: string, schema: object): void;
     defineFunctionEvent(provider: string, name: string, schema: object): void;
   };
@@ -55,13 +58,10 @@ interface Options {
   readonly role?: string;
   /** `--param name=value`, each. */
   readonly param?: readonly string[];
-  /** Seconds, as text. */
-  readonly wait?: string | null;
 }
 
 const PROVIDER = 'stowage';
 const flag = (usage: string) => ({ usage, type: 'boolean' });
-const WAIT = { usage: 'Seconds that new functions have to begin to answer; 600', type: 'string' };
 
 export default class StowagePlugin {
   readonly commands = {
@@ -70,7 +70,6 @@ export default class StowagePlugin {
         plan: flag('Shows what would change, and touches nothing'),
         'delete-data': flag('Gives the data up, where a changed setting asks for it; it cannot be undone'),
         yes: flag('Agrees beforehand that functions are taken away'),
-        wait: WAIT,
       },
     },
     remove: {
@@ -78,11 +77,6 @@ export default class StowagePlugin {
         'delete-data': flag('Deletes the data too; it cannot be undone'),
         yes: flag('Agrees beforehand'),
       },
-    },
-    logs: {
-      usage: 'Prints the commands that show the logs of a function',
-      lifecycleEvents: ['logs'],
-      options: { function: { usage: 'The function', type: 'string', shortcut: 'f', required: true } },
     },
     compare: {
       usage: 'Runs the comparison across the deployed clouds',
@@ -97,8 +91,6 @@ export default class StowagePlugin {
         retire: flag('Takes the older keys away'),
         for: { usage: 'Only of this caller: NAME, or NAME(tables=orders-*;until=2027-01-31)', type: 'string' },
         role: { usage: 'The role of the caller’s key', type: 'string' },
-        yes: flag('Agrees beforehand that functions are taken away'),
-        wait: WAIT,
       },
     },
   };
@@ -116,7 +108,6 @@ export default class StowagePlugin {
     serverless.configSchemaHandler.defineProvider(PROVIDER, PROVIDER_SCHEMA);
     serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'http', HTTP_EVENT_SCHEMA);
     serverless.configSchemaHandler.defineFunctionEvent(PROVIDER, 'schedule', SCHEDULE_EVENT_SCHEMA);
-    this.#explainErrors();
     this.#checkParams();
     this.hooks = {
       'before:package:createDeploymentArtifacts': () => this.#with((context) => this.#claimPackaging(context)),
@@ -128,31 +119,19 @@ export default class StowagePlugin {
             },
             isPlanOnly: options.plan === true,
             ...this.#consent(),
-            ...this.#patience(),
           }),
         ),
       'info:info': () => this.#with(info),
-      'invoke:invoke': () => this.#with((context) => invoke(context, this.#invocation())),
-      'logs:logs': () => this.#with((context) => logs(context, this.#invocation().function)),
       'remove:remove': () => this.#with((context) => remove(context, this.#consent())),
       'keys:keys': () =>
         this.#with((context) =>
           changeKeys(context, {
             step: this.#step(),
             ...(options.for === undefined ? {} : { owner: keyOwner(options.for, options.role) }),
-            isConfirmed: options.yes === true,
-            ...this.#patience(),
           }),
         ),
       'compare:compare': () => this.#with((context) => this.#compare(context)),
     };
-  }
-
-  /** The framework says what is wrong where; what was meant is added. */
-  #explainErrors(): void {
-    const handler = this.#serverless.configSchemaHandler;
-    const show = handler.handleErrorMessages.bind(handler);
-    handler.handleErrorMessages = (messages) => show(messages.map(withMeaning));
   }
 
   /** The framework takes every --param. */
@@ -198,19 +177,8 @@ export default class StowagePlugin {
     if (code !== EXIT.ok) throw new DeployError('not all cells succeeded; the report says which');
   }
 
-  #invocation(): InvokeOptions {
-    return this.#options as unknown as InvokeOptions;
-  }
-
   #consent(): RemoveOptions {
     return { isDataDeleted: this.#options['delete-data'] === true, isConfirmed: this.#options.yes === true };
-  }
-
-  #patience(): Patience {
-    const { wait } = this.#options;
-    if (wait === undefined || wait === null) return {};
-    if (!/^\d{1,4}$/.test(wait)) throw new DeployError('--wait takes a number of seconds');
-    return { patienceMs: Number(wait) * 1_000 };
   }
 
   #step(): 'show' | 'add' | 'retire' {

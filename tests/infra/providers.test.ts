@@ -59,14 +59,16 @@ test.each([
   ['cannot be read', `*init*) echo 'Error: Invalid block definition'; exit 1 ;;`, 'Invalid block'],
   ['is not valid', `*validate*) echo 'Error: Unsupported argument'; exit 1 ;;`, 'Unsupported argument'],
   ['says what is deprecated', `*validate*) echo 'Warning: Argument is deprecated' ;;`, 'deprecated'],
+  ['plans something else', `*' test '*) echo 'Failure! 0 passed, 1 failed.'; exit 1 ;;`, '1 failed'],
 ])('fails where the configuration %s', async (_name, cases, message) => {
   const { code, output } = await providers(cases);
   expect(code).toBe(1);
   expect(output).toContain(message);
 });
 
-test('names the providers that it checked against', async () => {
-  const { code, output } = await providers('');
+test('names the providers that it checked against, and what their plans were', async () => {
+  const { code, output } = await providers(`*' test '*) echo 'Success! 4 passed, 0 failed.' ;;`);
   expect(code).toBe(0);
+  expect(output.match(/^infra\/\S+ plans what its tests expect: Success! 4 passed/gm)).toHaveLength(FOLDERS.length);
   expect(output.match(/^infra\/\S+ is valid under a\/b v9\.9\.9 $/gm)).toHaveLength(FOLDERS.length);
 });

@@ -11,7 +11,7 @@ const plugin = new StowagePlugin(
     classes: { Error: Error },
     processedInput: { commands: [] },
     configurationInput: {},
-    configSchemaHandler: { handleErrorMessages: () => {}, defineProvider: () => {}, defineFunctionEvent: () => {} },
+    configSchemaHandler: { defineProvider: () => {}, defineFunctionEvent: () => {} },
     setProvider: () => {},
   },
   {},

@@ -1,5 +1,6 @@
-# An identity that trusts GitHub's tokens, so that workflows deploy without a password, and an
-# account for Terraform's state. An owner of the subscription applies this once, by hand:
+# An identity for each environment, which trusts GitHub's tokens, so that workflows deploy without a
+# password; the resource groups that it may change; an account for Terraform's state. An owner of
+# the subscription applies this once:
 
 # terraform -chdir=infra/azure/ci init
 # terraform -chdir=infra/azure/ci apply -var subscription_id=ID -var repository=OWNER/NAME
@@ -20,7 +21,19 @@ provider "azurerm" {
   storage_use_azuread = true
 
   resource_provider_registrations = "none"
-  resource_providers_to_register  = ["Microsoft.Authorization", "Microsoft.ManagedIdentity", "Microsoft.Storage"]
+  # The workflows' identities may register none.
+  resource_providers_to_register = [
+    "Microsoft.AlertsManagement",
+    "Microsoft.App",
+    "Microsoft.Authorization",
+    "Microsoft.Consumption",
+    "Microsoft.Insights",
+    "Microsoft.KeyVault",
+    "Microsoft.ManagedIdentity",
+    "Microsoft.OperationalInsights",
+    "Microsoft.Storage",
+    "Microsoft.Web",
+  ]
 
   features {
     storage {
@@ -51,7 +64,9 @@ resource "azurerm_resource_group" "ci" {
 # --- who is trusted
 
 resource "azurerm_user_assigned_identity" "deployer" {
-  name                = "${var.service}-ci"
+  for_each = toset(var.environments)
+
+  name                = "${var.service}-ci-${each.key}"
   resource_group_name = azurerm_resource_group.ci.name
   location            = azurerm_resource_group.ci.location
   tags                = local.tags
@@ -59,39 +74,58 @@ resource "azurerm_user_assigned_identity" "deployer" {
 
 # Only jobs of these environments, which GitHub can be told to guard.
 resource "azurerm_federated_identity_credential" "github" {
-  for_each = toset(var.environments)
+  for_each = azurerm_user_assigned_identity.deployer
 
-  name                      = "github-${each.value}"
-  user_assigned_identity_id = azurerm_user_assigned_identity.deployer.id
+  name                      = "github-${each.key}"
+  user_assigned_identity_id = each.value.id
   issuer                    = "https://token.actions.githubusercontent.com"
-  subject                   = "repo:${var.repository}:environment:${each.value}"
+  subject                   = "repo:${var.repository}:environment:${each.key}"
   audience                  = ["api://AzureADTokenExchange"]
 }
 
 # --- what it may do
 
-# The second role is for the lock on the data: the first one leaves all of Microsoft.Authorization
-# out.
-resource "azurerm_role_assignment" "deployer" {
-  for_each = toset(["Contributor", "Locks Contributor"])
+# A stage's two groups, which its deployment takes over: an identity has rights there alone.
+resource "azurerm_resource_group" "stage" {
+  for_each = merge([for name in var.environments : {
+    "${var.service}-${name}"      = name
+    "${var.service}-${name}-data" = name
+  }]...)
 
-  scope                = "/subscriptions/${var.subscription_id}"
-  role_definition_name = each.value
-  principal_id         = azurerm_user_assigned_identity.deployer.principal_id
-  principal_type       = "ServicePrincipal"
+  name     = each.key
+  location = var.region
+  tags     = { service = var.service, stage = each.value }
 }
 
-# It may give roles, but these three only: otherwise it could make itself the owner.
-resource "azurerm_role_assignment" "granting" {
-  scope                = "/subscriptions/${var.subscription_id}"
-  role_definition_name = "Role Based Access Control Administrator"
-  principal_id         = azurerm_user_assigned_identity.deployer.principal_id
-  principal_type       = "ServicePrincipal"
-
-  condition_version = "2.0"
-  condition = join(" AND ", [for action, attribute in { write = "@Request", delete = "@Resource" } :
+locals {
+  # May give roles, but these three only: otherwise it could make itself the owner.
+  granting = join(" AND ", [for action, attribute in { write = "@Request", delete = "@Resource" } :
     "((!(ActionMatches{'Microsoft.Authorization/roleAssignments/${action}'})) OR (${attribute}[Microsoft.Authorization/roleAssignments:RoleDefinitionId] ForAnyOfAnyValues:GuidEquals {${local.granted}}))"
   ])
+}
+
+# Locks are for the data: a contributor is given nothing of Microsoft.Authorization.
+resource "azurerm_role_assignment" "deployer" {
+  for_each = { for pair in setproduct(keys(azurerm_resource_group.stage), ["Contributor", "Locks Contributor", "Role Based Access Control Administrator"]) :
+    join(" ", pair) => { group = azurerm_resource_group.stage[pair[0]], role = pair[1] }
+  }
+
+  scope                = each.value.group.id
+  role_definition_name = each.value.role
+  principal_id         = azurerm_user_assigned_identity.deployer[each.value.group.tags.stage].principal_id
+  principal_type       = "ServicePrincipal"
+  condition_version    = strcontains(each.value.role, "Administrator") ? "2.0" : null
+  condition            = strcontains(each.value.role, "Administrator") ? local.granting : null
+}
+
+# What a region offers, and which names are free, is a subscription's to tell.
+resource "azurerm_role_assignment" "reader" {
+  for_each = azurerm_user_assigned_identity.deployer
+
+  scope                = "/subscriptions/${var.subscription_id}"
+  role_definition_name = "Reader"
+  principal_id         = each.value.principal_id
+  principal_type       = "ServicePrincipal"
 }
 
 # --- state
@@ -128,16 +162,22 @@ resource "azurerm_storage_account" "state" {
   }
 }
 
+# One for each environment: a state says what is to be deleted.
 resource "azurerm_storage_container" "state" {
-  name                  = "state"
+  for_each = toset(var.environments)
+
+  name                  = each.key
   storage_account_id    = azurerm_storage_account.state.id
   container_access_type = "private"
 }
 
 resource "azurerm_role_assignment" "state" {
-  for_each = merge({ deployer = azurerm_user_assigned_identity.deployer.principal_id }, var.people)
+  for_each = merge(
+    { for name, identity in azurerm_user_assigned_identity.deployer : name => { scope = azurerm_storage_container.state[name].id, principal = identity.principal_id } },
+    { for name, id in var.people : "people ${name}" => { scope = azurerm_storage_account.state.id, principal = id } },
+  )
 
-  scope                = azurerm_storage_account.state.id
+  scope                = each.value.scope
   role_definition_name = "Storage Blob Data Contributor"
-  principal_id         = each.value
+  principal_id         = each.value.principal
 }

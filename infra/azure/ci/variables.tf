@@ -9,8 +9,8 @@ variable "service" {
   default     = "stowage"
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{1,11}$", var.service))
-    error_message = "2 to 12 lower-case letters, digits and hyphens, beginning with a letter."
+    condition     = can(regex("^[a-z][a-z0-9-]{1,10}$", var.service))
+    error_message = "2 to 11 lower-case letters, digits and hyphens, beginning with a letter."
   }
 }
 
@@ -37,7 +37,7 @@ variable "people" {
 }
 
 variable "region" {
-  description = "Region of the state's account."
+  description = "Region of the state's account, and of the stages."
   type        = string
   default     = "eastus"
 }

@@ -1,5 +1,6 @@
-# A pool that trusts GitHub's tokens, so that workflows deploy without a key, its account, and a
-# bucket for Terraform's state. A project's owner applies this once, by hand:
+# A pool that trusts GitHub's tokens, so that workflows deploy without a key, an account for each
+# environment, and a bucket for Terraform's state. Google's roles are of a whole project: only a
+# project of its own keeps an environment from the others. A project's owner applies this once:
 
 # ID="$(gh api repos/OWNER/NAME --jq .id)"
 # terraform -chdir=infra/gcp/ci init
@@ -23,8 +24,8 @@ provider "google" {
 locals {
   # The roles that a deployment grants; its account may grant no others.
   granted = ["roles/datastore.user", "roles/logging.logWriter", "roles/storage.objectViewer"]
-  # As ../functions names the accounts of a stage.
-  accounts = toset([for pair in setproduct(var.environments, ["build", "run", "cron"]) : "${var.service}-${pair[0]}-${pair[1]}"])
+  # As ../functions.tf names the accounts of a stage.
+  accounts = { for pair in setproduct(var.environments, ["build", "cron", "records", "compare", "vacuum"]) : "${var.service}-${pair[0]}-${pair[1]}" => pair[0] }
 }
 
 resource "google_project_service" "needed" {
@@ -58,8 +59,8 @@ resource "google_iam_workload_identity_pool_provider" "github" {
   workload_identity_pool_provider_id = "github"
 
   attribute_mapping = {
-    "google.subject"          = "assertion.sub"
-    "attribute.repository_id" = "assertion.repository_id"
+    "google.subject"        = "assertion.sub"
+    "attribute.environment" = "assertion.environment"
   }
   # By number: a name can be given up, and taken by somebody else. Only jobs of these environments,
   # which GitHub can be told to guard.
@@ -71,31 +72,37 @@ resource "google_iam_workload_identity_pool_provider" "github" {
 }
 
 resource "google_service_account" "deployer" {
+  for_each = toset(var.environments)
+
   project      = var.project
-  account_id   = "${var.service}-ci"
-  display_name = "Deploys ${var.service} from its workflows"
+  account_id   = "${var.service}-ci-${each.key}"
+  display_name = "Deploys ${var.service}-${each.key} from workflows"
 
   depends_on = [google_project_service.needed]
 }
 
 resource "google_service_account_iam_member" "workflows" {
-  service_account_id = google_service_account.deployer.name
+  for_each = google_service_account.deployer
+
+  service_account_id = each.value.name
   role               = "roles/iam.workloadIdentityUser"
-  member             = "principalSet://iam.googleapis.com/${google_iam_workload_identity_pool.ci.name}/attribute.repository_id/${var.repository_id}"
+  member             = "principalSet://iam.googleapis.com/${google_iam_workload_identity_pool.ci.name}/attribute.environment/${each.key}"
 }
 
 # A federated login has no ID token of its own, and the functions' gate wants one: the account makes
 # it for itself.
 resource "google_service_account_iam_member" "own_tokens" {
-  service_account_id = google_service_account.deployer.name
+  for_each = google_service_account.deployer
+
+  service_account_id = each.value.name
   role               = "roles/iam.serviceAccountTokenCreator"
-  member             = google_service_account.deployer.member
+  member             = each.value.member
 }
 
 # --- what it may do
 
 resource "google_project_iam_member" "deployer" {
-  for_each = toset([
+  for_each = { for pair in setproduct(var.environments, [
     "roles/artifactregistry.admin",
     "roles/cloudfunctions.admin",
     "roles/cloudscheduler.admin",
@@ -107,20 +114,20 @@ resource "google_project_iam_member" "deployer" {
     "roles/secretmanager.admin",
     "roles/serviceusage.serviceUsageAdmin",
     "roles/storage.admin",
-  ])
+  ]) : join(" ", pair) => { environment = pair[0], role = pair[1] } }
 
   project = var.project
-  role    = each.value
-  member  = google_service_account.deployer.member
+  role    = each.value.role
+  member  = google_service_account.deployer[each.value.environment].member
 }
 
 # Whoever deploys a function must be allowed to act as its account. Made here, the stages' accounts
-# are the only ones the deployer may act as.
+# are the only ones its deployer may act as.
 resource "google_service_account" "acting" {
   for_each = local.accounts
 
   project                      = var.project
-  account_id                   = each.value
+  account_id                   = each.key
   create_ignore_already_exists = true
 
   depends_on = [google_project_service.needed]
@@ -131,14 +138,16 @@ resource "google_service_account_iam_member" "acting" {
 
   service_account_id = each.value.name
   role               = "roles/iam.serviceAccountUser"
-  member             = google_service_account.deployer.member
+  member             = google_service_account.deployer[local.accounts[each.key]].member
 }
 
 # It may give roles on the project, but these three only: otherwise it could make itself its owner.
 resource "google_project_iam_member" "granting" {
+  for_each = google_service_account.deployer
+
   project = var.project
   role    = "roles/resourcemanager.projectIamAdmin"
-  member  = google_service_account.deployer.member
+  member  = each.value.member
 
   condition {
     title      = "${var.service} roles only"

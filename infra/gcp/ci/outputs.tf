@@ -1,9 +1,9 @@
 output "variables" {
-  description = "Variables of the GitHub repository that the workflows read."
-  value = {
+  description = "Variables of each of the GitHub repository's environments, which the workflows read."
+  value = { for environment, account in google_service_account.deployer : environment => {
     GCP_PROJECT           = var.project
     GCP_IDENTITY_PROVIDER = google_iam_workload_identity_pool_provider.github.name
-    GCP_SERVICE_ACCOUNT   = google_service_account.deployer.email
+    GCP_SERVICE_ACCOUNT   = account.email
     STOWAGE_STATE         = "gs://${google_storage_bucket.state.name}"
-  }
+  } }
 }

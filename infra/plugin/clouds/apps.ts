@@ -37,10 +37,15 @@ export async function settleApps(run: Run, endpoint: AzureEndpoint): Promise<voi
     // A function without a caller has no app keys.
     if (!(name in endpoint.urls)) continue;
     if ((await unresolved(run, endpoint, app)).length === 0) continue;
-    await rest(run, 'post', `${referencesOf(endpoint, app)}/refresh`);
+    await refreshReferences(run, endpoint, app);
     const [left] = await unresolved(run, endpoint, app);
     if (left !== undefined) throw new DeployError(`${app} does not get the secret ${left}`);
   }
+}
+
+/** Has an app ask for its secrets now, in their newest version. */
+export async function refreshReferences(run: Run, endpoint: AzureEndpoint, app: string): Promise<void> {
+  await rest(run, 'post', `${referencesOf(endpoint, app)}/refresh`);
 }
 
 async function deleteStraySettings(run: Run, endpoint: AzureEndpoint, app: string): Promise<void> {
@@ -54,17 +59,12 @@ async function deleteStraySettings(run: Run, endpoint: AzureEndpoint, app: strin
   await outputOf(run, 'az', [...settings, 'delete', ...place, '--setting-names', ...names, '--output', 'none']);
 }
 
-/** The secrets of the app keys that the app has not got, each with the reason. */
+/** References of the app that have brought no secret, each with the reason. */
 async function unresolved(run: Run, endpoint: AzureEndpoint, app: string): Promise<string[]> {
   const { value } = REFERENCES.parse(JSON.parse(await rest(run, 'get', referencesOf(endpoint, app))));
-  return Object.values(endpoint.secrets).flatMap((secret) => {
-    const found = value.find(({ properties }) => properties.secretName === secret);
-    if (found?.properties.status === 'Resolved') return [];
-    const { status = 'no status', details = '' } = found?.properties ?? {};
-    return [
-      `${secret} of the key vault ${endpoint.vault}: ${found === undefined ? 'no reference' : status} ${details}`.trim(),
-    ];
-  });
+  return value.flatMap(({ properties: { status = 'no status', secretName = '', vaultName = '', details = '' } }) =>
+    status === 'Resolved' ? [] : [`${secretName} of the key vault ${vaultName}: ${status} ${details}`.trim()],
+  );
 }
 
 function referencesOf(endpoint: AzureEndpoint, app: string): string {

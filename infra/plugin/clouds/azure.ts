@@ -3,20 +3,19 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { placeOf } from '../../cli/endpoints.ts';
+import { type AzureEndpoint, placeOf } from '../../cli/endpoints.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { firstOnPath, lastLines, outputOf, type Run } from '../context/tools.ts';
-import { idOf, settleApps } from './apps.ts';
-import { conversionText } from './replication.ts';
-import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
+import { idOf, refreshReferences, settleApps } from './apps.ts';
+import { type Account, asked, type CloudSide, commonVariables, isServing, type Missing } from './cloud.ts';
 
 const OUTPUTS = z.object({
   functions: z.record(z.string(), z.object({ app: z.string(), url: z.string().nullable() })),
   resource_group: z.string(),
-  keys: z.object({ vault: z.string(), secrets: z.record(z.string(), z.string()) }),
+  keys: z.record(z.string(), z.object({ vault: z.string(), secret: z.string() })),
 });
 
-/** The subscription must be registered for these: as in infra/azure/variables.tf. */
+/** The subscription must be registered for these. */
 export const RESOURCE_PROVIDERS = [
   'Microsoft.AlertsManagement',
   'Microsoft.App',
@@ -29,6 +28,12 @@ export const RESOURCE_PROVIDERS = [
   'Microsoft.Web',
 ] as const;
 
+/** As runtime_version in infra/azure/functions.tf. */
+const NODE = '24';
+/** az is a process of 80 MB for each question. */
+const ASKED_AT_ONCE = 4;
+
+const CONVERSION = 'https://learn.microsoft.com/azure/storage/common/redundancy-migration';
 const UPLOAD = ['functionapp', 'deployment', 'source', 'config-zip'];
 /** The platform answers an upload only when it has installed the package. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;
@@ -43,12 +48,10 @@ export const azure: CloudSide = {
       location: 'provider.azure.region',
       account_replication_type: 'provider.azure.replication',
     },
-    advice: (loss, { place }) => {
-      const change = loss.reasons.find(({ attribute }) => attribute === 'account_replication_type');
-      return change === undefined
-        ? 'An account stays where it was made. Deploy another stage there, and copy the records.'
-        : conversionText(loss, change.before, change.after, place);
-    },
+    advice: ({ reasons }) =>
+      reasons.some(({ attribute }) => attribute === 'account_replication_type')
+        ? `Zones come and go by Azure's own conversion, in place: ${CONVERSION}. Once it is done, deploy with the new setting.`
+        : 'An account stays where it was made. Deploy another stage there, and copy the records.',
   },
 
   placeVariable: 'AZURE_SUBSCRIPTION_ID',
@@ -78,28 +81,26 @@ export const azure: CloudSide = {
       );
       return { place: settings.azure.subscription, who: '' };
     }
-    const principal = await checkSubscription(run, subscription, settings, missing);
-    return { place: subscription, who: who ?? '', ...(principal === undefined ? {} : { principal }) };
+    return { place: subscription, who: who ?? '', ...(await checkSubscription(run, subscription, settings, missing)) };
   },
 
-  variables(settings, { place }, deployers) {
+  variables(settings, { place, variables }, deployers) {
     const { table, replication, logsGbDaily } = settings.azure;
     const { budget } = settings;
     return {
       ...commonVariables('azure', settings, (name) => packageOf(settings, name)),
+      ...variables,
       subscription_id: place,
-      // The provider would register them for a plan, too.
-      resource_providers: [],
       table,
       replication,
       logs_gb_daily: logsGbDaily,
       deployers,
-      budget: budget === undefined ? null : { email: budget.email, amount: budget.amount },
+      budget: budget && { email: budget.email, amount: budget.amount },
     };
   },
 
   endpoint(outputs, { place }) {
-    if (outputs['functions'] === undefined || outputs['functions'] === null) return undefined;
+    if (!isServing(outputs)) return undefined;
     const { functions, resource_group: resourceGroup, keys } = OUTPUTS.parse(outputs);
     const each = Object.entries(functions);
     return {
@@ -109,18 +110,22 @@ export const azure: CloudSide = {
       apps: Object.fromEntries(each.map(([name, { app }]) => [name, app])),
       subscription: place,
       resourceGroup,
-      ...keys,
+      keys,
     };
   },
 
-  // The query language of Application Insights; az offers to install the extension that sends it.
-  logsCommand: ({ service, stage }, { place }, name) =>
-    `az monitor app-insights query --subscription ${place} --resource-group ${service}-${stage} --app ${service}-${stage} --offset 1h --analytics-query 'union traces, exceptions | where cloud_RoleName startswith "${service}-${stage}-${name}-" | top 100 by timestamp | project timestamp, message, outerMessage' --output table`,
-
   isPassing: (said) => /ScopeLocked|PrincipalNotFound/.test(said),
 
-  async settle(run, endpoint) {
-    if (endpoint.cloud === 'azure') await settleApps(run, endpoint);
+  async settle({ run, settings }, endpoint) {
+    if (endpoint.cloud !== 'azure') return;
+    await settleApps(run, endpoint);
+    await uploadChanged(run, endpoint, settings);
+  },
+
+  // The references name no version. Azure would follow them to a new one within a day.
+  async rereadKeys({ run }, endpoint) {
+    if (endpoint.cloud !== 'azure') return;
+    for (const name of Object.keys(endpoint.urls)) await refreshReferences(run, endpoint, endpoint.apps[name]!);
   },
 
   async unprotect(run, resources) {
@@ -131,58 +136,84 @@ export const azure: CloudSide = {
       if (code !== 0 && !/NotFound/.test(stderr)) throw new DeployError(`the lock stays: ${lastLines(stderr)}`);
     }
   },
-
-  async upload(run, endpoint, settings) {
-    if (endpoint.cloud !== 'azure') return;
-    for (const [name, app] of Object.entries(endpoint.apps)) {
-      const file = packageOf(settings, name);
-      const hash = createHash('sha256')
-        .update(await readFile(file))
-        .digest('hex');
-      const resource = ['--resource-id', idOf(endpoint, app)];
-      // An upload restarts the app.
-      if ((await queried(run, ['tag', 'list', ...resource], 'properties.tags.package')) === hash) continue;
-      const update = ['tag', 'update', ...resource, '--operation', 'Merge', '--output', 'none', '--tags'];
-      // Nobody knows what an upload that breaks off has installed.
-      await outputOf(run, 'az', [...update, 'package=unknown']);
-      const args = [...UPLOAD, ...placeOf(endpoint, app), '--src', file];
-      const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });
-      if (code !== 0) throw new DeployError(`${name}: ${lastLines(stderr || stdout)}`);
-      await outputOf(run, 'az', [...update, `package=${hash}`]);
-    }
-  },
 };
 
-/** Gives the object id of whoever is logged in. */
+/** An upload restarts the app: the tag `package` has the hash of the package that is there. */
+async function uploadChanged(run: Run, endpoint: AzureEndpoint, settings: Settings): Promise<void> {
+  for (const [name, app] of Object.entries(endpoint.apps)) {
+    const file = packageOf(settings, name);
+    const hash = createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex');
+    const resource = ['--resource-id', idOf(endpoint, app)];
+    if ((await queried(run, ['tag', 'list', ...resource], 'properties.tags.package')) === hash) continue;
+    const update = ['tag', 'update', ...resource, '--operation', 'Merge', '--output', 'none', '--tags'];
+    // Nobody knows what an upload that breaks off has installed.
+    await outputOf(run, 'az', [...update, 'package=unknown']);
+    const args = [...UPLOAD, ...placeOf(endpoint, app), '--src', file];
+    const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });
+    if (code !== 0) throw new DeployError(`${name}: ${lastLines(stderr || stdout)}`);
+    await outputOf(run, 'az', [...update, `package=${hash}`]);
+  }
+}
+
+/** The object id of whoever is logged in, and what the subscription lacks or has of the stage. */
 async function checkSubscription(
   run: Run,
   id: string,
-  { azure: { region } }: Settings,
+  { service, stage, azure: { region } }: Settings,
   missing: Missing[],
-): Promise<string | undefined> {
+): Promise<Pick<Account, 'principal' | 'variables'>> {
   const place = ['--subscription', id];
-  const [token, regions, registered] = await Promise.all([
+  const ours = `[?tags.service=='${service}' && tags.stage=='${stage}'].name`;
+  const [token, regions, registered, groups] = await Promise.all([
     queried(run, ['account', 'get-access-token', ...place], 'accessToken'),
     queried(run, ['functionapp', 'list-flexconsumption-locations', ...place], '[].name'),
     queried(run, ['provider', 'list', ...place], "[?registrationState=='Registered'].namespace"),
+    queried(run, ['group', 'list', ...place], ours),
   ]);
   if (token === undefined) {
     missing.push({ what: 'a login at Azure that is still valid', fix: 'az login' });
-    return undefined;
+    return {};
   }
-  const present = new Set((registered ?? '').split(/\s+/));
-  for (const namespace of RESOURCE_PROVIDERS.filter((one) => !present.has(one))) {
-    const mend = ['az', 'provider', 'register', '--namespace', namespace, '--wait', ...place] as const;
-    missing.push({ what: `the resource provider ${namespace}`, fix: mend.join(' '), mend, isForApply: true });
+  const names = wordsIn(regions?.toLowerCase().replaceAll(/(?<=\w) (?=\w)/g, ''));
+  if (names.length > 0) await checkRegion(run, region, names, missing);
+  const principal = objectIdIn(token);
+  return {
+    ...(principal !== undefined && { principal }),
+    variables: {
+      present_groups: wordsIn(groups),
+      // Who may not see them may not register them either: somebody else has.
+      resource_providers:
+        registered === undefined ? [] : RESOURCE_PROVIDERS.filter((one) => !wordsIn(registered).includes(one)),
+    },
+  };
+}
+
+/** ARM takes a version of Node.js that the region lacks, and then no app starts. */
+async function checkRegion(run: Run, region: string, regions: readonly string[], missing: Missing[]): Promise<void> {
+  if (regions.includes(region) && (await hasNode(run, region))) return;
+  const offering: string[] = [];
+  for (let at = 0; at < regions.length; at += ASKED_AT_ONCE) {
+    const some = regions.slice(at, at + ASKED_AT_ONCE);
+    const has = await Promise.all(some.map((one) => hasNode(run, one)));
+    offering.push(...some.filter((_, index) => has[index]));
   }
-  const names = (regions ?? '').split('\n').map((name) => name.trim().toLowerCase().replaceAll(' ', ''));
-  if (regions !== undefined && !names.includes(region)) {
-    missing.push({
-      what: `Flex Consumption in ${region}`,
-      fix: `--param azureRegion=REGION with one of ${names.filter((name) => name !== '').join(', ')}`,
-    });
-  }
-  return objectIdIn(token);
+  missing.push({
+    what: `Flex Consumption with Node.js ${NODE} in ${region}`,
+    fix: `--param azureRegion=REGION with one of ${offering.join(', ')}`,
+  });
+}
+
+/** An az that cannot be asked keeps nobody from deploying. */
+async function hasNode(run: Run, region: string): Promise<boolean> {
+  const list = ['functionapp', 'list-flexconsumption-runtimes', '--location', region, '--runtime', 'node'];
+  const listed = await queried(run, list, '[].version');
+  return listed === undefined || wordsIn(listed).some((version) => version.split('.')[0] === NODE);
+}
+
+function wordsIn(text = ''): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 /** The answer of az, as plain text. */

@@ -1,6 +1,7 @@
 // The interface of a cloud to the commands. gcp.ts and azure.ts implement it.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
+import type { Context } from '../context/context.ts';
 import { scheduleOf, type Settings } from '../context/settings.ts';
 import type { Run } from '../context/tools.ts';
 
@@ -12,16 +13,14 @@ export interface Account {
   readonly who: string;
   /** As Terraform grants rights: an IAM member, or an object id. Undefined if not known. */
   readonly principal?: string;
+  /** Terraform's variables that only the cloud knows. */
+  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 /** Something that is missing, and the command that mends it. */
 export interface Missing {
   readonly what: string;
   readonly fix: string;
-  /** The fix as a free command that deletes nothing: a deployment may run it by itself. */
-  readonly mend?: readonly [tool: string, ...args: string[]];
-  /** True: mended right before the apply, as plans do without it. Default: false. */
-  readonly isForApply?: boolean;
 }
 
 /** Something that a plan deletes or replaces. */
@@ -78,20 +77,18 @@ export interface CloudSide {
   originOf(resource: StateResource): Origin;
   /** Checks all at once, and pushes what is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
-  /** Values of infra/<cloud>/variables.tf, without the keys. */
+  /** Values of infra/<cloud>/variables.tf. */
   variables(settings: Settings, account: Account, deployers: readonly string[]): Record<string, unknown>;
   /** From Terraform's outputs; undefined without functions. Throws on another shape. */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
   /** Whether an apply may succeed in minutes: new roles are not known everywhere at once. */
   isPassing(said: string): boolean;
-  /** Mends what each apply leaves wrong. Repeatable; throws a DeployError until it is right. */
-  settle(run: Run, endpoint: CloudEndpoint): Promise<void>;
-  /** The command that shows what a function printed in the last hour. */
-  logsCommand(settings: Settings, account: Account, name: string): string;
+  /** Mends what each apply leaves wrong, and uploads changed packages. Repeatable. */
+  settle(context: Context, endpoint: CloudEndpoint): Promise<void>;
+  /** Has the functions read their app keys anew, without an update by Terraform. */
+  rereadKeys(context: Context, endpoint: CloudEndpoint): Promise<void>;
   /** Lifts the protection of the data, so that it can be destroyed. */
   unprotect(run: Run, resources: readonly StateResource[]): Promise<void>;
-  /** Uploads the packages that have changed, where Terraform does not. */
-  upload(run: Run, endpoint: CloudEndpoint, settings: Settings): Promise<void>;
 }
 
 /** The variables that both clouds' folders have. */
@@ -117,18 +114,16 @@ export function commonVariables(
           instances_max: one.instancesMax[cloud],
           memory_mb: one.memoryMb,
           schedule: scheduleOf(one) ?? '',
+          keys: one.keys,
         },
       ]),
     ),
-    alerts:
-      alerts === undefined
-        ? null
-        : {
-            email: alerts.email,
-            error_percent: alerts.errorPercent,
-            latency_ms: alerts.latencyMs,
-            requests_min: alerts.requestsMin,
-          },
+    alerts: alerts && {
+      email: alerts.email,
+      error_percent: alerts.errorPercent,
+      latency_ms: alerts.latencyMs,
+      requests_min: alerts.requestsMin,
+    },
   };
 }
 
@@ -141,6 +136,11 @@ function environmentOf({ timeoutMs, containerBytesMax, transport, corsOrigins, o
     ...(corsOrigins.length > 0 && { STOWAGE_CORS_ORIGINS: corsOrigins.join(',') }),
     ...(transport !== 'own' && { STOWAGE_TRANSPORT: transport }),
   };
+}
+
+/** Whether Terraform's outputs name functions. */
+export function isServing({ functions }: Readonly<Record<string, unknown>>): boolean {
+  return typeof functions === 'object' && functions !== null && Object.keys(functions).length > 0;
 }
 
 /** A tool's output, trimmed; undefined if it failed or printed nothing. */

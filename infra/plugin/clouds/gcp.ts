@@ -2,14 +2,18 @@
 import path from 'node:path';
 import * as z from 'zod';
 import { firstOnPath, outputOf, type Run } from '../context/tools.ts';
-import { asked, type CloudSide, commonVariables, type Missing } from './cloud.ts';
+import { asked, type CloudSide, commonVariables, isServing, type Missing } from './cloud.ts';
 
 /** Terraform enables the others through these two. */
 const APIS = ['serviceusage.googleapis.com', 'cloudresourcemanager.googleapis.com'];
 
+/** gcloud answers when the new revision serves. */
+const UPDATE_TIMEOUT_MS = 10 * 60_000;
+
 const OUTPUTS = z.object({
   functions: z.record(z.string(), z.object({ url: z.string() })),
-  keys: z.record(z.string(), z.object({ secret: z.string(), version: z.string() })),
+  region: z.string(),
+  keys: z.record(z.string(), z.string()),
 });
 
 export const gcp: CloudSide = {
@@ -83,10 +87,10 @@ export const gcp: CloudSide = {
   },
 
   endpoint(outputs, { place }) {
-    if (outputs['functions'] === undefined || outputs['functions'] === null) return undefined;
-    const { functions, keys } = OUTPUTS.parse(outputs);
+    if (!isServing(outputs)) return undefined;
+    const { functions, ...rest } = OUTPUTS.parse(outputs);
     const urls = Object.fromEntries(Object.entries(functions).map(([name, { url }]) => [name, url]));
-    return { cloud: 'gcp', urls, project: place, keys };
+    return { cloud: 'gcp', urls, project: place, ...rest };
   },
 
   // New roles, accounts and APIs take minutes to reach the build, and metrics to reach the alerts.
@@ -96,10 +100,19 @@ export const gcp: CloudSide = {
       said,
     ),
 
+  // Terraform has uploaded the package and made the function's revision.
   settle: async () => {},
 
-  logsCommand: ({ service, stage }, { place }, name) =>
-    `gcloud logging read 'resource.type="cloud_run_revision" resource.labels.service_name="${service}-${stage}-${name}"' --project=${place} --freshness=1h --limit=100 --format='value(timestamp,severity,jsonPayload,textPayload)'`,
+  // An instance reads the newest keys when it starts, and a changed label is a new revision.
+  async rereadKeys({ run, settings: { service, stage } }, endpoint) {
+    if (endpoint.cloud !== 'gcp') return;
+    const place = [`--project=${endpoint.project}`, `--region=${endpoint.region}`, '--quiet'];
+    const label = `--update-labels=keys-read=${Math.floor(Date.now() / 1_000)}`;
+    for (const name of Object.keys(endpoint.urls)) {
+      const args = ['run', 'services', 'update', `${service}-${stage}-${name}`, ...place, label];
+      await outputOf(run, 'gcloud', args, { timeoutMs: UPDATE_TIMEOUT_MS });
+    }
+  },
 
   async unprotect(run, resources) {
     for (const { type, values } of resources) {
@@ -115,9 +128,6 @@ export const gcp: CloudSide = {
       ]);
     }
   },
-
-  // Terraform has uploaded the package and made the function's revision.
-  upload: async () => {},
 };
 
 async function checkProject(run: Run, project: string, missing: Missing[]): Promise<void> {
@@ -142,8 +152,8 @@ async function checkProject(run: Run, project: string, missing: Missing[]): Prom
   const names = new Set((enabled ?? '').split(/\s+/));
   const absent = APIS.filter((api) => !names.has(api));
   if (absent.length > 0) {
-    const mend = ['gcloud', 'services', 'enable', ...absent, `--project=${project}`] as const;
-    missing.push({ what: `APIs of the project ${project}`, fix: mend.join(' '), mend });
+    const fix = `gcloud services enable ${absent.join(' ')} --project=${project}`;
+    missing.push({ what: `APIs of the project ${project}`, fix });
   }
 }
 

@@ -3,18 +3,16 @@
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
-import { bringUp } from '../stack/bring-up.ts';
-import { keysToKeep, newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
-import { type Patience, patiently } from '../stack/patience.ts';
+import { patiently } from '../stack/patience.ts';
 import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
 import { deleteAll } from '../stack/take-down.ts';
-import type { Planned } from '../stack/terraform.ts';
+import { type Planned, TerraformError } from '../stack/terraform.ts';
 import { agreeToLosses, dataLosses, refuseDataLoss } from './agree.ts';
 import { infoText } from './info.ts';
 import { smoke } from './smoke.ts';
 
-export interface DeployOptions extends Patience {
+export interface DeployOptions {
   /** Runs once nothing else is missing. Default: the packages are there. */
   readonly pack?: () => Promise<void>;
   /** Stop after showing the plans. */
@@ -25,6 +23,9 @@ export interface DeployOptions extends Patience {
   readonly isConfirmed?: boolean;
 }
 
+/** Google's provider waits this long in its example for a build account's roles. */
+const REPEAT_AFTER_MS = 60_000;
+
 interface StackPlan {
   readonly stack: Stack;
   readonly planned: Planned;
@@ -33,13 +34,12 @@ interface StackPlan {
 /** Throws a DeployError that says which clouds are done and which are not. */
 export async function deploy(context: Context, options: DeployOptions): Promise<void> {
   const { settings, log } = context;
-  const stacks = await openStacks(context, !options.isPlanOnly);
+  const stacks = await openStacks(context);
   await options.pack?.();
   const plans: StackPlan[] = [];
-  for (const stack of stacks) plans.push({ stack, planned: await planOf(stack, context, options) });
+  for (const stack of stacks) plans.push({ stack, planned: await planOf(stack, context) });
   if (options.isDataDeleted !== true) for (const { stack, planned } of plans) refuseDataLoss(stack, planned);
   if (options.isPlanOnly) {
-    for (const { fix } of stacks.flatMap(({ unready }) => unready)) log(`Before it is applied: ${fix}`);
     log('This is the plan; nothing was touched.');
     return;
   }
@@ -47,7 +47,7 @@ export async function deploy(context: Context, options: DeployOptions): Promise<
   const endpoints: CloudEndpoint[] = [];
   for (const plan of plans) {
     try {
-      endpoints.push(await deployOne(plan, context, options));
+      endpoints.push(await deployOne(plan, context));
     } catch (error) {
       throw new DeployError(`${messageOf(error)}\n${progressText(settings, stacks, endpoints)}`, { cause: error });
     }
@@ -57,48 +57,38 @@ export async function deploy(context: Context, options: DeployOptions): Promise<
   log(`Wrote ${file ?? 'nothing'}. Next: npx serverless compare --stage ${settings.stage}`);
 }
 
-async function planOf(stack: Stack, context: Context, { isPlanOnly }: DeployOptions): Promise<Planned> {
-  const { side, terraform } = stack;
-  context.log(`\n${side.cloud}: plan`);
-  const present = await presentOf(stack);
-  const variables = variablesOf(stack, context.settings, present);
-  warnUnnamed(stack, context);
-  // A plan alone needs no access to the secrets, which it does not show.
-  const keys = isPlanOnly ? newKeys() : await keysToKeep(context, present.endpoint);
-  return await terraform.plan(variables, keys);
+async function planOf(stack: Stack, context: Context): Promise<Planned> {
+  context.log(`\n${stack.side.cloud}: plan`);
+  const variables = variablesOf(stack, context.settings, await presentOf(stack));
+  return await stack.terraform.plan(variables);
 }
 
-/** A list of deployers without whoever deploys may be right: a group in it may hold them. */
-function warnUnnamed({ side: { cloud }, account: { who, principal } }: Stack, { settings, log }: Context): void {
-  const named = settings[cloud].deployers;
-  if (named.length === 0 || principal === undefined || named.includes(principal)) return;
-  log(
-    `${cloud}: ${who} (${principal}) is not in provider.${cloud}.deployers: unless a group there holds you, your requests are refused`,
-  );
-}
-
-async function deployOne(
-  { stack, planned }: StackPlan,
-  context: Context,
-  options: DeployOptions,
-): Promise<CloudEndpoint> {
+async function deployOne({ stack, planned }: StackPlan, context: Context): Promise<CloudEndpoint> {
   const { side } = stack;
-  const replan = async (): Promise<Planned> => {
-    const again = await planOf(stack, context, options);
-    refuseDataLoss(stack, again);
-    return again;
-  };
-  let plan = planned;
+  let next: Planned | undefined = planned;
   if (dataLosses(stack, planned).length > 0) {
     context.log(`\n${side.cloud}: delete`);
     await deleteAll(context, stack);
-    plan = await replan();
+    next = undefined;
   }
   context.log(`\n${side.cloud}: apply`);
-  const endpoint = await bringUp(context, stack, { ...options, planned: plan, replan });
-  const upload = (): Promise<void> => side.upload(context.run, endpoint, context.settings);
-  await patiently(context, `${side.cloud}: the upload failed`, upload, options);
-  await smoke(context, endpoint, options);
+  const apply = async (): Promise<void> => {
+    const plan = next ?? (await planOf(stack, context));
+    // The first plan was agreed to; what is left of it after a failure is planned anew.
+    if (next === undefined) refuseDataLoss(stack, plan);
+    next = undefined;
+    await stack.terraform.apply(plan);
+  };
+  await patiently(context, `${side.cloud}: applied again, in vain`, apply, {
+    patienceMs: 3 * REPEAT_AFTER_MS,
+    pauseMs: REPEAT_AFTER_MS,
+    isPassing: (error) => error instanceof TerraformError && side.isPassing(error.said),
+  });
+  const { endpoint } = await presentOf(stack);
+  if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);
+  const settle = (): Promise<void> => side.settle(context, endpoint);
+  await patiently(context, `${side.cloud}: the functions do not get what they need`, settle);
+  await smoke(context, endpoint);
   return endpoint;
 }
 

@@ -1,11 +1,9 @@
 // `serverless info`: what is deployed, where, in which version, and the tables in it.
-// `serverless logs`: the clouds' own commands that show a function's log.
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { ask } from '../../start/proof.ts';
 import { askWith, type Context } from '../context/context.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { openStacks, presentOf } from '../stack/stack.ts';
-import { checkName } from './invoke.ts';
 
 export async function info(context: Context): Promise<void> {
   const endpoints = await findEndpoints(context);
@@ -23,12 +21,6 @@ export async function findEndpoints(context: Context): Promise<readonly CloudEnd
   }
   await writeEndpoints(context.settings, endpoints);
   return endpoints;
-}
-
-export async function logs(context: Context, name: string): Promise<void> {
-  const { settings, log } = context;
-  checkName(settings.functions, name);
-  for (const { side, account } of await openStacks(context)) log(side.logsCommand(settings, account, name));
 }
 
 /** Addresses, places of credentials, tables. A question that fails is printed with its error. */
@@ -61,8 +53,8 @@ function gateText(endpoint: CloudEndpoint): string {
 
 function keysText(endpoint: CloudEndpoint): string {
   return endpoint.cloud === 'gcp'
-    ? `Secret Manager: ${Object.values(endpoint.keys)
-        .map(({ secret, version }) => `${secret} version ${version}`)
-        .join(', ')}`
-    : `Key Vault ${endpoint.vault}: ${Object.values(endpoint.secrets).join(', ')}`;
+    ? `Secret Manager: ${Object.values(endpoint.keys).join(', ')}`
+    : `Key Vault: ${Object.values(endpoint.keys)
+        .map(({ vault, secret }) => `${vault}/${secret}`)
+        .join(', ')}`;
 }

@@ -1,58 +1,47 @@
 // `serverless keys`: `--add` puts a new key before the present one, `--retire` removes the older.
-// They are the deployment's, or one caller's. Run again, it leaves finished work alone.
+// They are the deployment's, or one caller's. A step writes the secrets, has the functions read
+// them, and waits until they do; given again after an interruption, it ends what is not done.
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
-import { type AppKeys, newKeys, presentKeys, type PresentKeys, ROLES } from '../stack/app-keys.ts';
-import { bringUp } from '../stack/bring-up.ts';
-import { writeEndpoints } from '../stack/endpoints-file.ts';
-import { countOf, type KeyOwner, type KeyStep, nextKeys } from '../stack/key-change.ts';
-import type { Patience } from '../stack/patience.ts';
-import { openStacks, type Present, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
-import type { Planned } from '../stack/terraform.ts';
-import { agreeToLosses, refuseDataLoss } from './agree.ts';
-import { smoke } from './smoke.ts';
+import { isServed, newKey, presentKeys, type PresentKeys, type RoleKeys, writeKeys } from '../stack/app-keys.ts';
+import { countOf, isOf, type KeyOwner, type KeyStep, nextKeys } from '../stack/key-change.ts';
+import { patiently } from '../stack/patience.ts';
+import { openStacks, presentOf, type Stack } from '../stack/stack.ts';
 
-export interface KeysOptions extends Patience {
+export interface KeysOptions {
   readonly step: 'show' | KeyStep;
   /** Default: the deployment's own keys, of every role. */
   readonly owner?: KeyOwner;
-  /** Does not ask before functions are taken away. */
-  readonly isConfirmed?: boolean;
 }
 
 interface Keyed {
   readonly stack: Stack;
   readonly endpoint: CloudEndpoint;
-  readonly state: Present;
   readonly present: PresentKeys;
 }
 
 /** Throws a DeployError if a cloud has no functions, or if every cloud is done already. */
-export async function changeKeys(context: Context, { step, owner, ...options }: KeysOptions): Promise<void> {
+export async function changeKeys(context: Context, { step, owner }: KeysOptions): Promise<void> {
   const all: Keyed[] = [];
   for (const stack of await openStacks(context)) all.push(await keyed(stack, context));
   if (step === 'show') return;
-  const isDone = owner === undefined ? isRotated(step) : isAhead(all, step, owner);
-  if (all.every(isDone)) throw new DeployError(owner === undefined ? DONE[step] : DONE_FOR[step]);
-  const endpoints: CloudEndpoint[] = [];
-  for (const one of all) {
-    if (isDone(one)) {
-      endpoints.push(one.endpoint);
-      continue;
-    }
+  const isWritten = owner === undefined ? isRotated(step) : isAhead(all, step, owner);
+  const open = all.filter((one) => !isWritten(one) || !isServedBy(one));
+  if (open.length === 0) throw new DeployError(owner === undefined ? DONE[step] : DONE_FOR[step]);
+  for (const one of open) {
     const audit = { audit: `keys ${step}`, cloud: one.endpoint.cloud, by: one.stack.account.who, ...owner };
     const told = (outcome: string): void => context.log(JSON.stringify({ ...audit, outcome }));
     try {
-      endpoints.push(await replace(one, context, nextKeys(one.present, step, newKeys(), owner), options));
+      if (!isWritten(one) && !isBegun(one, step, owner)) await write(context, one, step, owner);
+      await serve(context, one);
     } catch (error) {
       told('failed');
       throw error;
     }
     told('done');
   }
-  await writeEndpoints(context.settings, endpoints);
 }
 
 /** The number of a role's own keys that are valid after a step. */
@@ -67,50 +56,73 @@ const DONE_FOR = {
 } as const;
 
 function isRotated(step: KeyStep): (one: Keyed) => boolean {
-  return ({ present }) => ROLES.every((role) => countOf(present[role]) === WANTED[step]);
+  return ({ present }) => [...present.values()].every(({ written }) => countOf(written) === WANTED[step]);
 }
 
 /** A cloud that differs from another has been done before, by a command that failed there. */
 function isAhead(all: readonly Keyed[], step: KeyStep, owner: KeyOwner): (one: Keyed) => boolean {
-  const counted = ({ present }: Keyed): number => countOf(present[owner.role], owner);
+  const counted = ({ present }: Keyed): number => countOf(present.get(owner.role)?.written ?? [], owner);
   const counts = all.map(counted);
   if (step === 'add') return (one) => counted(one) > Math.min(...counts, 1);
   return (one) => counted(one) < Math.max(...counts, 1);
 }
 
+/** Whether this very step has written the caller's key, and was broken off before it was served. */
+function isBegun({ present }: Keyed, step: KeyStep, owner: KeyOwner | undefined): boolean {
+  const found = owner && present.get(owner.role);
+  if (found === undefined) return false;
+  const { written, former, isTaken } = found;
+  const [texts, unserved] = step === 'add' ? [written, false] : [former, true];
+  return texts.some((text) => isOf(text, owner) && isTaken.get(text) === unserved);
+}
+
+function isServedBy({ present }: Keyed): boolean {
+  return [...present.values()].every(isServed);
+}
+
 async function keyed(stack: Stack, context: Context): Promise<Keyed> {
   const { cloud } = stack.side;
-  const state = await presentOf(stack);
-  const { endpoint } = state;
+  const { endpoint } = await presentOf(stack);
   if (endpoint === undefined) throw new DeployError(`${cloud}: no functions are deployed`);
   const present = await presentKeys(context, endpoint);
-  context.log(`${cloud}: ${ROLES.map((role) => `${role} ${shown(present[role])}`).join(', ')}`);
-  return { stack, endpoint, state, present };
+  context.log(`${cloud}: ${[...present].map(([role, keys]) => `${role} ${shown(keys)}`).join(', ')}`);
+  return { stack, endpoint, present };
 }
 
-/** How many keys are the deployment's own, and what the others are called and may. */
-function shown(texts: readonly string[]): string {
-  const others = texts.map((text) => text.slice(0, text.length - (keyText(text)?.key.length ?? text.length)));
-  return [countOf(texts), ...others.filter((text) => text !== '').map((text) => text.slice(0, -1))].join(' + ');
+/**
+ * How many keys are the deployment's own, what the others are called and may, and where the
+ * functions differ from what is written.
+ */
+function shown({ written, former, isTaken }: RoleKeys): string {
+  const others = written.map((text) => text.slice(0, text.length - (keyText(text)?.key.length ?? text.length)));
+  const names = others.filter((text) => text !== '').map((text) => text.slice(0, -1));
+  const asked = [...isTaken.entries()];
+  const notes = [
+    [asked.filter(([text, taken]) => taken === false && written.includes(text)).length, 'not served yet'],
+    [asked.filter(([text, taken]) => taken === true && former.includes(text)).length, 'older still valid'],
+    [asked.filter(([, taken]) => taken === undefined).length, 'not known, as the function does not answer'],
+  ].flatMap(([count, text]) => (count === 0 ? [] : [`${count} ${text}`]));
+  return [countOf(written), ...names].join(' + ') + (notes.length === 0 ? '' : ` (${notes.join(', ')})`);
 }
 
-async function replace(
-  { stack, state }: Keyed,
-  context: Context,
-  keys: AppKeys,
-  { isConfirmed = false, ...patience }: Omit<KeysOptions, 'step' | 'owner'>,
-): Promise<CloudEndpoint> {
-  const { terraform } = stack;
-  const variables = variablesOf(stack, context.settings, { ...state, keysVersion: state.keysVersion + 1 });
-  // A plan for new keys applies whatever else has changed in serverless.yml.
-  const replan = async (): Promise<Planned> => {
-    const again = await terraform.plan(variables, keys);
-    refuseDataLoss(stack, again);
-    return again;
-  };
-  const planned = await replan();
-  await agreeToLosses(context, [{ stack, planned }], isConfirmed);
-  const endpoint = await bringUp(context, stack, { ...patience, planned, replan });
-  await smoke(context, endpoint, patience);
-  return endpoint;
+/** Throws a DeployError instead of retiring the only keys that the functions know. */
+async function write(context: Context, { endpoint, present }: Keyed, step: KeyStep, owner?: KeyOwner): Promise<void> {
+  for (const [role, { written, isTaken }] of present) {
+    if (owner !== undefined && owner.role !== role) continue;
+    const texts = nextKeys(written, step, newKey(), owner);
+    if (step === 'retire' && texts.some((text) => isTaken.has(text) && isTaken.get(text) !== true))
+      throw new DeployError(
+        `${endpoint.cloud}: not all keys of ${role} that stay are served: \`--add\` again ends that`,
+      );
+    if (texts.join(',') !== written.join(',')) await writeKeys(context.run, endpoint, role, texts);
+  }
+}
+
+async function serve(context: Context, { stack, endpoint }: Keyed): Promise<void> {
+  await stack.side.rereadKeys(context, endpoint);
+  await patiently(context, `${endpoint.cloud}: not served yet; the same command goes on`, async () => {
+    const present = await presentKeys(context, endpoint);
+    const open = [...present].filter(([, keys]) => !isServed(keys)).map(([role]) => role);
+    if (open.length > 0) throw new DeployError(`the functions have not read the keys of ${open.join(', ')}`);
+  });
 }

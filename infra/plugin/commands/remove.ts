@@ -1,6 +1,5 @@
 // `serverless remove`: takes down the functions; only --delete-data also deletes data.
 import type { Context } from '../context/context.ts';
-import { newKeys } from '../stack/app-keys.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
 import { deleteAll } from '../stack/take-down.ts';
@@ -34,8 +33,8 @@ export async function remove(context: Context, options: RemoveOptions): Promise<
 
 /** Takes the functions down, and leaves the data where it is. */
 async function takeDown(stack: Stack, { settings }: Context): Promise<void> {
-  const variables = { ...variablesOf(stack, settings, await presentOf(stack)), data_only: true };
-  const planned = await stack.terraform.plan(variables, newKeys());
+  const variables = { ...variablesOf(stack, settings, await presentOf(stack)), functions: {} };
+  const planned = await stack.terraform.plan(variables);
   // A plan without functions applies whatever else has changed in serverless.yml.
   refuseDataLoss(stack, planned);
   await stack.terraform.apply(planned);

@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { ask, proveRecord } from '../../start/proof.ts';
 import { askWith, type Context } from '../context/context.ts';
-import { type Patience, patiently } from '../stack/patience.ts';
+import { patiently } from '../stack/patience.ts';
 
 /** Stays in the store, empty, so that the next smoke test need not create it. */
 const TABLE = 'stowage-smoke';
 
 /** Throws a DeployError with the last answer. */
-export async function smoke(context: Context, endpoint: CloudEndpoint, patience: Patience = {}): Promise<void> {
+export async function smoke(context: Context, endpoint: CloudEndpoint): Promise<void> {
   const failed = `${endpoint.cloud}: deployed, but it does not work`;
-  await patiently(context, failed, () => once(context, endpoint), patience);
+  await patiently(context, failed, () => once(context, endpoint));
   context.log(`${endpoint.cloud}: healthy, and a record came back as it was written`);
 }
 

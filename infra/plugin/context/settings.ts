@@ -22,8 +22,8 @@ export interface Settings extends ProviderSettings {
   readonly outDir: string;
 }
 
-/** Names of both clouds are made of it; the framework's own schema lets more through. */
-const SERVICE = /^[a-z][a-z0-9-]{1,11}$/;
+/** Names are made of it, of which Google's accounts have 30 characters with stage and function. */
+const SERVICE = /^[a-z][a-z0-9-]{1,10}$/;
 
 /** Throws a DeployError on a service's name that the clouds would refuse. */
 export function settingsOf(
@@ -34,7 +34,7 @@ export function settingsOf(
 ): Settings {
   if (!SERVICE.test(service)) {
     throw new DeployError(
-      `service: ${service} has to have 2 to 12 lower-case letters, digits and hyphens, beginning with a letter`,
+      `service: ${service} has to have 2 to 11 lower-case letters, digits and hyphens, beginning with a letter`,
     );
   }
   const deployed = Object.entries(functions)
@@ -68,3 +68,14 @@ export function scheduleOf({ events }: Pick<FunctionSettings, 'events'>): string
 
 /** An error that the user can mend; the message says how. */
 export class DeployError extends Error {}
+
+/** Names a `name=value` that no stage declares: nothing reads it. Undefined if all are declared. */
+export function unknownParamText(
+  given: readonly string[],
+  declared: Readonly<Record<string, object>>,
+): string | undefined {
+  const known = [...new Set(Object.values(declared).flatMap((ofStage) => Object.keys(ofStage)))];
+  const unknown = given.find((param) => !known.includes(param.split('=')[0]!));
+  if (unknown === undefined) return undefined;
+  return `--param ${unknown}: there is no such parameter; there are ${known.join(', ')}`;
+}

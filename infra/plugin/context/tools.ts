@@ -6,6 +6,8 @@ import { DeployError } from './settings.ts';
 export interface RunOptions {
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Goes to the tool's standard input: a secret stands in no argument. */
+  readonly input?: string;
   /** Lets the user see what the tool prints, as it does. */
   readonly isShown?: boolean;
   /** Default 2 minutes. */
@@ -36,14 +38,16 @@ const TIMEOUT_MS = 120_000;
 const GRACE_MS = 60_000;
 const OUTPUT_CHARS_MAX = 10_000_000;
 
-export const run: Run = (tool, args, { env = {}, isShown = false, timeoutMs = TIMEOUT_MS } = {}) =>
+export const run: Run = (tool, args, { env = {}, input, isShown = false, timeoutMs = TIMEOUT_MS } = {}) =>
   new Promise((resolve, reject) => {
     // A group of its own, as Terraform takes a second Ctrl-C for an order to drop all.
     const child = spawn(tool, args, {
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
+    // A tool that ends early has left its input unread.
+    child.stdin.on('error', () => {}).end(input);
     let stopped: Stopped | undefined;
     const stop = (Kind: typeof Stopped, how: string) => (): void => {
       if (stopped !== undefined) return;

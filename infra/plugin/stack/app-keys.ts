@@ -1,50 +1,99 @@
-// App keys: made here, kept only in each cloud's store of secrets, read with the user's login.
+// App keys, kept only in each cloud's store of secrets. A role's keys are one secret; its newest
+// version counts, and the functions read it when they are told to.
 import { randomBytes } from 'node:crypto';
-import { appKeysOf, type CloudEndpoint, type KeyRole } from '../../cli/endpoints.ts';
+import { keyText } from '../../../functions/http/key-text.ts';
+import { appKeysOf, type AzureEndpoint, type CloudEndpoint, gateOf, type KeyRole, urlOf } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/context.ts';
-import { Stopped } from '../context/tools.ts';
+import { outputOf, type Run } from '../context/tools.ts';
 
-/** The texts of a role's app keys, with commas between. */
-export type AppKeys = Readonly<Record<KeyRole, string>>;
-
-/** The newest first. */
-export type PresentKeys = Readonly<Record<KeyRole, readonly string[]>>;
+/** A role's keys, each as `key-text.ts` reads it, the newest first. */
+export interface RoleKeys {
+  /** Of the secret's newest version. */
+  readonly written: readonly string[];
+  /** Of the version before that are in the newest no more. */
+  readonly former: readonly string[];
+  /** What the function says to each of both; undefined if it does not say. */
+  readonly isTaken: ReadonlyMap<string, boolean | undefined>;
+}
 
 export const ROLES = ['read', 'write', 'admin', 'compare'] as const satisfies readonly KeyRole[];
 
+/** Of the roles whose keys a deployed function takes. */
+export type PresentKeys = ReadonlyMap<KeyRole, RoleKeys>;
+
 /** 32 characters of base64: 192 bits. */
 const KEY_BYTES = 24;
+const PROBE_TIMEOUT_MS = 60_000;
 
-/** One a role. Terraform takes them where there are none, or when their version changes. */
-export function newKeys(): AppKeys {
-  return byRole(() => randomBytes(KEY_BYTES).toString('base64url'));
+export function newKey(): string {
+  return randomBytes(KEY_BYTES).toString('base64url');
 }
 
-/** The keys that callers have now. Throws a DeployError with what the cloud's tool said. */
-export async function presentKeys({ run }: Context, endpoint: CloudEndpoint): Promise<PresentKeys> {
+/** Throws a DeployError with what the cloud's tool said. */
+export async function presentKeys(context: Context, endpoint: CloudEndpoint): Promise<PresentKeys> {
+  const roles = ROLES.filter((role) => role in endpoint.keys);
+  return new Map(await Promise.all(roles.map(async (role) => [role, await keysOf(context, endpoint, role)] as const)));
+}
+
+async function keysOf({ run }: Context, endpoint: CloudEndpoint, role: KeyRole): Promise<RoleKeys> {
   const ask = askWith(run);
-  const found = await Promise.all(ROLES.map((role) => appKeysOf(endpoint, role, ask)));
-  return byRole((_, at) => found[at]!);
+  const [written, before] = await Promise.all([appKeysOf(endpoint, role, ask), textBefore(run, endpoint, role)]);
+  const former = before.split(',').filter((text) => text !== '' && !written.includes(text));
+  // An expired key is refused, whether or not the function has read it.
+  const asked = [...written, ...former].filter((text) => (keyText(text)?.endsMs ?? Infinity) > Date.now());
+  const [name, path] = role === 'compare' ? ['compare', '/v1/compare/place'] : ['records', '/v1/tables'];
+  const gate = await gateOf(endpoint, name, ask);
+  const url = `${urlOf(endpoint, name)}${path}`;
+  const told = asked.map(async (text) => [text, await isTakenAt(url, gate, keyText(text)?.key ?? text)] as const);
+  return { written, former, isTaken: new Map(await Promise.all(told)) };
 }
 
-/**
- * The present keys, so that an interrupted change refuses nobody. New ones if there are none,
- * or if they cannot be read, which is logged.
- */
-export async function keysToKeep(context: Context, endpoint: CloudEndpoint | undefined): Promise<AppKeys> {
-  if (endpoint === undefined) return newKeys();
+/** Whether a function knows this key. A 5xx, or no answer, says nothing. */
+async function isTakenAt(url: string, gate: Record<string, string>, key: string): Promise<boolean | undefined> {
   try {
-    const present = await presentKeys(context, endpoint);
-    return byRole((role) => present[role].join(','));
-  } catch (error) {
-    if (error instanceof Stopped) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    context.log(`${endpoint.cloud}: the app keys cannot be read (${why}); should some be missing, new ones are made`);
-    return newKeys();
+    const headers = { ...gate, Authorization: `Bearer ${key}` };
+    const { status } = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    return status >= 500 ? undefined : status !== 401;
+  } catch {
+    return undefined;
   }
 }
 
-/** Makes one value for each role; `at` counts roles from 0. */
-export function byRole<Value>(valueOf: (role: KeyRole, at: number) => Value): Record<KeyRole, Value> {
-  return Object.fromEntries(ROLES.map((role, at) => [role, valueOf(role, at)])) as Record<KeyRole, Value>;
+/** Whether the functions take all written keys, and no former one. */
+export function isServed({ written, isTaken }: RoleKeys): boolean {
+  return [...isTaken].every(([text, taken]) => taken === written.includes(text));
+}
+
+/** Adds a version. The text stands in no argument and no file. */
+export async function writeKeys(run: Run, endpoint: CloudEndpoint, role: KeyRole, texts: readonly string[]) {
+  const input = texts.join(',');
+  if (endpoint.cloud === 'gcp') {
+    const place = [endpoint.keys[role]!, `--project=${endpoint.project}`];
+    await outputOf(run, 'gcloud', ['secrets', 'versions', 'add', ...place, '--data-file=-'], { input });
+    return;
+  }
+  const value = ['--value', '@-', '--output', 'none'];
+  await outputOf(run, 'az', ['keyvault', 'secret', 'set', ...secretOf(endpoint, role), ...value], { input });
+}
+
+/** The keys of the version before the newest; empty if there is none. */
+async function textBefore(run: Run, endpoint: CloudEndpoint, role: KeyRole): Promise<string> {
+  if (endpoint.cloud === 'gcp') {
+    const secret = endpoint.keys[role]!;
+    const project = `--project=${endpoint.project}`;
+    const order = ['--filter=state=ENABLED', '--sort-by=~createTime', '--limit=2', '--format=value(name.basename())'];
+    const listed = await outputOf(run, 'gcloud', ['secrets', 'versions', 'list', secret, project, ...order]);
+    const version = listed.split(/\s+/)[1];
+    if (version === undefined) return '';
+    return await outputOf(run, 'gcloud', ['secrets', 'versions', 'access', version, `--secret=${secret}`, project]);
+  }
+  const query = ['--query', 'reverse(sort_by(@, &attributes.created))[1].id', '--output', 'tsv'];
+  const id = await outputOf(run, 'az', ['keyvault', 'secret', 'list-versions', ...secretOf(endpoint, role), ...query]);
+  if (id === '') return '';
+  return await outputOf(run, 'az', ['keyvault', 'secret', 'show', '--id', id, '--query', 'value', '--output', 'tsv']);
+}
+
+function secretOf({ subscription, keys }: AzureEndpoint, role: KeyRole): string[] {
+  const { vault, secret } = keys[role]!;
+  return ['--subscription', subscription, '--vault-name', vault, '--name', secret];
 }

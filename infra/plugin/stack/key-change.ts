@@ -3,7 +3,7 @@
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { KeyRole } from '../../cli/endpoints.ts';
 import { DeployError } from '../context/settings.ts';
-import { type AppKeys, byRole, type PresentKeys, ROLES } from './app-keys.ts';
+import { ROLES } from './app-keys.ts';
 
 /** A caller, as its key's text begins: a name, and its limits in brackets. */
 export interface KeyOwner {
@@ -24,26 +24,22 @@ export function keyOwner(text: string, role: string | undefined): KeyOwner {
   return { role: found, text, name };
 }
 
-/** How many keys of this owner the role has; without an owner, how many of the deployment's own. */
+/** How many keys of this owner there are; without an owner, how many of the deployment's own. */
 export function countOf(texts: readonly string[], owner?: KeyOwner): number {
   return texts.filter((text) => isOf(text, owner)).length;
 }
 
 /** A text that is no key is nobody's. */
-function isOf(text: string, owner: KeyOwner | undefined): boolean {
+export function isOf(text: string, owner: KeyOwner | undefined): boolean {
   const found = keyText(text);
   return found !== undefined && found.name === owner?.name;
 }
 
 /** An owner's newest key goes first at `add`, its oldest goes away at `retire`. */
-export function nextKeys(present: PresentKeys, step: KeyStep, fresh: AppKeys, owner?: KeyOwner): AppKeys {
-  return byRole((role) => {
-    const texts = present[role];
-    if (owner !== undefined && owner.role !== role) return texts.join(',');
-    const [theirs, others] = [texts.filter((text) => isOf(text, owner)), texts.filter((text) => !isOf(text, owner))];
-    const added = owner === undefined ? fresh[role] : `${owner.text}=${fresh[role]}`;
-    if (step === 'add') return [...(theirs.length > 1 ? theirs : [added, ...theirs]), ...others].join(',');
-    // The deployment always keeps a key of its own; a caller may leave.
-    return [...theirs.slice(0, owner === undefined ? 1 : -1), ...others].join(',');
-  });
+export function nextKeys(texts: readonly string[], step: KeyStep, fresh: string, owner?: KeyOwner): readonly string[] {
+  const [theirs, others] = [texts.filter((text) => isOf(text, owner)), texts.filter((text) => !isOf(text, owner))];
+  const added = owner === undefined ? fresh : `${owner.text}=${fresh}`;
+  if (step === 'add') return [...(theirs.length > 1 ? theirs : [added, ...theirs]), ...others];
+  // The deployment always keeps a key of its own; a caller may leave.
+  return [...theirs.slice(0, owner === undefined ? 1 : -1), ...others];
 }

@@ -3,12 +3,9 @@ import type { Context } from '../context/context.ts';
 import { DeployError } from '../context/settings.ts';
 import { Stopped } from '../context/tools.ts';
 
-export interface Patience {
+export interface Retries {
   /** Default 10 minutes. */
   readonly patienceMs?: number;
-}
-
-export interface Retries extends Patience {
   /** The pause between two attempts. Default 10 seconds. */
   readonly pauseMs?: number;
   /** Whether an error may pass; others are thrown at once. Default: all may. */

@@ -16,13 +16,13 @@ export interface Stack extends Checked {
 const SIDES = { gcp, azure } as const;
 
 /**
- * Checks all prerequisites first; throws a DeployError with everything that is missing. `isMending`
- * runs the fixes that are single free commands. Refuses a state of another place or service.
+ * Checks all prerequisites first; throws a DeployError with everything that is missing. Refuses a
+ * state of another place or service.
  */
-export async function openStacks(context: Context, isMending = false): Promise<Stack[]> {
+export async function openStacks(context: Context): Promise<Stack[]> {
   const { settings, run, log } = context;
   const sides = settings.clouds.map((cloud) => SIDES[cloud]);
-  const { tool, clouds } = await prerequisites(context, sides, isMending);
+  const { tool, clouds } = await prerequisites(context, sides);
   const stacks: Stack[] = [];
   for (const one of clouds) {
     const { side, account } = one;
@@ -61,27 +61,20 @@ To have another beside it: another --stage.`);
 export interface Present {
   /** Undefined if there are no functions. */
   readonly endpoint: CloudEndpoint | undefined;
-  /** 1 before the first deployment. */
-  readonly keysVersion: number;
   /** Everybody who has deployed so far. */
   readonly deployers: readonly string[];
 }
 
 export async function presentOf({ side, account, terraform }: Stack): Promise<Present> {
   const outputs = await terraform.outputs();
-  const version = outputs['keys_version'];
   const deployers = z.array(z.string()).catch([]).parse(outputs['deployers']);
-  return {
-    endpoint: side.endpoint(outputs, account),
-    keysVersion: typeof version === 'number' ? version : 1,
-    deployers,
-  };
+  return { endpoint: side.endpoint(outputs, account), deployers };
 }
 
 /** Terraform's variables for the stage as it is to be. */
 export function variablesOf({ side, account }: Stack, settings: Settings, present: Present): Record<string, unknown> {
   const deployers = deployersOf(settings[side.cloud].deployers, present.deployers, account.principal);
-  return { ...side.variables(settings, account, deployers), keys_version: present.keysVersion };
+  return side.variables(settings, account, deployers);
 }
 
 /** The named deployers alone; while none is named, all who have deployed and the present one. */

@@ -1,7 +1,6 @@
 // Deletes a stage in one cloud, data too. The cloud's tool lifts the protection: Terraform would
 // apply all other changes along with it.
 import type { Context } from '../context/context.ts';
-import { newKeys } from './app-keys.ts';
 import { patiently } from './patience.ts';
 import type { Stack } from './stack.ts';
 import { TerraformError } from './terraform.ts';
@@ -12,9 +11,9 @@ const REPEAT_AFTER_MS = 60_000;
 /** Throws a DeployError if something is left. */
 export async function deleteAll(context: Context, { side, account, terraform }: Stack): Promise<void> {
   // Without the functions nothing has to be packaged.
-  const variables = { ...side.variables(context.settings, account, []), data_only: true, allow_data_deletion: true };
+  const variables = { ...side.variables(context.settings, account, []), functions: {}, allow_data_deletion: true };
   await side.unprotect(context.run, await terraform.resources());
-  const destroy = (): Promise<void> => terraform.destroy(variables, newKeys());
+  const destroy = (): Promise<void> => terraform.destroy(variables);
   await patiently(context, `${side.cloud}: something is left`, destroy, {
     pauseMs: REPEAT_AFTER_MS,
     isPassing: (error) => error instanceof TerraformError && side.isPassing(error.said),

@@ -1,4 +1,4 @@
-// One cloud's infra folder: the stage is a workspace. Only plan and apply see app keys.
+// One cloud's infra folder: the stage is a workspace.
 import * as z from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,14 +6,12 @@ import { type Cloud, ROOT } from '../../package/bundle.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { type Ended, lastLines, type Run } from '../context/tools.ts';
 import type { Loss, StateResource } from '../clouds/cloud.ts';
-import { hintFor } from '../clouds/hints.ts';
-import type { AppKeys } from './app-keys.ts';
+import { hintFor } from './hints.ts';
 import { stateAdvice, writeBackend } from './backend.ts';
 import { lossesOf } from './losses.ts';
 
 export interface Planned {
   readonly planFile: string;
-  readonly keys: AppKeys;
   /** Resources that applying it takes away. */
   readonly losses: readonly Loss[];
 }
@@ -29,17 +27,10 @@ export class TerraformError extends DeployError {
   }
 }
 
-/** A module of the state; only what is read of it. */
-interface Module {
-  readonly resources?: StateResource[] | undefined;
-  readonly child_modules?: Module[] | undefined;
-}
-
-const MODULE: z.ZodType<Module> = z.object({
-  resources: z.array(z.object({ type: z.string(), values: z.record(z.string(), z.unknown()) })).optional(),
-  child_modules: z.array(z.lazy(() => MODULE)).optional(),
+const RESOURCES = z.array(z.object({ type: z.string(), values: z.record(z.string(), z.unknown()) }));
+const STATE = z.object({
+  values: z.object({ root_module: z.object({ resources: RESOURCES.default([]) }) }).optional(),
 });
-const STATE = z.object({ values: z.object({ root_module: MODULE }).optional() });
 
 /** Far above the minutes that a database or a first function takes to create. */
 const APPLY_TIMEOUT_MS = 60 * 60_000;
@@ -73,29 +64,28 @@ export class Terraform {
 
   async resources(): Promise<StateResource[]> {
     const { stdout } = await this.#do(['show', '-json', '-no-color']);
-    const { values } = STATE.parse(JSON.parse(stdout));
-    return values === undefined ? [] : resourcesIn(values.root_module);
+    return STATE.parse(JSON.parse(stdout)).values?.root_module.resources ?? [];
   }
 
   /** Plans, shows the plan, and reads what it takes away. */
-  async plan(variables: object, keys: AppKeys): Promise<Planned> {
+  async plan(variables: object): Promise<Planned> {
     const planFile = this.#fileOf('plan');
     const varFile = await this.#varFile(variables);
     const args = ['plan', '-input=false', '-no-color', `-var-file=${varFile}`, `-out=${planFile}`];
-    await this.#do(args, { keys, isShown: true });
+    await this.#do(args, true);
     const { stdout } = await this.#do(['show', '-json', '-no-color', planFile]);
-    return { planFile, keys, losses: lossesOf(stdout) };
+    return { planFile, losses: lossesOf(stdout) };
   }
 
-  async apply({ planFile, keys }: Planned): Promise<void> {
-    await this.#do(['apply', '-input=false', '-no-color', planFile], { keys, isShown: true });
+  async apply({ planFile }: Planned): Promise<void> {
+    await this.#do(['apply', '-input=false', '-no-color', planFile], true);
   }
 
   /** Destroys all that the state knows. */
-  async destroy(variables: object, keys: AppKeys): Promise<void> {
+  async destroy(variables: object): Promise<void> {
     const varFile = await this.#varFile(variables);
     const args = ['destroy', '-auto-approve', '-input=false', '-no-color', `-var-file=${varFile}`];
-    await this.#do(args, { keys, isShown: true });
+    await this.#do(args, true);
   }
 
   async #varFile(variables: object): Promise<string> {
@@ -105,13 +95,9 @@ export class Terraform {
     return file;
   }
 
-  async #do(
-    args: readonly string[],
-    { keys, isShown = false }: { readonly keys?: AppKeys; readonly isShown?: boolean } = {},
-  ): Promise<Ended> {
-    const env = { TF_IN_AUTOMATION: '1', ...(keys === undefined ? {} : { TF_VAR_keys: JSON.stringify(keys) }) };
+  async #do(args: readonly string[], isShown = false): Promise<Ended> {
     const ended = await this.#run(this.#tool, [`-chdir=${this.#dir}`, ...args], {
-      env,
+      env: { TF_IN_AUTOMATION: '1' },
       isShown,
       timeoutMs: APPLY_TIMEOUT_MS,
     });
@@ -120,7 +106,7 @@ export class Terraform {
       const seen = isShown ? 'see above' : lastLines(said);
       const next =
         stateAdvice(said, this.#tool, this.#dir) ??
-        hintFor(this.#cloud, said) ??
+        hintFor(said) ??
         (isShown ? 'Mend it, then give the same command: it goes on from there.' : '');
       const hint = next === '' ? '' : `\n${next}`;
       throw new TerraformError(`${this.#cloud}: ${this.#tool} ${args[0]} failed: ${seen}${hint}`, said);
@@ -135,8 +121,4 @@ export class Terraform {
   get #dir(): string {
     return path.join(ROOT, 'infra', this.#cloud);
   }
-}
-
-function resourcesIn({ resources = [], child_modules: children = [] }: Module): StateResource[] {
-  return [...resources, ...children.flatMap(resourcesIn)];
 }

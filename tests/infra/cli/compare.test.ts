@@ -33,7 +33,8 @@ const gcp = (url: string): CloudEndpoint => ({
   cloud: 'gcp',
   urls: { compare: url },
   project: 'p',
-  keys: { compare: { secret: 's', version: '1' } },
+  region: 'us-east4',
+  keys: { compare: 's' },
 });
 const azure = (url: string): CloudEndpoint => ({
   cloud: 'azure',
@@ -41,8 +42,7 @@ const azure = (url: string): CloudEndpoint => ({
   apps: { compare: 'app' },
   subscription: 's',
   resourceGroup: 'g',
-  vault: 'v',
-  secrets: { compare: 'k' },
+  keys: { compare: { vault: 'v', secret: 'k' } },
 });
 
 /** Records the calls of gcloud and az. They give a key where secrets are read. */

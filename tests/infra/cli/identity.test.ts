@@ -9,7 +9,8 @@ const endpoint: CloudEndpoint = {
   cloud: 'gcp',
   urls: { records: URL },
   project: 'some-project',
-  keys: { read: { secret: 'stowage-dev-keys-read', version: '1' } },
+  region: 'us-east4',
+  keys: { read: 'stowage-dev-keys-read' },
 };
 
 /** gcloud, logged in as `account`; `refused` are the arguments that it does not take. */

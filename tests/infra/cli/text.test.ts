@@ -7,8 +7,6 @@ import { commandLineOf } from '../../../infra/cli/options.ts';
 import { PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
 import { readText } from '../../../infra/cli/text.ts';
-import { invoke } from '../../../infra/plugin/commands/invoke.ts';
-import type { Context } from '../../../infra/plugin/context/context.ts';
 import { testFolder } from '../../support/folder.ts';
 
 const { values } = commandLineOf({ name: 'test', about: '', options: PLAN_OPTIONS, examples: [] }, []);
@@ -19,13 +17,6 @@ const READERS: [what: string, read: (file: string) => Promise<unknown>][] = [
   [
     'the file of endpoints',
     (endpointsFile) => compareDeployed({ endpointsFile } as Parameters<typeof compareDeployed>[0]),
-  ],
-  [
-    'the data of a request',
-    (file) => {
-      const context = { settings: { functions: [{ name: 'records' }] } } as unknown as Context;
-      return invoke(context, { function: 'records', path: file });
-    },
   ],
 ];
 

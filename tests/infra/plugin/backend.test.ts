@@ -4,7 +4,6 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PROVIDER_SCHEMA } from '../../../infra/plugin/context/schema.ts';
 import { backendOf, stateAdvice, writeBackend } from '../../../infra/plugin/stack/backend.ts';
-import { hasTerraform, run } from './stand-ins/terraform.ts';
 import { testFolder } from '../../support/folder.ts';
 
 const STATE = PROVIDER_SCHEMA.provider.properties!['state'] as { readonly pattern: string };
@@ -46,13 +45,6 @@ describe('the state', () => {
     });
     await writeBackend(dir, 'gcp', { state: 'local', service: 'stowage' });
     expect(await readdir(dir)).toEqual([]);
-  });
-
-  test.skipIf(!hasTerraform).each(PLACES)('%s is written as Terraform reads it', async (state) => {
-    await writeBackend(dir, 'azure', { state, service: 'stowage' });
-    const { code, output } = await run('terraform', [`-chdir=${dir}`, 'init', '-backend=false', '-input=false']);
-    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('successfully initialized') });
-    expect((await run('terraform', [`-chdir=${dir}`, 'validate'])).code).toBe(0);
   });
 
   test('in another place than before is never taken for an empty one: the user says what happens to it', () => {

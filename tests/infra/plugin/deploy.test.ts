@@ -1,160 +1,166 @@
-// `serverless deploy`, on a machine with stand-ins for terraform, gcloud and az that write down how
-// they were called.
-import { readFile, stat } from 'node:fs/promises';
+// `serverless deploy` on a machine whose terraform, gcloud and az are in memory, to functions that
+// check what the real ones would check of a request.
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
+import type { Context } from '../../../infra/plugin/context/context.ts';
 import type { ProviderSettings } from '../../../infra/plugin/context/schema.ts';
-import { AT_ONCE, failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
+import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
-import { type Answer, SUBSCRIPTION } from './stand-ins/tools.ts';
+import { type Answer, SUBSCRIPTION, UNREGISTERED } from './stand-ins/tools.ts';
 
-const NOW = { isPlanOnly: false, ...AT_ONCE } as const;
+const NOW = { isPlanOnly: false } as const;
+const PLAN = { isPlanOnly: true } as const;
+const UPLOAD = 'az functionapp deployment source config-zip';
 let machine: Machine;
 
 beforeEach(async () => {
   machine = await startMachine();
 });
 
-describe('deploy', () => {
-  test('plans both clouds before it touches one, then applies, uploads and tries out each', async () => {
-    await deploy(machine.contextOf(), NOW);
-    const calls = await machine.tools.calls();
-    expect(verbsOf(calls).join(', ')).toBe(
-      'gcp init, gcp workspace, gcp show, azure init, azure workspace, azure show, gcp output, gcp plan, ' +
-        'gcp show, azure output, azure plan, azure show, gcp apply, gcp output, azure apply, azure output',
-    );
-    expect(calls.filter((call) => call.includes('config-zip'))).toEqual(
-      ['records', 'compare'].map(
-        (name) =>
-          `az functionapp deployment source config-zip --subscription ${SUBSCRIPTION} --resource-group stowage-dev --name ${name}-app --src ${machine.outDir}/azure-${name}.zip`,
-      ),
-    );
-    for (const cloud of ['gcp', 'azure'])
-      expect(machine.deployed.requests.filter((request) => request.startsWith(cloud))).toEqual([
-        `${cloud} GET /v1/health`,
-        `${cloud} GET /v1/health`,
-        `${cloud} PUT /v1/tables/stowage-smoke`,
-        `${cloud} PUT /v1/tables/stowage-smoke/records/smoke`,
-        `${cloud} GET /v1/tables/stowage-smoke/records/smoke`,
-        `${cloud} DELETE /v1/tables/stowage-smoke/records/smoke`,
-        `${cloud} GET /v1/tables`,
-      ]);
-    expect(machine.said.join('\n')).toMatch(/gcp: healthy[^]*azure: healthy[^]*tables {3}users/);
-  });
+const uploads = (): string[] => machine.taken().filter((call) => call.startsWith(UPLOAD));
 
-  test('turns to the stage’s own state', async () => {
-    await deploy(machine.contextOf({ stage: 'prod' }), { ...NOW, isPlanOnly: true });
-    expect(await machine.tools.calls()).toContain('terraform azure workspace select -or-create=true prod');
-  });
+test('plans both clouds before it touches one, then applies, uploads and tries out each', async () => {
+  await deploy(machine.contextOf(), NOW);
+  expect(verbsOf(machine.calls).join(', ')).toBe(
+    'gcp init, gcp workspace, gcp show, azure init, azure workspace, azure show, gcp output, gcp plan, ' +
+      'gcp show, azure output, azure plan, azure show, gcp apply, gcp output, azure apply, azure output',
+  );
+  expect(uploads()).toEqual(
+    ['records', 'compare'].map(
+      (name) =>
+        `${UPLOAD} --subscription ${SUBSCRIPTION} --resource-group stowage-dev --name ${name}-app --src ${machine.outDir}/azure-${name}.zip`,
+    ),
+  );
+  for (const cloud of ['gcp', 'azure'])
+    expect(machine.deployed.requests.filter((request) => request.startsWith(cloud))).toEqual([
+      `${cloud} GET /v1/health`,
+      `${cloud} GET /v1/health`,
+      `${cloud} PUT /v1/tables/stowage-smoke`,
+      `${cloud} PUT /v1/tables/stowage-smoke/records/smoke`,
+      `${cloud} GET /v1/tables/stowage-smoke/records/smoke`,
+      `${cloud} DELETE /v1/tables/stowage-smoke/records/smoke`,
+      `${cloud} GET /v1/tables`,
+    ]);
+  expect(machine.said.join('\n')).toMatch(/gcp: healthy[^]*azure: healthy[^]*tables {3}users/);
+  const files = ['gcp-dev.tfvars.json', 'azure-dev.tfvars.json', 'endpoints-dev.json'];
+  const texts = await Promise.all(files.map((file) => readFile(path.join(machine.outDir, file), 'utf8')));
+  const everything = [...machine.said, ...texts, ...machine.calls].join('\n');
+  expect(everything).not.toMatch(/first-\w+-key|an-identity-token|an-azure-function-key|a-token/);
+});
 
-  test('keeps app keys out of arguments, output and files, and gives them to plan and apply alone', async () => {
-    await deploy(machine.contextOf(), NOW);
-    const calls = await machine.tools.calls();
-    const withKeys = calls.filter((call) => call.endsWith('(with keys)')).map((call) => verbsOf([call])[0]);
-    expect(withKeys).toEqual(['gcp plan', 'azure plan', 'gcp apply', 'azure apply']);
-    const files = ['gcp-dev.tfvars.json', 'azure-dev.tfvars.json', 'endpoints-dev.json'];
-    const texts = await Promise.all(files.map((file) => readFile(path.join(machine.outDir, file), 'utf8')));
-    const everything = [...machine.said, ...texts, ...calls].join('\n');
-    expect(everything).not.toMatch(/gcp-app-key|azure-app-key|an-identity-token|an-azure-function-key|a-token/);
-  });
+test('turns to the stage’s own state', async () => {
+  await deploy(machine.contextOf({ stage: 'prod' }), PLAN);
+  expect(machine.calls).toContain('terraform azure workspace select -or-create=true prod');
+});
 
-  test('gives Terraform what serverless.yml says', async () => {
-    const gcp = { ...PROVIDER_SETTINGS.gcp, project: 'other-project', invokers: ['deployer', 'group:all@example.com'] };
-    await deploy(
-      machine.contextOf({
-        gcp,
-        alerts: { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000, requestsMin: 100 },
-      }),
-      NOW,
-    );
-    expect(await machine.variablesOf('gcp')).toMatchObject({
-      service: 'stowage',
-      stage: 'dev',
-      project: 'other-project',
-      region: 'us-east4',
-      point_in_time_recovery: false,
-      backup_days: 0,
-      processors_max: 20,
-      invokers: ['user:somebody@example.com', 'group:all@example.com'],
-      keys_version: 1,
-      alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000, requests_min: 100 },
-      budget: null,
-      functions: { records: { concurrency: 32, instances_max: 4, memory_mb: 2_048, timeout_seconds: 60 } },
-    });
-    expect(await machine.variablesOf('azure')).toMatchObject({
-      subscription_id: SUBSCRIPTION,
-      table: 'stowage',
-      replication: 'LRS',
-      logs_gb_daily: 1,
-      functions: { compare: { instances_max: 40 } },
-    });
-  });
-
-  test.each<readonly [Partial<ProviderSettings['store']>, object]>([
-    [{}, {}],
-    [
-      {
-        containerBytesMax: 65_536,
-        transport: 'sdk',
-        corsOrigins: ['https://a.example', 'https://b.example'],
-        otlpEndpoint: 'https://collector.example',
+test('gives Terraform what serverless.yml says', async () => {
+  const gcp = { ...PROVIDER_SETTINGS.gcp, project: 'other-project', invokers: ['deployer', 'group:all@example.com'] };
+  const alerts = { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000, requestsMin: 100 };
+  await deploy(machine.contextOf({ gcp, alerts }), PLAN);
+  expect(await machine.variablesOf('gcp')).toMatchObject({
+    service: 'stowage',
+    stage: 'dev',
+    project: 'other-project',
+    region: 'us-east4',
+    point_in_time_recovery: false,
+    backup_days: 0,
+    processors_max: 20,
+    invokers: ['user:somebody@example.com', 'group:all@example.com'],
+    alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000, requests_min: 100 },
+    functions: {
+      records: {
+        concurrency: 32,
+        instances_max: 4,
+        memory_mb: 2_048,
+        timeout_seconds: 60,
+        keys: ['read', 'write', 'admin'],
       },
-      {
-        STOWAGE_CONTAINER_BYTES_MAX: '65536',
-        STOWAGE_TRANSPORT: 'sdk',
-        STOWAGE_CORS_ORIGINS: 'https://a.example,https://b.example',
-        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example',
-      },
-    ],
-  ])('tells the functions what %j says of the store', async (store, told) => {
-    await deploy(machine.contextOf({ store: { ...PROVIDER_SETTINGS.store, ...store } }), { ...NOW, isPlanOnly: true });
-    for (const cloud of ['gcp', 'azure'])
-      expect((await machine.variablesOf(cloud))['environment']).toEqual({ STOWAGE_TIMEOUT_MS: '25000', ...told });
+    },
   });
-
-  test('names a service account as one, and asks for its tokens by audience', async () => {
-    await machine.tools.answer(
-      { to: 'gcloud auth list', stdout: 'ci@some-project.iam.gserviceaccount.com' },
-      { to: 'gcloud config get-value account', stdout: 'ci@some-project.iam.gserviceaccount.com' },
-    );
-    await deploy(machine.contextOf(), NOW);
-    expect(await machine.variablesOf('gcp')).toMatchObject({
-      invokers: ['serviceAccount:ci@some-project.iam.gserviceaccount.com'],
-    });
-    expect((await machine.tools.calls()).join('\n')).toContain('print-identity-token --audiences=http://127.0.0.1:');
+  const azure = await machine.variablesOf('azure');
+  expect(azure).toMatchObject({
+    subscription_id: SUBSCRIPTION,
+    table: 'stowage',
+    replication: 'LRS',
+    logs_gb_daily: 1,
+    functions: { compare: { instances_max: 40, keys: ['compare'] } },
   });
+  expect(azure['resource_providers']).toEqual([UNREGISTERED]);
+});
 
-  test('touches one cloud alone when told so', async () => {
-    await deploy(machine.contextOf({ cloud: 'azure' }), NOW);
-    expect((await machine.tools.calls()).filter((call) => /^gcloud|terraform gcp/.test(call))).toEqual([]);
-  });
+test.each<readonly [Partial<ProviderSettings['store']>, object]>([
+  [{}, {}],
+  [
+    {
+      containerBytesMax: 65_536,
+      transport: 'sdk',
+      corsOrigins: ['https://a.example', 'https://b.example'],
+      otlpEndpoint: 'https://collector.example',
+    },
+    {
+      STOWAGE_CONTAINER_BYTES_MAX: '65536',
+      STOWAGE_TRANSPORT: 'sdk',
+      STOWAGE_CORS_ORIGINS: 'https://a.example,https://b.example',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example',
+    },
+  ],
+])('tells the functions what %j says of the store', async (store, told) => {
+  await deploy(machine.contextOf({ store: { ...PROVIDER_SETTINGS.store, ...store } }), PLAN);
+  for (const cloud of ['gcp', 'azure'] as const)
+    expect((await machine.variablesOf(cloud))['environment']).toEqual({ STOWAGE_TIMEOUT_MS: '25000', ...told });
+});
 
-  test('as a plan touches nothing', async () => {
-    await deploy(machine.contextOf(), { ...NOW, isPlanOnly: true });
-    expect(machine.said.at(-1)).toContain('nothing was touched');
-    expect((await machine.tools.calls()).filter((call) => /apply|config-zip/.test(call))).toEqual([]);
-    expect(machine.deployed.requests).toEqual([]);
-  });
+test('names a service account as one, and asks for its tokens by audience', async () => {
+  await deploy(machine.contextOf(), NOW);
+  machine.answer(
+    { to: 'gcloud auth list', stdout: 'ci@some-project.iam.gserviceaccount.com' },
+    { to: 'gcloud config get-value account', stdout: 'ci@some-project.iam.gserviceaccount.com' },
+  );
+  await deploy(machine.contextOf(), NOW);
+  const both = ['serviceAccount:ci@some-project.iam.gserviceaccount.com', 'user:somebody@example.com'];
+  // Who deployed before may still.
+  expect(await machine.variablesOf('gcp')).toMatchObject({ deployers: both, invokers: both });
+  expect(machine.calls.join('\n')).toContain('print-identity-token --audiences=http://127.0.0.1:');
+});
 
-  test('packages once it has found all that it needs, and before it plans', async () => {
-    const pack = async (): Promise<void> => void (await machine.tools.calls());
-    await deploy(machine.contextOf({ cloud: 'gcp' }), { ...NOW, isPlanOnly: true, pack });
-    expect(verbsOf(await machine.tools.calls())).toEqual(['gcp output', 'gcp plan', 'gcp show']);
-    await machine.tools.without('gcloud');
-    const failure = await failureOf(deploy(machine.contextOf(), { ...NOW, isPlanOnly: true, pack }));
-    expect(failure).toContain('gcloud, the Google Cloud CLI');
-    // Had it packaged, they were forgotten.
-    expect(await machine.tools.calls()).not.toEqual([]);
-  });
+test('deployers who are named are all there are', async () => {
+  const deployers = ['user:another@example.com'];
+  await deploy(machine.contextOf({ gcp: { ...PROVIDER_SETTINGS.gcp, deployers } }), PLAN);
+  expect(await machine.variablesOf('gcp')).toMatchObject({ deployers, invokers: deployers });
+});
 
-  test('says all that is missing at once, each with what mends it, and touches nothing', async () => {
-    await machine.tools.without('terraform');
-    await machine.tools.without('az');
-    await machine.tools.answer(
+test('touches one cloud alone when told so', async () => {
+  await deploy(machine.contextOf({ cloud: 'azure' }), NOW);
+  expect(machine.calls.filter((call) => /^gcloud|terraform gcp/.test(call))).toEqual([]);
+});
+
+test('as a plan touches nothing', async () => {
+  await deploy(machine.contextOf(), PLAN);
+  expect(machine.said.at(-1)).toContain('nothing was touched');
+  expect(machine.calls.filter((call) => /apply|config-zip|set|add/.test(call))).toEqual([]);
+  expect(machine.deployed.requests).toEqual([]);
+});
+
+test('packages once it has found all that it needs, and before it plans', async () => {
+  let packedAt = -1;
+  const pack = (): Promise<void> => Promise.resolve(void (packedAt = machine.calls.length));
+  await deploy(machine.contextOf({ cloud: 'gcp' }), { ...PLAN, pack });
+  expect(verbsOf(machine.calls.slice(packedAt))).toEqual(['gcp output', 'gcp plan', 'gcp show']);
+  packedAt = -1;
+  await machine.without('gcloud');
+  expect(await failureOf(deploy(machine.contextOf(), { ...PLAN, pack }))).toContain('gcloud, the Google Cloud CLI');
+  expect(packedAt).toBe(-1);
+});
+
+describe('before anything is touched', () => {
+  test('says all that is missing at once, each with what mends it', async () => {
+    await machine.without('terraform');
+    await machine.without('az');
+    machine.answer(
       { to: 'gcloud auth application-default', code: 1, stderr: 'no credentials' },
       { to: 'gcloud billing', stdout: 'False' },
-      { to: 'gcloud services list', stdout: 'serviceusage.googleapis.com' },
     );
     const message = await failureOf(deploy(machine.contextOf(), NOW));
     for (const part of [
@@ -163,96 +169,156 @@ describe('deploy', () => {
       'az, the Azure CLI',
       'gcloud auth login --update-adc',
       'gcloud billing projects link some-project',
-      'gcloud services enable cloudresourcemanager.googleapis.com --project=some-project',
     ])
       expect(message).toContain(part);
-    expect(verbsOf(await machine.tools.calls())).toEqual([]);
-  });
-
-  test('enables the APIs that Terraform begins with, if nothing else is missing', async () => {
-    await machine.tools.answer({ to: 'gcloud services list', stdout: 'storage.googleapis.com' });
-    await deploy(machine.contextOf(), NOW);
-    const enabled = 'gcloud services enable serviceusage.googleapis.com cloudresourcemanager.googleapis.com';
-    const calls = await machine.tools.calls();
-    const at = (begin: string): number => calls.findIndex((call) => call.startsWith(begin));
-    expect(at(enabled)).toBeGreaterThan(0);
-    expect(at(enabled)).toBeLessThan(at('terraform gcp init'));
-    expect(machine.said).toContain(`${enabled} --project=some-project`);
-  });
-
-  test('as a plan enables no API, and says what does', async () => {
-    await machine.tools.answer({ to: 'gcloud services list', stdout: 'storage.googleapis.com' });
-    const message = await failureOf(deploy(machine.contextOf(), { ...NOW, isPlanOnly: true }));
-    expect(message).toContain('gcloud services enable');
-    expect((await machine.tools.calls()).filter((call) => call.includes('services enable'))).toEqual([]);
+    expect(verbsOf(machine.calls)).toEqual([]);
   });
 
   const PRINCIPAL = 'principal://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/subject/s';
-  const DEVIATIONS: readonly (readonly [string, Answer, string])[] = [
-    ['an old Terraform', { to: 'terraform version', stdout: '{"terraform_version":"1.5.7"}' }, 'this is 1.5'],
-    ['no login at Google', { to: 'gcloud auth list' }, 'gcloud auth login --update-adc'],
-    ['a project that is not theirs', { to: 'gcloud projects', code: 1 }, 'project some-project, or access'],
+  const RUNTIMES = 'az functionapp list-flexconsumption-runtimes --location';
+  const DEVIATIONS: readonly (readonly [string, readonly Answer[], string])[] = [
+    ['an old Terraform', [{ to: 'terraform version', stdout: '{"terraform_version":"1.5.7"}' }], 'this is 1.5'],
+    ['no login at Google', [{ to: 'gcloud auth list' }], 'gcloud auth login --update-adc'],
+    ['a project that is not theirs', [{ to: 'gcloud projects', code: 1 }], 'project some-project, or access'],
     [
       'a federated login without an account',
-      { to: 'gcloud auth list', stdout: PRINCIPAL },
+      [{ to: 'gcloud auth list', stdout: PRINCIPAL }],
       'a service account to act as',
     ],
-    ['no project', { to: 'gcloud config get-value project', stdout: '(unset)' }, 'gcloud config set project'],
-    ['no login at Azure', { to: 'az account', code: 1 }, 'az login'],
-    ['an expired login at Azure', { to: 'az account get-access-token', code: 1 }, 'still valid'],
-    ['a region without Flex Consumption', { to: 'az functionapp list-flex', stdout: 'West US 3' }, 'one of westus3'],
+    ['no project', [{ to: 'gcloud config get-value project', stdout: '(unset)' }], 'gcloud config set project'],
+    ['no login at Azure', [{ to: 'az account', code: 1 }], 'az login'],
+    ['an expired login at Azure', [{ to: 'az account get-access-token', code: 1 }], 'still valid'],
+    [
+      'a region without Flex Consumption',
+      [{ to: 'az functionapp list-flexconsumption-locations', stdout: 'West US 3' }],
+      'with one of westus3',
+    ],
+    [
+      'a region without the functions’ version of Node.js',
+      [{ to: `${RUNTIMES} eastus `, stdout: '20\n22' }],
+      'Flex Consumption with Node.js 24 in eastus\n      --param azureRegion=REGION with one of westeurope',
+    ],
   ];
-  test.each(DEVIATIONS)('with %s says what to do, before anything is touched', async (_, deviation, part) => {
-    await machine.tools.answer(deviation);
+  test.each(DEVIATIONS)('with %s says what to do', async (_, deviations, part) => {
+    machine.answer(...deviations);
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(part);
-    expect(verbsOf(await machine.tools.calls())).toEqual([]);
+    expect(verbsOf(machine.calls)).toEqual([]);
+  });
+
+  test('an az that cannot be asked about versions of Node.js keeps nobody from deploying', async () => {
+    machine.answer({ to: RUNTIMES, code: 2, stderr: 'ERROR: not recognized' });
+    await deploy(machine.contextOf({ cloud: 'azure' }), PLAN);
+    expect(verbsOf(machine.calls)).toContain('azure plan');
   });
 
   test('with a subscription that is not theirs says so', async () => {
-    await machine.tools.answer({ to: 'az account show', code: 1 });
+    machine.answer({ to: 'az account show', code: 1 });
     const azure = { ...PROVIDER_SETTINGS.azure, subscription: SUBSCRIPTION };
     expect(await failureOf(deploy(machine.contextOf({ azure }), NOW))).toContain(
       `the Azure subscription ${SUBSCRIPTION}, or access to it`,
     );
   });
 
-  test('after a failed apply says how far it came, and the same command goes on', async () => {
-    await machine.tools.answer({ to: 'terraform azure apply', code: 1, stderr: 'Error: quota exceeded' });
+  test('a failed plan of one cloud keeps the other as it is', async () => {
+    machine.answer({ to: 'terraform azure plan', code: 1, stderr: 'Error: Invalid value' });
+    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('azure: terraform plan failed');
+    expect(machine.calls.filter((call) => call.includes('apply'))).toEqual([]);
+  });
+});
+
+describe('an apply', () => {
+  test('that fails says how far it came, and the same command goes on', async () => {
+    machine.answer({ to: 'terraform azure apply', code: 1, stderr: 'Error: quota exceeded' });
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(
       'gcp: deployed; azure: begun. Once that is mended, the same command goes on from here:\n  npx serverless deploy --stage dev',
     );
-    await machine.tools.calls();
-    await machine.tools.answer();
+    machine.answer();
     await deploy(machine.contextOf(), NOW);
-    expect(verbsOf(await machine.tools.calls())).toContain('azure apply');
+    expect(machine.said.join('\n')).toContain('azure: healthy');
   });
 
-  test('after a failed plan touches neither cloud', async () => {
-    await machine.tools.answer({ to: 'terraform azure plan', code: 1, stderr: 'Error: Invalid value' });
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('azure: terraform plan failed');
-    expect((await machine.tools.calls()).filter((call) => call.includes('apply'))).toEqual([]);
+  test.each([
+    ['Quota exceeded', 0, 'terraform apply failed'],
+    ['Build failed with status: FAILURE and message: npm error', 0, 'terraform apply failed'],
+    ['missing permission on the build service account', 180_000, 'applied again, in vain'],
+    ['Error 404: Cannot find metric(s) that match type = "a"', 180_000, 'applied again, in vain'],
+  ])('that meets %j is repeated for %d ms, each time by a new plan', async (cause, waitedMs, part) => {
+    machine.answer({ to: 'terraform gcp apply', code: 1, stderr: `Error: ${cause}` });
+    expect(await failureOf(deploy(machine.contextOf({ cloud: 'gcp' }), NOW))).toContain(part);
+    expect(machine.clock.waitedMs()).toBe(waitedMs);
+    const repeated = waitedMs / 60_000;
+    expect(verbsOf(machine.calls).filter((verb) => verb === 'gcp plan')).toHaveLength(1 + repeated);
   });
 
-  test('after a failed upload says what az said', async () => {
-    await machine.tools.answer({
-      to: 'az functionapp deployment',
-      code: 1,
-      stderr: 'ERROR: Deployment is still building',
-    });
-    expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(
-      'azure: the upload failed: records: ERROR: Deployment is still building',
-    );
-  });
-
-  test('does not call functions that refuse their callers deployed', async () => {
-    machine.deployed.answerWith('gcp', 403);
-    const message = await failureOf(deploy(machine.contextOf(), NOW));
-    expect(message).toMatch(/deployed, but it does not work[^]*answered 403[^]*gcp: begun; azure: not begun/);
-  });
-
-  test('does not write a file of endpoints for what is not there', async () => {
-    await machine.tools.answer({ to: 'terraform azure apply', code: 1 });
-    await failureOf(deploy(machine.contextOf(), NOW));
-    await expect(stat(path.join(machine.outDir, 'endpoints-dev.json'))).rejects.toThrow('ENOENT');
+  test('that was cut off is repeated by a new plan, which is read before it is applied', async () => {
+    machine.answer({ to: 'terraform gcp apply', code: 1, stderr: 'Error: does not have x access', times: 1 });
+    const context = machine.contextOf({ cloud: 'gcp' });
+    const sleep = (ms: number): Promise<void> => {
+      machine.plans.gcp = 'region';
+      return context.clock.sleep(ms);
+    };
+    const message = await failureOf(deploy({ ...context, clock: { ...context.clock, sleep } }, NOW));
+    expect(message).toContain('DELETES THE DATA');
+    expect(verbsOf(machine.calls).filter((verb) => verb === 'gcp apply')).toHaveLength(1);
   });
 });
+
+describe('the function apps', () => {
+  test('get a package that changed, and get it again if that broke off', async () => {
+    await deploy(onAzure(), NOW);
+    machine.taken();
+    await deploy(onAzure(), NOW);
+    expect(uploads()).toEqual([]);
+    const write = (code: string): Promise<void> => writeFile(path.join(machine.outDir, 'azure-records.zip'), code);
+    await write('other code');
+    machine.answer({ to: UPLOAD, code: 1, stderr: 'ERROR: no network' });
+    expect(await failureOf(deploy(onAzure(), NOW))).toContain('records: ERROR: no network');
+    machine.answer();
+    machine.taken();
+    // Some of the other code may be there.
+    await write('records');
+    await deploy(onAzure(), NOW);
+    expect(uploads()).toEqual([expect.stringContaining('azure-records.zip')]);
+  });
+
+  test('lose the provider’s own settings, which keep them from starting, before the upload', async () => {
+    machine.answer({ to: 'az functionapp config appsettings list', stdout: 'AzureWebJobsStorage', times: 1 });
+    await deploy(onAzure(), NOW);
+    const at = (part: string): number => machine.calls.findIndex((call) => call.includes(part));
+    expect(machine.calls[at('appsettings delete')]).toContain('--setting-names AzureWebJobsStorage');
+    expect(at('appsettings delete')).toBeLessThan(at('config-zip'));
+  });
+
+  test('ask again for a key that was refused while their right to it was young', async () => {
+    machine.answer({ to: 'az rest --method get', stdout: reference('AccessToKeyVaultDenied'), times: 1 });
+    await deploy(onAzure(), NOW);
+    expect(machine.calls.filter((call) => call.includes('configreferences/appsettings/refresh'))).toHaveLength(1);
+    expect(machine.clock.waitedMs()).toBe(0);
+  });
+
+  test('without a key are named, with the secret', async () => {
+    machine.answer({ to: 'az rest --method get', stdout: reference('AccessToKeyVaultDenied') });
+    expect(await failureOf(deploy(onAzure(), NOW))).toContain(
+      'records-app does not get the secret keys-write of the key vault devrecords-0: AccessToKeyVaultDenied',
+    );
+    expect(machine.clock.waitedMs()).toBe(600_000);
+  });
+});
+
+test('does not call functions that refuse their callers deployed, and writes no file of endpoints', async () => {
+  machine.deployed.answerWith('gcp', 403);
+  const message = await failureOf(deploy(machine.contextOf(), NOW));
+  expect(message).toMatch(/deployed, but it does not work[^]*answered 403[^]*gcp: begun; azure: not begun/);
+  await expect(stat(path.join(machine.outDir, 'endpoints-dev.json'))).rejects.toThrow('ENOENT');
+});
+
+function onAzure(): Context {
+  return machine.contextOf({ cloud: 'azure' });
+}
+
+/** An app's reference to a secret, in the resource manager's words. */
+function reference(status: string): string {
+  return JSON.stringify({
+    value: [{ name: 'a', properties: { status, secretName: 'keys-write', vaultName: 'devrecords-0' } }],
+  });
+}

@@ -1,74 +1,102 @@
 // The plugin inside the Serverless Framework: commands, options, serverless.yml; the rest of what
 // they do is tested without it.
-import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDeployed } from './stand-ins/deployed.ts';
+import { startExecutables } from './stand-ins/executables.ts';
+import { RECORDED } from './recorded/recorded.ts';
 import { copyProject, type Ended } from './stand-ins/project.ts';
 import { makeTools, type Tools } from './stand-ins/tools.ts';
 
 const STACK = /^ +at .*:\d+:\d+/m;
 
-const [project, deployed] = await Promise.all([copyProject(), startDeployed()]);
+const [project, deployed, executables] = await Promise.all([
+  copyProject(),
+  startDeployed(),
+  startExecutables(() => tools),
+]);
 const yml = path.join(project.dir, 'serverless.yml');
 let tools: Tools;
 
-beforeEach(async () => {
-  tools = await makeTools(deployed.outputs, path.join(project.dir, '.serverless'));
+beforeEach(() => {
+  tools = makeTools(deployed.outputs, deployed.secrets);
 });
-afterAll(() => Promise.all([project.close(), deployed.close()]));
+afterAll(async () => {
+  executables.close();
+  await Promise.all([project.close(), deployed.close()]);
+});
 
-const serverless = (...args: string[]) => project.start(tools.bin, args).ended;
+const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => project.start(executables.bin, args, env);
+const serverless = (...args: string[]) => start(args).ended;
 
 describe('serverless', () => {
-  test('deploy packages, plans, applies, and tries out', async () => {
-    const { code, output } = await serverless('deploy', '--wait', '0');
+  test('package makes a zip of each function; deploy --package takes them, and with --plan touches nothing', async () => {
+    const { code, output } = await serverless('package', '--package', 'elsewhere');
     expect(code === 0 ? '' : output).toBe('');
-    expect(output).toMatch(/sha256[^]*Plan for gcp[^]*Plan for azure[^]*azure: healthy[^]*serverless compare/);
+    expect(output.match(/^(gcp|azure) +(records|compare|vacuum) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(6);
+    const folder = path.join(project.dir, 'elsewhere');
+    const zips = (await readdir(folder)).filter((name) => name.endsWith('.zip'));
+    const names = ['compare', 'records', 'vacuum'];
+    expect(zips).toEqual(['azure', 'gcp'].flatMap((cloud) => names.map((name) => `${cloud}-${name}.zip`)));
+    expect(tools.calls).toEqual([]);
+
+    const timesOf = () => Promise.all(zips.map(async (name) => (await stat(path.join(folder, name))).mtimeMs));
+    const made = await timesOf();
+    const deploy = async (...args: string[]): Promise<Ended> => {
+      const ended = await serverless('deploy', '--package', 'elsewhere', '--param', 'cloud=azure', ...args);
+      expect(ended.code === 0 ? '' : ended.output).toBe('');
+      expect(ended.output).not.toContain('sha256');
+      expect(await timesOf()).toEqual(made);
+      return ended;
+    };
+    expect((await deploy('--plan')).output).toContain('nothing was touched');
+    expect(tools.taken().filter((call) => /apply|gcloud/.test(call))).toEqual([]);
+    expect((await deploy()).output).toMatch(/plan azure[^]*azure: healthy[^]*serverless compare/);
+    const uploads = tools.calls.filter((call) => call.includes(path.join(folder, 'azure-records.zip')));
+    expect(uploads).not.toEqual([]);
+    expect((await serverless('keys', '--add', '--param', 'cloud=azure')).output).toContain('"outcome":"done"');
+    expect(deployed.secrets.azure.read.get('admin')).toMatch(/^[\w-]{32},first-azure-key-of-admin$/);
   });
 
-  test('deploy, interrupted, lets Terraform end in order, and says how to go on', async () => {
-    await tools.answer({ to: 'terraform azure apply', hangs: true });
-    const running = project.start(tools.bin, ['deploy', '--wait', '0', '--param', 'cloud=azure']);
-    await expect.poll(() => existsSync(path.join(tools.dir, 'hanging'))).toBe(true);
+  test('deploy packages by itself; interrupted, it lets Terraform end in order, and says how to go on', async () => {
+    tools.answer({ to: 'terraform azure apply', hangs: true });
+    const running = start(['deploy', '--param', 'cloud=azure']);
+    await expect.poll(() => tools.calls.at(-1)).toMatch(/^terraform azure apply/);
     process.kill(running.pid, 'SIGTERM');
     const { code, output } = await running.ended;
     expect(code).toBe(130);
-    expect(output).toMatch(/was interrupted[^]*goes on from there/);
+    expect(output).toMatch(/sha256[^]*was interrupted[^]*goes on from there/);
     expect(output).not.toMatch(STACK);
-    expect((await tools.calls()).at(-1)).toBe('terraform ended in order');
+    expect(tools.calls.at(-1)).toBe('terraform ended in order');
   });
 
   test('remove asks, and where nobody can answer touches nothing', async () => {
     const { code, output } = await serverless('remove', '--delete-data', '--param', 'cloud=gcp');
     expect(code).toBe(1);
     expect(output).toContain('--yes agrees beforehand');
-    expect((await tools.calls()).filter((call) => /apply|destroy/.test(call))).toEqual([]);
+    expect(tools.calls.filter((call) => /apply|destroy/.test(call))).toEqual([]);
   });
 
   test.each(['remove --delete-data --yes', 'compare'])(
     '%s in another project than the stage’s fails, names both, and touches nothing',
     async (command) => {
-      const values = { project: 'some-project', name: 'stowage-dev' };
-      const state = { values: { root_module: { resources: [{ type: 'google_firestore_database', values }] } } };
-      await tools.answer({ to: 'terraform gcp show', stdout: JSON.stringify(state) });
+      tools.answer({ to: 'terraform gcp show', stdout: JSON.stringify(RECORDED.gcp.state) });
       const env = { GOOGLE_CLOUD_PROJECT: 'other-project' };
-      const { code, output } = await project.start(tools.bin, [...command.split(' '), '--param', 'cloud=gcp'], env)
-        .ended;
+      const { code, output } = await start([...command.split(' '), '--param', 'cloud=gcp'], env).ended;
       expect(code).toBe(1);
       expect(output).toContain(
         'holds stowage-dev in some-project, and this command names stowage-dev in other-project',
       );
-      expect((await tools.calls()).filter((call) => /plan|apply|destroy|databases update/.test(call))).toEqual([]);
+      expect(tools.calls.filter((call) => /plan|apply|destroy|databases update/.test(call))).toEqual([]);
     },
   );
 
   test('names the path of everything that is wrong, before any tool is called', async () => {
     const wrong = [
       'cloud=aws',
-      'gcpRegion=mars-north1',
-      'azureRegion=moon',
+      'gcpRegion=mars',
+      'azureRegion=Moon',
       'gcpInstancesMax=many',
       'state=here',
       'vacuum=often',
@@ -85,7 +113,7 @@ describe('serverless', () => {
       'functions.vacuum.events.0.schedule',
     ])
       expect(output).toContain(`at '${where}'`);
-    expect(await tools.calls()).toEqual([]);
+    expect(tools.calls).toEqual([]);
   });
 
   test.each<readonly [string, (yml: string) => string, readonly string[]]>([
@@ -99,10 +127,10 @@ describe('serverless', () => {
           .replace('timeoutMs: 25000', 'timeoutMs: soon')
           .replace('replication: LRS', 'replication: RAID'),
       [
-        "unrecognized property 'friends'; there are stage, cloud,",
-        "unrecognized property 'memory'; there are ",
+        "unrecognized property 'friends'",
+        "unrecognized property 'memory'",
         "required property 'memoryMb'",
-        "memoryMb': must be equal to one of the allowed values [512, 2048, 4096]",
+        "memoryMb': must be equal to one of the allowed values",
         "at 'provider.store.timeoutMs'",
         "at 'provider.azure.replication'",
       ],
@@ -112,7 +140,7 @@ describe('serverless', () => {
       (yml) => yml.replace('/records.ts', '/recordz.ts'),
       ['functions.records.handler: there is no file functions/gcp/recordz.ts\n'],
     ],
-    ['another service’s name', (yml) => yml.replace('service: stowage', 'service: a-name-that-is-long'), ['2 to 12']],
+    ['another service’s name', (yml) => yml.replace('service: stowage', 'service: a-name-that-is-long'), ['2 to 11']],
     ['no YAML', (yml) => yml.replace('provider:', 'provider: ['), ['Cannot parse "wrong.yml"']],
   ])('says what is wrong where serverless.yml has %s', async (_, change, parts) => {
     await writeFile(path.join(project.dir, 'wrong.yml'), change(await readFile(yml, 'utf8')));
@@ -120,45 +148,13 @@ describe('serverless', () => {
     expect(code).toBe(1);
     for (const part of parts) expect(output).toContain(part);
     expect(output).not.toMatch(STACK);
-    expect(await tools.calls()).toEqual([]);
+    expect(tools.calls).toEqual([]);
   });
 
   test('refuses a parameter that nobody reads', async () => {
     const { code, output } = await serverless('deploy', '--param', 'clod=gcp');
     expect(code).toBe(1);
     expect(output).toContain('--param clod=gcp: there is no such parameter; there are cloud, gcpRegion, ');
-    expect(await tools.calls()).toEqual([]);
+    expect(tools.calls).toEqual([]);
   });
-
-  test(
-    'package makes a zip of each function; deploy --package takes them, and with --plan touches nothing',
-    { timeout: 240_000 },
-    async () => {
-      const { code, output } = await serverless('package', '--package', 'elsewhere');
-      expect(code === 0 ? '' : output).toBe('');
-      expect(output.match(/^(gcp|azure) +(records|compare|vacuum) +\d+ KiB {2}sha256 [0-9a-f]{12}$/gm)).toHaveLength(6);
-      const folder = path.join(project.dir, 'elsewhere');
-      const zips = (await readdir(folder)).filter((name) => name.endsWith('.zip'));
-      const names = ['compare', 'records', 'vacuum'];
-      expect(zips).toEqual(['azure', 'gcp'].flatMap((cloud) => names.map((name) => `${cloud}-${name}.zip`)));
-      expect(await tools.calls()).toEqual([]);
-
-      const placed = await makeTools(deployed.outputs, folder);
-      const timesOf = () => Promise.all(zips.map(async (name) => (await stat(path.join(folder, name))).mtimeMs));
-      const made = await timesOf();
-      const deploy = async (...args: string[]): Promise<Ended> => {
-        const all = ['deploy', '--package', 'elsewhere', '--param', 'cloud=azure', ...args];
-        const ended = await project.start(placed.bin, all).ended;
-        expect(ended.code === 0 ? '' : ended.output).toBe('');
-        expect(ended.output).not.toContain('sha256');
-        expect(await timesOf()).toEqual(made);
-        return ended;
-      };
-      expect((await deploy('--plan')).output).toContain('nothing was touched');
-      expect((await placed.calls()).filter((call) => /apply|gcloud/.test(call))).toEqual([]);
-      expect((await deploy('--wait', '0')).output).toContain('azure: healthy');
-      const uploads = (await placed.calls()).filter((call) => call.includes(path.join(folder, 'azure-records.zip')));
-      expect(uploads).not.toEqual([]);
-    },
-  );
 });

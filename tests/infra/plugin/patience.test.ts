@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { Context } from '../../../infra/plugin/context/context.ts';
 import { Interrupted } from '../../../infra/plugin/context/tools.ts';
 import { patiently } from '../../../infra/plugin/stack/patience.ts';
-import { testClock } from './stand-ins/clouds/clock.ts';
+import { testClock } from './stand-ins/clock.ts';
 
 const contextAt = (clock = testClock()) => ({ log: () => {}, clock }) as unknown as Context;
 

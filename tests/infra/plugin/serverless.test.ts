@@ -1,13 +1,10 @@
 // serverless.yml, as the Serverless Framework understands it, without network or account.
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { FUNCTIONS } from '../../../infra/package/package.ts';
-import { RESOURCE_PROVIDERS } from '../../../infra/plugin/clouds/azure.ts';
 import { type FunctionSettings, scheduleOf } from '../../../infra/plugin/context/settings.ts';
 
 const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
@@ -72,19 +69,4 @@ test('packages the same functions as this machine’s hosts run', () => {
     timeoutSeconds,
   }));
   expect(declared).toEqual(FUNCTIONS);
-});
-
-test.each(['gcp', 'azure'] as const)('declares the limits that infra/%s has by itself', async (cloud) => {
-  const text = await readFile(path.join(ROOT, 'infra', cloud, 'variables.tf'), 'utf8');
-  const called = Object.entries(dev.functions).filter(([, one]) => scheduleOf(one) === undefined);
-  for (const [name, { timeoutSeconds, concurrency, instancesMax, memoryMb }] of called) {
-    const limits = `timeout_seconds = ${timeoutSeconds}, concurrency = ${concurrency}, instances_max = ${instancesMax[cloud]}, memory_mb = ${memoryMb}`;
-    expect(text).toContain(`${name} = { package = "../../.serverless/${cloud}-${name}.zip", ${limits} }`);
-  }
-});
-
-test('registers a subscription for what infra/azure registers it for by itself', async () => {
-  const text = await readFile(path.join(ROOT, 'infra/azure/variables.tf'), 'utf8');
-  const [, list] = /variable "resource_providers" [^]*?default = \[([^]*?)\]/.exec(text)!;
-  expect(list!.match(/Microsoft\.\w+/g)).toEqual(RESOURCE_PROVIDERS);
 });

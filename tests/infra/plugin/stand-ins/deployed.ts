@@ -3,30 +3,30 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { Cloud } from '../../../../infra/package/bundle.ts';
 import { listening } from '../../../support/listening.ts';
-import { answerOf } from './clouds/records.ts';
-import { mapValues } from './terraform-provider.ts';
+import { noKeys, type Secrets } from './tools.ts';
 
-/** Each cloud's callers have to send these. */
-const CREDENTIALS = {
-  gcp: { gate: { 'x-serverless-authorization': 'Bearer an-identity-token' }, key: 'gcp-app-key-00000000' },
-  azure: { gate: { 'x-functions-key': 'an-azure-function-key' }, key: 'azure-app-key-000000' },
+/** The header without which the platform lets nobody in. */
+const GATE = {
+  gcp: ['x-serverless-authorization', 'Bearer an-identity-token'],
+  azure: ['x-functions-key', 'an-azure-function-key'],
 } as const;
+const ROLES = ['read', 'write', 'admin', 'compare'];
 
 export async function startDeployed() {
   const requests: string[] = [];
-  const broken = new Map<string, number>();
-  const serve = async (cloud: 'gcp' | 'azure'): Promise<Server> => {
+  const broken = new Map<Cloud, number>();
+  const secrets: Secrets = { gcp: noKeys(), azure: noKeys() };
+  const serve = async (cloud: Cloud): Promise<Server> => {
     const records = new Map<string, string>();
     const server = createServer((incoming, outgoing) => {
-      const path = incoming.url ?? '';
-      requests.push(`${cloud} ${incoming.method} ${path}`);
-      const { method = '', headers } = incoming;
-      const { gate, key } = CREDENTIALS[cloud];
-      const isLetIn = Object.entries(gate).every(([name, value]) => headers[name] === value);
+      const { url: path = '', method = '', headers } = incoming;
+      requests.push(`${cloud} ${method} ${path}`);
       void text(incoming).then((sent) => {
-        const asked = { method, path, headers: headers as Record<string, string>, body: sent };
-        const { status, body } = isLetIn ? answerOf(asked, [key], records) : { status: 401, body: 'not the gate’s' };
+        const [name, value] = GATE[cloud];
+        const isIn = headers[name] === value && keysOf(secrets, cloud, path).includes(headers.authorization ?? '');
+        const [status, body] = isIn ? answerOf(records, method, path, sent) : [401, 'not let in'];
         outgoing.writeHead(broken.get(cloud) ?? status, { Location: '/elsewhere' }).end(body);
       });
     });
@@ -34,17 +34,18 @@ export async function startDeployed() {
     return server;
   };
   const [gcp, azure] = await Promise.all([serve('gcp'), serve('azure')]);
-  const keys = { read: 1, write: 1, admin: 1, compare: 1 };
   return {
     /** Method, cloud and path of every request so far. */
     requests,
+    secrets,
     /** From now on the cloud's functions answer so. */
-    answerWith: (cloud: 'gcp' | 'azure', status: number) => void broken.set(cloud, status),
+    answerWith: (cloud: Cloud, status: number) => void broken.set(cloud, status),
     /** Terraform's outputs. */
     outputs: {
       gcp: {
         functions: { records: { url: urlOf(gcp) }, compare: { url: urlOf(gcp) } },
-        keys: mapValues(keys, (_, role) => ({ secret: `stowage-dev-keys-${role}`, version: '1' })),
+        region: 'us-east4',
+        keys: Object.fromEntries(ROLES.map((role) => [role, `stowage-dev-keys-${role}`])),
       },
       azure: {
         functions: {
@@ -52,13 +53,28 @@ export async function startDeployed() {
           compare: { app: 'compare-app', url: urlOf(azure) },
         },
         resource_group: 'stowage-dev',
-        keys: { vault: 'stowage-vault', secrets: mapValues(keys, (_, role) => `keys-${role}-1`) },
+        keys: Object.fromEntries(ROLES.map((role) => [role, { vault: 'stowage-vault', secret: `keys-${role}` }])),
       },
     },
     close: async () => {
       await Promise.all([gcp, azure].map((server) => new Promise((resolve) => server.close(resolve))));
     },
   };
+}
+
+/** The app keys that open a path, as headers carry them. A caller's key has its name before it. */
+function keysOf(secrets: Secrets, cloud: Cloud, path: string): string[] {
+  const roles = path.startsWith('/v1/compare') ? ['compare'] : ['read', 'write', 'admin'];
+  const texts = roles.flatMap((role) => (secrets[cloud].read.get(role) ?? '').split(','));
+  return texts.map((one) => `Bearer ${one.replace(/^.*=/, '')}`);
+}
+
+function answerOf(records: Map<string, string>, method: string, path: string, sent: string): [number, string] {
+  if (path === '/v1/health') return [200, '{"status":"ok"}'];
+  if (path === '/v1/tables') return [200, '{"tables":[{"name":"users"}]}'];
+  if (method === 'PUT') records.set(path, sent);
+  if (method === 'DELETE') records.delete(path);
+  return method === 'GET' && !records.has(path) ? [404, 'no such record'] : [200, records.get(path) ?? ''];
 }
 
 function urlOf(server: Server): string {

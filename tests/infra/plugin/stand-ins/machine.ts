@@ -1,13 +1,14 @@
-// A machine to deploy from: stand-ins for terraform, gcloud and az on PATH, and functions that
-// check what the real ones would check of a request.
-import { readFile, writeFile } from 'node:fs/promises';
+// A machine to deploy from: terraform, gcloud and az in memory, and functions that check what the
+// real ones would check of a request.
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { CLOCK, type Context } from '../../../../infra/plugin/context/context.ts';
+import type { Cloud } from '../../../../infra/package/bundle.ts';
+import type { Context } from '../../../../infra/plugin/context/context.ts';
 import type { ProviderSettings } from '../../../../infra/plugin/context/schema.ts';
 import { DeployError, settingsOf } from '../../../../infra/plugin/context/settings.ts';
-import { run } from '../../../../infra/plugin/context/tools.ts';
 import { testFolder } from '../../../support/folder.ts';
+import { testClock } from './clock.ts';
 import { startDeployed } from './deployed.ts';
 import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './settings.ts';
 import { makeTools } from './tools.ts';
@@ -17,36 +18,39 @@ export type Machine = Awaited<ReturnType<typeof startMachine>>;
 /** Takes this process's PATH, until the test is over. */
 export async function startMachine() {
   const outDir = await testFolder();
+  const bin = await testFolder();
   for (const name of ['records', 'compare']) await writeFile(path.join(outDir, `azure-${name}.zip`), name);
+  for (const tool of ['terraform', 'gcloud', 'az']) await writeFile(path.join(bin, tool), '', { mode: 0o755 });
   const deployed = await startDeployed();
-  const tools = await makeTools(deployed.outputs, outDir);
+  const tools = makeTools(deployed.outputs, deployed.secrets);
+  const clock = testClock();
   const said: string[] = [];
   const before = process.env['PATH'];
-  process.env['PATH'] = tools.bin;
+  process.env['PATH'] = bin;
   onTestFinished(async () => {
     process.env['PATH'] = before;
     await deployed.close();
   });
   return {
     outDir,
-    tools,
+    clock,
     deployed,
     /** Lines shown to the user. */
     said,
+    ...tools,
+    /** Puts a tool away. */
+    without: (tool: string) => rm(path.join(bin, tool)),
     contextOf: (provider: Partial<ProviderSettings> = {}, service = 'stowage'): Context => ({
       settings: settingsOf(service, { ...PROVIDER_SETTINGS, ...provider }, FUNCTION_SETTINGS, outDir),
-      run,
-      clock: CLOCK,
+      run: tools.run,
+      clock,
       log: (line) => void said.push(line),
     }),
     /** The variables of the last Terraform run. */
-    variablesOf: async (cloud: string) =>
+    variablesOf: async (cloud: Cloud) =>
       JSON.parse(await readFile(path.join(outDir, `${cloud}-dev.tfvars.json`), 'utf8')) as Record<string, unknown>,
   };
 }
-
-/** Neither waits nor tries again. */
-export const AT_ONCE = { patienceMs: 0 } as const;
 
 /** The message of a command that must fail. */
 export async function failureOf(command: Promise<unknown>): Promise<string> {

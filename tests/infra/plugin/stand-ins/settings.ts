@@ -1,5 +1,6 @@
 // Settings as serverless.yml has them by default, for commands that run without the framework.
 import type { ProviderSettings } from '../../../../infra/plugin/context/schema.ts';
+import type { FunctionSettings } from '../../../../infra/plugin/context/settings.ts';
 
 const LIMITS = {
   timeoutSeconds: 60,
@@ -8,10 +9,20 @@ const LIMITS = {
   instancesMax: { gcp: 4, azure: 40 },
   instancesMin: { gcp: 0, azure: 0 },
 };
-export const FUNCTION_SETTINGS = {
-  records: { handler: 'functions/{cloud}/records.ts', ...LIMITS, events: [{ http: '/v1/tables' }] },
-  compare: { handler: 'functions/{cloud}/compare.ts', ...LIMITS, events: [{ http: '/v1/compare' }] },
-  vacuum: { handler: 'functions/{cloud}/vacuum.ts', ...LIMITS, events: [{ schedule: '' }] },
+export const FUNCTION_SETTINGS: Readonly<Record<string, Omit<FunctionSettings, 'name'>>> = {
+  records: {
+    handler: 'functions/{cloud}/records.ts',
+    ...LIMITS,
+    keys: ['read', 'write', 'admin'],
+    events: [{ http: '/v1/tables' }],
+  },
+  compare: {
+    handler: 'functions/{cloud}/compare.ts',
+    ...LIMITS,
+    keys: ['compare'],
+    events: [{ http: '/v1/compare' }],
+  },
+  vacuum: { handler: 'functions/{cloud}/vacuum.ts', ...LIMITS, keys: [], events: [{ schedule: '' }] },
 };
 
 export const PROVIDER_SETTINGS: ProviderSettings = {

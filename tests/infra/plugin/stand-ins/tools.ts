@@ -1,9 +1,10 @@
-// Stand-ins for terraform, gcloud and az, alone on PATH: each records its calls, and answers well
-// or as told. Shell scripts, as a command calls two dozen.
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+// terraform, gcloud and az in memory: they remember what was done, and answer well or as told.
+// Terraform says what the real one said with the real providers (../recorded).
+import { readFile } from 'node:fs/promises';
+import { type Cloud, CLOUDS } from '../../../../infra/package/bundle.ts';
 import { RESOURCE_PROVIDERS } from '../../../../infra/plugin/clouds/azure.ts';
-import { testFolder } from '../../../support/folder.ts';
+import type { Ended, RunOptions } from '../../../../infra/plugin/context/tools.ts';
+import { RECORDED } from '../recorded/recorded.ts';
 
 export interface Answer {
   /** How the call begins, such as `gcloud auth list` or `terraform gcp apply`. */
@@ -11,157 +12,163 @@ export interface Answer {
   readonly stdout?: string;
   readonly stderr?: string;
   readonly code?: number;
-  /** Until it is interrupted. */
+  /** How many calls are answered so, before others have their turn. Default: all. */
+  readonly times?: number;
+  /** Never answered. */
   readonly hangs?: boolean;
 }
 
-export type Tools = Awaited<ReturnType<typeof makeTools>>;
-
-/** Terraform's outputs after an apply, by cloud. */
-export type Outputs = Readonly<Record<'gcp' | 'azure', object>>;
-
-const GCP_PROJECT = 'some-project';
 export const SUBSCRIPTION = '00000000-1111-2222-3333-444444444444';
+/** What the subscription is not registered for. */
+export const UNREGISTERED = 'Microsoft.KeyVault';
+/** The object id of whoever is logged in at Azure. */
+const CALLER = 'aaaaaaaa-0000-0000-0000-000000000001';
+/** The claims are all that is read of a token; nobody checks the signature of this one. */
+const TOKEN = `none.${Buffer.from(JSON.stringify({ oid: CALLER })).toString('base64url')}.none`;
+const ROLES = ['read', 'write', 'admin', 'compare'];
 
-const IN_ORDER: readonly Answer[] = [
-  { to: 'terraform version', stdout: '{ "terraform_version": "1.11.4" }' },
-  { to: 'gcloud auth list', stdout: 'somebody@example.com' },
-  { to: 'gcloud auth application-default print-access-token', stdout: 'a-token' },
-  { to: 'gcloud config get-value project', stdout: GCP_PROJECT },
-  { to: 'gcloud config get-value account', stdout: 'somebody@example.com' },
-  { to: 'gcloud projects describe', stdout: '123456789' },
-  { to: 'gcloud billing projects describe', stdout: 'True' },
-  { to: 'gcloud services list', stdout: 'cloudresourcemanager.googleapis.com\nserviceusage.googleapis.com' },
-  { to: 'gcloud auth print-identity-token', stdout: 'an-identity-token' },
-  { to: 'gcloud secrets versions access', stdout: 'gcp-app-key-00000000' },
-  { to: 'az account show', stdout: `${SUBSCRIPTION}\tsomebody@example.com` },
-  { to: 'az account list', stdout: SUBSCRIPTION },
-  { to: 'az account get-access-token', stdout: '2026-11-21 13:00:00' },
-  { to: 'az provider list', stdout: RESOURCE_PROVIDERS.join('\n') },
-  { to: 'az functionapp list-flexconsumption-locations', stdout: 'eastus\nWest Europe' },
-  { to: 'az functionapp config appsettings list', stdout: '' },
-  {
-    to: 'az rest --method get',
-    stdout: JSON.stringify({ value: ['read', 'write', 'admin', 'compare'].map(resolved) }),
-  },
-  { to: 'az functionapp keys list', stdout: 'an-azure-function-key' },
-  { to: 'az keyvault secret show', stdout: 'azure-app-key-000000' },
-];
+export type Secrets = Readonly<Record<Cloud, ReturnType<typeof noKeys>>>;
+
+/** By role: its secret's versions, the newest first, and the one that the functions have read. */
+export function noKeys() {
+  return { written: new Map<string, string[]>(), read: new Map<string, string>() };
+}
+
+export type Tools = ReturnType<typeof makeTools>;
+
+/** `outputs`: Terraform's, after an apply. */
+export function makeTools(outputs: Readonly<Record<Cloud, object>>, secrets: Secrets) {
+  const calls: string[] = [];
+  const plans: Record<Cloud, string> = { gcp: 'fresh', azure: 'fresh' };
+  const tags = new Map<string, string>();
+  /** By cloud, the variables of Terraform's last plan, and of its last apply. */
+  const [planned, applied] = [new Map<Cloud, object>(), new Map<Cloud, object>()];
+  let answers: { readonly given: Answer; left: number }[] = [];
+
+  const apply = (cloud: Cloud): void => {
+    applied.set(cloud, planned.get(cloud)!);
+    for (const role of ROLES) {
+      const { written, read } = secrets[cloud];
+      if (written.has(role)) continue;
+      const first = `first-${cloud}-key-of-${role}`;
+      written.set(role, [first]);
+      read.set(role, first);
+    }
+  };
+  const terraform = async (cloud: Cloud, args: readonly string[]): Promise<string> => {
+    const [verb = ''] = args;
+    if (verb === 'plan') planned.set(cloud, JSON.parse(await readFile(option(args, '-var-file'), 'utf8')) as object);
+    if (verb === 'apply') apply(cloud);
+    if (verb === 'destroy') applied.delete(cloud);
+    if (verb === 'output') return JSON.stringify(outputsOf(outputs[cloud], applied.get(cloud)));
+    if (verb !== 'show') return `${verb} ${cloud}\n`;
+    if (args.at(-1)!.endsWith('.plan')) return JSON.stringify(RECORDED[cloud].plans[plans[cloud]]);
+    return JSON.stringify(applied.has(cloud) ? RECORDED[cloud].state : {});
+  };
+
+  const versionsOf = (cloud: Cloud, args: readonly string[]): string[] => {
+    const [, role = ''] = /keys-(\w+)/.exec(args.join(' ')) ?? [];
+    return secrets[cloud].written.get(role)!;
+  };
+  /** A function reads the keys of its own roles, in their newest version. */
+  const readAgain = (cloud: Cloud, args: readonly string[]): string => {
+    const roles = args.some((one) => one.includes('compare')) ? ['compare'] : ['read', 'write', 'admin'];
+    for (const role of roles) secrets[cloud].read.set(role, secrets[cloud].written.get(role)![0]!);
+    return '';
+  };
+  const commands: Readonly<Record<string, (args: readonly string[], input: string) => string>> = {
+    'terraform version': () => '{ "terraform_version": "1.11.4" }',
+    'gcloud auth list': () => 'somebody@example.com',
+    'gcloud auth application-default print-access-token': () => 'a-token',
+    'gcloud auth print-identity-token': () => 'an-identity-token',
+    'gcloud config get-value project': () => 'some-project',
+    'gcloud config get-value account': () => 'somebody@example.com',
+    'gcloud projects describe': () => '123456789',
+    'gcloud billing projects describe': () => 'True',
+    'gcloud services list': () => 'cloudresourcemanager.googleapis.com\nserviceusage.googleapis.com',
+    'gcloud firestore databases update': () => '',
+    'az account show': () => `${SUBSCRIPTION}\tsomebody@example.com`,
+    'az account list': () => SUBSCRIPTION,
+    'az account get-access-token': () => TOKEN,
+    'az provider list': () => RESOURCE_PROVIDERS.filter((one) => one !== UNREGISTERED).join('\n'),
+    'az group list': () => '',
+    'az functionapp list-flexconsumption-locations': () => 'eastus\nWest Europe',
+    'az functionapp list-flexconsumption-runtimes': () => '20\n22\n24',
+    'az functionapp keys list': () => 'an-azure-function-key',
+    'az functionapp config appsettings list': () => '',
+    'az functionapp deployment source config-zip': () => '',
+    'az lock delete': () => '',
+    'az tag list': (args) => tags.get(option(args, '--resource-id')) ?? '',
+    'az tag update': (args) => {
+      tags.set(option(args, '--resource-id'), option(args, '--tags').replace('package=', ''));
+      return '';
+    },
+    'gcloud secrets versions list': (args) =>
+      versionsOf('gcp', args)
+        .map((_, index, all) => all.length - index)
+        .join('\n'),
+    'gcloud secrets versions access': (args) => {
+      const versions = versionsOf('gcp', args);
+      return versions[args[3] === 'latest' ? 0 : versions.length - Number(args[3])]!;
+    },
+    'gcloud secrets versions add': (args, input) => String(versionsOf('gcp', args).unshift(input)),
+    'gcloud run services update': (args) => readAgain('gcp', args),
+    'az keyvault secret list-versions': (args) =>
+      versionsOf('azure', args).length > 1 ? `https://stowage-vault/secrets/${option(args, '--name')}/1` : '',
+    'az keyvault secret show': (args) => versionsOf('azure', args)[args.includes('--id') ? 1 : 0]!,
+    'az keyvault secret set': (args, input) => String(versionsOf('azure', args).unshift(input)),
+    'az rest --method post': (args) => readAgain('azure', args),
+    'az rest --method get': () => JSON.stringify({ value: ROLES.map(resolved) }),
+  };
+
+  const answerOf = async (tool: string, args: readonly string[], { input = '' }: RunOptions = {}): Promise<Ended> => {
+    const cloud = CLOUDS.find((one) => args[0]?.endsWith(`infra/${one}`));
+    const rest = cloud === undefined ? args : args.slice(1);
+    const call = [tool, ...(cloud === undefined ? [] : [cloud]), ...rest].join(' ');
+    calls.push(call);
+    const told = answers.find(({ given, left }) => left > 0 && call.startsWith(given.to));
+    if (told !== undefined) {
+      told.left--;
+      if (told.given.hangs === true) return await new Promise(() => {});
+      return { code: 0, stdout: '', stderr: '', ...told.given };
+    }
+    if (cloud !== undefined) return { code: 0, stdout: await terraform(cloud, rest), stderr: '' };
+    const known = Object.entries(commands).find(([begin]) => call.startsWith(begin));
+    return known === undefined
+      ? { code: 2, stdout: '', stderr: `not known here: ${call}` }
+      : { code: 0, stdout: known[1](rest, input), stderr: '' };
+  };
+
+  return {
+    run: answerOf,
+    /** The name of the recorded plan that Terraform makes from now on, by cloud. */
+    plans,
+    /** Deviations from a machine where everything is in order; they replace the former ones. */
+    answer: (...given: readonly Answer[]): void => {
+      answers = given.map((one) => ({ given: one, left: one.times ?? Infinity }));
+    },
+    /** Every call so far, in order; Terraform's with the cloud in place of -chdir. */
+    calls,
+    /** Forgets the calls so far, and gives them. */
+    taken: (): string[] => calls.splice(0),
+  };
+}
+
+/** Terraform's outputs: nothing before an apply, and no functions where it was told of none. */
+function outputsOf(outputs: object, variables: object | undefined): object {
+  if (variables === undefined) return {};
+  const { functions, deployers } = variables as { functions: object; deployers: unknown };
+  const present = { ...outputs, deployers, ...(Object.keys(functions).length === 0 && { functions: {}, keys: {} }) };
+  return Object.fromEntries(Object.entries(present).map(([name, value]) => [name, { value }]));
+}
 
 /** A reference to a secret that the app has got. */
 function resolved(role: string): object {
-  return { name: `STOWAGE_${role}`, properties: { status: 'Resolved', secretName: `keys-${role}-1` } };
+  return { name: `STOWAGE_${role}`, properties: { status: 'Resolved', secretName: `keys-${role}` } };
 }
 
-/** They go with the test. `outDir` is where the plugin writes Terraform's variables. */
-export async function makeTools(outputs: Outputs, outDir: string) {
-  const dir = await testFolder();
-  const bin = path.join(dir, 'bin');
-  const log = path.join(dir, 'calls.log');
-  const away = new Set<string>();
-  await mkdir(bin);
-  for (const cloud of ['gcp', 'azure'] as const) {
-    await writeFile(path.join(dir, `resources-${cloud}`), stateOf(DATA[cloud]));
-    await writeFile(path.join(dir, `outputs-${cloud}`), wrapped({ ...outputs[cloud], keys_version: '@' }));
-    await writeFile(
-      path.join(dir, `outputs-data-${cloud}`),
-      wrapped({ functions: null, keys: null, keys_version: '@' }),
-    );
-  }
-  const answer = async (...answers: readonly Answer[]): Promise<void> => {
-    for (const tool of ['terraform', 'gcloud', 'az']) {
-      if (away.has(tool)) continue;
-      await writeFile(path.join(bin, tool), scriptOf(tool, [...answers, ...IN_ORDER], { dir, outDir }));
-      await chmod(path.join(bin, tool), 0o755);
-    }
-  };
-  await answer();
-  return {
-    /** For PATH. */
-    bin,
-    /** A hanging tool leaves the file `hanging` here. */
-    dir,
-    /** Deviations from a machine where everything is in order; they replace the former ones. */
-    answer,
-    /** Puts a tool away. */
-    async without(tool: string) {
-      away.add(tool);
-      await rm(path.join(bin, tool));
-    },
-    /** Every call so far, in order; Terraform's with the cloud in place of -chdir. Forgets them. */
-    async calls() {
-      const text = await readFile(log, 'utf8').catch(() => '');
-      await rm(log, { force: true });
-      return text.split('\n').filter((line) => line !== '');
-    },
-    /** The app keys that Terraform was given last, by role. */
-    keysGiven: async (cloud: 'gcp' | 'azure') =>
-      JSON.parse(await readFile(path.join(dir, `keys-${cloud}`), 'utf8')) as Record<string, string>,
-  };
-}
-
-/** The resources that hold a stage's data, as Terraform's state has them. */
-const DATA = {
-  gcp: { type: 'google_firestore_database', values: { project: 'PLACE', name: 'NAME' } },
-  azure: {
-    type: 'azurerm_resource_group',
-    values: { id: '/subscriptions/PLACE/resourceGroups/NAME-data', name: 'NAME-data' },
-  },
-};
-
-function stateOf(resource: object): string {
-  return JSON.stringify({ values: { root_module: { resources: [resource] } } });
-}
-
-function wrapped(outputs: object): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, { value }])));
-}
-
-function scriptOf(tool: string, answers: readonly Answer[], { dir, outDir }: { dir: string; outDir: string }): string {
-  const cases = answers
-    .filter(({ to }) => to.startsWith(`${tool} `))
-    .map((one) => `  ${quoted(one.to)}*) ${bodyOf(one, tool, dir)} ;;`);
-  return `#!/bin/sh
-PATH=/usr/bin:/bin
-case "$1" in
-  -chdir=*) cloud="\${1##*/}"; shift; call="${tool} $cloud $*" ;;
-  *) call="${tool} $*" ;;
-esac
-keys=''
-if [ -n "$TF_VAR_keys" ]; then keys=' (with keys)'; printf '%s' "$TF_VAR_keys" > ${quoted(dir)}/"keys-$cloud"; fi
-printf '%s%s\\n' "$call" "$keys" >> ${quoted(path.join(dir, 'calls.log'))}
-case "$call" in
-${cases.join('\n')}
-esac
-cd ${quoted(dir)}
-case "$call" in
-  *' plan '*) echo "Plan for $cloud: 21 to add" ;;
-  *' apply '*) cp ${quoted(outDir)}/$cloud-*.tfvars.json "applied-$cloud" ;;
-  *' show '*.plan) echo '{}' ;;
-  *' show '*)
-    if [ ! -e "applied-$cloud" ]; then echo '{}'; exit 0; fi
-    place=$(sed -nE 's/.*"(project|subscription_id)": "(.*)".*/\\2/p' "applied-$cloud")
-    name=$(sed -n 's/.*"service": "\\(.*\\)".*/\\1/p' "applied-$cloud")-dev
-    sed "s/PLACE/$place/g; s/NAME/$name/g" "resources-$cloud" ;;
-  *' output '*)
-    if [ ! -e "applied-$cloud" ]; then echo '{}'; exit 0; fi
-    version=$(sed -n 's/.*"keys_version": \\([0-9]*\\).*/\\1/p' "applied-$cloud")
-    kind=''; grep -q '"data_only": true' "applied-$cloud" && kind='data-'
-    sed "s/\\"@\\"/$version/" "outputs-$kind$cloud" ;;
-esac
-`;
-}
-
-function bodyOf({ stdout, stderr, code = 0, hangs }: Answer, tool: string, dir: string): string {
-  if (hangs === true) {
-    const ended = `echo '${tool} ended in order' >> ${quoted(path.join(dir, 'calls.log'))}; exit 1`;
-    return `trap ${quoted(ended)} INT; : > ${quoted(path.join(dir, 'hanging'))}; while :; do sleep 0.1; done`;
-  }
-  const out = stdout === undefined ? '' : `printf '%s\\n' ${quoted(stdout)}; `;
-  const err = stderr === undefined ? '' : `printf '%s\\n' ${quoted(stderr)} >&2; `;
-  return `${out}${err}exit ${code}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** The value of `--name value` or `-name=value`. */
+function option(args: readonly string[], name: string): string {
+  const joined = args.find((one) => one.startsWith(`${name}=`));
+  return joined === undefined ? (args[args.indexOf(name) + 1] ?? '') : joined.slice(name.length + 1);
 }

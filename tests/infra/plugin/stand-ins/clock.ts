@@ -10,10 +10,5 @@ export function testClock() {
     },
     /** How long everybody has waited so far. */
     waitedMs: () => nowMs,
-    /** Gives what sets it back to now. */
-    keep() {
-      const keptMs = nowMs;
-      return () => void (nowMs = keptMs);
-    },
   };
 }
