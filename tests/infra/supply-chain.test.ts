@@ -23,6 +23,7 @@ const LICENCES = new Set([
   'CC0-1.0',
   'ISC',
   'MIT',
+  'Unlicense',
 ]);
 
 type Versions = Readonly<Record<string, string>>;

@@ -63,7 +63,7 @@ function rowElement(row: Row): HTMLElement {
 
 /** What a reader in a hurry looks for: how many times, and what share of the bill. */
 function boldened(sentence: string): (Node | string)[] {
-  const parts = sentence.split(/([\d.,]+ times|[\d.,]+ of (?:its|their) bill)/);
+  const parts = sentence.split(/([\d.,]+ times|[\d.,]+ of (?:its bill|their bill|it\b)|as many|the same bill)/);
   return parts.map((part, at) => (at % 2 === 1 ? element('b', {}, part) : part));
 }
 

@@ -28,7 +28,7 @@ export function sentencesOf(comparisons: readonly Comparison[]): Report['sentenc
       // Clouds with the same load, and the same other way to do it, share what is said of both.
       const groups = [...Map.groupBy(chosen, groundOf).values()];
       const parts = groups.map((group) => rateWords(group, workload) + billWords(group));
-      return { workload, text: `${title}: ${parts.join('. ')}.` };
+      return { workload, text: `${title}: ${parts.join('; ')}.` };
     }),
   );
 }
@@ -79,7 +79,7 @@ function timesWords({ ratio, verdict }: Ratio, units: string): string {
   return verdict === 'too-few-runs' ? `${times} (too few runs to judge)` : times;
 }
 
-/** `; 0.028 of its bill on Datastore and the same bill on Azure`. */
+/** `, for 0.028 of its bill on Datastore and the same bill on Azure`. */
 function billWords(group: readonly Comparison[]): string {
   const parts = group.flatMap(({ dollarsPerMillionRecords: ratio, numerator, denominator }, at) => {
     if (ratio === null) return [];
@@ -87,7 +87,7 @@ function billWords(group: readonly Comparison[]): string {
     const share = ratio.verdict === 'undecided' ? 'the same bill' : shareText(ratio.ratio, at === 0 ? bill : 'it');
     return `${share} on ${PROVIDER_SHORT_NAMES[numerator.provider]}`;
   });
-  return parts.length === 0 ? '' : `; ${list(parts)}`;
+  return parts.length === 0 ? '' : `, for ${list(parts)}`;
 }
 
 /** `12`, `2.3`, `0.94`. */

@@ -93,13 +93,20 @@ function warningsText(report: Report): string {
       ({ provider, dataset, error }) => `NOT REMOVED, it is billed: ${PROVIDER_NAMES[provider]}, ${dataset}: ${error}`,
     ),
     ...absent.map(({ provider, why }) => `${PROVIDER_NAMES[provider]} is left out: ${why}`),
-    ...leftOut.map(
-      ({ provider, layout, workload, why }) =>
-        `Left out: ${PROVIDER_SHORT_NAMES[provider]} ${layout}, ${workload}: ${why}`,
-    ),
+    ...leftOutWords(leftOut),
   ]
     .flatMap(wrapped)
     .join('\n');
+}
+
+/** A line for each reason. */
+function leftOutWords(leftOut: Report['leftOut']): string[] {
+  return [...Map.groupBy(leftOut, ({ why }) => why)].map(([why, some]) => {
+    const names = some.map(
+      ({ provider, layout, workload }) => `${PROVIDER_SHORT_NAMES[provider]} ${layout} in ${workload}`,
+    );
+    return `Left out: ${names.join(', ')}. ${why}`;
+  });
 }
 
 function searchesText({ searches }: Report): string {

@@ -39,22 +39,22 @@ const textOf = (...comparisons: readonly Comparison[]): string =>
 test('say how many times the work of a second, on each cloud, and what share of the bill', () => {
   const azure = comparison(ratio(1.9), ratio(1, 'undecided'), onAzure);
   expect(textOf(comparison(ratio(2.34), ratio(0.0284)), azure)).toBe(
-    'Scanning 1 to 100 records: 2.3 times as many scans a second on Datastore and 1.9 times as many on Azure as with one entity per record, with 4 callers; 0.028 of its bill on Datastore and the same bill on Azure.',
+    'Scanning 1 to 100 records: 2.3 times as many scans a second on Datastore and 1.9 times as many on Azure as with one entity per record, with 4 callers, for 0.028 of its bill on Datastore and the same bill on Azure.',
   );
 });
 
 test('are of the most callers where the store was the limit, and say where the machine always was', () => {
   const [few, most] = [comparison(ratio(2), ratio(0.5)), comparison(ratio(9), ratio(0.1), { callers: 64 })];
-  expect(textOf(few, most)).toMatch(/: 9\.0 times .* with 64 callers; 0\.1 of/);
+  expect(textOf(few, most)).toMatch(/: 9\.0 times .* with 64 callers, for 0\.1 of/);
   const limited = { ...most, isMachineLimited: true };
-  expect(textOf(few, limited)).toMatch(/: 2\.0 times .* with 4 callers; 0\.5 of/);
-  expect(textOf(limited)).toMatch(/: 9\.0 times .* with 64 callers, where this machine was the limit; 0\.1 of/);
+  expect(textOf(few, limited)).toMatch(/: 2\.0 times .* with 4 callers, for 0\.5 of/);
+  expect(textOf(limited)).toMatch(/: 9\.0 times .* with 64 callers, where this machine was the limit, for 0\.1 of/);
 });
 
 test('are on what its users would do otherwise: the SDK’s batches, where there are any', () => {
   const batch = comparison(ratio(3), ratio(0.2), { denominator: { provider: 'datastore', layout: 'batch' } });
   expect(textOf(comparison(ratio(30), ratio(0.1)), batch)).toMatch(
-    /: 3\.0 times .* on Datastore as with the SDK's batches, .*; 0\.2 of their bill on/,
+    /: 3\.0 times .* on Datastore as with the SDK's batches, .*, for 0\.2 of their bill on/,
   );
 });
 
@@ -69,7 +69,7 @@ test.each([
 test('are apart for clouds with other loads', () => {
   const azure = comparison(ratio(1.9), ratio(0.5), { ...onAzure, callers: 16 });
   expect(textOf(comparison(ratio(2), ratio(0.1)), azure)).toMatch(
-    /with 4 callers; 0\.1 of its bill on Datastore\. 1\.9 times .* with 16 callers; 0\.5 of/,
+    /with 4 callers, for 0\.1 of its bill on Datastore; 1\.9 times .* with 16 callers, for 0\.5 of/,
   );
 });
 

@@ -42,7 +42,7 @@ describe('the text', () => {
     );
     expect(shown).toContain('Ended before its last run: ended by Ctrl-C');
     expect(shown).toContain('FAILED Datastore record, load, 500 B, 1 caller, run 2: HTTP 503: no');
-    expect(shown).toContain('Left out: Datastore batch, ycsb-e: no batched scans');
+    expect(shown).toContain('Left out: Datastore batch in ycsb-e. no batched scans');
     expect(shown).toContain('Azure Table Storage is left out: not asked for');
     expect(shown).toContain('NOT REMOVED, it is billed: Google Cloud Datastore, r1: HTTP 503');
   });
