@@ -1,9 +1,10 @@
 // `stowage compare` and `serverless compare`: the comparison across deployed clouds. Every cell
 // runs inside a function; this side asks for cells and writes the report.
 import * as z from 'zod';
+import { openLink } from '../../shared/lab/page/link.ts';
 import { checkEndpoint, type Endpoint, RefusedError, type Sending } from '../../shared/lab/plan/endpoint.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
-import { type CloudEndpoint, EndpointError, endpointsSchema, urlOf } from './endpoints.ts';
+import { type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
 import { freshHeaders } from './fresh-headers.ts';
 import { readText } from './text.ts';
 import type { AskTool } from './tools.ts';
@@ -18,6 +19,8 @@ export interface CompareDeployedOptions extends Pick<
   readonly clouds: readonly CloudEndpoint['cloud'][];
   readonly ask: AskTool;
 }
+
+type LinkOptions = Pick<CompareDeployedOptions, 'endpointsFile' | 'clouds' | 'ask'>;
 
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
 
@@ -43,6 +46,22 @@ export async function compareDeployed(options: CompareDeployedOptions): Promise<
     why: { ran: 'deployed', leftOut: 'not asked for, or not in the file of endpoints' },
     fetch: keys.fetch,
   });
+}
+
+/** The link to the live page of the deployed functions, which holds the caller's own keys. */
+export async function linkToDeployed({ endpointsFile, clouds, ask }: LinkOptions): Promise<string> {
+  const deployed = (await endpointsIn(endpointsFile)).endpoints.filter(({ cloud }) => clouds.includes(cloud));
+  const filled = await Promise.all(
+    deployed.map(async (cloud) => {
+      const { Authorization, ...gate } = await headersFor(cloud, 'compare', 'compare', ask);
+      const [key, gateKey] = [Authorization, ...Object.values(gate)].map((text) => text?.replace(/^Bearer /, ''));
+      return [PROVIDER_OF[cloud.cloud], urlOf(cloud, 'compare'), { key: key!, gate: gateKey! }] as const;
+    }),
+  );
+  return openLink(
+    Object.fromEntries(filled.map(([provider, url]) => [provider, url])),
+    Object.fromEntries(filled.map(([provider, , keys]) => [provider, keys])),
+  );
 }
 
 /** Only a refusal ends the comparison: other failures may pass, or stand in the report. */

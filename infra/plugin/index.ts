@@ -1,7 +1,7 @@
 // The Serverless Framework's plugin: the provider `stowage`, for both clouds, and its commands.
 import path from 'node:path';
 import { PLANS } from '../../shared/lab/plan/plan.ts';
-import { compareDeployed } from '../cli/compare.ts';
+import { compareDeployed, linkToDeployed } from '../cli/compare.ts';
 import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';
 import { interrupted } from '../cli/interrupt.ts';
@@ -54,6 +54,7 @@ interface Options {
   readonly add?: boolean;
   readonly retire?: boolean;
   readonly full?: boolean;
+  readonly open?: boolean;
   readonly for?: string;
   readonly role?: string;
   /** `--param name=value`, each. */
@@ -81,7 +82,10 @@ export default class StowagePlugin {
     compare: {
       usage: 'Runs the comparison across the deployed clouds',
       lifecycleEvents: ['compare'],
-      options: { full: flag('The plan full: every workload, up to 128 callers, two hours or more') },
+      options: {
+        full: flag('The plan full: every workload, up to 128 callers, two hours or more'),
+        open: flag('Prints a link to the live page instead, filled in; it holds your keys'),
+      },
     },
     keys: {
       usage: 'Shows how many app keys are valid, or changes them',
@@ -160,16 +164,16 @@ export default class StowagePlugin {
     const clouds = context.settings.peers.filter((peer) => context.settings.clouds.includes(peer));
     const settings = { ...context.settings, clouds };
     await findEndpoints({ ...context, settings });
+    const deployed = { endpointsFile: endpointsFile(settings), clouds, ask: askWith(run) };
+    if (this.#options.open === true) return log(await linkToDeployed(deployed));
     const name = this.#options.full === true ? 'full' : 'default';
     const command = `npx serverless compare${name === 'full' ? ' --full' : ''}`;
     const code = await compareDeployed({
-      endpointsFile: endpointsFile(settings),
-      clouds,
+      ...deployed,
       plan: PLANS[name],
       baseline: { report: undefined, conditions: [] },
       outDir: path.join(this.#serverless.serviceDir, 'report'),
       circumstances: { command, ...(await sourceFacts(import.meta.url)) },
-      ask: askWith(run),
       log,
       signal: interrupted(log),
     });

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { compareDeployed } from '../../../infra/cli/compare.ts';
+import { compareDeployed, linkToDeployed } from '../../../infra/cli/compare.ts';
 import type { CloudEndpoint } from '../../../infra/cli/endpoints.ts';
 import { EXIT } from '../../../infra/cli/exit.ts';
 import { freshHeaders } from '../../../infra/cli/fresh-headers.ts';
@@ -155,5 +155,21 @@ describe('keys and tokens', () => {
     nowMs = 31 * 60_000;
     await headers.of('https://g/v1/compare/cells');
     expect(tools.asked.length).toBeGreaterThan(before);
+  });
+});
+
+test('the link to the live page names both functions, and holds the keys in its fragment alone', async () => {
+  const file = path.join(folder, 'endpoints.json');
+  const endpoints = [gcp('https://one.example'), azure('https://two.example')];
+  await writeFile(file, JSON.stringify({ stage: 'dev', endpoints }));
+  const link = new URL(await linkToDeployed({ endpointsFile: file, clouds: ['gcp', 'azure'], ask: fakeTools().ask }));
+  expect(link.origin + link.pathname + link.search).toBe('https://one.example/v1/compare');
+  expect(Object.fromEntries(new URLSearchParams(link.hash.slice(1)))).toEqual({
+    'datastore-url': 'https://one.example',
+    'datastore-key': KEY,
+    'datastore-gate': 'somebody@example.org',
+    'azure-tables-url': 'https://two.example',
+    'azure-tables-key': KEY,
+    'azure-tables-gate': 'somebody@example.org',
   });
 });
