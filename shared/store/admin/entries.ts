@@ -59,7 +59,7 @@ export async function dropEntries(
     kind: current !== undefined && found === incarnation ? 'remove' : 'none',
   });
   const changes = stale.map((separator, index) => entryChange({ separator, level: 1, begunTick, action, sink, index }));
-  await engine.router.route(changes);
+  engine.router.route(changes);
   // Unlike the hints' own timers, this wait keeps the process alive.
   await engine.runtime.sleep(ANSWERED_MS_MAX, answered.signal);
   return dropped;

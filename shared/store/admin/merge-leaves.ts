@@ -4,10 +4,10 @@
 import { fitsTogether } from '../container/absorb.ts';
 import { isPurgeDue } from '../container/when-to-purge.ts';
 import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
-import { MERGE_SHARE } from '../engine/absorbing.ts';
-import { Committer } from '../engine/committer.ts';
+import { maintain } from '../engine/leaf-runner.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Position } from '../format/position.ts';
+import { MERGE_SHARE } from '../machine/absorb.ts';
 import { writersSince } from '../traffic/writer-order.ts';
 import { type Levels, type Neighbours, nextAfter } from './levels.ts';
 import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
@@ -134,10 +134,11 @@ export class LeafMerger {
   /** Writes a quiet leaf anew if that is due. Without an acknowledgement gives it as it then is. */
   async #purgedIf(whole: Snapshot | undefined, isDue: (whole: Snapshot) => boolean): Promise<Snapshot | undefined> {
     if (whole === undefined || !this.#isQuiet(whole) || !isDue(whole)) return whole;
-    const committer = new Committer(whole.id, this.#engine);
-    const purge = { snapshot: whole, changes: [], now: this.#engine.clock.now(), upkeep: 'purge' } as const;
-    const now = await committer.commit(purge);
-    if (now === undefined || now === whole || committer.sender.hasLooked) return now;
+    const { known: now, isFresh } = await maintain(whole.id, this.#engine, this.#engine.router, (leaf) => {
+      leaf.known = whole;
+      leaf.purge = whole;
+    });
+    if (now === undefined || now === whole || isFresh) return now;
     this.#commitCounts.set(now.id, now.header.commitCount);
     this.#tally.purged += 1;
     return now;

@@ -4,12 +4,12 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { VacuumReport } from '../contract/results.ts';
-import { Absorbing } from '../engine/absorbing.ts';
-import { Committer } from '../engine/committer.ts';
+import { maintain } from '../engine/leaf-runner.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
+import { newAbsorbing } from '../machine/leaf.ts';
 import { sendWrites } from '../io/send.ts';
 
 /** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */
@@ -43,9 +43,6 @@ export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Pr
   }
 }
 
-/** The pause after an attempt that failed at the provider. */
-const RETRY_MS = 100;
-
 /** Lets `left` absorb its retired right neighbour. Gives `left`; undefined if it is missing. */
 export async function finishPair(
   engine: Engine,
@@ -53,21 +50,10 @@ export async function finishPair(
   retired: Snapshot,
   tally: Tally,
 ): Promise<Snapshot | undefined> {
-  const absorbing = new Absorbing(retired, engine);
-  const committer = new Committer(left.id, engine);
-  let now: Snapshot | undefined = left;
-  while (now !== undefined) {
-    committer.sender.open.settle(now);
-    const base = await absorbing.baseOn(now, false);
-    if (base === undefined) {
-      now = absorbing.left;
-      break;
-    }
-    if (base !== 'unsure')
-      now = await committer.commit({ snapshot: base.left, changes: [], now: engine.clock.now(), upkeep: base });
-    if (base === 'unsure' || committer.sender.backoff.failuresInARow > 0) await engine.runtime.sleep(RETRY_MS);
-  }
-  absorbing.mendParent();
+  const { known: now } = await maintain(left.id, engine, engine.router, (leaf) => {
+    leaf.known = left;
+    leaf.absorbing = newAbsorbing(retired);
+  });
   if (await strip(engine, retired, now)) tally.stripped += 1;
   return now;
 }

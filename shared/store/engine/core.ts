@@ -10,7 +10,7 @@ import type { Deadlines } from '../io/deadline.ts';
 import type { Reader } from '../io/reads.ts';
 import type { Turns } from '../io/turns.ts';
 import type { Traffic } from '../traffic/traffic.ts';
-import type { Repair } from './route.ts';
+import type { Repair } from '../machine/leaf.ts';
 import type { Tree } from './tree.ts';
 
 /** Shared by the engines of one store. */

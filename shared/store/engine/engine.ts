@@ -8,7 +8,7 @@ import { WriteBatcher } from '../io/requests.ts';
 import { Traffic } from '../traffic/traffic.ts';
 import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
 import { ParentRepair } from './parent-repair.ts';
-import type { Repair } from './route.ts';
+import type { Repair } from '../machine/leaf.ts';
 import { Router } from './router.ts';
 import { Tree } from './tree.ts';
 
@@ -45,6 +45,6 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
     writeBatcher: new WriteBatcher(provider, writeLimit, (ms, ids, nowMs) => traffic.noteRoundTrip(ms, ids, nowMs)),
   };
   const router = new Router(core);
-  const parents = new ParentRepair(clock, (change) => void router.route([change]));
+  const parents = new ParentRepair(clock, (change) => router.route([change]));
   return { ...core, router };
 }

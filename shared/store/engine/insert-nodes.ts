@@ -1,6 +1,5 @@
 // Inserting the new nodes of a split (rules 2, 8 and 9): under fresh ids, each acknowledged or read
 // back before a link. A failed split leaves garbage that vacuum removes.
-import type { Snapshot } from '../container/snapshot.ts';
 import { insertOf } from '../container/writes.ts';
 import type { EntityId, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, type StoreError } from '../contract/errors.ts';
@@ -9,13 +8,8 @@ import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/ids.ts';
 import { LOST_AFTER_MS, sendWrites } from '../io/send.ts';
+import type { InsertedNode } from '../machine/leaf.ts';
 import type { EngineCore } from './core.ts';
-
-export interface InsertedNode {
-  readonly header: Header;
-  /** Undefined if the provider did not tell the version. */
-  readonly snapshot: Snapshot | undefined;
-}
 
 /**
  * Rule 9: a write for each; a tiny read where its outcome is unknown, and each second until one is

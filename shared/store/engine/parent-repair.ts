@@ -3,7 +3,7 @@ import { type Change, entryChange } from '../container/change.ts';
 import { asBuffer, id64 } from '../format/bytes.ts';
 import { noteEvent } from '../system/tracing.ts';
 import type { Clock } from '../io/clock.ts';
-import type { EntryRepair } from './route.ts';
+import type { EntryRepair } from '../machine/leaf.ts';
 
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;

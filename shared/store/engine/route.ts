@@ -4,6 +4,7 @@ import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
+import type { Repair } from '../machine/leaf.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
@@ -22,20 +23,6 @@ export interface Traveller {
   /** The low of the rightmost node that sent it on to the right; undefined: none did. */
   passed: Position | undefined;
 }
-
-/** A routing entry as it is to be: `child` begins at its separator, or to its left. */
-export interface EntryRepair {
-  /** The branch's. */
-  readonly level: number;
-  readonly incarnation: Id64;
-  readonly separator: Position;
-  readonly child: Id64;
-  /** The child that the entry names wrongly (rule 29); undefined: it is added (rule 11). */
-  readonly instead: Id64 | undefined;
-}
-
-/** Tells the parent level. Returns at once. */
-export type Repair = (entry: EntryRepair) => void;
 
 /** The means to find ways in one table. */
 export interface TreeContext {

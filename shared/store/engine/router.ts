@@ -6,8 +6,9 @@ import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
 import type { Observation } from '../io/reads.ts';
-import { CommitQueue } from './commit-queue.ts';
+import { isAwaited, newLeaf } from '../machine/leaf.ts';
 import type { EngineCore } from './core.ts';
+import { LeafRunner } from './leaf-runner.ts';
 import type { Routes } from './route.ts';
 
 /** A change that is sent on more often meets a damaged table. */
@@ -15,7 +16,7 @@ const REROUTES_MAX = 50;
 
 export class Router implements Routes {
   readonly #core: EngineCore;
-  readonly #queues = new Map<EntityId, CommitQueue>();
+  readonly #queues = new Map<EntityId, LeafRunner>();
 
   constructor(core: EngineCore) {
     this.#core = core;
@@ -23,23 +24,27 @@ export class Router implements Routes {
 
   /** Whether a change waits that is no hint. */
   get isAwaited(): boolean {
-    return [...this.#queues.values()].some((queue) => queue.isAwaited);
+    return [...this.#queues.values()].some(({ leaf }) => isAwaited(leaf));
   }
 
-  /** Sends each change to its container's queue. An error settles its changes. */
-  async route(changes: readonly Change[]): Promise<void> {
-    const { tree } = this.#core;
-    const routed = await tree.group(changes, failChange);
-    for (const [id, queued] of routed) {
-      this.enqueue(id, queued);
-    }
+  /** Sends each change to its container. An error settles its changes. */
+  route(changes: readonly Change[]): void {
+    const [first] = changes;
+    const known = changes.length === 1 ? this.#core.tree.branches.route(first!.position, first!.level) : undefined;
+    if (known === undefined) void this.#routeByTree(changes);
+    else this.enqueue(known.id, changes);
+  }
+
+  async #routeByTree(changes: readonly Change[]): Promise<void> {
+    const routed = await this.#core.tree.group(changes, failChange);
+    for (const [id, queued] of routed) this.enqueue(id, queued);
   }
 
   /** `retired`: the container's right neighbour, which is to be absorbed first. */
   enqueue(id: EntityId, changes: readonly Change[], retired?: Snapshot): void {
     let queue = this.#queues.get(id);
     if (queue === undefined) {
-      queue = new CommitQueue(id, this.#core, this);
+      queue = new LeafRunner(newLeaf(id, this.#core.table), this.#core, this);
       this.#queues.set(id, queue);
     }
     queue.add(changes, retired);
@@ -51,12 +56,12 @@ export class Router implements Routes {
 
   /** Open attempts among the commits that `now` counts beyond `before`. */
   landedBetween({ id, header }: Snapshot, now: Header): number {
-    return this.#queues.get(id)?.sender.open.landedBetween(header, now) ?? 0;
+    return this.#queues.get(id)?.leaf.open.landedBetween(header, now) ?? 0;
   }
 
   /** Caches a commit of this process that is not answered yet, if a read showed it. */
   recognise(id: EntityId, observed: Observation | undefined): void {
-    const attempt = this.#queues.get(id)?.sender.underWay;
+    const attempt = this.#queues.get(id)?.leaf.underWay;
     if (attempt === undefined || observed?.lastCommit !== attempt.id) return;
     const { version, seen } = observed;
     this.#core.cache.offer({ id, version, header: attempt.header, lastCommit: attempt.id, seen });
@@ -96,7 +101,7 @@ export class Router implements Routes {
     // Whatever lies to the right of that leaf finds its way along the links.
     const found = await this.#core.tree.searchLeft(lost, first.position, true);
     const waiting = changes.filter((change) => !change.isSettled);
-    if (found === undefined) await this.route(waiting);
+    if (found === undefined) this.route(waiting);
     else this.enqueue(found.live.id, waiting, found.retired);
   }
 
@@ -121,7 +126,7 @@ export class Router implements Routes {
       if (change.reroutes > REROUTES_MAX)
         failChange(change, new StoreError('corrupt', 'no container owns the position of the key', { table }));
     }
-    await this.route(changes.filter((change) => !change.isSettled));
+    this.route(changes.filter((change) => !change.isSettled));
   }
 }
 

@@ -30,11 +30,17 @@ export function ageAt(moment: Moment, now: Omit<Moment, 'tick'>): number {
 }
 
 /** A fresh random id: of a container or an incarnation. */
-export function drawId(runtime: Runtime): Id64 {
+export function drawId(runtime: Pick<Runtime, 'random'>): Id64 {
   return id64(runtime.random(ID64_BYTES));
 }
 
 /** A fresh id of an attempt, which begins with the tag of its process. */
-export function drawAttempt({ runtime, tag }: { readonly runtime: Runtime; readonly tag: string }): Id64 {
+export function drawAttempt({
+  runtime,
+  tag,
+}: {
+  readonly runtime: Pick<Runtime, 'random'>;
+  readonly tag: string;
+}): Id64 {
   return tagged(drawId(runtime), tag);
 }

@@ -209,7 +209,7 @@ export class Writer {
     try {
       // If the deadline passes in the line, every change has its verdict and none is routed.
       if (ticket?.entered !== undefined) await Promise.race([ticket.entered, slice.done]);
-      if (slice.left > 0) void engine.router.route(changes.filter((change) => !change.isSettled));
+      if (slice.left > 0) engine.router.route(changes.filter((change) => !change.isSettled));
       await slice.done;
     } finally {
       unwatch();

@@ -78,8 +78,8 @@ export class Traffic {
   }
 
   /** A commit of this process was acknowledged. */
-  noteCommit(id: EntityId, changes: readonly Change[]): void {
-    const moment = { nowMs: this.#nowMs, roundTripMs: this.#freeCommitMs, seldom: this.#seldom };
+  noteCommit(id: EntityId, changes: readonly Change[], nowMs = this.#nowMs): void {
+    const moment = { nowMs, roundTripMs: this.#freeCommitMs, seldom: this.#seldom };
     this.#of(id).noteCommit(changes, moment);
   }
 
@@ -101,8 +101,8 @@ export class Traffic {
   }
 
   /** A split of the container for its traffic failed. */
-  noteLostSplit(id: EntityId): void {
-    this.#of(id).noteLostSplit(this.#nowMs);
+  noteLostSplit(id: EntityId, nowMs = this.#nowMs): void {
+    this.#of(id).noteLostSplit(nowMs);
   }
 
   /** This process asked others to leave the container alone, by the commit `attempt`. */
@@ -152,15 +152,16 @@ export class Traffic {
   }
 
   /** The pause before the next look, 0 for none: at most a second for each commit of others. */
-  restMs(snapshot: Snapshot): number {
+  restMs(snapshot: Snapshot, nowMs = this.#nowMs): number {
     const container = this.#of(snapshot.id);
     if (container.order.mayWrite(snapshot)) return 0;
     return container.order.restMs(snapshot, {
+      nowMs,
       runtime: this.#runtime,
       tag: this.#tag,
       roundTripMs: this.#commits.ms,
       commitsWait: this.#ways.commitsWait,
-      lineMs: this.#lineMs(container.answerMs(this.#nowMs)),
+      lineMs: this.#lineMs(container.answerMs(nowMs)),
       commitsPerMs: container.commitsPerMs,
     });
   }

@@ -37,7 +37,8 @@ const WAIT_ROUND_TRIPS_LEAST = 0.4;
 
 /** The rest that a process knows, beside the container's own header. */
 export interface Contest {
-  readonly runtime: Pick<Runtime, 'monotonicMs' | 'random'>;
+  readonly nowMs: number;
+  readonly runtime: Pick<Runtime, 'random'>;
   /** This process's, see `writersAhead`. */
   readonly tag: string;
   readonly roundTripMs: number;
@@ -95,7 +96,7 @@ export class WriterOrder {
   /** As `Traffic.restMs`. */
   restMs(snapshot: Snapshot, contest: Contest): number {
     const { header, lastCommit } = snapshot;
-    const nowMs = contest.runtime.monotonicMs();
+    const { nowMs } = contest;
     if (this.#restsAfter !== lastCommit) {
       this.#restsAfter = lastCommit;
       const restMs = header.holdForMs || this.#yieldMs(header, contest);

@@ -1,0 +1,89 @@
+// Taking a retired right neighbour in (rule 27): the base of the commit by which a leaf owns its
+// content. Whoever meets such a pair may finish it: the condition lets one of them do so.
+import { copyOf, fitsTogether, joinedSnapshot, relinkedSnapshot } from '../container/absorb.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
+import { beforeBound } from '../format/position.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
+import { commit } from './commit.ts';
+import {
+  type Absorbing,
+  type Group,
+  type Here,
+  isCarrying,
+  type Leaf,
+  readOf,
+  sortOut,
+  type Step,
+  type World,
+} from './leaf.ts';
+
+/** Leaves below this share together become one. A split leaves more: the two never alternate. */
+export const MERGE_SHARE = 0.6;
+
+/** After so many tries the pair is left to whoever meets it next. */
+const ABSORB_TRIES_MAX = 16;
+
+/**
+ * The next step towards a leaf that owns what its neighbour did: a read of either that is not known
+ * whole, the insert of a copy, or the commit. Undefined: nothing is left to absorb, it was tried
+ * too often, or the attempt is over.
+ */
+export function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, here: Here): Step | undefined {
+  const { world, now } = here;
+  const isTriedOut = pair.tries > ABSORB_TRIES_MAX && !isCarrying(leaf);
+  if (isTriedOut || pair.isGone || !isPair(left, pair)) return endAbsorbing(leaf, pair, left, world);
+  if (!isWhole(left.header)) return { kind: 'read', id: leaf.id, what: 'intact', reader: 'container' };
+  // A repair that makes the neighbour anew moves the left leaf to another version before that.
+  if (pair.right === undefined || pair.right.seen.tick < left.seen.tick)
+    return { kind: 'read', id: pair.retired.id, what: 'intact', reader: 'neighbour' };
+  if (pair.right.header.state !== 'retired') return endAbsorbing(leaf, pair, left, world);
+  const base = joined(pair, left, pair.right, here);
+  if ('kind' in base) return base;
+  pair.tries += 1;
+  leaf.known = left;
+  // A copy is no place to write to before it is linked: what is not for this commit waits.
+  const { here: changes } = sortOut(leaf, base.base, world.table);
+  return commit(leaf, { ...base, snapshot: left, changes, now }, world);
+}
+
+function isPair({ header }: Snapshot, { retired }: Absorbing): boolean {
+  return header.state === 'live' && header.right === retired.header.container;
+}
+
+/** The leaf with the neighbour's content, or a link to its copy; or the insert of the copy. */
+function joined(
+  pair: Absorbing,
+  left: Snapshot,
+  right: Snapshot,
+  here: Here,
+): Step | Required<Pick<Group, 'base' | 'maintenance'>> {
+  const { rules } = here.world;
+  // The provider has none of the pages that come in: all of the leaf is sent.
+  if (fitsTogether(left, right, MERGE_SHARE, rules))
+    return { base: joinedSnapshot(left, right, rules), maintenance: { mustReplace: true } };
+  pair.copy ??= drawCopy(right, here);
+  const { header, attempt } = pair.copy;
+  if (pair.isCopyThere) return { base: relinkedSnapshot(left, header.container), maintenance: { mustReplace: false } };
+  pair.tries += 1;
+  return { kind: 'insert', headers: [header], attempt, withinMs: undefined };
+}
+
+function drawCopy(right: Snapshot, { world, now }: Here): NonNullable<Absorbing['copy']> {
+  const attempt = drawAttempt(world);
+  const container = drawId(world.runtime);
+  return { header: copyOf(right, { attempt, container, nowMs: now.wallMs }, world.rules), attempt };
+}
+
+function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot, world: World): Step | undefined {
+  leaf.absorbing = undefined;
+  mendParent(pair.retired, left, world);
+  return isCarrying(leaf) ? readOf(leaf, world, []) : undefined;
+}
+
+/** Has the entry of the neighbour name the live leaf that owns its positions now. */
+function mendParent(retired: Snapshot, { header }: Snapshot, { repair }: World): void {
+  const { container: instead, low: separator, incarnation } = retired.header;
+  if (header.state !== 'live' || header.right === instead) return;
+  const child = beforeBound(separator, header.high) ? header.container : header.right;
+  if (child !== undefined) repair({ level: 1, incarnation, separator, child, instead });
+}

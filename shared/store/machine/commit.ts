@@ -1,0 +1,227 @@
+// One attempt at a commit of one container: evaluates changes, and gives the write or the split.
+import { type Attempt, settleAll } from '../container/attempts.ts';
+import { slotsToCommit } from '../container/compaction.ts';
+import { type Evaluation, evaluate } from '../container/evaluate.ts';
+import { type Plan, planCommit } from '../container/plan-commit.ts';
+import { sealPages } from '../container/seal-pages.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
+import { isDivisible } from '../container/split.ts';
+import { failsTooOften } from '../container/when-to-split.ts';
+import type { EntityId, Write } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
+import { count } from '../io/counters.ts';
+import {
+  type Draft,
+  type Group,
+  GROUP_COUNT_MAX,
+  type Here,
+  type Leaf,
+  readOf,
+  type SplitPlan,
+  type Stage,
+  type Step,
+  type World,
+} from './leaf.ts';
+import { failChanges, loseHeldSplit } from './settle.ts';
+
+const TURN: Step = { kind: 'turn' };
+
+/** The first step of one attempt; undefined: it is over, as nothing needs to be sent. */
+export function commit(leaf: Leaf, group: Group, world: World): Step | undefined {
+  const split = takeThrottledSplit(leaf);
+  if (split?.draft.base.version === group.snapshot.version && group.maintenance === undefined)
+    return checkBeforeSplit(leaf, split.draft, split.plan, true);
+  return lay(leaf, group, world);
+}
+
+/** Goes on with what was begun; undefined: it is over. */
+export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
+  const { world } = here;
+  leaf.stage = undefined;
+  switch (stage.kind) {
+    case 'unsealed':
+      return seal(leaf, stage.group, stage.unsealed, world);
+    case 'laid':
+      return plan(leaf, stage.group, stage.evaluation, world);
+    case 'negatives':
+      // The check said that the version is another by now.
+      return readOf(leaf, world, []);
+    case 'split':
+      leaf.stage = stage;
+      if (stage.isChecked)
+        return { kind: 'insert', headers: stage.plan.inserts, attempt: stage.draft.id, withinMs: stage.withinMs };
+      leaf.stage = undefined;
+      return readOf(leaf, world, slotsToCommit(stage.draft.base, stage.draft.changes), stage.draft.base);
+    case 'held':
+      return splitHeld(leaf, stage, here);
+    case 'settle': {
+      leaf.stage = stage;
+      const { base, changes } = stage.attempt;
+      return stage.clears ? readOf(leaf, world, []) : readOf(leaf, world, slotsToCommit(base, changes), base);
+    }
+    default:
+      stage satisfies never;
+      return undefined;
+  }
+}
+
+/** Undefined if there is none, or a call ended: it was told that nothing was written. */
+function takeThrottledSplit(leaf: Leaf): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
+  const split = leaf.throttledSplit;
+  leaf.throttledSplit = undefined;
+  return split?.draft.changes.some(({ isSettled }) => isSettled) === true ? undefined : split;
+}
+
+/** After a group was taken back no turn ends: callers who leave meanwhile would undo this too. */
+function mayPause(leaf: Leaf, { changes }: Group): boolean {
+  return changes.length > 1 && !leaf.wasTakenBack;
+}
+
+function lay(leaf: Leaf, group: Group, world: World): Step | undefined {
+  const { base, changes, now, target, maintenance, mergesAll = false } = group;
+  const asked = { nowMs: now.wallMs, target, mergesAll, purges: maintenance === 'purge' };
+  const unsealed = evaluate(base, changes, { ...world.rules, ...asked });
+  if (!mayPause(leaf, group)) return seal(leaf, group, unsealed, world);
+  leaf.stage = { kind: 'unsealed', group, unsealed };
+  return TURN;
+}
+
+function seal(leaf: Leaf, group: Group, unsealed: Parameters<typeof sealPages>[0], world: World): Step | undefined {
+  const evaluation = sealPages(unsealed, group.base.header, world.rules);
+  if (!mayPause(leaf, group)) return plan(leaf, group, evaluation, world);
+  leaf.stage = { kind: 'laid', group, evaluation };
+  return TURN;
+}
+
+function plan(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): Step | undefined {
+  const { changes, maintenance, heldFor = 0 } = group;
+  const mustWrite = maintenance !== undefined || heldFor > 0 || changes.some((change) => change.openAttempts > 0);
+  if (evaluation.appliedCount > 0 || mustWrite) return write(leaf, group, evaluation, world);
+  // Rule 6: such a verdict needs a read after the call began that shows this version.
+  if (changes.every((change) => group.snapshot.seen.tick > change.begunTick)) {
+    settleAll(changes, evaluation.verdicts);
+    return undefined;
+  }
+  leaf.stage = { kind: 'negatives', group, evaluation };
+  return { kind: 'check', snapshot: group.snapshot };
+}
+
+function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): Step | undefined {
+  const { snapshot, base, changes, maintenance, heldFor = 0 } = group;
+  leaf.groupCountMax = GROUP_COUNT_MAX;
+  const draft = draftOf(group, evaluation, world);
+  const mustSplit = heldFor === 0 && (leaf.mustSplit || failsTooOften(leaf.backoff.failuresInARow));
+  const nodes = mustSplit || heldFor > 0 || maintenance !== undefined ? 0 : nodesForTraffic(snapshot, group.now, world);
+  const planned = planCommit(
+    {
+      snapshot: base,
+      evaluation,
+      attempt: draft.id,
+      mustSplit,
+      mustReplace: typeof maintenance === 'object' && maintenance.mustReplace,
+      nodesForTraffic: heldFor,
+      holdForMs: nodes > 0 ? world.traffic.holdMs(snapshot) : 0,
+      nowMs: group.now.wallMs,
+      drawId: () => drawId(world.runtime),
+    },
+    world.rules,
+  );
+  if (heldFor > 0) return linkHeld(leaf, draft, planned, { world, now: group.now });
+  switch (planned.kind) {
+    case 'needs_whole':
+      return readOf(leaf, world, 'intact');
+    case 'needs_merge':
+      return lay(leaf, { ...group, mergesAll: true }, world);
+    case 'too_large':
+      if (changes.length > 1) leaf.groupCountMax = Math.ceil(changes.length / 2);
+      else failChanges(changes, tooLarge(leaf.id, base.header.groupBy), world);
+      return undefined;
+    case 'split':
+      // Another round makes anew what takes a neighbour in: it may have changed.
+      return checkBeforeSplit(leaf, draft, planned, maintenance === undefined);
+    case 'update':
+      leaf.nodesForTraffic = nodes;
+      return send(leaf, planned.write, { ...draft, header: planned.header }, world);
+    default:
+      return planned satisfies never;
+  }
+}
+
+function draftOf({ snapshot, base, changes, heldFor = 0 }: Group, { verdicts }: Evaluation, world: World): Draft {
+  const landed = (): void => {
+    if (base !== snapshot) count(world, 'merges');
+    if (heldFor > 0) count(world, 'splitsByTraffic');
+  };
+  return { id: drawAttempt(world), base: snapshot, changes, verdicts, answer: 'none', landed };
+}
+
+/** None for a group that has its container to itself: others would hold in vain (rule 34). */
+function nodesForTraffic(snapshot: Snapshot, { monotonicMs }: Moment, { table, traffic }: World): number {
+  const nodes = traffic.nodesFor(snapshot, monotonicMs);
+  return nodes > 0 && isDivisible(snapshot, table) ? nodes : 0;
+}
+
+/** Rule 10: looks again before it inserts anything. */
+function checkBeforeSplit(leaf: Leaf, draft: Draft, split: SplitPlan, isKept: boolean): Step {
+  leaf.stage = { kind: 'split', draft, plan: split, isChecked: false, withinMs: undefined, isKept };
+  return { kind: 'check', snapshot: draft.base };
+}
+
+/** Splits the container as it just left it. Nobody waits for it, and nobody is told. */
+function splitHeld(leaf: Leaf, held: Extract<Stage, { kind: 'held' }>, { world, now }: Here): Step | undefined {
+  const { known } = leaf;
+  // Another process may have been quicker.
+  if (known?.lastCommit !== held.hold) {
+    loseHeldSplit(leaf, world, now.monotonicMs);
+    return undefined;
+  }
+  if (!isWhole(known.header)) {
+    leaf.stage = held;
+    return readOf(leaf, world, 'intact');
+  }
+  const mergesAll = known.header.layers.length > 0;
+  return lay(leaf, { snapshot: known, base: known, changes: [], now, mergesAll, heldFor: held.nodes }, world);
+}
+
+function linkHeld(leaf: Leaf, draft: Draft, planned: Plan, { world, now }: Here): Step | undefined {
+  if (planned.kind !== 'split') {
+    loseHeldSplit(leaf, world, now.monotonicMs);
+    return undefined;
+  }
+  const withinMs = world.traffic.holdMs(draft.base);
+  leaf.stage = { kind: 'split', draft, plan: planned, isChecked: true, withinMs, isKept: false };
+  return { kind: 'insert', headers: planned.inserts, attempt: draft.id, withinMs };
+}
+
+/** Rule 3: the attempt begins when its request departs, and only while all its callers wait. */
+export function send(leaf: Leaf, request: Write, attempt: Attempt, world: World): Step | undefined {
+  leaf.hasDeparted = false;
+  leaf.isLate = false;
+  // It counts as sent at once: else callers who leave one by one would take back each attempt.
+  if (leaf.wasTakenBack && !begin(leaf, attempt, world)) return undefined;
+  leaf.underWay = attempt;
+  return { kind: 'write', write: request, attempt, isAlone: world.traffic.sendsAlone(leaf.id) };
+}
+
+/** The request leaves now; false takes it back. */
+export function departs(leaf: Leaf, attempt: Attempt, world: World): boolean {
+  leaf.hasDeparted = leaf.open.has(attempt) || begin(leaf, attempt, world);
+  return leaf.hasDeparted;
+}
+
+/** False if a caller has left. */
+function begin(leaf: Leaf, attempt: Attempt, world: World): boolean {
+  leaf.wasTakenBack = attempt.changes.some(({ isSettled }) => isSettled);
+  if (leaf.wasTakenBack) return false;
+  leaf.open.begin(attempt);
+  world.traffic.noteRequest(leaf.id);
+  return true;
+}
+
+function tooLarge(container: EntityId, groupBy: string | undefined): StoreError {
+  const group = `the group (keys alike up to "${groupBy}") does not fit into a container: make groups smaller`;
+  const message = groupBy === undefined ? 'the record does not fit into a container' : group;
+  return new StoreError('too_large', message, { container });
+}

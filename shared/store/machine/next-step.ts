@@ -1,0 +1,182 @@
+// What is done next for one container, in the order in which a round goes: what is under way, then
+// pauses, then reads that are lacking, then one attempt at a commit.
+import { firstDueMs } from '../container/attempts.ts';
+import { planCompaction, slotsToCommit } from '../container/compaction.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { SortedChanges } from '../container/sort-changes.ts';
+import { asBuffer } from '../format/bytes.ts';
+import { rootId } from '../format/ids.ts';
+import { ageAt } from '../io/clock.ts';
+import { count } from '../io/counters.ts';
+import { PAGE_READS_MAX } from '../io/reads.ts';
+import { LOST_AFTER_MS } from '../io/send.ts';
+import { absorb } from './absorb.ts';
+import { commit, goOn } from './commit.ts';
+import {
+  doublingsOf,
+  type Group,
+  hasWork,
+  type Here,
+  isAwaited,
+  type Leaf,
+  readOf,
+  sortOut,
+  type Step,
+  type World,
+} from './leaf.ts';
+import { loseHeldSplit } from './settle.ts';
+
+/** An older snapshot is read again: a merged leaf keeps its commit ids for 24 h (rule 30). */
+const REMEMBERED_MS = 12 * 60 * 60_000;
+/** A pause is slept in pieces, so that it ends with the last call that waits. */
+const PIECE_MS = 100;
+/** After so many rests in a row a commit is tried whatever others do. */
+const RESTS_MAX = 16;
+/** Queues that rested come back at different times, spread over this share of their rest. */
+const REST_SPREAD = 0.25;
+/** A write that may be lost is asked after; near a deadline sooner, but not below the least. */
+const SETTLING_READ_LEAST_MS = 100;
+
+/**
+ * The step that follows in this state. It is taken as begun: what it asks for is told of by an
+ * event before the next step is asked for, but for a write, beside which a read may ask.
+ */
+export function nextStep(leaf: Leaf, here: Here): Step {
+  const { world, now } = here;
+  if (leaf.underWay !== undefined) return whileUnderWay(leaf, world);
+  if (leaf.stage !== undefined) return goOn(leaf, leaf.stage, here) ?? nextStep(leaf, here);
+  if (leaf.heldLink !== undefined) loseHeldSplit(leaf, world, now.monotonicMs);
+  if (!hasWork(leaf)) return { kind: 'rest' };
+  const pause = nextPause(leaf, here);
+  if (pause !== undefined) return pause;
+  leaf.tried = undefined;
+  const known = latest(leaf, world);
+  if (known !== undefined) leaf.open.settle(known);
+  if (!hasWork(leaf)) return { kind: 'rest' };
+  if (known === undefined) return leaf.isMissing ? sendFromMissing(leaf, world) : readOf(leaf, world, 'unknown');
+  if (leaf.purge !== undefined) return purge(leaf, leaf.purge, here);
+  if (leaf.absorbing !== undefined) return absorb(leaf, leaf.absorbing, known, here) ?? nextStep(leaf, here);
+  const sorted = sortOut(leaf, known, world.table);
+  return sendOn(leaf, known, sorted) ?? nextForGroup(leaf, known, sorted, here);
+}
+
+/** Rule 3: a write that may be lost is asked after, and nothing else goes on beside it. */
+function whileUnderWay(leaf: Leaf, world: World): Step {
+  if (!leaf.isLate) return { kind: 'answer' };
+  leaf.isLate = false;
+  world.traffic.noteRequest(leaf.id);
+  return { kind: 'read', id: leaf.id, what: [], reader: 'late write' };
+}
+
+/** How long a write of these changes is waited for before it is asked after. */
+export function lateAfterMs({ underWay }: Leaf, nowMs: number): number {
+  const leftMs = firstDueMs(underWay?.changes ?? []) - nowMs;
+  return Math.min(LOST_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
+}
+
+/** From memory: the cache may lack room for the container, so the leaf keeps its own beside. */
+function latest(leaf: Leaf, { cache }: World): Snapshot | undefined {
+  const { known } = leaf;
+  const cached = leaf.isMissing ? undefined : cache.get(leaf.id);
+  if (known === undefined || cached === undefined) return known ?? cached;
+  return cached.header.commitCount > known.header.commitCount ? cached : known;
+}
+
+/** The pause after trouble, or while others come first; undefined: none is due, or it is over. */
+function nextPause(leaf: Leaf, here: Here): Step | undefined {
+  if (leaf.isPauseDue) {
+    leaf.isPauseDue = false;
+    const doubt = beginBackoff(leaf, here);
+    if (doubt !== undefined) return doubt;
+  }
+  const { pause } = leaf;
+  if (pause === undefined) return undefined;
+  if (pause.kind === 'backoff' && (pause.leftMs <= 0 || !isAwaited(leaf))) {
+    leaf.pause = undefined;
+    return undefined;
+  }
+  const ms = pause.kind === 'backoff' ? Math.min(pause.leftMs, PIECE_MS) : pause.leftMs;
+  pause.leftMs -= ms;
+  return { kind: 'pause', ms, isWoken: pause.kind === 'hints' };
+}
+
+/**
+ * Rule 7: before a pause that leaves a caller no time for it, one read tells whether what was
+ * turned away was applied after all. If that cannot be had in time, its fate is not known.
+ */
+function beginBackoff(leaf: Leaf, { world, now }: Here): Step | undefined {
+  const doublings = doublingsOf(leaf);
+  if (doublings === 0) return undefined;
+  const areHints = hasWork(leaf) && !isAwaited(leaf);
+  const share = asBuffer(world.runtime.random(2)).readUInt16BE() / 0xffff;
+  const ms = leaf.backoff.pauseMs(doublings, areHints, share);
+  leaf.pause = { kind: areHints ? 'hints' : 'backoff', leftMs: ms };
+  const leftMs = leaf.open.doubtDueMs - now.monotonicMs;
+  if (areHints || leftMs <= 0 || ms < leftMs / 2) return undefined;
+  world.traffic.noteRequest(leaf.id);
+  return { kind: 'read', id: leaf.id, what: [], reader: 'doubt', withinMs: leftMs };
+}
+
+/** A missing leaf lost its content to its left (rule 15); a branch is sought anew. */
+function sendFromMissing(leaf: Leaf, { table }: World): Step {
+  leaf.isMissing = false;
+  leaf.absorbing = undefined;
+  leaf.purge = undefined;
+  const changes = leaf.changes.splice(0);
+  const isLeaf = changes.every(({ level }) => level === 0) && leaf.id !== rootId(table);
+  return { kind: 'send on', way: isLeaf ? 'left' : 'missing', node: undefined, changes };
+}
+
+function purge(leaf: Leaf, snapshot: Snapshot, here: Here): Step {
+  leaf.purge = undefined;
+  return tryCommit(leaf, here, { snapshot, base: snapshot, changes: [], now: here.now, maintenance: 'purge' });
+}
+
+/** Changes that belong elsewhere are sent on, one way after the other. */
+function sendOn(leaf: Leaf, node: Snapshot, { right, gone, restart }: SortedChanges): Step | undefined {
+  const changes = [right, gone, restart].find(({ length }) => length > 0);
+  if (changes === undefined) return undefined;
+  const sent = new Set(changes);
+  leaf.changes = leaf.changes.filter((change) => !sent.has(change));
+  return { kind: 'send on', way: changes === right ? 'right' : changes === gone ? 'left' : 'again', node, changes };
+}
+
+function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: Here): Step {
+  const { world, now } = here;
+  const { here: group, later } = sorted;
+  leaf.changes = [...group, ...later];
+  if (group.length === 0) return { kind: 'rest' };
+  leaf.tried = { snapshot: known, group };
+  if (isReadDue(leaf, known, here)) {
+    count(world, 'readsFirst');
+    return readOf(leaf, world, slotsToCommit(known, group), known);
+  }
+  const restMs = leaf.restsInARow < RESTS_MAX ? world.traffic.restMs(known, now.monotonicMs) : 0;
+  if (restMs > 0) {
+    const spread = asBuffer(world.runtime.random(1)).readUInt8() / 0xff;
+    leaf.pause = { kind: 'rest', leftMs: restMs * (1 + REST_SPREAD * spread) };
+    return nextStep(leaf, here);
+  }
+  const { unread, target } = planCompaction(known, group);
+  if (unread.length > 0) {
+    count(world, 'cacheMisses', group.length);
+    leaf.pageReads += 1;
+    const slots = unread.map(({ slot }) => slot);
+    return readOf(leaf, world, leaf.pageReads > PAGE_READS_MAX ? 'intact' : slots);
+  }
+  leaf.pageReads = 0;
+  leaf.restsInARow = 0;
+  count(world, 'cacheHits', group.length);
+  return tryCommit(leaf, here, { snapshot: known, base: known, changes: group, now, target });
+}
+
+/** A read and a commit that is hardly refused, instead of a refusal and then both. */
+function isReadDue(leaf: Leaf, known: Snapshot, { world: { traffic }, now }: Here): boolean {
+  if (leaf.isFresh) return false;
+  return leaf.mustRead || traffic.isReadDue(known, now.monotonicMs) || ageAt(known.seen, now) > REMEMBERED_MS;
+}
+
+function tryCommit(leaf: Leaf, here: Here, group: Group): Step {
+  leaf.known = group.snapshot;
+  return commit(leaf, group, here.world) ?? nextStep(leaf, here);
+}

@@ -1,0 +1,38 @@
+// How changes and splits end that could not be committed, and what a pause hears of it.
+import { dropHints, failAll } from '../container/attempts.ts';
+import type { Change } from '../container/change.ts';
+import type { StoreError } from '../contract/errors.ts';
+import { count } from '../io/counters.ts';
+import type { Leaf, World } from './leaf.ts';
+
+export function failChanges(changes: readonly Change[], error: unknown, { table }: Pick<World, 'table'>): void {
+  failAll(changes, error, table);
+}
+
+/** The split for traffic is given up: its nodes are left to vacuum. */
+export function loseHeldSplit(leaf: Leaf, world: World, nowMs: number): void {
+  leaf.heldLink = undefined;
+  count(world, 'lostSplits');
+  world.traffic.noteLostSplit(leaf.id, nowMs);
+}
+
+/**
+ * Changes, or nodes that they need, were throttled or did not leave: the pause and the callers
+ * hear it. Callers of whom nothing ever left wait no longer than that is worth (rule 7).
+ */
+export function noteTurnedAway(
+  { backoff }: Leaf,
+  refusal: StoreError,
+  changes: readonly Change[],
+  { sentMs, nowMs, table }: { readonly sentMs: number; readonly nowMs: number; readonly table: string },
+): void {
+  for (const change of changes) change.throttling = refusal;
+  dropHints(changes);
+  if (refusal.code === 'throttled') backoff.noteThrottled(refusal);
+  else if (backoff.noteUnsent(refusal, Math.min(sentMs, nowMs), nowMs))
+    failAll(
+      changes.filter(({ openAttempts }) => !refusal.retryable || openAttempts === 0),
+      refusal,
+      table,
+    );
+}

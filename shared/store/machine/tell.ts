@@ -1,0 +1,341 @@
+// What came of a step, or came by itself: it changes what is known of the container, and settles
+// changes. Refused or unknown, an attempt is settled by what a read shows: never by guessing, never
+// by sending it again (rules 3 to 5).
+import { type Attempt, dropHints, dropRefusedHints, failAll, settleAll } from '../container/attempts.ts';
+import type { Change } from '../container/change.ts';
+import { planCompaction } from '../container/compaction.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { Refused, Unknown } from '../contract/driver.ts';
+import { refusedError, StoreError } from '../contract/errors.ts';
+import type { Moment } from '../contract/runtime.ts';
+import { compareBytes } from '../format/bytes.ts';
+import type { Header } from '../format/header.ts';
+import { nodeId } from '../format/ids.ts';
+import { beforeBound } from '../format/position.ts';
+import { count } from '../io/counters.ts';
+import { send } from './commit.ts';
+import {
+  type Event,
+  type Here,
+  type InsertedNode,
+  isCarrying,
+  type Leaf,
+  newAbsorbing,
+  type Stage,
+  type Step,
+  type World,
+} from './leaf.ts';
+import { failChanges, loseHeldSplit, noteTurnedAway } from './settle.ts';
+
+/** Gives the step that follows at once, if there is one. */
+export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
+  const { world } = here;
+  switch (event.kind) {
+    case 'inserted':
+      return inserted(leaf, event, here);
+    case 'failed':
+      return failed(leaf, event, here);
+    case 'came':
+      came(leaf, event, here);
+      break;
+    case 'shown':
+      shown(leaf, event, world);
+      break;
+    case 'checked':
+      checked(leaf, event.isCurrent);
+      break;
+    case 'passed':
+      passed(leaf, world);
+      break;
+    case 'answered':
+      answered(leaf, event, here);
+      break;
+    case 'late':
+      leaf.isLate = true;
+      break;
+    default:
+      event satisfies never;
+  }
+  return undefined;
+}
+
+function came(leaf: Leaf, { changes, retired }: Extract<Event, { kind: 'came' }>, { now }: Here): void {
+  const { throttling } = leaf.backoff;
+  for (const change of changes) {
+    change.queuedMs = now.monotonicMs;
+    change.throttling = throttling;
+    leaf.changes.push(change);
+  }
+  if (retired !== undefined) leaf.absorbing ??= newAbsorbing(retired);
+}
+
+function passed(leaf: Leaf, world: World): void {
+  const { pause } = leaf;
+  if (pause === undefined || pause.leftMs > 0) return;
+  leaf.pause = undefined;
+  if (pause.kind !== 'rest') return;
+  count(world, 'rests');
+  leaf.restsInARow += 1;
+  // Others could write meanwhile: there may be more of the container, or less.
+  leaf.isFresh = false;
+  leaf.mustRead = true;
+}
+
+function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' }>, world: World): void {
+  if (reader === 'neighbour') return shownNeighbour(leaf, snapshot);
+  leaf.known = snapshot;
+  leaf.isMissing = snapshot === undefined;
+  leaf.isFresh = true;
+  leaf.mustRead = false;
+  const { stage } = leaf;
+  if (reader === 'doubt') return leaf.open.settleAndClear(snapshot);
+  if (reader === 'container' && stage?.kind === 'settle') return settled(leaf, stage, snapshot);
+  leaf.open.settle(snapshot);
+  if (reader === 'late write') shownWhileUnderWay(leaf, world);
+}
+
+function shownNeighbour({ absorbing }: Leaf, snapshot: Snapshot | undefined): void {
+  if (absorbing === undefined) return;
+  absorbing.right = snapshot;
+  absorbing.isGone = snapshot === undefined;
+}
+
+function settled(leaf: Leaf, stage: Extract<Stage, { kind: 'settle' }>, snapshot: Snapshot | undefined): void {
+  leaf.stage = undefined;
+  if (stage.clears) leaf.open.settleAndClear(snapshot);
+  else leaf.open.settle(snapshot);
+  // Nobody got ahead of it: another attempt at once would be refused as this one was.
+  if (stage.isRefused && leaf.open.has(stage.attempt)) leaf.backoff.failuresInARow += 1;
+}
+
+/**
+ * Rule 3: what a read showed while a write had no answer. If it left and the base stands, it is
+ * overdue: another competes with it, and nobody hears it.
+ */
+function shownWhileUnderWay(leaf: Leaf, world: World): void {
+  const { underWay } = leaf;
+  if (underWay === undefined || !leaf.hasDeparted) return;
+  if (!leaf.open.has(underWay)) leaf.underWay = undefined;
+  else if (leaf.overdue === undefined) {
+    leaf.overdue = underWay;
+    leaf.underWay = undefined;
+    leaf.isPauseDue = true;
+    mustSettle(leaf, underWay, { kind: 'unknown', reason: 'other' }, world);
+  }
+}
+
+function checked(leaf: Leaf, isCurrent: boolean): void {
+  const { stage } = leaf;
+  if (!isCurrent) return;
+  if (stage?.kind === 'split') leaf.stage = { ...stage, isChecked: true };
+  if (stage?.kind !== 'negatives') return;
+  settleAll(stage.group.changes, stage.evaluation.verdicts);
+  leaf.stage = undefined;
+}
+
+function answered(leaf: Leaf, { attempt, outcome, sent }: Extract<Event, { kind: 'answered' }>, here: Here): void {
+  const { world } = here;
+  if (leaf.underWay !== attempt) return;
+  leaf.underWay = undefined;
+  if (outcome.kind === 'written') return acknowledged(leaf, attempt, { version: outcome.version, seen: sent }, here);
+  leaf.isPauseDue = true;
+  if (outcome.kind === 'taken back') return;
+  if (outcome.kind === 'unknown' || outcome.reason === 'condition') mustSettle(leaf, attempt, outcome, world);
+  else turnedAway(leaf, attempt, outcome, { ...here, sent });
+}
+
+function acknowledged(
+  leaf: Leaf,
+  attempt: Attempt,
+  written: Pick<Snapshot, 'version' | 'seen'>,
+  { world, now }: Here,
+): void {
+  const { cache, traffic } = world;
+  traffic.noteCommit(leaf.id, attempt.changes, now.monotonicMs);
+  leaf.known = cache.offer({ id: leaf.id, ...written, header: attempt.header, lastCommit: attempt.id });
+  leaf.isMissing = false;
+  count(world, 'commits');
+  leaf.backoff.end();
+  leaf.isFresh = false;
+  leaf.mustSplit = false;
+  leaf.open.acknowledge(attempt);
+  const nodes = leaf.nodesForTraffic;
+  leaf.nodesForTraffic = 0;
+  // Another process may have been quicker already.
+  if (nodes === 0 || leaf.known.lastCommit !== attempt.id) return;
+  traffic.noteOwnHold(leaf.id, attempt.id);
+  leaf.stage = { kind: 'held', hold: attempt.id, nodes };
+}
+
+/** Rule 7: the provider turned it away as a whole, or it did not leave. */
+function turnedAway(
+  leaf: Leaf,
+  attempt: Attempt,
+  refused: Refused,
+  { world, now, sent }: Here & { readonly sent: Moment },
+): void {
+  const { table } = world;
+  const refusal = refusedError(refused, table, leaf.id);
+  const times = { sentMs: sent.monotonicMs, nowMs: now.monotonicMs, table };
+  if (refused.reason === 'throttled') {
+    attempt.answer = 'throttled';
+    noteTurnedAway(leaf, refusal, attempt.changes, times);
+    // Only earlier attempts are asked after at once: a read may tell of them in time.
+    if (leaf.open.mayLand) leaf.stage = { kind: 'settle', attempt, isRefused: false, clears: true };
+    return;
+  }
+  leaf.open.withdraw(attempt);
+  // Nothing of it left: another attempt may follow without a read.
+  if (refused.reason === 'unsent') return noteTurnedAway(leaf, refusal, attempt.changes, times);
+  // Such a refusal is final. For size one forced split comes first.
+  leaf.mustSplit = refused.reason === 'limit' && !leaf.mustSplit;
+  if (!leaf.mustSplit) failChanges(attempt.changes, refusal, world);
+}
+
+function mustSettle(leaf: Leaf, attempt: Attempt, outcome: Refused | Unknown, world: World): void {
+  const isRefused = outcome.kind === 'refused';
+  world.traffic.noteFailure(leaf.id, isRefused);
+  leaf.backoff.noteSent();
+  if (isRefused) {
+    attempt.answer = 'refused';
+    count(world, 'conflicts');
+    dropRefusedHints(attempt.changes);
+  } else {
+    dropHints(attempt.changes);
+    if (outcome.reason === 'throttled') leaf.backoff.noteThrottled();
+    else leaf.backoff.failuresInARow += 1;
+    count(world, 'unknownOutcomes');
+  }
+  leaf.stage = { kind: 'settle', attempt, isRefused, clears: false };
+}
+
+/** Rule 9: the link follows once all nodes are there. */
+function inserted(
+  leaf: Leaf,
+  { nodes, refusal }: Extract<Event, { kind: 'inserted' }>,
+  { world, now }: Here,
+): Step | undefined {
+  const { stage, absorbing } = leaf;
+  if (stage?.kind !== 'split') {
+    if (absorbing !== undefined) {
+      absorbing.isCopyThere = nodes !== undefined;
+      absorbing.unsureInARow = nodes !== undefined ? 0 : absorbing.unsureInARow + 1;
+      leaf.isPauseDue = nodes === undefined;
+    }
+    return undefined;
+  }
+  leaf.stage = undefined;
+  const { draft, plan, withinMs, isKept } = stage;
+  if (nodes !== undefined) return link(leaf, stage, nodes, world);
+  if (refusal === undefined) leaf.backoff.failuresInARow += 1;
+  else {
+    const { monotonicMs: nowMs } = now;
+    noteTurnedAway(leaf, refusal, draft.changes, { sentMs: Infinity, nowMs, table: world.table });
+    if (isKept) leaf.throttledSplit = { draft, plan };
+  }
+  dropHints(draft.changes);
+  leaf.isPauseDue = true;
+  if (withinMs !== undefined) loseHeldSplit(leaf, world, now.monotonicMs);
+  return undefined;
+}
+
+function link(
+  leaf: Leaf,
+  { draft, plan: { left }, withinMs }: Extract<Stage, { kind: 'split' }>,
+  nodes: readonly InsertedNode[],
+  world: World,
+): Step | undefined {
+  const landed = (): void => {
+    leaf.heldLink = undefined;
+    draft.landed();
+    announce(leaf, left.header, nodes, world);
+  };
+  const attempt: Attempt = { ...draft, header: left.header, landed };
+  leaf.heldLink = withinMs === undefined ? undefined : attempt;
+  leaf.nodesForTraffic = 0;
+  return send(leaf, left.write, attempt, world);
+}
+
+/** New nodes are cached, and their parent told. A root's children are in the root. */
+function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], world: World): void {
+  const { cache, repair, table, traffic } = world;
+  count(world, 'splits');
+  const ids = nodes.map(({ header }) => nodeId(table, header.incarnation, header.container));
+  traffic.noteSplit(leaf.id, left.level === 0 ? [leaf.id, ...ids] : ids);
+  for (const { header, snapshot } of nodes) {
+    if (snapshot !== undefined) cache.offer(snapshot);
+    const { level, incarnation, low: separator, container: child } = header;
+    if (left.level === level) repair({ level: level + 1, incarnation, separator, child, instead: undefined });
+  }
+}
+
+/** A change that was never sent fails with the read; others wait for their deadline. */
+function failed(
+  leaf: Leaf,
+  { reader, error }: Extract<Event, { kind: 'failed' }>,
+  { world, now }: Here,
+): Step | undefined {
+  // The write's answer, or the next read, will tell.
+  if (reader === 'late write' || reader === 'doubt') return undefined;
+  const { stage, absorbing } = leaf;
+  leaf.stage = undefined;
+  leaf.underWay = undefined;
+  const isForTraffic = stage?.kind === 'held' || (stage?.kind === 'split' && stage.withinMs !== undefined);
+  // The next commit meets the same, and has a caller to tell.
+  if (isForTraffic && error instanceof StoreError) {
+    loseHeldSplit(leaf, world, now.monotonicMs);
+    return undefined;
+  }
+  leaf.known = undefined;
+  leaf.pageReads = 0;
+  if (leaf.isMaintained) {
+    leaf.failure = { error };
+    leaf.absorbing = undefined;
+    leaf.purge = undefined;
+    return undefined;
+  }
+  if (absorbing !== undefined && isDamage(error)) return giveUpAbsorbing(leaf, absorbing.retired, error, world);
+  const damaged = isDamage(error) ? needingDamaged(leaf) : [];
+  if (damaged.length > 0) {
+    failChanges(damaged, error, world);
+    return undefined;
+  }
+  const canRecover = error instanceof StoreError && error.retryable;
+  const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
+  failAll(
+    leaf.changes.filter((change) => !isSent(change)),
+    error,
+    world.table,
+  );
+  // The next writer that meets it tries again.
+  if (!isCarrying(leaf)) leaf.absorbing = undefined;
+  if (error instanceof StoreError && error.code === 'throttled') leaf.backoff.noteThrottled();
+  else leaf.backoff.failuresInARow += 1;
+  leaf.isPauseDue = true;
+  return undefined;
+}
+
+function isDamage(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.code === 'corrupt';
+}
+
+/** The changes that would need a damaged page also alone: others can do without it. */
+function needingDamaged({ tried }: Leaf): Change[] {
+  if (tried === undefined) return [];
+  return tried.group.filter((change) =>
+    planCompaction(tried.snapshot, [change]).unread.some(({ content }) => content.damage !== undefined),
+  );
+}
+
+/** A damaged neighbour stays: its keys fail, and changes beyond go on along its link, once. */
+function giveUpAbsorbing(leaf: Leaf, retired: Snapshot, damage: StoreError, world: World): Step {
+  const { low, high } = retired.header;
+  const others = leaf.changes.filter(({ position }) => !beforeBound(position, low));
+  const lost = others.filter(
+    ({ position, passed: met }) => beforeBound(position, high) || (met !== undefined && compareBytes(met, low) >= 0),
+  );
+  leaf.absorbing = undefined;
+  leaf.changes = leaf.changes.filter(({ position }) => beforeBound(position, low));
+  failChanges(lost, damage, world);
+  return { kind: 'send on', way: 'right', node: retired, changes: others };
+}
