@@ -152,6 +152,7 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     'shared/lab/plan',
     'shared/lab/report',
     'shared/lab/page/embed.ts',
+    'shared/lab/page/link.ts',
     'shared/lab/cost/',
     'zod',
     'node:',

@@ -4,12 +4,13 @@ import path from 'node:path';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { runPlan } from '../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
+import type { CellRun, PlanEvent } from '../../shared/lab/plan/outcome.ts';
 import type { Plan } from '../../shared/lab/plan/plan.ts';
 import { against } from '../../shared/lab/report/against.ts';
 import { type Condition, idleAmong, metBy } from '../../shared/lab/report/conditions.ts';
-import { reportOf } from '../../shared/lab/report/report.ts';
+import { cellsSoFar, reportOf } from '../../shared/lab/report/report.ts';
 import type { Circumstances, Report } from '../../shared/lab/report/schema.ts';
-import { reportText } from '../../shared/lab/report/text.ts';
+import { curvesText, reportText } from '../../shared/lab/report/text.ts';
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
 import { EXIT } from './exit.ts';
 import { machine } from './machine.ts';
@@ -30,6 +31,8 @@ export interface ComparisonOptions {
   /** Ends the plan; the report is written of what there is. Its reason is shown. */
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
+  /** The services end with the run, and their data with them. Default: they stay. */
+  readonly endsWithRun?: boolean;
   /** Default the platform's. */
   readonly fetch?: typeof fetch;
 }
@@ -42,10 +45,15 @@ export async function runComparison(options: ComparisonOptions): Promise<number>
     return { provider, ran, why: ran ? why.ran : why.leftOut };
   });
   const started = new Date();
+  const [progress, curves] = [showProgress(), firstCurves(plan, options.log)];
   const outcome = await runPlan(plan, `r${started.getTime().toString(36)}`, {
     endpoints,
     signal,
-    onEvent: showProgress(),
+    onEvent: (event) => {
+      progress(event);
+      curves(event);
+    },
+    ...(options.endsWithRun === undefined ? {} : { endsWithRun: options.endsWithRun }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
   const when = { startedAt: started.toISOString(), durationMs: Date.now() - started.getTime() };
@@ -59,6 +67,19 @@ export async function runComparison(options: ComparisonOptions): Promise<number>
     }),
     options,
   );
+}
+
+/** Prints what the first block measured when the second one begins. */
+function firstCurves({ repetitions }: Plan, log: (line: string) => void): (event: PlanEvent) => void {
+  const runs: CellRun[] = [];
+  let isTold = repetitions === 1;
+  return (event) => {
+    if (event.kind === 'ended') runs.push(event.run);
+    if (isTold || event.kind !== 'begun' || event.repetition === 1) return;
+    isTold = true;
+    const curves = curvesText({ cells: cellsSoFar(runs, PRICES_2026_11) });
+    log(printableLines(`\nThe first of ${repetitions} blocks, one run of each cell:\n\n${curves}\n`));
+  };
 }
 
 /**

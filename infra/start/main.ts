@@ -16,7 +16,7 @@ import { START, type StartOptions, startOptionsOf } from './options.ts';
 import { proveRecord } from './proof.ts';
 
 /** Emulators and hosts are several times slower for their first ten thousand operations or so. */
-const HEAT_UP_MS = 6_000;
+const HEAT_UP_MS = 4_000;
 
 /** Datasets are removed, and the report is written, before the processes are ended. */
 const CLOSE_TIMEOUT_MS = 30_000;
@@ -67,6 +67,7 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
     endpoints,
     circumstances: { command: options.command, network, ...(await sourceFacts(import.meta.url)) },
     why: { ran: 'on this machine', leftOut: 'not asked for' },
+    endsWithRun: true,
     log: console.log,
     signal,
     fetch: fetchIt,

@@ -55,7 +55,7 @@ export const cellRequestSchema = z.strictObject({
   /** Calls that begin a second on this instance; null: a closed loop. */
   ratePerSecond: z.number().positive().nullable().default(null),
   arrivals: arrivalsSchema,
-  /** The window's. A closed loop's is up to four times longer after few replies (phases.ts). */
+  /** The window's. A closed loop's is up to twice as long after few replies (phases.ts). */
   durationMs: z.int().min(1).max(60_000).default(1_000),
   warmup: warmupSchema.prefault({}),
   /** When the window opens everywhere, in milliseconds since 1970; null: as soon as it is warm. */

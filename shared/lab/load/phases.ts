@@ -15,7 +15,7 @@ export interface PhasesOptions extends Pick<
 const REPLIES_PER_CALLER = 2;
 
 /** No window is longer than its wanted length times this. */
-export const WINDOW_GROWTH_MAX = 4;
+export const WINDOW_GROWTH_MAX = 2;
 
 /** Operations still in flight when the window closes are waited for so long. */
 export const DRAIN_MS = 10_000;

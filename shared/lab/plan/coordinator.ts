@@ -12,6 +12,8 @@ export interface CoordinatorOptions {
   readonly endpoints: readonly Endpoint[];
   /** Ends the run: the request under way is given up, and what the run made is removed. */
   readonly signal: AbortSignal;
+  /** The services end with the run, and their data with them: nothing is removed. */
+  readonly endsWithRun?: boolean;
   readonly onEvent?: (event: PlanEvent) => void;
   readonly fetch?: typeof fetch;
 }
@@ -85,6 +87,7 @@ class PlanRun {
   }
 
   async removeAll(): ReturnType<Datasets['removeAll']> {
+    if (this.#options.endsWithRun === true) return [];
     this.#tell({ kind: 'removing', what: 'what the comparison made' });
     return await this.#datasets.removeAll(this.#reached);
   }
@@ -121,8 +124,9 @@ class PlanRun {
     try {
       return await runOnAll({ ...measured, plan: this.#plan, assigned, signal, fetch: this.#fetch });
     } finally {
-      // Emulators hold all of it in memory, and grow slower with it.
-      if (cell.workload === 'load' && !signal.aborted) await this.#datasets.drop(assigned.request.dataset);
+      // What a load made would be billed until the end.
+      if (cell.workload === 'load' && !signal.aborted && this.#options.endsWithRun !== true)
+        await this.#datasets.drop(assigned.request.dataset);
     }
   }
 

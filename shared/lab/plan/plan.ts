@@ -90,8 +90,8 @@ export type Plan = z.output<typeof planSchema>;
  */
 export const DEFAULT_PLAN: Plan = planSchema.parse({
   name: 'default',
-  durationMs: 250,
-  warmup: { leastMs: 100, mostMs: 100 },
+  durationMs: 180,
+  warmup: { leastMs: 80, mostMs: 80 },
   repetitions: 6,
   sideBySideCallersMax: 16,
   seed: 20_261_101,

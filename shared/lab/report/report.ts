@@ -53,6 +53,12 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
   };
 }
 
+/** The cells of a run that goes on. */
+export function cellsSoFar(runs: readonly CellRun[], list: PriceList): ReportCell[] {
+  const prices = operationPriceList(list);
+  return byCell(runs).map((some) => cellOf(some, prices, new Places()));
+}
+
 /** Runs of one cell together by repetition, cells by coordinates, whatever order they ran in. */
 function byCell<Run extends { readonly cell: Coordinates; readonly repetition: number }>(
   runs: readonly Run[],

@@ -19,7 +19,7 @@ import { whereWords } from './warnings.ts';
 export function reportText(report: Report): string {
   const parts = [
     headingText(report),
-    ...workloadsText(report),
+    curvesText(report),
     warningsText(report),
     searchesText(report),
     againstText(report.against),
@@ -40,9 +40,9 @@ function headingText({ plan, places, network }: Report): string {
 const COLUMNS = 4;
 
 /** Tables for each workload: a row for each provider and layout, a column for each load. */
-function workloadsText({ cells }: Pick<Report, 'cells'>): string[] {
+export function curvesText({ cells }: Pick<Report, 'cells'>): string {
   const groups = Map.groupBy(cells, ({ workload, recordBytes }) => `${workload} ${recordBytes}`);
-  return [...groups.values()].map((own) => {
+  const texts = [...groups.values()].map((own) => {
     const { workload, recordBytes } = own[0]!;
     const { title, units } = WORKLOAD_WORDS[workload];
     const tables = chunks([...new Set(own.map(loadWords))], COLUMNS).map((loads) => loadsTable(own, loads));
@@ -51,6 +51,7 @@ function workloadsText({ cells }: Pick<Report, 'cells'>): string[] {
       ...tables,
     ].join('\n');
   });
+  return texts.join('\n\n');
 }
 
 function loadsTable(cells: readonly ReportCell[], loads: readonly string[]): string {

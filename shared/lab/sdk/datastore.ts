@@ -8,7 +8,7 @@ import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } fr
 const COMMIT_MAX = BATCHING.datastore.putManyMax;
 
 /** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
-const REMOVAL_PAGE = 4 * COMMIT_MAX;
+const REMOVAL_PAGE = 16 * COMMIT_MAX;
 
 /** One project and namespace. The client retries out of sight: `retries` is null. */
 export function datastoreBaseline(options: DatastoreOptions): SdkBaseline {

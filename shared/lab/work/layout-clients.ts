@@ -36,12 +36,15 @@ class AbsentError extends Error {
 
 const NO_ERRORS: readonly unknown[] = [];
 
-/** An entity and a request for each record: a call's writes in turn, its reads in parallel. */
+/** Gets of one call that are under way at once: more would wait in line on one connection. */
+const READS_AT_ONCE = 25;
+
+/** An entity and a request for each record: a call's writes in turn, 25 of its reads at once. */
 export function recordClient(table: BaselineTable): LayoutClient {
   return function* (operations) {
     const units = operations.map((operation) => singleUnit(operation, () => sendSingle(table, operation)));
-    if (operations.every(({ kind }) => kind === 'read')) yield units;
-    else for (const unit of units) yield [unit];
+    const areReads = operations.every(({ kind }) => kind === 'read');
+    yield* chunks(units, areReads ? READS_AT_ONCE : 1);
   };
 }
 

@@ -58,6 +58,7 @@ test('writes a report of every run, and exits with 0', async () => {
   expect(cell?.latency.p50Ms).toBeCloseTo(2, 1);
   expect(report).toMatchObject({ endedEarly: null, failures: [], command: 'stowage compare' });
   expect(log).toContain('compare.html');
+  expect(log).toMatch(/The first of 4 blocks, one run of each cell:\n\nLoad, 1,000 bytes: .*\n.*1 caller +4 callers/);
 });
 
 test('a target that fails is named in the report with its error, and the rest goes on', async () => {

@@ -329,6 +329,12 @@ describe('what a run made', () => {
     expect(used.filter((url) => !removed.includes(url))).toEqual([]);
   });
 
+  test('is left where the services end with the run', async () => {
+    const { options, removed } = functions({});
+    const { leftovers, runs } = await runPlan(PLAN, 'run1', { ...options, endsWithRun: true });
+    expect([removed, leftovers, runs.length]).toEqual([[], [], 40]);
+  });
+
   test('is reported where it stays', async () => {
     const stays = Response.json({ detail: 'not removed' }, { status: 503 });
     const remove = (url: string): Response => (url.startsWith('http://two') ? stays.clone() : gone());
