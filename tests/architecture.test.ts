@@ -250,7 +250,11 @@ const SDK_CALL = /\.(createEntity|updateEntity|upsertEntity|getEntity|listEntiti
 
 /** Files of each kind, a pattern, and the only ones of them whose code may hold it. */
 const HELD: readonly (readonly [what: string, among: RegExp, pattern: RegExp, ...only: string[]])[] = [
-  ['waiting, in bytes, in one container and in its machine', /^shared\/store\/(format|container|machine)\//, /\b(await|async)\b/],
+  [
+    'waiting, in bytes, in one container and in its machine',
+    /^shared\/store\/(format|container|machine)\//,
+    /\b(await|async)\b/,
+  ],
   [
     'time, chance or the environment, in the engine',
     ENGINE,

@@ -12,7 +12,7 @@ import type { Comparison, Report } from '../../shared/lab/report/schema.ts';
 import { whereWords } from '../../shared/lab/report/warnings.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import type { Played } from '../../shared/lab/scale/play.ts';
-import { nameOf, type Row, ROWS } from '../../shared/lab/scale/rows.ts';
+import { EVEN_PROFILE, nameOf, type Row, ROWS } from '../../shared/lab/scale/rows.ts';
 import { cellOf, TIMES } from './scale/cells.ts';
 import { playCells } from './scale/workers.ts';
 
@@ -80,7 +80,9 @@ function cellText(one: Comparison | undefined): string {
 async function scaleFigures(signal: AbortSignal): Promise<string> {
   const rows = SHOWN.map((name) => ROWS.find((row) => nameOf(row) === name)!);
   const cells = rows.flatMap((row) =>
-    (['plain', 'container'] as const).flatMap((layout) => SEEDS.map((seed) => cellOf(row, layout, TIMES, seed))),
+    (['plain', 'container'] as const).flatMap((layout) =>
+      SEEDS.map((seed) => cellOf(row, layout, { times: TIMES, seed, profile: EVEN_PROFILE })),
+    ),
   );
   const played = await playCells(cells, { workers: 2, signal });
   const lines = rows.map((row, at) => lineOf(row, played.slice(at * 2 * SEEDS.length, (at + 1) * 2 * SEEDS.length)));
@@ -91,9 +93,12 @@ async function scaleFigures(signal: AbortSignal): Promise<string> {
   ].join('\n');
 }
 
+function of(seeds: readonly Played[], name: keyof Played): number {
+  return median(seeds.map((one) => one[name]));
+}
+
 /** The seeds of plain, then those of the store. */
 function lineOf(row: Row, played: readonly Played[]): string {
-  const of = (layout: readonly Played[], name: keyof Played): number => median(layout.map((one) => one[name]));
   const [plain, store] = [played.slice(0, SEEDS.length), played.slice(SEEDS.length)];
   const rate = (of(store, 'perSecond') / of(plain, 'perSecond')).toFixed(2);
   const spent = `${of(store, 'requests').toFixed(2)}, ${of(store, 'writes').toFixed(2)}`;

@@ -69,7 +69,9 @@ async function scale({ values }: CommandLine<typeof SCALE.options>, signal: Abor
   const times = values.check ? CHECK_TIMES : TIMES;
   const cells = rows.flatMap((row) =>
     layouts.flatMap((layout) =>
-      Array.from({ length: seeds }, (_, at) => cellOf(row, layout, times, seed + at, PROFILES[cloud])),
+      Array.from({ length: seeds }, (_, at) =>
+        cellOf(row, layout, { times, seed: seed + at, profile: PROFILES[cloud] }),
+      ),
     ),
   );
   const played = await playCells(cells, { workers, signal });

@@ -14,8 +14,8 @@ test('a rate that stays drifts by nothing, and one that doubles by what chance d
 
 test('few replies show no drift, and many windows together show what none does alone', () => {
   const [few] = [window(8, 12, 20)];
-  expect(driftOf([few!])).toBe(1);
-  expect(driftOf(Array.from({ length: 200 }, () => few!))).toBeGreaterThan(1.3);
+  expect(driftOf([few])).toBe(1);
+  expect(driftOf(Array.from({ length: 200 }, () => few))).toBeGreaterThan(1.3);
 });
 
 test('a rate that was nothing in one half drifted beyond any bound', () => {

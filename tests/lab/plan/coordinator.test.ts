@@ -79,10 +79,20 @@ function datasetsIn(urls: readonly string[]): Set<string> {
   return new Set(urls.map((url) => `${new URL(url).host} ${url.split('/').at(-1)}`));
 }
 
-describe('the order', () => {
-  const all = (plan: Plan): string[] =>
-    groupsOf(plan, PROVIDERS).map((group) => JSON.stringify(group.map(({ cell }) => cell)));
+/** Each group's cells, as text. */
+const all = (plan: Plan): string[] =>
+  groupsOf(plan, PROVIDERS).map((group) => JSON.stringify(group.map(({ cell }) => cell)));
 
+/** How many cells run side by side, by their load. */
+const sizes = (change: Partial<Plan>): Record<string, number[]> => {
+  const groups = groupsOf({ ...PLAN, repetitions: 1, ...change }, PROVIDERS);
+  const byLoad = Object.groupBy(groups, ([item]) => `${item!.cell.callers} ${item!.cell.ratePerSecond}`);
+  return Object.fromEntries(
+    Object.entries(byLoad).map(([load, some]) => [load, [...new Set(some!.map((group) => group.length))]]),
+  );
+};
+
+describe('the order', () => {
   test('holds every cell once a block, and is drawn by the seed', () => {
     const items = groupsOf(PLAN, PROVIDERS).flat();
     const names = items.map(({ cell }) => JSON.stringify(cell));
@@ -103,13 +113,6 @@ describe('the order', () => {
   });
 
   test('has the clouds side by side up to so many callers as the plan says, and open loops by themselves', () => {
-    const sizes = (change: Partial<Plan>): Record<string, number[]> => {
-      const groups = groupsOf({ ...PLAN, repetitions: 1, ...change }, PROVIDERS);
-      const byLoad = Object.groupBy(groups, ([item]) => `${item!.cell.callers} ${item!.cell.ratePerSecond}`);
-      return Object.fromEntries(
-        Object.entries(byLoad).map(([load, some]) => [load, [...new Set(some!.map((group) => group.length))]]),
-      );
-    };
     expect(sizes({ sideBySideCallersMax: 4 })).toEqual({ '1 null': [2], '8 null': [1] });
     expect(sizes({ ratesPerSecond: [50] })).toEqual({ '1 null': [2], '8 null': [2], '256 50': [1] });
   });

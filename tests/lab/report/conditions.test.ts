@@ -79,10 +79,10 @@ describe('a condition', () => {
 
   test('that watches nothing is found', () => {
     const [cell] = [sampleCell({}, { repetitions: 1 })];
-    const run = cell!.runs[0]!;
+    const run = cell.runs[0]!;
     const bare = {
-      ...cell!,
-      latency: { ...cell!.latency, p99Ms: null },
+      ...cell,
+      latency: { ...cell.latency, p99Ms: null },
       runs: [{ ...run, latency: { ...run.latency, p99Ms: null } }],
     };
     const report = { cells: [bare], against: changed({}) };
