@@ -17,7 +17,9 @@ interface Goal {
 
 type OnBoth = readonly [datastore: number, azure: number];
 
-function goal(workload: Workload, against: Layout, callers: number, rate: OnBoth, processor: OnBoth): Goal {
+type Ground = readonly [workload: Workload, against: Layout, callers: number];
+
+function goal([workload, against, callers]: Ground, rate: OnBoth, processor: OnBoth): Goal {
   return { workload, against, callers, rate: byProvider(rate), processor: byProvider(processor) };
 }
 
@@ -26,14 +28,14 @@ function byProvider([datastore, azure]: OnBoth): Goal['rate'] {
 }
 
 const GOALS: readonly Goal[] = [
-  goal('load', 'batch', 1, [5, 10], [0.35, 0.3]),
-  goal('update', 'record', 1, [1.1, 1], [0.9, 0.9]),
-  goal('update', 'record', 32, [3, 2], [0.4, 0.5]),
-  goal('ycsb-c', 'record', 1, [1.5, 1.2], [0.9, 0.9]),
-  goal('ycsb-c', 'record', 32, [10, 3], [0.15, 0.35]),
-  goal('read-together', 'batch', 1, [4, 4], [0.2, 0.2]),
-  goal('read-together', 'record', 1, [20, 20], [0.05, 0.05]),
-  goal('ycsb-e', 'record', 1, [2, 2], [0.3, 0.3]),
+  goal(['load', 'batch', 1], [5, 10], [0.35, 0.3]),
+  goal(['update', 'record', 1], [1.1, 1], [0.9, 0.9]),
+  goal(['update', 'record', 32], [3, 2], [0.4, 0.5]),
+  goal(['ycsb-c', 'record', 1], [1.5, 1.2], [0.9, 0.9]),
+  goal(['ycsb-c', 'record', 32], [10, 3], [0.15, 0.35]),
+  goal(['read-together', 'batch', 1], [4, 4], [0.2, 0.2]),
+  goal(['read-together', 'record', 1], [20, 20], [0.05, 0.05]),
+  goal(['ycsb-e', 'record', 1], [2, 2], [0.3, 0.3]),
 ];
 
 /** A goal that the comparison had a figure for. */

@@ -128,6 +128,8 @@ const on = (provider: Provider, at: number, isReal: boolean): CellRun[] =>
     return { ...run, cell: { ...run.cell, provider }, parts: [{ ...run.parts[0]!, place }] };
   });
 
+const both = (isReal: boolean): Report => reported([...on('datastore', 0, isReal), ...on('azure-tables', 1, isReal)]);
+
 describe('the report', () => {
   test('tells layouts apart where the ratios within their blocks leave out 1', () => {
     const report = reported([
@@ -166,8 +168,6 @@ describe('the report', () => {
   });
 
   test('compares the clouds with each other where both are real', () => {
-    const both = (isReal: boolean): Report =>
-      reported([...on('datastore', 0, isReal), ...on('azure-tables', 1, isReal)]);
     expect(both(false).comparisons).toEqual([]);
     expect(both(true).comparisons).toMatchObject([
       {
