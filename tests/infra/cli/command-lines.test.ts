@@ -98,9 +98,8 @@ test('dev refuses ports that neither browsers nor fetch would call', async () =>
   expect(stderr).toMatch(/^--port: browsers refuse to call port 10080: choose another\n/);
 });
 
-test.each(['scale -- --check', 'bench -- --repetitions 1'])('npm run %s ends with Ctrl-C, in a line', async (line) => {
-  const [name, , ...args] = line.split(' ');
-  const job = spawn(process.execPath, [...scripts[name!]!.split(' ').slice(1), ...args], {
+test('npm run scale ends with Ctrl-C, in a line', async () => {
+  const job = spawn(process.execPath, [...scripts['scale']!.split(' ').slice(1), '--check'], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
