@@ -22,7 +22,7 @@ export function sentencesOf(comparisons: readonly Comparison[]): Report['sentenc
   return WORKLOADS.flatMap((workload) =>
     sizes.flatMap((recordBytes) => {
       const own = comparisons.filter((one) => one.recordBytes === recordBytes);
-      const chosen = PROVIDERS.flatMap((provider) => chosenFor(own, workload, provider) ?? []);
+      const chosen = atOneLoad(own, workload);
       if (chosen.length === 0) return [];
       const title = WORKLOAD_WORDS[workload].doing + (sizes.length > 1 ? ` of ${whole(recordBytes)} bytes` : '');
       // Clouds with the same load, and the same other way to do it, share what is said of both.
@@ -31,6 +31,18 @@ export function sentencesOf(comparisons: readonly Comparison[]): Report['sentenc
       return { workload, text: `${title}: ${parts.join('; ')}.` };
     }),
   );
+}
+
+/** On both clouds at the same load where that can be: the lesser of the two that a cloud alone has. */
+function atOneLoad(comparisons: readonly Comparison[], workload: Workload): Comparison[] {
+  const alone = PROVIDERS.flatMap((provider) => chosenFor(comparisons, workload, provider) ?? []);
+  const least = Math.min(...alone.filter(({ isMachineLimited }) => !isMachineLimited).map(callersOf));
+  const upTo = comparisons.filter((one) => callersOf(one) <= least);
+  return alone.map((one) => chosenFor(upTo, workload, one.numerator.provider) ?? one);
+}
+
+function callersOf({ instances, callers }: Comparison): number {
+  return instances * callers;
 }
 
 /**
@@ -53,7 +65,7 @@ export function chosenFor(
   const other = OTHERS.find((layout) => own.some(({ denominator }) => denominator.layout === layout));
   const byLoad = own
     .filter(({ denominator }) => denominator.layout === other)
-    .toSorted((one, another) => another.instances * another.callers - one.instances * one.callers);
+    .toSorted((one, another) => callersOf(another) - callersOf(one));
   return byLoad.find(({ isMachineLimited }) => !isMachineLimited) ?? byLoad[0];
 }
 

@@ -66,6 +66,13 @@ test.each([
   expect(textOf(comparison(ratio(2, verdict), ratio(0.5)))).toMatch(wanted);
 });
 
+test('are of the same load on both clouds where that can be', () => {
+  const datastore = [4, 64].map((callers) => comparison(ratio(callers), ratio(0.1), { callers }));
+  const azure = comparison(ratio(2), ratio(0.5), onAzure);
+  const limited = { ...azure, callers: 64, isMachineLimited: true };
+  expect(textOf(...datastore, azure, limited)).toMatch(/: 4\.0 times .* and 2\.0 times .* with 4 callers, for/);
+});
+
 test('are apart for clouds with other loads', () => {
   const azure = comparison(ratio(1.9), ratio(0.5), { ...onAzure, callers: 16 });
   expect(textOf(comparison(ratio(2), ratio(0.1)), azure)).toMatch(
