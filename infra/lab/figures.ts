@@ -70,8 +70,9 @@ function comparisonFigures(report: Report): string {
 function cellText(one: Comparison | undefined): string {
   if (one === undefined || one.recordsPerSecond === null) return '-';
   const { recordsPerSecond, dollarsPerMillionRecords, denominator, isMachineLimited } = one;
+  const isVoid = recordsPerSecond.verdict === 'drifting' ? ' (not judged, as rates drifted)' : '';
   const rate =
-    recordsPerSecond.verdict === 'undecided' ? 'the same rate' : `${factor(recordsPerSecond.ratio)} the rate`;
+    recordsPerSecond.verdict === 'undecided' ? 'the same rate' : `${factor(recordsPerSecond.ratio)} the rate${isVoid}`;
   const bill = dollarsPerMillionRecords === null ? [] : [`${factor(dollarsPerMillionRecords.ratio)} the bill`];
   const limit = isMachineLimited ? ', the machine full' : '';
   return `${list([rate, ...bill])} of ${OTHER_NAMES[denominator.layout]} (${loadWords(one)}${limit})`;

@@ -33,7 +33,7 @@ export function sentencesOf(comparisons: readonly Comparison[]): Report['sentenc
   );
 }
 
-/** On both clouds at the same load where that can be: the lesser of the two that a cloud alone has. */
+/** On both clouds at one load where that can be: the lesser of those that each has alone. */
 function atOneLoad(comparisons: readonly Comparison[], workload: Workload): Comparison[] {
   const alone = PROVIDERS.flatMap((provider) => chosenFor(comparisons, workload, provider) ?? []);
   const least = Math.min(...alone.filter(({ isMachineLimited }) => !isMachineLimited).map(callersOf));
