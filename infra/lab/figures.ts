@@ -1,5 +1,5 @@
-// `npm run figures`: writes README's figures, between its two marks, from the report of the last
-// `npm start` and six rows of `npm run scale`, which it plays.
+// `npm run figures`: writes README's table from the report of the last `npm start`, and that of
+// shared/lab/README.md from six rows of `npm run scale`, which it plays. Both stand between marks.
 import { readFile, writeFile } from 'node:fs/promises';
 import { untilInterrupted } from '../cli/interrupt.ts';
 import { command, refusing, runCommand } from '../cli/options.ts';
@@ -17,10 +17,11 @@ import { cellOf, TIMES } from './scale/cells.ts';
 import { playCells } from './scale/workers.ts';
 
 const README = new URL('../../README.md', import.meta.url);
+const LABORATORY = new URL('../../shared/lab/README.md', import.meta.url);
 const MARKED = /(<!-- npm run figures writes from here -->\n)[^]*(<!-- to here -->)/;
 const SEEDS = [1, 2, 3];
 
-/** Of README's rows: one busy process, few, many, and skewed ones. */
+/** One busy process, few, many, and skewed ones. */
 const SHOWN = [
   '1 x 64 put, 500 records',
   '1 x 64 put, 20,000 records',
@@ -33,7 +34,7 @@ const SHOWN = [
 const FIGURES = command({
   name: 'npm run figures --',
   about:
-    'Writes the figures of README.md: those of the last `npm start`, and six rows of `npm run scale`, in some ten minutes.',
+    'Writes the tables of README.md, from the last `npm start`, and of shared/lab/README.md, from six rows of `npm run scale`, in some ten minutes.',
   options: { report: { value: 'FILE', default: 'report/compare.json', help: 'the report of the default plan' } },
   examples: ['npm start && npm run figures'],
 });
@@ -41,15 +42,19 @@ const FIGURES = command({
 await runCommand(FIGURES, process.argv.slice(2), ({ values }) =>
   untilInterrupted(async (signal) => {
     const report = await refusing('--report', () => readReport(values.report));
-    const readme = await readFile(README, 'utf8');
-    const figures = `${comparisonFigures(report)}\n\n${await scaleFigures(signal)}\n`;
-    await writeFile(
-      README,
-      readme.replace(MARKED, (_, from: string, to: string) => `${from}\n${figures}\n${to}`),
-    );
-    console.log(figures);
+    await writeBetweenMarks(README, comparisonFigures(report));
+    await writeBetweenMarks(LABORATORY, await scaleFigures(signal));
   }),
 );
+
+async function writeBetweenMarks(file: URL, figures: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  await writeFile(
+    file,
+    text.replace(MARKED, (_, from: string, to: string) => `${from}\n${figures}\n\n${to}`),
+  );
+  console.log(figures);
+}
 
 function comparisonFigures(report: Report): string {
   const { plan, comparisons, startedAt, coordinator } = report;
