@@ -51,10 +51,15 @@ function gateText(endpoint: CloudEndpoint): string {
     : `x-functions-key: az functionapp keys list --resource-group ${endpoint.resourceGroup} --name APP`;
 }
 
+/** The command that prints the app keys of each role, newer ones first. */
 function keysText(endpoint: CloudEndpoint): string {
-  return endpoint.cloud === 'gcp'
-    ? `Secret Manager: ${Object.values(endpoint.keys).join(', ')}`
-    : `Key Vault: ${Object.values(endpoint.keys)
-        .map(({ vault, secret }) => `${vault}/${secret}`)
-        .join(', ')}`;
+  const commands =
+    endpoint.cloud === 'gcp'
+      ? Object.values(endpoint.keys).map(
+          (secret) => `gcloud secrets versions access latest --secret=${secret} --project=${endpoint.project}`,
+        )
+      : Object.values(endpoint.keys).map(
+          ({ vault, secret }) => `az keyvault secret show --vault-name ${vault} --name ${secret} --query value -o tsv`,
+        );
+  return commands.join('\n           ');
 }

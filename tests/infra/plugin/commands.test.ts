@@ -23,10 +23,10 @@ beforeEach(async () => {
   machine.said.length = 0;
 });
 
-test('info shows addresses, where the credentials are, and tables', async () => {
+test('info shows addresses, the commands that read app keys, and tables', async () => {
   await info(machine.contextOf());
   expect(machine.said.join('\n')).toMatch(
-    /gcp\n[^]*http:\/\/127[^]*stowage-dev-keys-admin[^]*azure\n[^]*stowage-vault\/keys-admin[^]*users/,
+    /gcp\n[^]*http:\/\/127[^]*gcloud secrets versions access latest --secret=stowage-dev-keys-admin [^]*azure\n[^]*az keyvault secret show --vault-name stowage-vault --name keys-admin [^]*users/,
   );
 });
 
