@@ -27,6 +27,8 @@ const STOWAGE = command({
   export   writes a table into a folder, as NDJSON
   import   puts such records into a table
   copy     copies a table into another store, on either cloud
+  adopt    puts plain entities, one per record, into a table; release writes them again
+  compare-with  compares a table with plain entities
   compare  compares three ways to store small records, inside deployed functions
   cost     estimates a table's monthly bill on both clouds, without running anything`,
   options: {},

@@ -1,5 +1,6 @@
 // The commands of `stowage` that open a store.
 import { DATA_COMMANDS } from './data/commands.ts';
+import { PLAIN_COMMANDS } from './data/plain-commands.ts';
 import { LOOK_COMMANDS } from './data/look.ts';
 import { RECORD_COMMANDS } from './data/records.ts';
 import { explainCommand } from './explain.ts';
@@ -8,6 +9,7 @@ import { explainCommand } from './explain.ts';
 export const STORE_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   ...LOOK_COMMANDS,
   ...DATA_COMMANDS,
+  ...PLAIN_COMMANDS,
   ...RECORD_COMMANDS,
   explain: explainCommand,
 };

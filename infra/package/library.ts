@@ -39,6 +39,8 @@ await build({
   target: 'node22',
   minify: true,
   plugins: [PAGE_BESIDE],
+  // Loaded by the commands that move plain entities alone, where they are installed.
+  external: ['@google-cloud/datastore', '@azure/data-tables', 'google-auth-library', '@grpc/grpc-js'],
   // Bundled CommonJS packages expect it. The entry's own first line stays the first.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",

@@ -13,7 +13,7 @@ DATASTORE_EMULATOR_HOST, or with STOWAGE_TABLES_ENDPOINT and STOWAGE_TABLES_KEY,
 hosts, as \`npm run emulators\` prints.`;
 
 /** A token of a tool is asked for again after this long. */
-const TOKEN_KEPT_MS = 30 * 60_000;
+export const TOKEN_KEPT_MS = 30 * 60_000;
 
 /** The world around an address. */
 export interface Surroundings {
@@ -30,9 +30,14 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = { 'gcp:': ['name
 /** The project of a Workspace domain holds a colon, which an address takes for a port's. */
 const PROJECT_OF_DOMAIN = /^(gcp:\/\/[^/?#@:]+\.[^/?#@:]+):(?=[a-z])/;
 
+/** The address with such a project's colon spelled as URLs need it. */
+export function withDomain(address: string): string {
+  return address.replace(PROJECT_OF_DOMAIN, '$1%3A');
+}
+
 /** Opens the store at an address. No I/O. Throws a UsageError for what is no address. */
 export function storeAt(option: string, address: string, surroundings: Surroundings): Store {
-  const text = address.replace(PROJECT_OF_DOMAIN, '$1%3A');
+  const text = withDomain(address);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !isStore(url))
     throw new UsageError(
@@ -71,9 +76,14 @@ function datastoreAt(url: URL, { ask, env }: Surroundings): ReturnType<typeof da
   return datastoreDriver({ projectId, databaseId, namespace, kind, ...to });
 }
 
-function tablesAt(url: URL, { ask, env, createTable }: Surroundings): ReturnType<typeof azureTablesDriver> {
-  const name = url.hostname;
+function tablesAt(url: URL, surroundings: Surroundings): ReturnType<typeof azureTablesDriver> {
   const tableName = url.pathname.slice(1);
+  const { createTable } = surroundings;
+  return azureTablesDriver({ ...azureAccountAt(url.hostname, surroundings), tableName, createTable });
+}
+
+/** An account of Azure, or the emulator in its place. Throws an Error for a credential that cannot be sent. */
+export function azureAccountAt(name: string, { ask, env }: Omit<Surroundings, 'createTable'>) {
   // An empty variable counts as absent.
   const key = env['STOWAGE_TABLES_KEY'] || undefined;
   const emulator = env['STOWAGE_TABLES_ENDPOINT'] || undefined;
@@ -86,8 +96,7 @@ function tablesAt(url: URL, { ask, env, createTable }: Surroundings): ReturnType
     endpoint: emulator ?? `https://${name}.table.core.windows.net`,
     credential: key === undefined ? azCredential(ask) : { name, key },
   };
-  const allowInsecureConnection = (emulator ?? connected) !== undefined;
-  return azureTablesDriver({ ...account, tableName, createTable, allowInsecureConnection });
+  return { ...account, allowInsecureConnection: (emulator ?? connected) !== undefined };
 }
 
 const CONNECTION_STRING = 'AZURE_STORAGE_CONNECTION_STRING';

@@ -12,7 +12,7 @@ import { StateFile } from './files.ts';
 import { importTable } from './import.ts';
 import { FROM, opened, storeCommand, TO } from './opened.ts';
 
-const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };
+export const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };
 const RANGES_MAX = 256;
 
 const exportAll = storeCommand({
@@ -79,7 +79,7 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     const ranges = rangesOf(values);
     await using to = opened('--to', values.to);
     const of = [values.from ?? '', table, values.to ?? '', target];
-    const state = await stateIn(file, of);
+    const state = await savedIn(file, savedCopy, of);
     const saved = new StateFile(file);
     const copying = counted(
       (onProgress) => {
@@ -114,19 +114,24 @@ const savedCopy = z.strictObject({
   records: z.int(),
 });
 
-async function stateIn(file: string, of: readonly string[]): Promise<CopyState | undefined> {
+/** What an interrupted command saved, if it was one of the same thing. Throws a UsageError else. */
+export async function savedIn<Saved extends { readonly of: readonly string[] }>(
+  file: string,
+  shape: z.ZodType<Saved>,
+  of: readonly string[],
+): Promise<Saved | undefined> {
   try {
-    const saved = savedCopy.parse(JSON.parse(await readText(file)));
+    const saved = shape.parse(JSON.parse(await readText(file)));
     if (saved.of.join() === of.join()) return saved;
-    throw new Error(`it is of a copy of ${saved.of.join(' ')}`);
+    throw new Error(`it is of ${saved.of.filter((part) => part !== '').join(' ')}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UsageError(`${file} is no state of this copy: name another file by --state`, { cause: error });
+    throw new UsageError(`${file} is no state of this command: name another file by --state`, { cause: error });
   }
 }
 
 /** Rejects with how to begin anew if a table is no longer the one that the work was begun with. */
-async function goingOn<T>(work: Promise<T>, anew: string): Promise<T> {
+export async function goingOn<T>(work: Promise<T>, anew: string): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -137,12 +142,12 @@ async function goingOn<T>(work: Promise<T>, anew: string): Promise<T> {
   }
 }
 
-function rangesOf({ ranges }: { readonly ranges: string }): number {
+export function rangesOf({ ranges }: { readonly ranges: string }): number {
   return wholeNumber('--ranges', ranges, 1, RANGES_MAX);
 }
 
 /** Says once a second how far the work has come, and where it broke off after its first record. */
-async function counted<T>(
+export async function counted<T>(
   work: (onProgress: (records: number) => void) => Promise<T>,
   brokenOff: (records: number) => string,
 ): Promise<T> {

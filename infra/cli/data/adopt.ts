@@ -1,0 +1,202 @@
+// Moves plain entities into a table and back, and compares the two. Neither way is a snapshot: what
+// is changed meanwhile arrives as it was at some moment.
+import {
+  decode,
+  encode,
+  type EncodedValue,
+  type PutItem,
+  type Store,
+  type Table,
+} from '../../../shared/store/index.ts';
+import type { PlainPage, PlainPlace, PlainRecord, PlainValue } from '../../plain/place.ts';
+import { batchesOf, putAll, sideBySide } from './batches.ts';
+import { encodedTable } from './copy.ts';
+import { Checksum, lineOf } from './record-line.ts';
+
+/** Pages that are put at once, while the next is read: they bound what is in memory. */
+const PAGES_AT_ONCE = 4;
+/** Keys that a comparison names. */
+const NAMED_MAX = 10;
+
+/** How far the moving has come, as JSON. */
+export interface AdoptState {
+  /** Behind the last page before which all are put; undefined: none is. */
+  readonly cursor?: string | undefined;
+  readonly entities: number;
+}
+
+export interface AdoptOptions {
+  readonly place: PlainPlace;
+  readonly store: Store;
+  readonly table: string;
+  readonly order: 'hash' | 'key';
+  /** Goes on there. */
+  readonly state: AdoptState | undefined;
+  /** Called in order, after all pages up to there are put. */
+  readonly onState: (state: AdoptState) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Puts all entities into a table, over what is there. Gives their number. */
+export async function adopt({
+  place,
+  store,
+  table: name,
+  order,
+  state,
+  onState,
+  signal,
+}: AdoptOptions): Promise<number> {
+  const table = await encodedTable(store, name, { order });
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  let entities = state?.entities ?? 0;
+  let told: Promise<void> = Promise.resolve();
+  const putting: Promise<void>[] = [];
+  const put = async ({ records, cursor }: PlainPage, before: Promise<void>): Promise<void> => {
+    try {
+      await inBatches(table, records.map(itemOf), either);
+      await before;
+      entities += records.length;
+      await onState({ cursor, entities });
+    } catch (error) {
+      failed.abort(error);
+    }
+  };
+  for await (const page of ahead(place.pages(state?.cursor, either), failed)) {
+    told = put(page, told);
+    if (putting.push(told) > PAGES_AT_ONCE) await putting.shift();
+    if (either.aborted) break;
+  }
+  await told;
+  either.throwIfAborted();
+  return entities;
+}
+
+/** Reads the next page while one is worked on. The first error aborts, and ends it. */
+async function* ahead<T>(pages: AsyncGenerator<T, void>, failed: AbortController): AsyncGenerator<T, void> {
+  const next = (): Promise<IteratorResult<T, void> | undefined> =>
+    pages.next().catch((error: unknown) => {
+      failed.abort(error);
+      return undefined;
+    });
+  for (let coming = next(); ;) {
+    const page = await coming;
+    if (page === undefined || page.done === true) return;
+    coming = next();
+    yield page.value;
+  }
+}
+
+function itemOf({ key, value }: PlainRecord): PutItem<EncodedValue> {
+  return { key, value: encode('msgpack', value) };
+}
+
+async function inBatches(table: Table<EncodedValue>, items: readonly PutItem<EncodedValue>[], signal: AbortSignal) {
+  for await (const some of batchesOf(eachOf(items))) if (some.length > 0) await putAll(table, some, signal);
+}
+
+async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+/** The state of a release, as JSON: a cursor for each range, null for one that is done. */
+export interface ReleaseState {
+  readonly ranges: readonly (string | null)[];
+  readonly records: number;
+}
+
+export interface ReleaseOptions {
+  readonly table: Table<EncodedValue>;
+  readonly place: PlainPlace;
+  /** Ranges that are worked on side by side. */
+  readonly ranges: number;
+  readonly state: ReleaseState | undefined;
+  readonly onState: (state: ReleaseState) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Writes all records as entities, over what is there. Gives their number. */
+export async function release({
+  table,
+  place,
+  ranges: count,
+  state,
+  onState,
+  signal,
+}: ReleaseOptions): Promise<number> {
+  const ranges: (string | null)[] = state?.ranges.slice() ?? (await table.partitions(count, { signal }));
+  let records = state?.records ?? 0;
+  await sideBySide(ranges.slice(), signal, async (begin, index, either) => {
+    if (begin === null) return;
+    const scan = table.scan({ cursor: begin, signal: either });
+    for await (const entries of batchesOf(scan)) {
+      const plain = entries.map(({ key, value }) => ({ key, value: decode(value) as PlainValue }));
+      await place.put(plain, either);
+      ranges[index] = scan.cursor ?? null;
+      records += entries.length;
+      await onState({ ranges: ranges.slice(), records });
+    }
+  });
+  return records;
+}
+
+/** Two sides of one comparison: they are the same if nothing is missing, different or beyond. */
+export interface Difference {
+  readonly entities: number;
+  readonly records: number;
+  /** Sums over the entities, and over their records: 16 hexadecimal digits. */
+  readonly entitiesSum: string;
+  readonly recordsSum: string;
+  /** Some keys of records that are not there, or have other values. */
+  readonly named: readonly string[];
+  readonly isSame: boolean;
+}
+
+/**
+ * Reads all entities, and the record of each. Records with the same properties in another order are
+ * equal; when they expire does not count. One scan of the place, its records, and a count.
+ */
+export async function compareWith(
+  place: PlainPlace,
+  table: Table<EncodedValue>,
+  signal: AbortSignal,
+  onProgress: (entities: number) => void = () => {},
+): Promise<Difference> {
+  const [there, here] = [new Checksum(), new Checksum()];
+  const named = new Set<string>();
+  for await (const { records } of place.pages(undefined, signal)) {
+    const outcomes = await table.getMany(
+      records.map(({ key }) => key),
+      { signal },
+    );
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === 'failed') throw outcome.error;
+      const { key, value } = records[index]!;
+      const wanted = lineFor(key, value);
+      const found = outcome.status === 'found' ? lineFor(key, decode(outcome.value)) : undefined;
+      there.add(wanted);
+      if (found !== undefined) here.add(found);
+      if (found !== wanted && named.size < NAMED_MAX) named.add(key);
+    }
+    onProgress(there.records);
+  }
+  const records = await table.count({ signal });
+  const isSame = there.sum === here.sum && there.records === records;
+  return { entities: there.records, records, entitiesSum: there.sum, recordsSum: here.sum, named: [...named], isSame };
+}
+
+function lineFor(key: string, value: unknown): string {
+  return lineOf({ key, value: encode('msgpack', inOrder(value)), version: '', expiresAtMs: undefined });
+}
+
+/** The same with each object's members in order of name. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, one]) => [name, inOrder(one)]),
+  );
+}

@@ -1,0 +1,191 @@
+// The commands that lead in and out: adopt, release, compare-with.
+import { rm } from 'node:fs/promises';
+import { z } from 'zod';
+import { PlainError, type PlainPlace } from '../../plain/place.ts';
+import { EXIT } from '../exit.ts';
+import { choice, UsageError } from '../options.ts';
+import { say } from '../print.ts';
+import { askTool } from '../tools.ts';
+import { adopt, compareWith, type Difference, release } from './adopt.ts';
+import { counted, goingOn, RANGES, rangesOf, savedIn } from './commands.ts';
+import { encodedTable } from './copy.ts';
+import { StateFile } from './files.ts';
+import { FROM, storeCommand } from './opened.ts';
+import { PLAIN_HELP, plainAt } from './plain-address.ts';
+
+const KEY = {
+  value: 'TEMPLATE',
+  help: "a record's key by names of properties in braces, as '{tenant}/{id}'; default {path} of Datastore (ids of ancestors and its own, also {id}), {PartitionKey}/{RowKey} of Azure",
+};
+const WHERE = { value: 'CONDITION', help: 'only these entities: GQL as after WHERE (Datastore), or OData (Azure)' };
+const STATE = { value: 'FILE', help: 'where it has come to' };
+
+/** Opens plain entities for one command, and closes them. */
+async function withPlain<T>(
+  [option, address]: readonly [option: string, address: string | undefined],
+  {
+    key,
+    where,
+    creates = false,
+  }: { readonly key?: string | undefined; readonly where?: string | undefined; readonly creates?: boolean },
+  work: (place: PlainPlace) => Promise<T>,
+): Promise<T> {
+  try {
+    const surroundings = { ask: askTool, env: process.env, createTable: creates };
+    const place = await plainAt(option, address, { key, where }, surroundings);
+    try {
+      return await work(place);
+    } finally {
+      await place.close();
+    }
+  } catch (error) {
+    if (error instanceof PlainError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+const savedAdoption = z.strictObject({ of: z.array(z.string()), cursor: z.string().optional(), entities: z.int() });
+
+const adoptAll = storeCommand({
+  name: 'stowage adopt',
+  operands: ['TABLE'],
+  about: `Puts plain entities, of Datastore or of Azure Tables, into a table, a record for each, then compares both. Run again after an
+interruption it goes on. A property $plain of the record keeps what a value does not show: types, index flags, a key.
+Exit codes: 0 all are there, 1 it failed, or both differ, 2 an entity that cannot be a record, or a wrong command.
+${PLAIN_HELP}`,
+  options: {
+    plain: { value: 'PLAIN', help: 'where the entities are; it must be given' },
+    to: { value: 'STORE', help: 'where the table is; it must be given' },
+    key: KEY,
+    where: WHERE,
+    order: { value: 'hash|key', default: 'hash', help: 'of a table that does not exist' },
+    state: { ...STATE, help: `${STATE.help}; default TABLE.adopt.json` },
+  },
+  examples: ['stowage adopt users --plain gcp://my-project/kind:User --to gcp://my-project/stowage-prod'],
+  async run(store, { operands: [name = ''], values }, signal) {
+    const { plain, key, where, state: file = `${name}.adopt.json` } = values;
+    const order = choice('--order', values.order, ['hash', 'key']);
+    await withPlain(['--plain', plain], { key, where }, async (place) => {
+      const of = [plain ?? '', key ?? '', where ?? '', values.to ?? '', name];
+      const saved = new StateFile(file);
+      const state = await savedIn(file, savedAdoption, of);
+      const entities = await goingOn(
+        counted(
+          (onProgress) =>
+            adopt({
+              place,
+              store,
+              table: name,
+              order,
+              state,
+              onState: async (now) => {
+                await saved.save({ of, ...now });
+                onProgress(now.entities);
+              },
+              signal,
+            }),
+          (sure) => `${sure} entities were put; the same command goes on from there`,
+        ),
+        `remove ${file}, or name another by --state`,
+      );
+      await rm(file, { force: true });
+      say(`${entities} entities were put; comparing`);
+      const table = await encodedTable(store, name, { create: false });
+      tell(await compareWith(place, table, signal));
+    });
+  },
+});
+
+const savedRelease = z.strictObject({
+  of: z.array(z.string()),
+  ranges: z.array(z.string().nullable()),
+  records: z.int(),
+});
+
+const releaseAll = storeCommand({
+  name: 'stowage release',
+  operands: ['TABLE'],
+  about: `Writes a table's records as plain entities, over those with the same keys, then compares both. Run again after an
+interruption it goes on. What adopt took comes back with the types that it had; the table stays.
+Exit codes: as of adopt.
+${PLAIN_HELP}`,
+  options: {
+    from: FROM,
+    plain: { value: 'PLAIN', help: 'where the entities go; it must be given' },
+    create: { help: 'make the Azure table' },
+    key: KEY,
+    ranges: RANGES,
+    state: { ...STATE, help: `${STATE.help}; default TABLE.release.json` },
+  },
+  examples: ['stowage release users --from gcp://my-project/stowage-prod --plain gcp://my-project/kind:User'],
+  async run(store, { operands: [name = ''], values }, signal) {
+    const { plain, key, state: file = `${name}.release.json` } = values;
+    await withPlain(['--plain', plain], { key, creates: values.create }, async (place) => {
+      const of = [values.from ?? '', name, plain ?? ''];
+      const saved = new StateFile(file);
+      const state = await savedIn(file, savedRelease, of);
+      const table = await encodedTable(store, name, { create: false });
+      const records = await goingOn(
+        counted(
+          (onProgress) =>
+            release({
+              table,
+              place,
+              ranges: rangesOf(values),
+              state,
+              onState: async (now) => {
+                await saved.save({ of, ...now });
+                onProgress(now.records);
+              },
+              signal,
+            }),
+          (sure) => `${sure} records were written; the same command goes on from there`,
+        ),
+        `remove ${file}, or name another by --state`,
+      );
+      await rm(file, { force: true });
+      say(`${records} records were written; comparing`);
+      tell(await compareWith(place, table, signal));
+    });
+  },
+});
+
+const compareAll = storeCommand({
+  name: 'stowage compare-with',
+  operands: ['TABLE'],
+  about: `Compares a table with plain entities: numbers, checksums, and some of the keys that differ.
+Exit codes: 0 both hold the same, 1 they differ, or it failed, 2 an entity that cannot be a record, or a wrong command.
+${PLAIN_HELP}`,
+  options: {
+    from: FROM,
+    plain: { value: 'PLAIN', help: 'where the entities are; it must be given' },
+    key: KEY,
+    where: WHERE,
+  },
+  examples: ['stowage compare-with users --from gcp://my-project/stowage-prod --plain gcp://my-project/kind:User'],
+  async run(store, { operands: [name = ''], values }, signal) {
+    const table = await encodedTable(store, name, { create: false });
+    await withPlain(['--plain', values.plain], values, async (place) => {
+      tell(
+        await counted(
+          (onProgress) => compareWith(place, table, signal, onProgress),
+          (seen) => `${seen} entities were compared`,
+        ),
+      );
+    });
+  },
+});
+
+function tell({ entities, records, entitiesSum, recordsSum, named, isSame }: Difference): void {
+  if (isSame) return say(`Both hold the same ${records} records (checksum ${recordsSum}).`);
+  process.exitCode = EXIT.failed;
+  say(
+    `They differ: ${entities} entities (checksum ${entitiesSum}), ${records} records (checksum of theirs ${recordsSum}).`,
+  );
+  if (named.length > 0) say(`Missing, or with other values: ${named.map((key) => JSON.stringify(key)).join(', ')}.`);
+  if (records < entities) say('Fewer records than entities: give another --key if several entities have the same.');
+  if (records > entities) say('The table holds records beyond them.');
+}
+
+/** Each by its name. */
+export const PLAIN_COMMANDS = { adopt: adoptAll, release: releaseAll, 'compare-with': compareAll };

@@ -1,0 +1,39 @@
+// Plain entities, one per record, as both clouds keep them without this store: where they are, and
+// what a page of them is.
+
+/** What a record holds in place of an entity's properties, by their names in order. */
+export type PlainValue = Readonly<Record<string, unknown>>;
+
+/** An entity as a record. */
+export interface PlainRecord {
+  readonly key: string;
+  readonly value: PlainValue;
+}
+
+export interface PlainPage {
+  readonly records: readonly PlainRecord[];
+  /** Goes on behind this page; undefined: it was the last. */
+  readonly cursor: string | undefined;
+}
+
+/** A kind of Datastore, or a table of Azure. Errors are the SDK's, or say which entity is wrong. */
+export interface PlainPlace {
+  /** One request for each page, of some hundred entities and a few MiB. */
+  pages(cursor: string | undefined, signal: AbortSignal): AsyncGenerator<PlainPage, void>;
+  /** Writes them over what is there: a request for some hundred, fewer if they are large. */
+  put(records: readonly PlainRecord[], signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The wish to read a part of a place. */
+export interface PlainOptions {
+  /** The records' keys: text with names of properties in braces; undefined: the place's own. */
+  readonly key: string | undefined;
+  /** A condition in the service's own language: GQL after WHERE, or OData. */
+  readonly where: string | undefined;
+}
+
+/** The entity cannot be a record, or the record no entity of this service. */
+export class PlainError extends Error {
+  override readonly name = 'PlainError';
+}

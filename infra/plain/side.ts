@@ -1,0 +1,75 @@
+// What an entity has and a value of JavaScript cannot show stands beside its properties, in one
+// property of the record: the types of numbers and texts, what is not indexed, an unusual key.
+import { z } from 'zod';
+import { PlainError, type PlainRecord, type PlainValue } from './place.ts';
+
+/** The property's name. No entity may have one of that name. */
+export const SIDE = '$plain';
+
+/** A type that the value alone does not tell. Integral numbers are integers, others doubles. */
+const type = z.enum(['double', 'int64', 'timestamp', 'guid', 'key', 'geoPoint', 'entity']);
+export type SideType = z.infer<typeof type>;
+
+const side = z.strictObject({
+  /** By property, in a list by the element's index. */
+  types: z.record(z.string(), z.union([type, z.record(z.string(), type)])).optional(),
+  /** Properties that no index holds; of a list all elements, or those at these indexes. */
+  unindexed: z.record(z.string(), z.union([z.literal(true), z.array(z.int())])).optional(),
+  /** The entity's key, where the record's does not tell it. */
+  key: z.array(z.union([z.string(), z.int(), z.bigint()])).optional(),
+});
+export type Side = z.infer<typeof side>;
+
+/** A value of the entity, and what is noted beside it. */
+export interface Taken {
+  readonly value: unknown;
+  readonly type?: SideType | Readonly<Record<string, SideType>> | undefined;
+  readonly unindexed?: true | readonly number[] | undefined;
+}
+
+/** The value of a record, its properties in order of name: equal entities become equal records. */
+export function valueOf(taken: Iterable<readonly [name: string, Taken]>, key?: Side['key']): PlainValue {
+  const value: Record<string, unknown> = {};
+  const types: NonNullable<Side['types']> = {};
+  const unindexed: NonNullable<Side['unindexed']> = {};
+  for (const [name, one] of [...taken].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if (name === SIDE) throw new PlainError(`it has a property ${SIDE}, which a record uses itself: rename it`);
+    Object.defineProperty(value, name, { value: one.value, enumerable: true, configurable: true, writable: true });
+    if (one.type !== undefined) types[name] = one.type;
+    if (one.unindexed !== undefined) unindexed[name] = one.unindexed as true | number[];
+  }
+  const beside: Side = {
+    ...(Object.keys(types).length > 0 && { types }),
+    ...(Object.keys(unindexed).length > 0 && { unindexed }),
+    ...(key !== undefined && { key }),
+  };
+  return Object.keys(beside).length === 0 ? value : { ...value, [SIDE]: beside };
+}
+
+/** A record's properties, and what is noted beside them. Throws a PlainError. */
+export function takenApart(value: unknown): {
+  readonly properties: readonly (readonly [string, unknown])[];
+  readonly side: Side;
+} {
+  if (typeof value !== 'object' || value === null || !isPlainObject(value))
+    throw new PlainError('its value is no object, and an entity has properties: it cannot be one');
+  const { [SIDE]: noted, ...properties } = value as PlainValue;
+  const parsed = side.safeParse(noted ?? {});
+  if (!parsed.success) throw new PlainError(`its ${SIDE} is not as adopt writes it: ${z.prettifyError(parsed.error)}`);
+  return { properties: Object.entries(properties).filter(([, one]) => one !== undefined), side: parsed.data };
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Runs `work` for one record. A PlainError then names it. */
+export function ofRecord<T>({ key }: Pick<PlainRecord, 'key'>, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof PlainError)) throw error;
+    throw new PlainError(`${JSON.stringify(key)}: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,232 @@
+// Plain entities become records, are copied to the other cloud, and come back as they were.
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { adopt, type AdoptState, compareWith } from '../../../infra/cli/data/adopt.ts';
+import { storeAt } from '../../../infra/cli/data/address.ts';
+import { plainAt } from '../../../infra/cli/data/plain-address.ts';
+import { encodedTable } from '../../../infra/cli/data/copy.ts';
+import { azureEntity } from '../../../infra/plain/azure-values.ts';
+import { datastorePlace } from '../../../infra/plain/datastore.ts';
+import { entityOf } from '../../../infra/plain/datastore-values.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import { openStore } from '../../../shared/store/index.ts';
+import { testFolder } from '../../support/folder.ts';
+import { onBothClouds, onDatastore, stowage } from '../cli/run-command.ts';
+import {
+  azureTable,
+  datastoreClient,
+  entitiesIn,
+  PROJECT,
+  rowsIn,
+  writeEntities,
+  writeRows,
+} from './plain-entities.ts';
+
+/** Several pages on both clouds. `tests/infra/plain/many.test.ts` has more. */
+const COUNT = 700;
+
+test('entities of every type are adopted, copied to the other cloud and released again as they were', async () => {
+  const env = await onBothClouds();
+  const cwd = await testFolder();
+  const client = datastoreClient(env['DATASTORE_EMULATOR_HOST']!);
+  await writeEntities(client, 'Every', COUNT);
+  const [plain, store, other] = [`gcp://${PROJECT}/kind:Every`, `gcp://${PROJECT}`, 'azure://devstoreaccount1/store'];
+  const adopted = await stowage(['adopt', 'every', '--plain', plain, '--to', store], { env, cwd });
+  expect(adopted).toMatchObject({ code: 0, stdout: expect.stringContaining(`same ${COUNT} records`) as string });
+  expect(await stowage(['copy', 'every', '--from', store, '--to', other], { env, cwd })).toMatchObject({ code: 0 });
+  const back = `gcp://${PROJECT}/kind:Back`;
+  const released = await stowage(['release', 'every', '--from', other, '--plain', back], { env, cwd });
+  expect(released).toMatchObject({ code: 0, stdout: expect.stringContaining(`same ${COUNT} records`) as string });
+  const before = await entitiesIn(client, 'Every');
+  expect(before).toHaveLength(COUNT);
+  expect(await entitiesIn(client, 'Back')).toEqual(before);
+});
+
+test('rows of every type are adopted, copied to the other cloud and released again as they were', async () => {
+  const env = await onBothClouds();
+  const cwd = await testFolder();
+  const at = (name: string) => azureTable(env['STOWAGE_TABLES_ENDPOINT']!, env['STOWAGE_TABLES_KEY']!, name);
+  await writeRows(at('rows'), COUNT);
+  const [plain, store, other] = [
+    'azure://devstoreaccount1/table:rows',
+    'azure://devstoreaccount1/store',
+    `gcp://${PROJECT}?kind=Rows`,
+  ];
+  const adopted = await stowage(['adopt', 'rows', '--plain', plain, '--to', store], { env, cwd });
+  expect(adopted).toMatchObject({ code: 0, stdout: expect.stringContaining(`same ${COUNT} records`) as string });
+  expect(await stowage(['copy', 'rows', '--from', store, '--to', other], { env, cwd })).toMatchObject({ code: 0 });
+  const back = ['--plain', 'azure://devstoreaccount1/table:back', '--create'];
+  expect(await stowage(['release', 'rows', '--from', other, ...back], { env, cwd })).toMatchObject({ code: 0 });
+  const before = await rowsIn(at('rows'));
+  expect(before).toHaveLength(COUNT);
+  expect(before[0]).toContain('"whole":3.0');
+  expect(await rowsIn(at('back'))).toEqual(before);
+});
+
+const PLAIN = `gcp://${PROJECT}/kind:Small`;
+const STORE = `gcp://${PROJECT}?kind=Small-store`;
+
+test('an adoption that was stopped goes on from its last page, and forgets where it was once it is done', async () => {
+  const env = onDatastore();
+  const cwd = await testFolder();
+  const client = datastoreClient(env['DATASTORE_EMULATOR_HOST']!);
+  await writeEntities(client, 'Stopped', COUNT);
+  const place = datastorePlace(
+    client,
+    { projectId: PROJECT, databaseId: '', namespace: '', kind: 'Stopped', ancestor: undefined },
+    { key: undefined, where: undefined },
+  );
+  const store = openStore({ driver: memoryDriver() });
+  onTestFinished(() => store.close());
+  const states: AdoptState[] = [];
+  const onState = (state: AdoptState): Promise<void> => {
+    if (states.length === 2) return Promise.reject(new Error('stopped by the test'));
+    states.push(state);
+    return Promise.resolve();
+  };
+  const options = { place, store, table: 'stopped', order: 'hash' as const, signal: new AbortController().signal };
+  await expect(adopt({ ...options, state: undefined, onState })).rejects.toThrow('stopped by the test');
+  const state = states.at(-1)!;
+  expect(state.entities).toBeLessThan(COUNT);
+  expect(await adopt({ ...options, state, onState: () => Promise.resolve() })).toBe(COUNT);
+  const table = await encodedTable(store, 'stopped', { create: false });
+  expect(await compareWith(place, table, options.signal)).toMatchObject({ isSame: true, entities: COUNT });
+  const command = ['adopt', 'stopped', '--plain', `gcp://${PROJECT}/kind:Stopped`, '--to', STORE];
+  const file = path.join(cwd, 'stopped.adopt.json');
+  await writeFile(file, JSON.stringify({ of: ['another'], entities: 5 }));
+  expect(await stowage(command, { env, cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--state') as string,
+  });
+  await rm(file);
+  expect(await stowage(command, { env, cwd })).toMatchObject({ code: 0 });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+test('a comparison names what is missing and what differs, and says when keys fall together', async () => {
+  const env = onDatastore();
+  const cwd = await testFolder();
+  await writeEntities(datastoreClient(env['DATASTORE_EMULATOR_HOST']!), 'Small', 12);
+  const put = ['adopt', 'small', '--plain', PLAIN, '--to', STORE, '--key', 'user-{path}'];
+  expect(await stowage(put, { env, cwd })).toMatchObject({ code: 0 });
+  const compare = ['compare-with', 'small', '--from', STORE, '--plain', PLAIN, '--key', 'user-{path}'];
+  expect(await stowage(compare, { env, cwd })).toMatchObject({ code: 0 });
+  await stowage(['put', 'small', 'user-name 3', '{"count":4}', '--from', STORE], { env, cwd });
+  await stowage(['delete', 'small', 'user-name 7', '--from', STORE], { env, cwd });
+  const differing = await stowage(compare, { env, cwd });
+  expect(differing.code).toBe(1);
+  expect(differing.stdout).toContain('12 entities');
+  expect(differing.stdout).toContain('"user-name 3", "user-name 7"');
+  const together = await stowage(['adopt', 'one', '--plain', PLAIN, '--to', STORE, '--key', 'all-{isOdd}'], {
+    env,
+    cwd,
+  });
+  expect(together).toMatchObject({ code: 1, stdout: expect.stringContaining('give another --key') as string });
+});
+
+test.each([
+  ['gcp://p', 'takes gcp://PROJECT/kind:KIND'],
+  ['gcp://p/kind:', 'takes gcp://PROJECT/kind:KIND'],
+  ['gcp://p/table:T', 'takes gcp://PROJECT/kind:KIND'],
+  ['azure://a/kind:K', 'takes gcp://PROJECT/kind:KIND'],
+  ['azure://a/table:T?x=1', 'takes gcp://PROJECT/kind:KIND'],
+  ['gcp://p/kind:K?kind=x', '"kind"'],
+  ['gcp://p/kind:K?ancestor=Tenant', 'KIND/ID'],
+])('%s is refused as no place of plain entities', async (plain, why) => {
+  const refused = await stowage(['adopt', 't', '--plain', plain, '--to', STORE], { env: onDatastore() });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(why) as string });
+});
+
+test.each(['user', '{', '{}', '{a}}'])('%j is refused as a template of keys', async (key) => {
+  const refused = await stowage(['adopt', 't', '--plain', PLAIN, '--to', STORE, '--key', key], { env: onDatastore() });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('no template of keys') as string });
+});
+
+const AZURE_REFUSES = [
+  [{ none: null }, 'none: null has no type in Azure Tables'],
+  [{ list: [1] }, 'list: a list has no type'],
+  [{ deep: {} }, 'deep: an object has no type'],
+  [{ Timestamp: 1 }, 'Timestamp: Azure Tables keeps this name'],
+  [{ when: '2024-01-01T00:00:00.123456789Z', $plain: { types: { when: 'timestamp' } } }, 'finer than the 100 ns'],
+  [{ $plain: { types: { a: 'float' } } }, '$plain is not as adopt writes it'],
+  ['text', 'its value is no object'],
+  [new Map(), 'its value is no object'],
+] as const;
+
+test.each(AZURE_REFUSES)('Azure Tables cannot hold %j, which is said of the property', (value, why) => {
+  expect(() => azureEntity(value, 'p', 'r')).toThrow(why);
+});
+
+const DATASTORE_REFUSES = [
+  [{ list: [[1]] }, 'list: Datastore keeps no list within a list'],
+  [{ big: 2n ** 63n }, 'big: 9223372036854775808 is beyond 64 bits'],
+  [{ set: new Set() }, 'set: its value is no object'],
+  [{ when: '2024-01-01T00:00:00.1234567Z', $plain: { types: { when: 'timestamp' } } }, 'finer than the microseconds'],
+  [{ other: ['User'], $plain: { types: { other: 'key' } } }, 'other: a key takes kinds and identifiers in turns'],
+  [{ when: 'today', $plain: { types: { when: 'timestamp' } } }, 'when: today is no moment'],
+] as const;
+
+test.each(DATASTORE_REFUSES)('Datastore cannot hold %o, which is said of the property', (value, why) => {
+  const home = { projectId: 'p', databaseId: '', namespaceId: '' };
+  expect(() => entityOf(value, undefined, home)).toThrow(why);
+});
+
+/** A program that changes over: it writes an entity, a record, or both, and reads one of them. */
+interface Program {
+  readonly writes: readonly ('entity' | 'record')[];
+  readonly reads: 'entity' | 'record';
+}
+
+test.each(['gcp', 'azure'] as const)(
+  'on %s a program changes over and back in the steps of the README, and always reads what it wrote',
+  async (cloud) => {
+    const env = await onBothClouds();
+    const cwd = await testFolder();
+    const rows = azureTable(env['STOWAGE_TABLES_ENDPOINT']!, env['STOWAGE_TABLES_KEY']!, 'users');
+    if (cloud === 'azure') await rows.createTable();
+    const plain = cloud === 'gcp' ? `gcp://${PROJECT}/kind:Over` : 'azure://devstoreaccount1/table:users';
+    const at = cloud === 'gcp' ? `gcp://${PROJECT}?kind=Over-store` : 'azure://devstoreaccount1/store';
+    const place = await plainAt(
+      '--plain',
+      plain,
+      { key: undefined, where: undefined },
+      {
+        ask: () => Promise.reject(new Error('no tool is asked')),
+        env,
+        createTable: false,
+      },
+    );
+    const store = storeAt('--to', at, {
+      ask: () => Promise.reject(new Error('no tool is asked')),
+      env,
+      createTable: true,
+    });
+    onTestFinished(async () => void (await Promise.all([place.close(), store.close()])));
+    const table = await store.table<{ visits: number }>('users');
+    const signal = new AbortController().signal;
+    const keys = ['a/1', 'a/2', 'b/1'].map((key) => (cloud === 'gcp' ? key.replace('/', '-') : key));
+    let visits = 0;
+    const visit = async ({ writes, reads }: Program): Promise<void> => {
+      visits += 1;
+      for (const key of keys) {
+        if (writes.includes('entity')) await place.put([{ key, value: { visits } }], signal);
+        if (writes.includes('record')) await table.put(key, { visits });
+        const pages = reads === 'entity' ? await Array.fromAsync(place.pages(undefined, signal)) : [];
+        const entity = pages.flatMap(({ records }) => records).find((one) => one.key === key)?.value;
+        expect(reads === 'entity' ? entity : (await table.get(key))?.value).toEqual({ visits });
+      }
+    };
+    const run = async (command: string, ...args: string[]) =>
+      expect(await stowage([command, 'users', '--plain', plain, ...args], { env, cwd })).toMatchObject({ code: 0 });
+    await visit({ writes: ['entity'], reads: 'entity' });
+    await place.put([{ key: keys[0]!.replace('1', '9'), value: { visits: 0 } }], signal);
+    await visit({ writes: ['entity', 'record'], reads: 'entity' });
+    await run('adopt', '--to', at);
+    await run('compare-with', '--from', at);
+    await visit({ writes: ['entity', 'record'], reads: 'record' });
+    await visit({ writes: ['record'], reads: 'record' });
+    await run('release', '--from', at);
+    await visit({ writes: ['entity'], reads: 'entity' });
+  },
+);
