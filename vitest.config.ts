@@ -10,6 +10,7 @@ export const REST = [
   'tests/infra/*.test.ts',
   'tests/infra/{emulators,lab,package,plugin}/**/*.test.ts',
   'tests/infra/cli/command-lines.test.ts',
+  'tests/infra/plain/many.test.ts',
   'tests/infra/hosts/contract/contract.test.ts',
   'tests/infra/start/interrupt.test.ts',
   'tests/lab/sdk/baseline.test.ts',

@@ -2,7 +2,7 @@
 import type { TableEntity } from '@azure/data-tables';
 import { instantOf, takenInstant } from './instant.ts';
 import { PlainError } from './place.ts';
-import { type SideType, type Taken, takenApart } from './side.ts';
+import { type SideType, type Taken, takenApart, takenDouble } from './side.ts';
 
 const INT32_MOST = 2 ** 31 - 1;
 /** Names of the service's own. */
@@ -21,7 +21,7 @@ export class Double {
   }
 }
 
-/** Parses a page of a listing. `1.0` is another type than `1`, which JSON.parse alone would lose. */
+/** Parses a page of a listing. `1.0` is another type than `1`, which JSON.parse would lose. */
 export function parsePage(text: string): readonly AzureJson[] {
   const parsed = JSON.parse(text, (_, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' && /[.eE]/.test(context?.source ?? '') ? new Double(value) : value,
@@ -58,10 +58,6 @@ function takenValue(value: unknown, type: unknown): Taken {
     default:
       throw new PlainError(`it has a value of the type ${String(type)}, which Azure Tables did not have`);
   }
-}
-
-function takenDouble(value: number): Taken {
-  return { value, type: Number.isInteger(value) ? 'double' : undefined };
 }
 
 /** Throws a PlainError that names the property. */

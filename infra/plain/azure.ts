@@ -1,4 +1,4 @@
-// A table of Azure by Microsoft's client. A listing is read as text, since the client turns 1.0 into 1.
+// A table of Azure by Microsoft's client. A listing is read as text: the client turns 1.0 into 1.
 import type { TableClient, TableEntity, TransactionAction } from '@azure/data-tables';
 import { azureEntity, type AzureJson, Double, parsePage, takenProperties } from './azure-values.ts';
 import { keyTemplate } from './key-template.ts';

@@ -2,7 +2,7 @@
 import type { protos } from '@google-cloud/datastore-api';
 import { instantOf, takenInstant } from './instant.ts';
 import { PlainError } from './place.ts';
-import { type Side, type SideType, type Taken, takenApart, valueOf } from './side.ts';
+import { type Side, type SideType, type Taken, takenApart, takenDouble, valueOf } from './side.ts';
 
 type Value = protos.google.datastore.v1.IValue;
 type Entity = protos.google.datastore.v1.IEntity;
@@ -63,14 +63,9 @@ function takenValue(value: Value, home: Partition): Taken {
 }
 
 /** A number, or a bigint where that would round. */
-export function integerIn(text: unknown): number | bigint {
+function integerIn(text: unknown): number | bigint {
   const exact = BigInt(String(text));
   return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
-}
-
-/** An integral number stands for an integer unless it is noted. */
-export function takenDouble(value: number): Taken {
-  return { value, type: Number.isInteger(value) ? 'double' : undefined };
 }
 
 /** Kinds and identifiers in turns; an object if it lies in another partition. */

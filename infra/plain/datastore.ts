@@ -1,4 +1,4 @@
-// A kind of Datastore by Google's client, whose lower half gives entities as the service sends them:
+// A kind of Datastore by Google's client. Its lower half gives entities as the service sends them;
 // the upper one loses index flags, microseconds and the types of numbers.
 import type { DatastoreClient, protos } from '@google-cloud/datastore-api';
 import { entityOf, keyAt, type KeyPath, type Partition, pathOf, takenProperties } from './datastore-values.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { PlainError, type PlainRecord, type PlainValue } from './place.ts';
 
 /** The property's name. No entity may have one of that name. */
-export const SIDE = '$plain';
+const SIDE = '$plain';
 
 /** A type that the value alone does not tell. Integral numbers are integers, others doubles. */
 const type = z.enum(['double', 'int64', 'timestamp', 'guid', 'key', 'geoPoint', 'entity']);
@@ -25,6 +25,11 @@ export interface Taken {
   readonly value: unknown;
   readonly type?: SideType | Readonly<Record<string, SideType>> | undefined;
   readonly unindexed?: true | readonly number[] | undefined;
+}
+
+/** A double: an integral number stands for an integer unless it is noted. */
+export function takenDouble(value: number): Taken {
+  return { value, type: Number.isInteger(value) ? 'double' : undefined };
 }
 
 /** The value of a record, its properties in order of name: equal entities become equal records. */

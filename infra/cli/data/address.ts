@@ -82,7 +82,7 @@ function tablesAt(url: URL, surroundings: Surroundings): ReturnType<typeof azure
   return azureTablesDriver({ ...azureAccountAt(url.hostname, surroundings), tableName, createTable });
 }
 
-/** An account of Azure, or the emulator in its place. Throws an Error for a credential that cannot be sent. */
+/** An account of Azure, or its emulator. Throws for a credential that cannot be sent there. */
 export function azureAccountAt(name: string, { ask, env }: Omit<Surroundings, 'createTable'>) {
   // An empty variable counts as absent.
   const key = env['STOWAGE_TABLES_KEY'] || undefined;

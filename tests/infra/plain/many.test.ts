@@ -22,7 +22,7 @@ test.each(['gcp', 'azure'] as const)(
     const cwd = await testFolder();
     const client = datastoreClient(env['DATASTORE_EMULATOR_HOST']!);
     const tableAt = (name: string) => azureTable(env['STOWAGE_TABLES_ENDPOINT']!, env['STOWAGE_TABLES_KEY']!, name);
-    if (cloud === 'gcp') await writeEntities(client, 'many', COUNT);
+    if (cloud === 'gcp') await writeEntities(client, 'many', COUNT, false);
     else await writeRows(tableAt('many'), COUNT);
     const plainAt = (name: string) =>
       cloud === 'gcp' ? `gcp://${PROJECT}/kind:${name}` : `azure://devstoreaccount1/table:${name}`;
