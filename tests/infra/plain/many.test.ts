@@ -31,6 +31,7 @@ test.each(['gcp', 'azure'] as const)(
     const run = async (...command: string[]) =>
       expect(await stowage(command, { env, cwd })).toMatchObject({
         code: 0,
+        stderr: expect.not.stringContaining('rror') as string,
         stdout: expect.stringContaining(`Both hold the same ${COUNT} records`) as string,
       });
     await run('adopt', 'many', '--plain', plainAt('many'), '--to', here!);
