@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The package's command line: records and tables, the comparison of deployed
 // functions, and what a table costs.
+import { readFile } from 'node:fs/promises';
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
 import { EXIT, EXIT_HELP } from './exit.ts';
 import { makeFolder } from './folder.ts';
@@ -15,10 +16,12 @@ import { askTool } from './tools.ts';
 const STOWAGE = command({
   name: 'stowage',
   operands: ['COMMAND'],
-  about: `Its commands; each says with --help what it takes.
+  about: `Its commands; each says with --help what it takes, and --version prints the version.
   tables   lists the tables of a store
-  get, put, delete   one record
+  get, put, delete, touch   one record
   scan     prints records of a table
+  count    prints their number
+  drop     deletes a table
   explain  says what operations on a table would take
   verify   reads everything that is stored of a table, and says what is wrong
   stats    counts a table's containers, records and bytes
@@ -62,12 +65,21 @@ const COMMANDS: typeof STORE_COMMANDS = {
 };
 
 endWithoutOutput();
-if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
+if (name === '--version') {
+  sayLines(await ownVersion());
+} else if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
   await COMMANDS[name]!(args);
 } else {
   await runCommand(STOWAGE, process.argv.slice(2, 3), async ({ operands }) => {
     throw new UsageError(`there is no command ${operands[0]}; there are ${Object.keys(COMMANDS).join(', ')}`);
   });
+}
+
+/** The package's, which stands beside its bundle; that of the project where it runs from source. */
+async function ownVersion(): Promise<string> {
+  const beside = import.meta.url.endsWith('.ts') ? '../../package.json' : './package.json';
+  const text = await readFile(new URL(beside, import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 async function cost(given: CommandLine<typeof COST.options>): Promise<void> {

@@ -68,7 +68,7 @@ on. A record that nobody changes meanwhile arrives as it is; the copy is no snap
 Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
   options: {
     from: FROM,
-    to: TO,
+    to: { value: 'STORE', help: 'where the records go; it must be given' },
     as: { value: 'NAME', help: 'its name there; default the same' },
     state: { value: 'FILE', help: 'where it has come to; default TABLE.copy.json' },
     ranges: RANGES,

@@ -7,8 +7,11 @@ import { warnOf } from '../print.ts';
 import { askTool } from '../tools.ts';
 import { ADDRESS_HELP, storeAt } from './address.ts';
 
-export const FROM = { value: 'STORE', help: 'where the table is; it must be given' };
-export const TO = { value: 'STORE', help: 'where the records go; it must be given' };
+/** The store of commands that name none. */
+const STORE_VARIABLE = 'STOWAGE_STORE';
+
+export const FROM = { value: 'STORE', help: `where the table is; default that in ${STORE_VARIABLE}` };
+export const TO = { value: 'STORE', help: `where the records go; default that in ${STORE_VARIABLE}` };
 
 /** As `storeAt`, also for what is no address at all. */
 export function opened(option: string, address: unknown, createTable = true): Store {
@@ -32,13 +35,19 @@ export function storeCommand<const Declared extends Options>({ about, run, ...gi
   const name = 'from' in given.options ? 'from' : 'to';
   return (args: readonly string[]): Promise<void> =>
     runCommand(declared, args, async (line) => {
-      const values: Readonly<Record<string, string | boolean | undefined>> = line.values;
+      // An empty variable counts as absent.
+      const values: Readonly<Record<string, string | boolean | undefined>> = {
+        ...line.values,
+        [name]: (line.values as Partial<Record<string, string>>)[name] ?? (process.env[STORE_VARIABLE] || undefined),
+      };
       try {
         return await untilInterrupted(async (signal) => {
           // A mistyped name is told, and makes no table.
           const creates = name === 'to' || values['create'] !== undefined;
+          if (values[name] === undefined)
+            throw new UsageError(`--${name} is missing: name a STORE there, or in ${STORE_VARIABLE}`);
           await using store = opened(`--${name}`, values[name], creates);
-          await run(store, line, signal);
+          await run(store, { ...line, values: values as typeof line.values }, signal);
         });
       } catch (error) {
         if (error instanceof UsageError) throw error;

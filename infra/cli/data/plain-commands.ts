@@ -10,7 +10,7 @@ import { adopt, compareWith, type Difference, release } from './adopt.ts';
 import { counted, goingOn, RANGES, rangesOf, savedIn } from './commands.ts';
 import { encodedTable } from './copy.ts';
 import { StateFile } from './files.ts';
-import { FROM, storeCommand } from './opened.ts';
+import { FROM, storeCommand, TO } from './opened.ts';
 import { PLAIN_HELP, plainAt } from './plain-address.ts';
 
 const KEY = {
@@ -55,7 +55,7 @@ Exit codes: 0 all are there, 1 it failed, or both differ, 2 an entity that canno
 ${PLAIN_HELP}`,
   options: {
     plain: { value: 'PLAIN', help: 'where the entities are; it must be given' },
-    to: { value: 'STORE', help: 'where the table is; it must be given' },
+    to: TO,
     key: KEY,
     where: WHERE,
     order: { value: 'hash|key', default: 'hash', help: 'of a table that does not exist' },
@@ -112,7 +112,7 @@ ${PLAIN_HELP}`,
   options: {
     from: FROM,
     plain: { value: 'PLAIN', help: 'where the entities go; it must be given' },
-    create: { help: 'make the Azure table' },
+    'create-table': { help: 'makes the Azure table first' },
     key: KEY,
     ranges: RANGES,
     state: { ...STATE, help: `${STATE.help}; default TABLE.release.json` },
@@ -120,7 +120,7 @@ ${PLAIN_HELP}`,
   examples: ['stowage release users --from gcp://my-project/stowage-prod --plain gcp://my-project/kind:User'],
   async run(store, { operands: [name = ''], values }, signal) {
     const { plain, key, state: file = `${name}.release.json` } = values;
-    await withPlain(['--plain', plain], { key, creates: values.create }, async (place) => {
+    await withPlain(['--plain', plain], { key, creates: values['create-table'] }, async (place) => {
       const of = [values.from ?? '', name, plain ?? ''];
       const saved = new StateFile(file);
       const state = await savedIn(file, savedRelease, of);

@@ -89,6 +89,48 @@ Exit codes: 0 it is gone, or was not there, 1 it could not be deleted.`,
   },
 });
 
+const touch = storeCommand({
+  name: 'stowage touch',
+  operands: ['TABLE', 'KEY'],
+  about: `Gives a record another expiry; its value stays.
+Exit codes: 0 it has it, 1 there is no such record, or it could not be written.`,
+  options: { from: FROM, 'ttl-ms': { value: 'MS', help: 'it expires then; it must be given' } },
+  examples: ['stowage touch sessions s-1 --ttl-ms 1800000 --from gcp://my-project/stowage-prod'],
+  async run(store, { operands, values }, signal) {
+    const [name = '', key = ''] = operands;
+    const ttlMs = wholeNumber('--ttl-ms', values['ttl-ms'] ?? '', 1);
+    const table = await tableIn(store, name, signal);
+    if (!(await table.touch(key, { signal, ttlMs })))
+      throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
+  },
+});
+
+const count = storeCommand({
+  name: 'stowage count',
+  operands: ['TABLE'],
+  about: `Prints the number of records, by a small read of each leaf in most cases. --prefix needs a table of order key.`,
+  options: { from: FROM, prefix: { value: 'TEXT', help: 'of keys that begin so' } },
+  examples: ['stowage count users --from gcp://my-project/stowage-prod'],
+  async run(store, { operands: [name = ''], values: { prefix } }, signal) {
+    const table = await tableIn(store, name, signal);
+    say(String(await table.count({ signal, ...(prefix !== undefined && { prefix }) })));
+  },
+});
+
+const drop = storeCommand({
+  name: 'stowage drop',
+  operands: ['TABLE'],
+  about: `Deletes a table with all its records, for which --yes must be given. Run again after an interruption it goes on.
+Exit codes: 0 it is gone, 1 there was none, or it could not be deleted.`,
+  options: { from: FROM, yes: { help: 'its records may go' } },
+  examples: ['stowage drop users --yes --from gcp://my-project/stowage-dev'],
+  async run(store, { operands: [name = ''], values: { yes } }, signal) {
+    if (!yes) throw new UsageError(`this deletes all records of ${name}: give --yes`);
+    if (!(await store.drop(name, { signal }))) throw new Error(`there is no table ${name}`);
+    say('dropped');
+  },
+});
+
 const LIMIT = '100';
 const LIMIT_MAX = 1e12;
 
@@ -195,4 +237,4 @@ function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
 }
 
 /** Each by its name. */
-export const RECORD_COMMANDS = { get, put, delete: remove, scan, tables };
+export const RECORD_COMMANDS = { get, put, delete: remove, touch, scan, count, tables, drop };

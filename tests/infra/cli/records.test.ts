@@ -38,6 +38,38 @@ test('a record is put, read, listed and deleted', async () => {
   expect([absent.code, absent.stdout, absent.stderr]).toEqual([1, '', 'there is no record "ada" in users\n']);
 });
 
+test('records are counted and touched, and a table is dropped once --yes is given', async () => {
+  const run = shell('verbs');
+  for (const key of ['a/1', 'a/2', 'b/1']) await run('put', 'kept', key, '1', '--create', 'key');
+  expect((await run('count', 'kept')).stdout).toBe('3\n');
+  expect((await run('count', 'kept', '--prefix', 'a/')).stdout).toBe('2\n');
+  const expiryOf = async (key: string): Promise<unknown> =>
+    (JSON.parse((await run('get', 'kept', key, '--json')).stdout) as { expiresAtMs?: number }).expiresAtMs;
+  expect(await run('touch', 'kept', 'a/1', '--ttl-ms', '3600000')).toMatchObject({ code: 0 });
+  expect(await expiryOf('a/1')).toBeGreaterThan(Date.now());
+  expect(await run('touch', 'kept', 'c', '--ttl-ms', '5')).toMatchObject({ code: 1 });
+  expect(await run('touch', 'kept', 'a/1')).toMatchObject({ code: 2 });
+  expect(await run('drop', 'kept')).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') as string });
+  expect((await run('count', 'kept')).stdout).toBe('3\n');
+  expect(await run('drop', 'kept', '--yes')).toMatchObject({ code: 0, stdout: 'dropped\n' });
+  expect(await run('drop', 'kept', '--yes')).toMatchObject({ code: 1 });
+});
+
+test('commands that name no store take that of STOWAGE_STORE, and say so without it', async () => {
+  const store = { ...env, STOWAGE_STORE: 'gcp://commands?namespace=by-variable' };
+  expect(await stowage(['put', 'users', 'ada', '1', '--create', 'hash'], { env: store })).toMatchObject({ code: 0 });
+  expect(await stowage(['get', 'users', 'ada'], { env: store })).toMatchObject({ stdout: '1\n' });
+  const elsewhere = ['get', 'users', 'ada', '--from', 'gcp://commands?namespace=another'];
+  expect(await stowage(elsewhere, { env: store })).toMatchObject({ code: 1 });
+  const without = await stowage(['get', 'users', 'ada'], { env: { ...env, STOWAGE_STORE: '' } });
+  expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('STOWAGE_STORE') as string });
+});
+
+test('--version prints the version of the package', async () => {
+  const { stdout } = await runCommand([STOWAGE, '--version']);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
 test('a record that cannot be decoded is named', async () => {
   const settings = { projectId: 'commands', namespace: 'undecodable' };
   await using store = openStore({ driver: datastoreAt('own', inject('embeddedEndpoint'), settings) });

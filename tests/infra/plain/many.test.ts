@@ -43,7 +43,7 @@ test.each(['gcp', 'azure'] as const)(
       there!,
       '--plain',
       plainAt('back'),
-      ...(cloud === 'azure' ? ['--create'] : []),
+      ...(cloud === 'azure' ? ['--create-table'] : []),
     );
     const [before, after] =
       cloud === 'gcp'

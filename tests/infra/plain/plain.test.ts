@@ -56,7 +56,7 @@ test('rows of every type are adopted, copied to the other cloud and released aga
   const adopted = await stowage(['adopt', 'rows', '--plain', plain, '--to', store], { env, cwd });
   expect(adopted).toMatchObject({ code: 0, stdout: expect.stringContaining(`same ${COUNT} records`) as string });
   expect(await stowage(['copy', 'rows', '--from', store, '--to', other], { env, cwd })).toMatchObject({ code: 0 });
-  const back = ['--plain', 'azure://devstoreaccount1/table:back', '--create'];
+  const back = ['--plain', 'azure://devstoreaccount1/table:back', '--create-table'];
   expect(await stowage(['release', 'rows', '--from', other, ...back], { env, cwd })).toMatchObject({ code: 0 });
   const before = await rowsIn(at('rows'));
   expect(before).toHaveLength(COUNT);
