@@ -2,17 +2,15 @@
 // judges its answer.
 import { gzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
-import type { App, FrameOptions } from '../../../functions/http/app.ts';
+import type { App } from '../../../functions/http/app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
 import { PROBLEMS, type ProblemBody } from '../../../functions/http/problem.ts';
-import { createRecordsApp } from '../../../functions/records/app.ts';
-import { createVacuumApp } from '../../../functions/vacuum/app.ts';
 import type { CellResult } from '../../../shared/lab/load/cell.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { openStore, type Store } from '../../../shared/store/index.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { chanceOf } from './chance.ts';
 import { type FuzzRequest, requestOf, type Seen } from './requests.ts';
-import { fakeCompareApp } from '../compare/fake-app.ts';
+import { appsOn } from '../apps.ts';
 
 /** A request that was answered. */
 export interface Answered {
@@ -53,7 +51,8 @@ export async function* fuzzed({ seed, requests, sizeMax }: FuzzOptions): AsyncGe
   const seen: Seen = { cursors: [], tags: [] };
   const lines: LogLine[] = [];
   const store = openStore({ driver: memoryDriver() });
-  const apps = appsOn(store, (line) => void lines.push(line));
+  const log = (line: LogLine): void => void lines.push(line);
+  const apps = appsOn({ log, page: PAGE, runCell: async () => result }, store);
   await store.table('hashed');
   await store.table('sorted', { order: 'key' });
   try {
@@ -70,15 +69,6 @@ export async function* fuzzed({ seed, requests, sizeMax }: FuzzOptions): AsyncGe
 }
 
 const PAGE = { html: Buffer.from('<script>1</script>'), br: Buffer.from(''), gzip: gzipSync('<script>1</script>') };
-
-function appsOn(store: Store, log: FrameOptions['log']): Record<FuzzRequest['app'], App> {
-  const options = { auth: { mode: 'none' }, timeoutMs: 20_000, timeoutMaxMs: 60_000, log } as const;
-  return {
-    records: createRecordsApp({ ...options, store: async () => store }),
-    vacuum: createVacuumApp({ ...options, store: async () => store, print: () => {} }),
-    compare: fakeCompareApp('datastore', '', { ...options, page: PAGE, runCell: async () => result }),
-  };
-}
 
 async function measured(app: App, request: FuzzRequest, seen: Seen): Promise<Answered> {
   const { method, target, headers, body } = request;

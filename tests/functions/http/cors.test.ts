@@ -3,6 +3,7 @@ import { openToPages } from '../../../functions/http/cors.ts';
 
 const seen: string[] = [];
 const inner = {
+  routes: [],
   fetch: async ({ method }: Request) => {
     seen.push(method);
     return Response.json({ code: 'unauthenticated' }, { status: 401, headers: { Vary: 'Accept' } });

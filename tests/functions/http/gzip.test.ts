@@ -2,8 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createApp, reply, type Route } from '../../../functions/http/app.ts';
+import { createApp } from '../../../functions/http/app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
+import { reply, type Route } from '../../../functions/http/route.ts';
 import { bytesOf } from '../suite/client.ts';
 
 const LARGE = JSON.stringify(Array.from({ length: 1_000 }, (_, at) => ({ at })));
@@ -44,7 +45,7 @@ const answers: Record<string, () => Response> = {
   none: () => new Response(null, { status: 204 }),
 };
 const routes = Object.entries(answers).map(([name, answer]): Route => {
-  return { method: 'GET', path: `/${name}`, role: undefined, handle: async () => answer() };
+  return { method: 'GET', path: `/${name}`, role: undefined, summary: '', handle: async () => answer() };
 });
 const app = createApp(routes, {
   auth: { mode: 'none' },

@@ -1,7 +1,8 @@
 // The memory of an instance: what bodies and answers take of it, and how long.
 import { expect, test } from 'vitest';
-import { createApp, type Route } from '../../../functions/http/app.ts';
+import { createApp } from '../../../functions/http/app.ts';
 import { Memory } from '../../../functions/http/memory.ts';
+import type { Route } from '../../../functions/http/route.ts';
 import { expectProblem } from '../suite/client.ts';
 
 const MIB = 1024 * 1024;
@@ -36,14 +37,17 @@ const answering: Route = {
   method: 'GET',
   path: '/large',
   role: undefined,
+  summary: '',
   handle: async () => new Response('x', { headers: { 'Content-Length': String(LARGE) } }),
 };
 const reading: Route = {
   method: 'POST',
   path: '/body',
   role: undefined,
+  summary: '',
+  body: { bytesMax: 4 * MIB, content: {} },
   handle: async (call) => {
-    await call.body(4 * MIB);
+    await call.body();
     return new Response(null, { status: 204 });
   },
 };

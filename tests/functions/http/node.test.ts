@@ -4,8 +4,9 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { createApp, replyJson } from '../../../functions/http/app.ts';
+import { createApp } from '../../../functions/http/app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
+import { replyJson } from '../../../functions/http/route.ts';
 import { listening } from '../../support/listening.ts';
 
 const options = { auth: { mode: 'none' }, timeoutMs: 5_000, timeoutMaxMs: 5_000, log: () => {} } as const;
@@ -16,6 +17,7 @@ const app = createApp(
       method: 'GET',
       path,
       role: undefined,
+      summary: '',
       query: z.object({ x: z.string() }),
       handle: async ({ param, query }) => replyJson([param('key'), query]),
     },
