@@ -15,7 +15,7 @@ import { type App, createApp, type FrameOptions } from '../http/app.ts';
 import { openToPages } from '../http/cors.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { Problem } from '../http/problem.ts';
-import { type Call, replyJson, type Route } from '../http/route.ts';
+import { type Call, replyJson, type RouteTable } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
 import { type LivePage, pageServer } from './live-page.ts';
 
@@ -36,10 +36,8 @@ export function createCompareApp(options: CompareAppOptions): App {
   const page = pageServer(options.page);
   const running = new RunningCells();
   const role = 'compare';
-  const routes: Route[] = [
-    {
-      method: 'GET',
-      path: '/v1/compare',
+  const routes: RouteTable = {
+    'GET /v1/compare': {
       role: undefined,
       summary: "The comparison's page, which runs one from a browser's tab; a link's fragment fills in its form.",
       handle: async ({ request }) => {
@@ -47,37 +45,29 @@ export function createCompareApp(options: CompareAppOptions): App {
         return page(request);
       },
     },
-    {
-      method: 'GET',
-      path: '/v1/compare/place',
+    'GET /v1/compare/place': {
       role,
       summary: 'Where this instance runs, and from what it was built.',
       handle: async () => replyJson(await options.place()),
     },
-    {
-      method: 'POST',
-      path: '/v1/compare/cells',
+    'POST /v1/compare/cells': {
       role,
       summary: 'Runs one cell of a comparison next to its store.',
       body: bodyOf(cellRequestSchema),
       handle: (call) => postCell(options, running, call),
     },
-    {
-      method: 'POST',
-      path: '/v1/compare/datasets',
+    'POST /v1/compare/datasets': {
       role,
       summary: 'Loads a dataset.',
       body: bodyOf(datasetRequestSchema),
       handle: (call) => postDataset(options, running, call),
     },
-    {
-      method: 'DELETE',
-      path: '/v1/compare/datasets/:dataset',
+    'DELETE /v1/compare/datasets/:dataset': {
       role,
       summary: 'Removes a dataset when its cells have ended.',
       handle: (call) => deleteDataset(options, running, call),
     },
-  ];
+  };
   // Each cloud's page calls the other cloud's function.
   return openToPages(createApp(routes, options), ['*']);
 }

@@ -10,7 +10,16 @@ import { causesOf, type Log, type LogLine, severityOf } from './log.ts';
 import { countedSize, heldUntilSent, Memory, type MemoryShare } from './memory.ts';
 import { decoded, queryOf, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
-import { type Call, type DocumentedRoute, type Match, reply, type Route, routerOf } from './route.ts';
+import {
+  type Call,
+  type DocumentedEntry,
+  type Match,
+  reply,
+  type Route,
+  routerOf,
+  routesIn,
+  type RouteTable,
+} from './route.ts';
 import { traceparentOf, Tracer } from './spans.ts';
 import { type Names, namesOf, type TracingConfig } from './tracing.ts';
 
@@ -43,8 +52,8 @@ export interface App {
 }
 
 /** Adds `GET /v1/health`. */
-export function createApp(own: readonly Route[], options: FrameOptions): App {
-  const routes = [HEALTH, ...own];
+export function createApp(table: RouteTable, options: FrameOptions): App {
+  const routes = routesIn({ ...HEALTH, ...table });
   const matchOf = routerOf(routes);
   const visitorOf = createGate(options.auth);
   const memory = new Memory();
@@ -131,16 +140,16 @@ export function createApp(own: readonly Route[], options: FrameOptions): App {
 }
 
 /** Says that this instance serves, and nothing about what it stores. */
-export const HEALTH: DocumentedRoute = {
-  method: 'GET',
-  path: '/v1/health',
-  role: undefined,
-  id: 'health',
-  summary: 'Whether this instance serves; it reads no data.',
-  answers: {
-    200: { description: 'It does.', content: { 'application/json': z.object({ status: z.literal('ok') }) } },
+export const HEALTH: RouteTable<DocumentedEntry> = {
+  'GET /v1/health': {
+    role: undefined,
+    id: 'health',
+    summary: 'Whether this instance serves; it reads no data.',
+    answers: {
+      200: { description: 'It does.', content: { 'application/json': z.object({ status: z.literal('ok') }) } },
+    },
+    handle: async () => reply('application/json', '{"status":"ok"}', { 'Cache-Control': 'no-store' }),
   },
-  handle: async () => reply('application/json', '{"status":"ok"}', { 'Cache-Control': 'no-store' }),
 };
 
 function boundsOf(request: Request, { timeoutMs, timeoutMaxMs }: FrameOptions): Call['bounds'] {

@@ -12,11 +12,15 @@ type Schema = z.core.$ZodType;
 /** Schemas by media type; `binary` is any sequence of bytes. */
 export type Content = Readonly<Record<string, Schema | 'binary'>>;
 
-export interface Route {
-  /** GET answers HEAD too. */
-  readonly method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
-  /** A segment `:name` takes any text. A key of some tables opens no other `:table`. */
-  readonly path: string;
+type Method = 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
+
+/**
+ * By method and path. GET answers HEAD too. A segment `:name` of a path takes any text; a key of
+ * some tables opens no other `:table`.
+ */
+export type RouteTable<One extends RouteEntry = RouteEntry> = Readonly<Record<`${Method} /${string}`, One>>;
+
+export interface RouteEntry {
   /** The least role, checked before anything else; undefined: open to everybody. */
   readonly role: Role | undefined;
   /** Requests that need no key, although the route has a role. */
@@ -46,7 +50,7 @@ export interface Body {
 }
 
 /** A route that the OpenAPI document tells of. */
-export interface DocumentedRoute extends Route {
+export interface DocumentedEntry extends RouteEntry {
   /** The document's name for the operation. */
   readonly id: string;
   readonly answers: Readonly<Record<number, Answer>>;
@@ -59,6 +63,16 @@ export interface Answer {
   readonly content?: Content;
   /** What each header says. */
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An entry with its place. */
+export type Route<One extends RouteEntry = RouteEntry> = One & { readonly method: string; readonly path: string };
+
+export function routesIn<One extends RouteEntry>(table: RouteTable<One>): Route<One>[] {
+  return Object.entries(table).map(([place, entry]) => {
+    const [method = '', path = ''] = place.split(' ');
+    return { ...entry, method, path };
+  });
 }
 
 /** A request on its way to a handler, with its bounds and the check of its caller's role. */

@@ -6,7 +6,7 @@ import { MEDIA_TYPE_OF, VALUE_BYTES_MAX } from '../http/content.ts';
 import { TTL_MS_MAX } from '../http/headers.ts';
 import { MERGE_PATCH } from '../http/merge-patch.ts';
 import { openApi } from '../http/openapi.ts';
-import { type Answer, type DocumentedRoute, reply } from '../http/route.ts';
+import { type Answer, type DocumentedEntry, reply, type RouteTable } from '../http/route.ts';
 import { runBatch } from './batch.ts';
 import { BATCH, BATCH_BYTES_MAX } from './batch-body.ts';
 import { INSPECT_QUERY, inspect, stats, verify } from './look.ts';
@@ -73,12 +73,11 @@ function json(description: string, schema: z.core.$ZodType): Answer {
 }
 
 /** Whoever adds a route adds an entry here. */
-export function recordRoutes(tables: Tables, store: StoreSource): readonly DocumentedRoute[] {
+export function recordRoutes(tables: Tables, store: StoreSource): RouteTable<DocumentedEntry> {
   let document: string | undefined;
-  const routes: readonly DocumentedRoute[] = [
-    {
-      method: 'GET',
-      path: '/v1/ready',
+  const ofRecord = oneRecord(tables);
+  const routes: RouteTable<DocumentedEntry> = {
+    'GET /v1/ready': {
       role: undefined,
       id: 'ready',
       summary: 'Whether the store can be read; an instance looks once in five seconds.',
@@ -86,22 +85,18 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: ['unavailable'],
       handle: readiness(store),
     },
-    {
-      method: 'GET',
-      path: '/v1/openapi.json',
+    'GET /v1/openapi.json': {
       role: undefined,
       id: 'openApi',
       summary: 'This document, in OpenAPI 3.1.',
       answers: { 200: json('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })) },
       // Made when it is first asked for.
       handle: async () => {
-        document ??= JSON.stringify(openApi([HEALTH, ...routes], IN_PATH));
+        document ??= JSON.stringify(openApi({ ...HEALTH, ...routes }, IN_PATH));
         return reply('application/json', document, { 'Cache-Control': 'public, max-age=3600' });
       },
     },
-    {
-      method: 'GET',
-      path: '/v1/tables',
+    'GET /v1/tables': {
       role: 'read',
       showsOwnTables: true,
       id: 'listTables',
@@ -109,9 +104,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       answers: { 200: json('By name.', z.strictObject({ tables: z.array(z.union([TABLE, DAMAGED_TABLE])) })) },
       handle: (call) => listTables(tables, call),
     },
-    {
-      method: 'GET',
-      path: '/v1/tables/:table',
+    'GET /v1/tables/:table': {
       role: 'read',
       id: 'getTable',
       summary: 'One table, with the counters of this instance.',
@@ -119,9 +112,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: READ_PROBLEMS,
       handle: (call) => getTable(tables, call),
     },
-    {
-      method: 'PUT',
-      path: '/v1/tables/:table',
+    'PUT /v1/tables/:table': {
       role: 'admin',
       audit: 'create',
       id: 'createTable',
@@ -131,9 +122,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: ['conflict', 'unknown', 'corrupt', ...BODY_PROBLEMS],
       handle: (call) => putTable(tables, call),
     },
-    {
-      method: 'DELETE',
-      path: '/v1/tables/:table',
+    'DELETE /v1/tables/:table': {
       role: 'admin',
       audit: 'drop',
       id: 'dropTable',
@@ -143,10 +132,9 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: ['table_not_found', 'unknown', 'corrupt'],
       handle: (call) => deleteTable(tables, call),
     },
-    ...oneRecord(tables).flatMap((route) => [route, byQuery(route)]),
-    {
-      method: 'GET',
-      path: '/v1/tables/:table/records',
+    ...ofRecord,
+    ...byQuery(ofRecord),
+    'GET /v1/tables/:table/records': {
       role: 'read',
       id: 'scanRecords',
       summary: 'Records in order: a JSON page of 100, 1,000 at most, or a stream of lines.',
@@ -161,9 +149,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: [...READ_PROBLEMS, 'conflict'],
       handle: (call) => scanRecords(tables, call),
     },
-    {
-      method: 'GET',
-      path: '/v1/tables/:table/count',
+    'GET /v1/tables/:table/count': {
       role: 'read',
       id: 'countRecords',
       summary: 'The number of records within bounds.',
@@ -172,9 +158,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: READ_PROBLEMS,
       handle: (call) => countRecords(tables, call),
     },
-    {
-      method: 'POST',
-      path: '/v1/tables/:table/batch',
+    'POST /v1/tables/:table/batch': {
       role: 'read',
       id: 'batch',
       summary: 'Up to 1,000 operations, with an outcome each. Puts and deletes need the role write.',
@@ -188,9 +172,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: ['table_not_found', ...BODY_PROBLEMS],
       handle: (call) => runBatch(tables, call),
     },
-    {
-      method: 'POST',
-      path: '/v1/tables/:table/verify',
+    'POST /v1/tables/:table/verify': {
       role: 'admin',
       id: 'verifyTable',
       summary: 'Reads all that is stored of a table, and tells what is wrong; `aborted` at the deadline.',
@@ -198,9 +180,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: READ_PROBLEMS,
       handle: async (call) => verify(await store(), call),
     },
-    {
-      method: 'GET',
-      path: '/v1/tables/:table/stats',
+    'GET /v1/tables/:table/stats': {
       role: 'admin',
       id: 'tableStats',
       summary: 'Reads all that is stored of a table, and counts it; `aborted` at the deadline.',
@@ -208,9 +188,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: READ_PROBLEMS,
       handle: async (call) => stats(await store(), call),
     },
-    {
-      method: 'GET',
-      path: '/v1/tables/:table/inspect',
+    'GET /v1/tables/:table/inspect': {
       role: 'admin',
       id: 'inspectContainer',
       summary: 'One container as it is stored: the root, the one named, or the leaf that owns a key.',
@@ -219,16 +197,13 @@ export function recordRoutes(tables: Tables, store: StoreSource): readonly Docum
       problems: READ_PROBLEMS,
       handle: async (call) => inspect(await store(), call),
     },
-  ];
+  };
   return routes;
 }
 
-function oneRecord(tables: Tables): readonly DocumentedRoute[] {
-  const path = '/v1/tables/:table/records/:key';
-  return [
-    {
-      method: 'GET',
-      path,
+function oneRecord(tables: Tables): RouteTable<DocumentedEntry> {
+  return {
+    'GET /v1/tables/:table/records/:key': {
       role: 'read',
       id: 'getRecord',
       summary: 'One record, as it was put or converted exactly.',
@@ -240,9 +215,7 @@ function oneRecord(tables: Tables): readonly DocumentedRoute[] {
       problems: [...READ_PROBLEMS, 'record_not_found', 'precondition_failed'],
       handle: (call) => getRecord(tables, call),
     },
-    {
-      method: 'PUT',
-      path,
+    'PUT /v1/tables/:table/records/:key': {
       role: 'write',
       id: 'putRecord',
       summary: 'Puts one record.',
@@ -255,9 +228,7 @@ function oneRecord(tables: Tables): readonly DocumentedRoute[] {
       problems: [...WRITE_PROBLEMS, ...BODY_PROBLEMS],
       handle: (call) => putRecord(tables, call),
     },
-    {
-      method: 'PATCH',
-      path,
+    'PATCH /v1/tables/:table/records/:key': {
       role: 'write',
       id: 'patchRecord',
       summary: 'Merges members into the value of a record (RFC 7396), and keeps its form and expiry.',
@@ -267,9 +238,7 @@ function oneRecord(tables: Tables): readonly DocumentedRoute[] {
       problems: [...WRITE_PROBLEMS, 'record_not_found', ...BODY_PROBLEMS],
       handle: (call) => patchRecord(tables, call),
     },
-    {
-      method: 'DELETE',
-      path,
+    'DELETE /v1/tables/:table/records/:key': {
       role: 'write',
       id: 'deleteRecord',
       summary: 'Deletes one record, if it is there.',
@@ -278,15 +247,14 @@ function oneRecord(tables: Tables): readonly DocumentedRoute[] {
       problems: WRITE_PROBLEMS,
       handle: (call) => deleteRecord(tables, call),
     },
-  ];
+  };
 }
 
 /** The same with the key in the query, which no front end decodes as some do the %2F of a path. */
-function byQuery(route: DocumentedRoute): DocumentedRoute {
-  return {
-    ...route,
-    path: '/v1/tables/:table/record',
-    id: `${route.id}ByQuery`,
-    query: z.strictObject({ key: RECORD_KEY }),
-  };
+function byQuery(ofRecord: RouteTable<DocumentedEntry>): RouteTable<DocumentedEntry> {
+  const query = z.strictObject({ key: RECORD_KEY });
+  const entries = Object.entries(ofRecord).map(([place, entry]) => {
+    return [place.replace('records/:key', 'record'), { ...entry, id: `${entry.id}ByQuery`, query }];
+  });
+  return Object.fromEntries(entries) as RouteTable<DocumentedEntry>;
 }

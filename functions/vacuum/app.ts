@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Store } from '../../shared/store/index.ts';
 import { type App, createApp, type FrameOptions } from '../http/app.ts';
 import { Problem } from '../http/problem.ts';
-import { type Call, type Route, replyJson } from '../http/route.ts';
+import { type Call, replyJson, type RouteTable } from '../http/route.ts';
 import { type RunOptions, runLine, vacuumAll } from './run.ts';
 
 export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'containerBytesMax'> {
@@ -18,17 +18,17 @@ const QUERY = z.strictObject({ quietMs: z.exactOptional(z.string()) });
 
 /** The app of the function `vacuum`: `POST /v1/vacuum?quietMs=N`. */
 export function createVacuumApp(options: VacuumAppOptions): App {
-  const route: Route = {
-    method: 'POST',
-    path: '/v1/vacuum',
-    role: 'admin',
-    isExempt: options.isScheduler ?? (() => false),
-    audit: 'vacuum',
-    summary: "Vacuums all tables, for the platform's scheduler or an admin's key.",
-    query: QUERY,
-    handle: (call) => postVacuum(options, call),
+  const routes: RouteTable = {
+    'POST /v1/vacuum': {
+      role: 'admin',
+      isExempt: options.isScheduler ?? (() => false),
+      audit: 'vacuum',
+      summary: "Vacuums all tables, for the platform's scheduler or an admin's key.",
+      query: QUERY,
+      handle: (call) => postVacuum(options, call),
+    },
   };
-  return createApp([route], options);
+  return createApp(routes, options);
 }
 
 async function postVacuum({ store, print, containerBytesMax }: VacuumAppOptions, call: Call): Promise<Response> {

@@ -10,18 +10,15 @@ import { replyJson } from '../../../functions/http/route.ts';
 import { listening } from '../../support/listening.ts';
 
 const options = { auth: { mode: 'none' }, timeoutMs: 5_000, timeoutMaxMs: 5_000, log: () => {} } as const;
-const path = '/v1/:key';
 const app = createApp(
-  [
-    {
-      method: 'GET',
-      path,
+  {
+    'GET /v1/:key': {
       role: undefined,
       summary: '',
       query: z.object({ x: z.string() }),
       handle: async ({ param, query }) => replyJson([param('key'), query]),
     },
-  ],
+  },
   options,
 );
 const server = createServer((incoming, outgoing) => {
