@@ -20,7 +20,9 @@ const HOST_KEY = 'the-platforms-own-gate';
 export async function served(where: Where): Promise<Mortal> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stowage-faults-'));
   const cloud = where.driver === 'datastore' ? 'gcp' : 'azure';
-  const bundleDir = await packagedRecords(folder, cloud);
+  const records = FUNCTIONS.filter(({ name }) => name === 'records');
+  const [unpacked] = await packageAndUnpack(folder, records, [cloud]);
+  const bundleDir = unpacked!.dir;
   const start = (port?: number): Promise<FunctionHost> => startHost(where, bundleDir, port);
   let host = await start();
   const port = Number(new URL(host.url).port);
@@ -46,13 +48,6 @@ export async function served(where: Where): Promise<Mortal> {
       await rm(folder, { recursive: true });
     },
   };
-}
-
-/** The folder of the function `records`, as it is deployed to this cloud. */
-export async function packagedRecords(folder: string, cloud: 'gcp' | 'azure'): Promise<string> {
-  const records = FUNCTIONS.filter(({ name }) => name === 'records');
-  const [unpacked] = await packageAndUnpack(folder, records, [cloud]);
-  return unpacked!.dir;
 }
 
 function startHost(
