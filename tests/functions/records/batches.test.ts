@@ -5,7 +5,7 @@ import { served } from './served.ts';
 
 const { admin, put, post, freshTable, sharedTable, batch } = served();
 
-test('gives each operation its outcome, in order', async () => {
+test('a batch gives each operation its outcome, in order', async () => {
   const table = await freshTable();
   const outcomes = await batch(table, [
     { op: 'put', key: 'a', value: { n: 1 } },
@@ -20,7 +20,7 @@ test('gives each operation its outcome, in order', async () => {
   expect(outcomes[3]).toMatchObject({ key: 'd', problem: { code: 'precondition_failed', status: 412 } });
 });
 
-test('speaks MessagePack, and gives stored bytes as they are', async () => {
+test('a batch in MessagePack is answered in it, with stored bytes as they are', async () => {
   const table = await freshTable();
   const operations = [
     { op: 'put', key: 'a', value: new Map<unknown, unknown>([[1, Buffer.from([7])]]) },
@@ -39,7 +39,7 @@ test('speaks MessagePack, and gives stored bytes as they are', async () => {
   expect(Buffer.from(await bytesOf(await admin(`${table}/records/a`)))).toEqual(Buffer.from([0x81, 1, 0xc4, 1, 7]));
 });
 
-test('keeps the order of operations on one key', async () => {
+test('a batch keeps the order of its operations on one key', async () => {
   const table = await freshTable();
   const outcomes = await batch(table, [
     { op: 'put', key: 'a', value: 1 },
@@ -104,7 +104,7 @@ test.each([
   ['a ttlMs beyond the safe integers', MSGPACK, putWithTtl('cfffffffffffffffff'), 'invalid'],
   ['a ttlMs below one', MSGPACK, putWithTtl('d3ffffffffffffffff'), 'invalid'],
   ['a ttlMs in words', MSGPACK, putWithTtl('a131'), 'invalid'],
-])('%s (%s) is refused', async (_what, contentType, body, code) => {
+])('a batch with %s (%s) is refused', async (_what, contentType, body, code) => {
   const response = await post(`${await sharedTable()}/batch`, contentType, Buffer.from(body, 'latin1'));
   expect(JSON.stringify(await expectProblem(response, 400, code))).not.toContain('secret');
 });
@@ -112,7 +112,7 @@ test.each([
 test.each([
   ['an unsigned', 'cf000000000036ee80'],
   ['a signed', 'd3000000000036ee80'],
-])('takes a ttlMs as %s 64-bit integer of MessagePack', async (_what, hex) => {
+])('a put takes its ttlMs as %s 64-bit integer of MessagePack', async (_what, hex) => {
   const table = await freshTable();
   const response = await post(`${table}/batch`, MSGPACK, Buffer.from(putWithTtl(hex), 'latin1'));
   const { outcomes } = packr.unpack(await bytesOf(response)) as { outcomes: Record<string, unknown>[] };

@@ -10,7 +10,7 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const patch = (record: string, body: string, headers: Record<string, string> = {}) =>
   admin(record, { method: 'PATCH', headers: { 'Content-Type': MERGE_PATCH, ...headers }, body });
 
-test('changes what it names, and leaves the rest byte for byte', async () => {
+test('a patch changes what it names, and leaves the rest byte for byte', async () => {
   const record = await freshRecord();
   const before = await put(record, JSON_TYPE, '{"n":12345678901234567890,"a":{"b":1,"c":2}}');
   const patched = await patch(record, '{"a":{"b":null,"d":[1.0]}}');
@@ -43,7 +43,7 @@ test('concurrent patches of one record lose nothing', async () => {
   expect(Object.keys(value).sort()).toEqual(names.sort());
 });
 
-test('is refused where there is nothing to merge, and changes nothing', async () => {
+test('a patch is refused where there is nothing to merge, and changes nothing', async () => {
   const table = await freshTable();
   await expectProblem(await patch(`${table}/records/none`, '{"a":1}'), 404, 'record_not_found');
   await expectProblem(await patch(`${table}/records/none`, '{}', { 'If-Match': '*' }), 412, 'precondition_failed');
@@ -57,7 +57,7 @@ test('is refused where there is nothing to merge, and changes nothing', async ()
   expect(await (await admin(`${table}/records/k`)).text()).toBe('{"a":1}');
 });
 
-test('takes merge patches alone, and says so', async () => {
+test('PATCH takes merge patches alone, and says so', async () => {
   const record = await freshRecord();
   const refused = await patch(record, '[]', { 'Content-Type': 'application/json-patch+json' });
   expect(refused.headers.get('Accept-Patch')).toBe(MERGE_PATCH);

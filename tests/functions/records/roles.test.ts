@@ -25,7 +25,7 @@ test('the document names every route with its methods, and is open', async () =>
 });
 
 test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer wrong-key-wrong-key', `Bearer ${'x'.repeat(5000)}`])(
-  'nobody gets in with %s',
+  'a request with the authorization %s is refused',
   async (authorization) => {
     const response = await send('/v1/tables', {
       headers: authorization === undefined ? {} : { Authorization: authorization },

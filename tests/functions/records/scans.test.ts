@@ -8,7 +8,7 @@ const { admin, put, freshTable, json } = client;
 
 const valuesOf = ({ records }: Page) => records.map(({ value }) => value);
 
-test('pages through a table, each record once', async () => {
+test('pages of a table hold each record once', async () => {
   const table = await filled(client, 'hash', 25);
   const seen: number[] = [];
   for (let suffix = '', cursor: string | undefined; seen.length === 0 || cursor !== undefined;) {
@@ -22,7 +22,7 @@ test('pages through a table, each record once', async () => {
   expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, at) => at));
 });
 
-test('bounds a table of order key by prefix and range, goes backwards, and counts what it would give', async () => {
+test('a scan of a table of order key is bounded by prefix and range, goes backwards, and is counted', async () => {
   const table = await filled(client, 'key', 25);
   const values = async (query: string) => valuesOf(await json(`${table}/records?${query}`));
   expect(await values('prefix=k002')).toEqual([20, 21, 22, 23, 24]);
@@ -56,7 +56,7 @@ test('a cursor takes the bounds of its scan, and no others', async () => {
   }
 });
 
-test('gives values as they were sent, and as their bytes where JSON cannot carry them', async () => {
+test('a page gives values as they were sent, and as their bytes where JSON cannot carry them', async () => {
   const table = await freshTable('key');
   const long = '{ "n": [12345678901234567890, 1e400, 1.0], "s": "\\ud800" }';
   await put(`${table}/records/a`, JSON_TYPE, long);

@@ -5,7 +5,7 @@ import { served } from './served.ts';
 
 const { admin, drop, put, freshTable, json } = served();
 
-test('shows order, time of creation and counters, and lists it', async () => {
+test('a table shows its order, time of creation and counters, and is listed', async () => {
   const table = await freshTable('key');
   const name = table.split('/').at(-1);
   const info = await json(table);
@@ -23,7 +23,7 @@ test('a missing table is a 404 that says how to create it, also for a write', as
   await expectProblem(await drop('/v1/tables/nowhere'), 404, 'table_not_found');
 });
 
-test('creating it again adopts it; with another order it is a conflict', async () => {
+test('a table that is created again is adopted; with another order that is a conflict', async () => {
   const table = await freshTable('key');
   const again = await admin(table, { method: 'PUT' });
   expect(again.status).toBe(200);
