@@ -8,16 +8,8 @@ export type Origins = readonly string[];
 
 /** Keys of app and platform, and what a request of any route may carry. */
 const REQUEST_HEADERS = [
-  'Accept',
-  'Authorization',
-  'Cache-Control',
-  'Content-Encoding',
-  'Content-Type',
-  'Stowage-Timeout-Ms',
-  'traceparent',
-  'x-functions-key',
-  'X-Request-Id',
-  'X-Serverless-Authorization',
+  'Accept, Authorization, Cache-Control, Content-Encoding, Content-Type, Stowage-Timeout-Ms',
+  'traceparent, x-functions-key, X-Request-Id, X-Serverless-Authorization',
 ];
 
 const ANSWER_HEADERS = ['Retry-After', 'X-Request-Id'];

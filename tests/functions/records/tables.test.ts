@@ -66,3 +66,8 @@ test.each(['', '?confirm=', '?confirm=else', '?confirm=*'])('an unconfirmed drop
   expect(detail).toContain('?confirm=');
   expect((await admin(table)).status).toBe(200);
 });
+
+test('a body beyond the bound of its route is too large, though it would be read as options', async () => {
+  const body = `{"order":"hash"}${' '.repeat(4_096)}`;
+  await expectProblem(await put(`${await freshTable()}b`, JSON_TYPE, body), 413, 'too_large');
+});
