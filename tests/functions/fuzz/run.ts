@@ -1,4 +1,5 @@
-// Sends fuzzed requests to the apps on a store in memory, one after the other, and judges each answer.
+// Sends fuzzed requests to the apps on a store in memory, one after the other, and judges each
+// answer.
 import { gzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
 import type { App } from '../../../functions/http/app.ts';
