@@ -10,16 +10,7 @@ import { causesOf, type Log, type LogLine, severityOf } from './log.ts';
 import { countedSize, heldUntilSent, Memory, type MemoryShare } from './memory.ts';
 import { decoded, queryOf, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
-import {
-  type Call,
-  type DocumentedEntry,
-  type Match,
-  reply,
-  type Route,
-  routerOf,
-  routesIn,
-  type RouteTable,
-} from './route.ts';
+import { type Call, type Match, reply, type Route, routerOf, routesIn, type RouteTable } from './route.ts';
 import { traceparentOf, Tracer } from './spans.ts';
 import { type Names, namesOf, type TracingConfig } from './tracing.ts';
 
@@ -116,17 +107,8 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
       const bytesMax = route.body?.bytesMax ?? 0;
       const body = () => readBody(request, { bytesMax, signal: bounds.signal, take: share.take });
       const { opens } = visitor;
-      const response = await route.handle({
-        request,
-        bounds,
-        query,
-        param,
-        endsWith,
-        body,
-        memory: share,
-        authorize,
-        opens,
-      });
+      const call: Call = { request, bounds, query, param, endsWith, body, memory: share, authorize, opens };
+      const response = await route.handle(call);
       // The size of a list is known when it is made. A write that was done is always told.
       if (request.method === 'GET') share.take(Math.max(0, countedSize(response, 0) - share.held));
       return { response, problem: undefined };
@@ -140,7 +122,7 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
 }
 
 /** Says that this instance serves, and nothing about what it stores. */
-export const HEALTH: RouteTable<DocumentedEntry> = {
+export const HEALTH: RouteTable = {
   'GET /v1/health': {
     role: undefined,
     id: 'health',

@@ -1,15 +1,7 @@
 // An OpenAPI 3.1 document of an app's routes, made of the schemas that validate requests.
 import * as z from 'zod/mini';
 import { type ProblemCode, PROBLEMS } from './problem.ts';
-import {
-  type Answer,
-  type Content,
-  type DocumentedEntry,
-  type Route,
-  routesIn,
-  type RouteTable,
-  shownPath,
-} from './route.ts';
+import { type Answer, type Content, type Route, routesIn, type RouteTable, shownPath } from './route.ts';
 
 type Schema = z.core.$ZodType;
 
@@ -39,9 +31,9 @@ const PROBLEM = z.strictObject({
 });
 
 /** `inPath` has the schemas of the parameters in paths. */
-export function openApi(table: RouteTable<DocumentedEntry>, inPath: Readonly<Record<string, Schema>>): object {
+export function openApi(table: RouteTable, inPath: Readonly<Record<string, Schema>>): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const route of routesIn(table)) {
+  for (const route of routesIn(table).filter(({ id }) => id !== undefined)) {
     const path = shownPath(route);
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, inPath[name]!] as const);
     (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route, Object.fromEntries(names));
@@ -57,8 +49,8 @@ export function openApi(table: RouteTable<DocumentedEntry>, inPath: Readonly<Rec
   };
 }
 
-function operationOf(route: Route<DocumentedEntry>, path: Readonly<Record<string, Schema>>): object {
-  const { id, role, summary, query, headers = {}, body, answers, problems = [] } = route;
+function operationOf(route: Route, path: Readonly<Record<string, Schema>>): object {
+  const { id, role, summary, query, headers = {}, body, answers = {}, problems = [] } = route;
   const codes = [...EVERYWHERE, ...(role === undefined ? [] : WITH_A_KEY), ...problems];
   return {
     operationId: id,

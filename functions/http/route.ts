@@ -18,7 +18,7 @@ type Method = 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
  * By method and path. GET answers HEAD too. A segment `:name` of a path takes any text; a key of
  * some tables opens no other `:table`.
  */
-export type RouteTable<One extends RouteEntry = RouteEntry> = Readonly<Record<`${Method} /${string}`, One>>;
+export type RouteTable = Readonly<Record<`${Method} /${string}`, RouteEntry>>;
 
 export interface RouteEntry {
   /** The least role, checked before anything else; undefined: open to everybody. */
@@ -37,8 +37,12 @@ export interface RouteEntry {
   readonly headers?: Readonly<Record<string, Schema>>;
   /** Default: no body is read. */
   readonly body?: Body;
+  /** The document's name for the operation. Default: the document does not tell of it. */
+  readonly id?: string;
   /** Successful answers by status. Pages of other origins may read their headers. */
   readonly answers?: Readonly<Record<number, Answer>>;
+  /** Problems that it may answer, beside those of every route. */
+  readonly problems?: readonly ProblemCode[];
   handle(call: Call): Promise<Response>;
 }
 
@@ -49,15 +53,6 @@ export interface Body {
   readonly isOptional?: boolean;
 }
 
-/** A route that the OpenAPI document tells of. */
-export interface DocumentedEntry extends RouteEntry {
-  /** The document's name for the operation. */
-  readonly id: string;
-  readonly answers: Readonly<Record<number, Answer>>;
-  /** Problems that it may answer, beside those of every route. */
-  readonly problems?: readonly ProblemCode[];
-}
-
 export interface Answer {
   readonly description: string;
   readonly content?: Content;
@@ -66,9 +61,12 @@ export interface Answer {
 }
 
 /** An entry with its place. */
-export type Route<One extends RouteEntry = RouteEntry> = One & { readonly method: string; readonly path: string };
+export interface Route extends RouteEntry {
+  readonly method: string;
+  readonly path: string;
+}
 
-export function routesIn<One extends RouteEntry>(table: RouteTable<One>): Route<One>[] {
+export function routesIn(table: RouteTable): Route[] {
   return Object.entries(table).map(([place, entry]) => {
     const [method = '', path = ''] = place.split(' ');
     return { ...entry, method, path };

@@ -6,7 +6,7 @@ import { MEDIA_TYPE_OF, VALUE_BYTES_MAX } from '../http/content.ts';
 import { TTL_MS_MAX } from '../http/headers.ts';
 import { MERGE_PATCH } from '../http/merge-patch.ts';
 import { openApi } from '../http/openapi.ts';
-import { type Answer, type DocumentedEntry, reply, type RouteTable } from '../http/route.ts';
+import { type Answer, reply, type RouteTable } from '../http/route.ts';
 import { runBatch } from './batch.ts';
 import { BATCH, BATCH_BYTES_MAX } from './batch-body.ts';
 import { INSPECT_QUERY, inspect, stats, verify } from './look.ts';
@@ -73,10 +73,10 @@ function json(description: string, schema: z.core.$ZodType): Answer {
 }
 
 /** Whoever adds a route adds an entry here. */
-export function recordRoutes(tables: Tables, store: StoreSource): RouteTable<DocumentedEntry> {
+export function recordRoutes(tables: Tables, store: StoreSource): RouteTable {
   let document: string | undefined;
   const ofRecord = oneRecord(tables);
-  const routes: RouteTable<DocumentedEntry> = {
+  const routes: RouteTable = {
     'GET /v1/ready': {
       role: undefined,
       id: 'ready',
@@ -201,7 +201,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): RouteTable<Doc
   return routes;
 }
 
-function oneRecord(tables: Tables): RouteTable<DocumentedEntry> {
+function oneRecord(tables: Tables): RouteTable {
   return {
     'GET /v1/tables/:table/records/:key': {
       role: 'read',
@@ -251,10 +251,10 @@ function oneRecord(tables: Tables): RouteTable<DocumentedEntry> {
 }
 
 /** The same with the key in the query, which no front end decodes as some do the %2F of a path. */
-function byQuery(ofRecord: RouteTable<DocumentedEntry>): RouteTable<DocumentedEntry> {
+function byQuery(ofRecord: RouteTable): RouteTable {
   const query = z.strictObject({ key: RECORD_KEY });
   const entries = Object.entries(ofRecord).map(([place, entry]) => {
     return [place.replace('records/:key', 'record'), { ...entry, id: `${entry.id}ByQuery`, query }];
   });
-  return Object.fromEntries(entries) as RouteTable<DocumentedEntry>;
+  return Object.fromEntries(entries) as RouteTable;
 }
