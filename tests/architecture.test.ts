@@ -131,13 +131,12 @@ const OUTSIDE: readonly (readonly [room: string, ...may: string[]])[] = [
     STORE,
     'shared/store/table/msgpack-tokens.ts',
     'shared/store/table/check-value.ts',
-    'hono',
     'zod',
     'msgpackr',
     'node:',
   ],
   // Both clouds share this room, so it knows no SDK.
-  ['functions', STORE, MEASURED, 'shared/lab/', 'hono', 'zod', 'lru-cache', 'msgpackr', 'node:'],
+  ['functions', STORE, MEASURED, 'shared/lab/', 'zod', 'lru-cache', 'msgpackr', 'node:'],
   ['infra/emulators/datastore', '@grpc/grpc-js', '@google-cloud/datastore-api', 'protobufjs', 'node:'],
   ['infra/emulators/azurite-front', 'node:'],
   // Each cloud's own client, for entities that are not this store's.

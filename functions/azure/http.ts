@@ -44,7 +44,7 @@ function logLate(line: LogLine): void {
 }
 
 /** Logs through the invocation's context, which takes none once the handler has returned. */
-export function handlerOf(app: App): HttpHandler {
+export function handlerOf(app: Pick<App, 'fetch'>): HttpHandler {
   return async (request, context) => {
     const { method, url, headers } = request;
     const chunks = (request.body as ReadableStream<Uint8Array> | null)?.values({ preventCancel: true });

@@ -15,7 +15,7 @@ host.http('health', {
   methods: METHODS,
   authLevel: 'anonymous',
   route: 'v1/health',
-  handler: handlerOf(createApp([], { ...config, ...VACUUM_DEADLINES, log: logToStdout })),
+  handler: handlerOf(createApp({}, { ...config, ...VACUUM_DEADLINES, log: logToStdout })),
 });
 
 /** Throws if a table failed: the platform then counts the invocation as failed. */

@@ -11,10 +11,11 @@ import {
 } from '../../shared/lab/load/cell.ts';
 import type { Place } from '../../shared/lab/load/place.ts';
 import { CellError } from '../../shared/lab/load/run.ts';
-import { type App, type Call, createApp, type FrameOptions, replyJson, type Route } from '../http/app.ts';
+import { type App, createApp, type FrameOptions } from '../http/app.ts';
 import { openToPages } from '../http/cors.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { Problem } from '../http/problem.ts';
+import { type Call, replyJson, type RouteTable } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
 import { type LivePage, pageServer } from './live-page.ts';
 
@@ -31,31 +32,48 @@ const datasetPathSchema = z.object({ dataset: datasetSchema });
 
 const CELL_BODY_BYTES_MAX = 16_384;
 
-function keyed(method: Route['method'], path: string, handle: Route['handle']): Route {
-  return { method, path: `/v1/compare/${path}`, role: 'compare', handle };
-}
-
 export function createCompareApp(options: CompareAppOptions): App {
   const page = pageServer(options.page);
   const running = new RunningCells();
-  const open: Route = {
-    method: 'GET',
-    path: '/v1/compare',
-    role: undefined,
-    handle: async ({ request }) => {
-      negotiated(request, ['text/html']);
-      return page(request);
+  const role = 'compare';
+  const routes: RouteTable = {
+    'GET /v1/compare': {
+      role: undefined,
+      summary: "The comparison's page, which runs one from a browser's tab; a link's fragment fills in its form.",
+      handle: async ({ request }) => {
+        negotiated(request, ['text/html']);
+        return page(request);
+      },
+    },
+    'GET /v1/compare/place': {
+      role,
+      summary: 'Where this instance runs, and from what it was built.',
+      handle: async () => replyJson(await options.place()),
+    },
+    'POST /v1/compare/cells': {
+      role,
+      summary: 'Runs one cell of a comparison next to its store.',
+      body: bodyOf(cellRequestSchema),
+      handle: (call) => postCell(options, running, call),
+    },
+    'POST /v1/compare/datasets': {
+      role,
+      summary: 'Loads a dataset.',
+      body: bodyOf(datasetRequestSchema),
+      handle: (call) => postDataset(options, running, call),
+    },
+    'DELETE /v1/compare/datasets/:dataset': {
+      role,
+      summary: 'Removes a dataset when its cells have ended.',
+      handle: (call) => deleteDataset(options, running, call),
     },
   };
-  const routes = [
-    keyed('POST', 'cells', (call) => postCell(options, running, call)),
-    keyed('POST', 'datasets', (call) => postDataset(options, running, call)),
-    keyed('DELETE', 'datasets/:dataset', (call) => deleteDataset(options, running, call)),
-    keyed('GET', 'place', async () => replyJson(await options.place())),
-    open,
-  ];
   // Each cloud's page calls the other cloud's function.
   return openToPages(createApp(routes, options), ['*']);
+}
+
+function bodyOf(schema: z.core.$ZodType) {
+  return { bytesMax: CELL_BODY_BYTES_MAX, content: { 'application/json': schema } };
 }
 
 /** Cells and loads under way: one whose caller has gone may still write for a moment. */
@@ -84,7 +102,7 @@ class RunningCells {
 }
 
 async function postCell({ runCell }: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
-  const cell = await bodyOf(call, cellRequestSchema);
+  const cell = await jsonOf(call, cellRequestSchema);
   try {
     return replyJson(await running.during(cell.dataset, runCell(cell, call.bounds.signal)));
   } catch (error) {
@@ -94,7 +112,7 @@ async function postCell({ runCell }: CompareAppOptions, running: RunningCells, c
 }
 
 async function postDataset(options: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
-  const request = await bodyOf(call, datasetRequestSchema);
+  const request = await jsonOf(call, datasetRequestSchema);
   try {
     await running.during(request.dataset, options.prepareDataset(request, call.bounds.signal));
   } catch (error) {
@@ -103,9 +121,9 @@ async function postDataset(options: CompareAppOptions, running: RunningCells, ca
   return new Response(null, { status: 204 });
 }
 
-async function bodyOf<Schema extends z.core.$ZodType>(call: Call, schema: Schema): Promise<z.output<Schema>> {
+async function jsonOf<Schema extends z.core.$ZodType>(call: Call, schema: Schema): Promise<z.output<Schema>> {
   codecOf(call.request.headers.get('Content-Type'), ['json']);
-  return parsed(schema, parseJson(await call.body(CELL_BODY_BYTES_MAX)));
+  return parsed(schema, parseJson(await call.body()));
 }
 
 function abortedOr(error: unknown, { bounds }: Call, detail: string): unknown {

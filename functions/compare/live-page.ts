@@ -1,7 +1,7 @@
 // The live page as its function serves it. Browsers keep it: on Azure each GET takes an instance.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { reply } from '../http/app.ts';
+import { reply } from '../http/route.ts';
 import { codingsOf } from '../http/gzip.ts';
 
 /** HTML with its style and script inline, and the same compressed. */

@@ -23,7 +23,7 @@ subscribe('http.server.request.start', (message) => {
 export type FrameworkFunction = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
 /** Hands the app each request as it arrived. An instance that ends refuses it. */
-export function frameworkFunction(app: App): FrameworkFunction {
+export function frameworkFunction(app: Pick<App, 'fetch'>): FrameworkFunction {
   return async (incoming, outgoing) => {
     const arrival = arrivals.get(incoming) ?? { url: incoming.url ?? '/', headers: incoming.headers };
     const answered = takeRequest();

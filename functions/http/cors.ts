@@ -1,24 +1,18 @@
 // Lets pages of other origins call an app (CORS). Credentials stay out: no browser sends the app
 // keys by itself.
 import type { App } from './app.ts';
+import { methodsOf, type Route } from './route.ts';
 
 /** Origins such as `https://example.com`; `*` among them: any. */
 export type Origins = readonly string[];
 
-/** Keys of app and platform, and what a request of either function may carry. */
+/** Keys of app and platform, and what a request of any route may carry. */
 const REQUEST_HEADERS = [
-  'Accept, Authorization, Cache-Control, Content-Encoding, Content-Type, If-Match, If-None-Match',
-  'Stowage-Timeout-Ms, Stowage-Ttl-Ms, traceparent, x-functions-key, X-Request-Id, X-Serverless-Authorization',
-].join(', ');
+  'Accept, Authorization, Cache-Control, Content-Encoding, Content-Type, Stowage-Timeout-Ms',
+  'traceparent, x-functions-key, X-Request-Id, X-Serverless-Authorization',
+];
 
-const ANSWER_HEADERS = 'Age, ETag, Link, Location, Retry-After, Stowage-Expires-At, X-Request-Id';
-
-const PREFLIGHT = {
-  'Access-Control-Allow-Methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',
-  'Access-Control-Allow-Headers': REQUEST_HEADERS,
-  // Two hours: no browser remembers it longer.
-  'Access-Control-Max-Age': '7200',
-} as const;
+const ANSWER_HEADERS = ['Retry-After', 'X-Request-Id'];
 
 /**
  * The same app, whose answers pages of these origins may read, and which answers their browsers'
@@ -26,16 +20,20 @@ const PREFLIGHT = {
  */
 export function openToPages(app: App, origins: Origins): App {
   if (origins.length === 0) return app;
+  const preflight = preflightOf(app.routes);
+  const readable = listOf([...ANSWER_HEADERS, ...app.routes.flatMap(({ answers }) => headersIn(answers))]);
   return {
+    ...app,
     fetch: async (request, invocation) => {
       const allowed = allowedOrigin(request, origins);
       const response =
         allowed !== undefined && isPreflight(request)
-          ? new Response(null, { status: 204, headers: PREFLIGHT })
+          ? new Response(null, { status: 204, headers: preflight })
           : await app.fetch(request, invocation);
       if (!origins.includes('*')) response.headers.append('Vary', 'Origin');
       if (allowed === undefined) return response;
-      for (const [name, value] of Object.entries(headersFor(allowed))) response.headers.set(name, value);
+      response.headers.set('Access-Control-Allow-Origin', allowed);
+      response.headers.set('Access-Control-Expose-Headers', readable);
       return response;
     },
   };
@@ -47,8 +45,24 @@ function allowedOrigin({ headers }: Request, origins: Origins): string | undefin
   return origins.includes(origin) ? origin : undefined;
 }
 
-function headersFor(allowed: string): Record<string, string> {
-  return { 'Access-Control-Allow-Origin': allowed, 'Access-Control-Expose-Headers': ANSWER_HEADERS };
+function preflightOf(routes: readonly Route[]): Record<string, string> {
+  return {
+    'Access-Control-Allow-Methods': listOf(methodsOf(routes)),
+    'Access-Control-Allow-Headers': listOf([
+      ...REQUEST_HEADERS,
+      ...routes.flatMap(({ headers = {} }) => Object.keys(headers)),
+    ]),
+    // Two hours: no browser remembers it longer.
+    'Access-Control-Max-Age': '7200',
+  };
+}
+
+function headersIn(answers: Route['answers'] = {}): string[] {
+  return Object.values(answers).flatMap(({ headers = {} }) => Object.keys(headers));
+}
+
+function listOf(names: readonly string[]): string {
+  return [...new Set(names)].join(', ');
 }
 
 function isPreflight({ method, headers }: Request): boolean {

@@ -9,10 +9,15 @@ export const CACHING = {
 
 /** An unknown header of this API is `invalid`: ignored, it would seem to work. */
 export function refuseUnknownHeaders({ headers }: Request, known: readonly string[]): void {
-  const names = known.map((name) => name.toLowerCase());
-  const unknown = [...headers.keys()].find((name) => name.startsWith('stowage-') && !names.includes(name));
+  const own = known.filter(isOwn);
+  const names = own.map((name) => name.toLowerCase());
+  const unknown = [...headers.keys()].find((name) => isOwn(name) && !names.includes(name));
   if (unknown === undefined) return;
-  throw new Problem('invalid', `unknown header ${unknown.slice(0, 40)}; this route takes ${known.join(', ')}`);
+  throw new Problem('invalid', `unknown header ${unknown.slice(0, 40)}; this route takes ${own.join(', ')}`);
+}
+
+function isOwn(header: string): boolean {
+  return /^stowage-/i.test(header);
 }
 
 /** A whole number from 1 to `max` (at most 2^53 - 1), or undefined if the header is not there. */

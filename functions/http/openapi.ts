@@ -1,30 +1,9 @@
 // An OpenAPI 3.1 document of an app's routes, made of the schemas that validate requests.
 import * as z from 'zod/mini';
-import { type Route, shownPath } from './app.ts';
 import { type ProblemCode, PROBLEMS } from './problem.ts';
+import { type Answer, type Content, type Route, routesIn, type RouteTable, shownPath } from './route.ts';
 
 type Schema = z.core.$ZodType;
-
-/** Schemas by media type; `binary` is any sequence of bytes. */
-type Content = Readonly<Record<string, Schema | 'binary'>>;
-
-/** One method of one path, as the document tells it. */
-export interface Operation {
-  readonly id: string;
-  readonly summary: string;
-  readonly headers?: Readonly<Record<string, Schema>>;
-  readonly body?: { readonly content: Content; readonly isOptional?: boolean };
-  /** Successful answers by status. */
-  readonly answers: Readonly<Record<number, Answer>>;
-  /** Problems that it may answer, beside those of every operation. */
-  readonly problems?: readonly ProblemCode[];
-}
-
-export interface Answer {
-  readonly description: string;
-  readonly content?: Content;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 /** Any operation may answer these. */
 const EVERYWHERE: readonly ProblemCode[] = [
@@ -51,22 +30,13 @@ const PROBLEM = z.strictObject({
   instance: z.exactOptional(z.string()),
 });
 
-/**
- * `operations` by method and path, such as `GET /v1/tables/{table}`; `routes` have their roles and
- * queries, `inPath` the parameters. Throws if one of them is no route.
- */
-export function openApi(
-  operations: Readonly<Record<string, Operation>>,
-  routes: readonly Route[],
-  inPath: Readonly<Record<string, Schema>>,
-): object {
+/** `inPath` has the schemas of the parameters in paths. */
+export function openApi(table: RouteTable, inPath: Readonly<Record<string, Schema>>): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const [name, operation] of Object.entries(operations)) {
-    const [method = '', path = ''] = name.split(' ');
-    const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, place = '']) => [place, inPath[place]!] as const);
-    const route = routes.find((one) => one.method === method && shownPath(one) === path);
-    if (route === undefined) throw new Error(`the document has ${name}, which is no route`);
-    (paths[path] ??= {})[method.toLowerCase()] = operationOf(operation, route, Object.fromEntries(places));
+  for (const route of routesIn(table).filter(({ id }) => id !== undefined)) {
+    const path = shownPath(route);
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, inPath[name]!] as const);
+    (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route, Object.fromEntries(names));
   }
   return {
     openapi: '3.1.0',
@@ -79,16 +49,16 @@ export function openApi(
   };
 }
 
-function operationOf(operation: Operation, { role, query }: Route, path: Readonly<Record<string, Schema>>): object {
-  const { id, summary, headers = {}, body, answers, problems = [] } = operation;
+function operationOf(route: Route, path: Readonly<Record<string, Schema>>): object {
+  const { id, role, summary, query, headers = {}, body, answers = {}, problems = [] } = route;
   const codes = [...EVERYWHERE, ...(role === undefined ? [] : WITH_A_KEY), ...problems];
   return {
     operationId: id,
-    summary: role === undefined ? summary : `${summary} Needs the role ${String(role)}.`,
+    summary: role === undefined ? summary : `${summary} Needs the role ${role}.`,
     security: role === undefined ? [] : [{ appKey: [] }],
     parameters: [
       ...parametersOf('path', path),
-      ...parametersOf('query', query === undefined || query === 'unread' ? {} : query.shape),
+      ...parametersOf('query', query?.shape ?? {}),
       ...parametersOf('header', headers),
     ],
     ...(body === undefined ? {} : { requestBody: { required: body.isOptional !== true, ...contentOf(body.content) } }),

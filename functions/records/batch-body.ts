@@ -17,6 +17,9 @@ import { parsed, unknownMembers } from '../http/validate.ts';
 
 const OPERATIONS_MAX = 1_000;
 
+/** Bytes of a batch as it is sent, inflated. */
+export const BATCH_BYTES_MAX = 16 * 1024 * 1024;
+
 /** A bigint beyond the safe integers is left for the schema to refuse. */
 function safeNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;

@@ -1,29 +1,22 @@
 // POST of a batch. Operations on one key take effect in order; different keys run together.
 import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
-import { type Call, reply, type Route } from '../http/app.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec, VALUE_BYTES_MAX } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
 import { type MemoryShare, noMemory } from '../http/memory.ts';
 import { type Problem, toProblem } from '../http/problem.ts';
+import { type Call, reply } from '../http/route.ts';
 import { answerFull, batchAnswer, type Outcome, OUTCOMES_BYTES_MAX } from './batch-answer.ts';
 import { type Delete, itemOf, type Operation, operationsOf, type Put } from './batch-body.ts';
 import { type RecordTable, type Tables } from './tables.ts';
 
-/** Bytes of a batch as it is sent, inflated. */
-const BATCH_BYTES_MAX = 16 * 1024 * 1024;
-
-/** The route of batches. Gets alone need the role `read`, puts and deletes `write`. */
-export function batchRoute(tables: Tables): Route {
-  return { method: 'POST', path: '/v1/tables/:table/batch', role: 'read', handle: (call) => runBatch(tables, call) };
-}
-
-async function runBatch(tables: Tables, call: Call): Promise<Response> {
+/** Gets alone need the role `read`, puts and deletes `write`. */
+export async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const name = call.param('table');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack']);
   const { json, msgpack } = MEDIA_TYPE_OF;
   const answerType = negotiated(request, codec === 'json' ? [json, msgpack] : [msgpack, json]);
-  const body = await call.body(BATCH_BYTES_MAX);
+  const body = await call.body();
   const operations = operationsOf(body, codec);
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
   const values = valuesIn(operations, call.memory);

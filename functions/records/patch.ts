@@ -1,11 +1,11 @@
 // PATCH of one record by a JSON merge patch, in one step with the reading.
 import type { EncodedValue } from '../../shared/store/index.ts';
-import type { Call } from '../http/app.ts';
 import { conditionsOf, entityTag, passes } from '../http/conditions.ts';
-import { converted, VALUE_BYTES_MAX } from '../http/content.ts';
+import { converted } from '../http/content.ts';
 import { ttlOf } from '../http/headers.ts';
 import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
 import { Problem } from '../http/problem.ts';
+import type { Call } from '../http/route.ts';
 import type { Tables } from './tables.ts';
 import { headersOf, preconditionFailed, recordNotFound } from './record.ts';
 
@@ -15,7 +15,7 @@ export async function patchRecord(tables: Tables, call: Call): Promise<Response>
   const conditions = conditionsOf(request);
   const options = { ...bounds, ...ttlOf(request) };
   checkType(request.headers.get('Content-Type'));
-  const merge = mergePatch(await call.body(VALUE_BYTES_MAX));
+  const merge = mergePatch(await call.body());
   const entry = await tables.use(call.param('table'), bounds, (table) =>
     table.update(
       call.param('key'),

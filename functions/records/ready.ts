@@ -1,7 +1,7 @@
 // Whether the store can be read. Anybody may ask: an instance looks once in five seconds.
 import { StoreError } from '../../shared/store/index.ts';
-import { reply, type Route } from '../http/app.ts';
 import { Problem } from '../http/problem.ts';
+import { reply } from '../http/route.ts';
 import type { StoreSource } from './tables.ts';
 
 /** An answer holds so long, a bad one too. */
@@ -10,18 +10,14 @@ const TIMEOUT_MS = 3_000;
 /** Nobody's table: to learn that it is not there is one read. */
 const TABLE = 'stowage-ready';
 
-export function readyRoute(store: StoreSource): Route {
+/** Answers whoever asks. */
+export function readiness(store: StoreSource): () => Promise<Response> {
   let last: { readonly sinceMs: number; readonly looking: Promise<void> } | undefined;
-  return {
-    method: 'GET',
-    path: '/v1/ready',
-    role: undefined,
-    handle: async () => {
-      const sinceMs = performance.now();
-      if (last === undefined || sinceMs - last.sinceMs >= KEPT_MS) last = { sinceMs, looking: look(store) };
-      await last.looking;
-      return reply('application/json', '{"status":"ready"}', { 'Cache-Control': 'no-store' });
-    },
+  return async () => {
+    const sinceMs = performance.now();
+    if (last === undefined || sinceMs - last.sinceMs >= KEPT_MS) last = { sinceMs, looking: look(store) };
+    await last.looking;
+    return reply('application/json', '{"status":"ready"}', { 'Cache-Control': 'no-store' });
   };
 }
 

@@ -1,6 +1,5 @@
 // One record. The store judges conditions; only lists of tags and `If-Match: *` cost a read first.
 import { type EncodedValue, type Entry, StoreError } from '../../shared/store/index.ts';
-import { type Call, reply } from '../http/app.ts';
 import {
   type Conditions,
   conditionsOf,
@@ -15,6 +14,7 @@ import { codecOf, encodedValue, MEDIA_TYPE_OF, present, VALUE_BYTES_MAX } from '
 import { CACHING, maxAgeMsOf, ttlOf } from '../http/headers.ts';
 import { originForm } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
+import { type Call, reply } from '../http/route.ts';
 import { isoTime, type RecordTable, type Tables } from './tables.ts';
 
 /** Rounds of reading, judging and writing against other writers before giving up. */
@@ -47,7 +47,7 @@ export async function putRecord(tables: Tables, call: Call): Promise<Response> {
   if (request.headers.has('Content-Range'))
     throw new Problem('invalid', 'a record is written whole: send no Content-Range');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack', 'bytes']);
-  const value = encodedValue(codec, await call.body(VALUE_BYTES_MAX));
+  const value = encodedValue(codec, await call.body());
   const { written, guard } = await tables.use(call.param('table'), bounds, (table) =>
     writeUnder({ table, key, conditions, bounds }, (guard) => table.put(key, value, { ...options, ...guard })),
   );

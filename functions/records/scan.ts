@@ -2,12 +2,12 @@
 import * as z from 'zod/mini';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/index.ts';
-import { type Call, reply, replyJson, type Route } from '../http/app.ts';
 import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
 import { CACHING } from '../http/headers.ts';
 import type { MemoryShare } from '../http/memory.ts';
 import { rawPath, rawQuery } from '../http/paths.ts';
 import { Problem, toProblem } from '../http/problem.ts';
+import { type Call, reply, replyJson } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
 import { recordText } from './record-text.ts';
 import type { Tables } from './tables.ts';
@@ -21,7 +21,7 @@ const CHUNK_BYTES = 64 * 1024;
 /** A stream holds a chunk, whose last record has 3 MiB at most, and the first record until then. */
 const STREAM_BYTES = 4 * 1024 * 1024;
 
-const NDJSON = 'application/x-ndjson';
+export const NDJSON = 'application/x-ndjson';
 
 const text = z.exactOptional(z.string());
 const RANGE = { prefix: text, from: text, after: text, to: text, through: text };
@@ -30,10 +30,10 @@ const isTrue = z.pipe(
   z.boolean('expected true or false'),
 );
 
-const COUNT_QUERY = z.strictObject(RANGE);
+export const COUNT_QUERY = z.strictObject(RANGE);
 
 /** A page has 1,000 records at most, a stream all. */
-const SCAN_QUERY = z.strictObject({
+export const SCAN_QUERY = z.strictObject({
   ...RANGE,
   reverse: z.exactOptional(isTrue),
   limit: z.exactOptional(
@@ -47,22 +47,13 @@ function wholeNumber(given: unknown): unknown {
   return typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : given;
 }
 
-export function scanRoutes(tables: Tables): Route[] {
-  const path = '/v1/tables/:table';
-  const read = { method: 'GET', role: 'read' } as const;
-  return [
-    { ...read, path: `${path}/records`, query: SCAN_QUERY, handle: (call) => scanRecords(tables, call) },
-    { ...read, path: `${path}/count`, query: COUNT_QUERY, handle: (call) => countRecords(tables, call) },
-  ];
-}
-
-async function countRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
+export async function countRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
   const range = parsed(COUNT_QUERY, query);
   const count = await tables.use(param('table'), bounds, (table) => table.count({ ...bounds, ...range }));
   return replyJson({ count });
 }
 
-async function scanRecords(tables: Tables, call: Call): Promise<Response> {
+export async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const { limit: given, ...range } = parsed(SCAN_QUERY, call.query);
   const contentType = negotiated(request, [MEDIA_TYPE_OF.json, NDJSON]);

@@ -9,10 +9,10 @@ import {
   type Table,
   type TableOptions,
 } from '../../shared/store/index.ts';
-import { type Call, reply, replyJson, type Route } from '../http/app.ts';
 import { codecOf, parseJson } from '../http/content.ts';
 import { rawPath } from '../http/paths.ts';
 import { Problem, tableNotFound } from '../http/problem.ts';
+import { type Call, reply, replyJson } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
 
 /** Values in and out as encoded bytes. */
@@ -21,7 +21,7 @@ export type RecordTable = Table<EncodedValue>;
 /** Handles that an instance keeps open; one more request reopens a forgotten one. */
 const HANDLES_MAX = 1_000;
 
-const TABLE_BODY_BYTES_MAX = 4_096;
+export const TABLE_BODY_BYTES_MAX = 4_096;
 
 /** Opens the store once; every request awaits the same one. */
 export type StoreSource = () => Promise<Store>;
@@ -95,24 +95,11 @@ export const TABLE_OPTIONS = z
     }),
   );
 
-/** The routes of tables: list, look at, create and drop. */
-export function tableRoutes(tables: Tables): Route[] {
-  const path = '/v1/tables/:table';
-  const all = { path: '/v1/tables', showsOwnTables: true } as const;
-  const query = DROP_QUERY;
-  return [
-    { method: 'GET', ...all, role: 'read', handle: (call) => listTables(tables, call) },
-    { method: 'GET', path, role: 'read', handle: (call) => getTable(tables, call) },
-    { method: 'PUT', path, role: 'admin', audit: 'create', handle: (call) => putTable(tables, call) },
-    { method: 'DELETE', path, role: 'admin', audit: 'drop', query, handle: (call) => deleteTable(tables, call) },
-  ];
-}
-
-async function listTables(tables: Tables, { bounds, opens }: Call): Promise<Response> {
+export async function listTables(tables: Tables, { bounds, opens }: Call): Promise<Response> {
   return replyJson({ tables: (await tables.list(bounds)).filter(({ name }) => opens(name)) });
 }
 
-async function getTable(tables: Tables, { bounds, param }: Call): Promise<Response> {
+export async function getTable(tables: Tables, { bounds, param }: Call): Promise<Response> {
   const name = param('table');
   const stats = await tables.use(name, bounds, async (table) => table.stats());
   // The time of creation stands in the root alone, which only the listing shows.
@@ -122,9 +109,9 @@ async function getTable(tables: Tables, { bounds, param }: Call): Promise<Respon
   return replyJson({ ...info, stats });
 }
 
-async function putTable(tables: Tables, call: Call): Promise<Response> {
+export async function putTable(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
-  const bytes = await call.body(TABLE_BODY_BYTES_MAX);
+  const bytes = await call.body();
   if (bytes.length > 0) codecOf(request.headers.get('Content-Type'), ['json']);
   const options = bytes.length === 0 ? {} : parsed(TABLE_OPTIONS, parseJson(bytes));
   const { name, order, isNew } = await tables.create(call.param('table'), options, bounds);
@@ -139,9 +126,9 @@ const CONTAINERS_IGNORED =
   'containers applies when the table is created: it existed already, perhaps by this request sent before, and stays as it is';
 
 /** A drop cannot be undone: a wrong path alone drops nothing. */
-const DROP_QUERY = z.strictObject({ confirm: z.string() });
+export const DROP_QUERY = z.strictObject({ confirm: z.string() });
 
-async function deleteTable(tables: Tables, { bounds, param, query }: Call): Promise<Response> {
+export async function deleteTable(tables: Tables, { bounds, param, query }: Call): Promise<Response> {
   const name = param('table');
   if (query['confirm'] !== name)
     throw new Problem('invalid', 'a drop loses all records of the table: add ?confirm= and the name of the table');

@@ -1,8 +1,9 @@
 // One run over all tables as a route, for a platform's scheduler or an admin's key.
 import * as z from 'zod/mini';
 import type { Store } from '../../shared/store/index.ts';
-import { type App, type Call, createApp, type FrameOptions, replyJson } from '../http/app.ts';
+import { type App, createApp, type FrameOptions } from '../http/app.ts';
 import { Problem } from '../http/problem.ts';
+import { type Call, replyJson, type RouteTable } from '../http/route.ts';
 import { type RunOptions, runLine, vacuumAll } from './run.ts';
 
 export interface VacuumAppOptions extends FrameOptions, Pick<RunOptions, 'containerBytesMax'> {
@@ -17,10 +18,17 @@ const QUERY = z.strictObject({ quietMs: z.exactOptional(z.string()) });
 
 /** The app of the function `vacuum`: `POST /v1/vacuum?quietMs=N`. */
 export function createVacuumApp(options: VacuumAppOptions): App {
-  const { isScheduler = () => false } = options;
-  const role = (request: Request) => (isScheduler(request) ? undefined : 'admin');
-  const shown = { method: 'POST', path: '/v1/vacuum', audit: 'vacuum', query: QUERY } as const;
-  return createApp([{ ...shown, role, handle: (call) => postVacuum(options, call) }], options);
+  const routes: RouteTable = {
+    'POST /v1/vacuum': {
+      role: 'admin',
+      isExempt: options.isScheduler ?? (() => false),
+      audit: 'vacuum',
+      summary: "Vacuums all tables, for the platform's scheduler or an admin's key.",
+      query: QUERY,
+      handle: (call) => postVacuum(options, call),
+    },
+  };
+  return createApp(routes, options);
 }
 
 async function postVacuum({ store, print, containerBytesMax }: VacuumAppOptions, call: Call): Promise<Response> {

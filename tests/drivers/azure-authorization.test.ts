@@ -231,15 +231,6 @@ describe('a token credential', () => {
   });
 });
 
-test('a key that the service denies is not shown twice', async () => {
-  const server = opened(await rawServer(({ socket }) => socket.write(DENIED)));
-  const credential = { name: 'account', key: 'a2V5' };
-  const endpoint = `http://127.0.0.1:${server.port}`;
-  const driver = opened(azureTablesDriver({ endpoint, tableName: 'table', credential }));
-  expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
-  expect(server.requests).toHaveLength(1);
-});
-
 describe('TLS', () => {
   const UNSENT = { kind: 'refused', code: 'unavailable', sent: 0 };
   const [whole, withoutAddress] = [selfSignedCertificate(), selfSignedCertificate([])];

@@ -1,5 +1,7 @@
 // A server that stands for Azure's table service, and the texts of its replies.
-import { AzureNamedKeyCredential } from '@azure/data-tables';
+import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
+import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/client.ts';
+import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
 import { azureAt, type Transport } from './emulated.ts';
 import { azureText, type RawRequest, rawServer } from './raw-server.ts';
 import type { closedAfterEach } from '../support/opened.ts';
@@ -34,4 +36,11 @@ export function servedOver(transport: Transport, opened: ReturnType<typeof close
     const driver = opened(azureAt(transport, `http://127.0.0.1:${server.port}`, 'table', credential));
     return { driver, server };
   };
+}
+
+/** What is below a driver of this transport, with a server on this port. */
+export function callsOver(transport: Transport, port: number): TableCalls {
+  const [endpoint, tableName] = [`http://127.0.0.1:${port}/account?sig=s`, 'table'] as const;
+  if (transport === 'own') return tableCalls({ endpoint, tableName });
+  return sdkCalls(new TableClient(endpoint, tableName, { allowInsecureConnection: true }));
 }

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
 import { measured } from '../../shared/drivers/measured.ts';
 import { memoryDriver, type MemoryFaults } from '../../shared/drivers/memory.ts';
-import { conformance } from '../conformance/conformance.ts';
 import { CALL, insert, part, patch } from '../conformance/harness.ts';
 import { entityId, entityVersion } from '../support/ids.ts';
 import { READ } from './one-of-each.ts';
-
-conformance('measured', { open: () => measured(memoryDriver()).driver, atomic: false, deviations: [] });
 
 test('calls, entities and bytes are counted both ways', async () => {
   const { driver, counters } = measured(memoryDriver());

@@ -7,8 +7,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { startAzurite } from '../../infra/emulators/azurite.ts';
-import type { Driver, DriverCallOptions } from '../../shared/store/contract/driver.ts';
-import { openStore } from '../../shared/store/index.ts';
 import { driverAt, type DriverName, DRIVERS, type Transport } from './emulated.ts';
 import { INSERT, PATCH, READ, REMOVALS } from './one-of-each.ts';
 import { entityId } from '../support/ids.ts';
@@ -45,11 +43,6 @@ async function silenceableProxy(port: number) {
     openConnections: () => near.size,
     fallSilent: () => {
       for (const client of near) client.unpipe().resume();
-    },
-    /** Nobody listens any more. */
-    endAll: () => {
-      server.close();
-      for (const client of near) client.destroy();
     },
     close: () => server.close(),
   };
@@ -100,16 +93,6 @@ describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
     ]);
   });
 
-  test('a store on it loses no put: what was unknown is settled by reading', async () => {
-    const { driver, proxy } = await connected(name, transport);
-    const store = opened(openStore({ driver: withQuickRequests(driver) }));
-    const table = await store.table('t');
-    await table.put('a', 1);
-    proxy.fallSilent();
-    await table.put('a', 2);
-    expect(await table.get('a')).toMatchObject({ value: 2 });
-  });
-
   test('closing the driver ends its requests, and the process', async () => {
     const proxy = await silenceableProxy(portOf(name));
     const child = spawn(process.execPath, [CLOSING_PROCESS, name, transport, String(proxy.port), freshSpace()]);
@@ -136,37 +119,3 @@ test('of many requests that wait on a silent connection to Datastore, one opens 
   expect(proxy.accepted).toBe(2);
   await expect.poll(proxy.openConnections).toBe(1);
 });
-
-/** A put that fails because nobody listens any more. */
-async function putAfterTheEnd([name, transport]: readonly [DriverName, Transport]): Promise<void> {
-  const { driver, proxy } = await connected(name, transport);
-  const table = await opened(openStore({ driver })).table('t');
-  await table.put('a', 1);
-  proxy.endAll();
-  // A write on a connection whose end has not been heard of yet would be unknown.
-  const why = () => driver.read(READ, PATIENT).then(String, String);
-  await expect.poll(why).toContain('ECONNREFUSED');
-  const where = new RegExp(`^nothing was written: .*ECONNREFUSED.*127\\.0\\.0\\.1:${proxy.port}`);
-  const message = expect.stringMatching(where) as string;
-  await expect(table.put('a', 2)).rejects.toMatchObject({ code: 'unavailable', retryable: true, message });
-}
-
-// All at once: each takes five seconds.
-test('a put after the service went away fails, certain that nothing was written, and says why and where', async () => {
-  expect(await Promise.all(DRIVERS.map(putAfterTheEnd))).toHaveLength(4);
-});
-
-/** Requests give up soon, as in a test of 10 s that must not take 10 s. */
-function withQuickRequests(driver: Driver): Driver {
-  return {
-    ...driver,
-    read: (requests, options) => driver.read(requests, soon(options)),
-    write: (writes, options) => driver.write(writes, soon(options)),
-    remove: (removals, options) => driver.remove(removals, soon(options)),
-    list: (prefix, cursor, count, options) => driver.list(prefix, cursor, count, soon(options)),
-  };
-}
-
-function soon({ timeoutMs }: DriverCallOptions): DriverCallOptions {
-  return { timeoutMs: Math.min(timeoutMs, 1_000) };
-}

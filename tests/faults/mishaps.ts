@@ -1,29 +1,19 @@
 // Mishaps while clients call, one after the other: kills, stops, a network or provider that fails.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Caller } from '../simulation/caller.ts';
 import type { Chance } from '../simulation/chance.ts';
 import type { Events } from '../simulation/events.ts';
 import type { Place } from './place.ts';
 import type { FaultyProxy } from './proxy.ts';
+import type { WorkerProcess } from './worker-process.ts';
 
 const KINDS = { kill: 30, pause: 20, down: 8, refuse: 20, connections: 20 } as const;
 type Kind = keyof typeof KINDS;
-
-/** A process that mishaps befall. */
-export interface Mortal {
-  awake(): Promise<Caller>;
-  /** Ends it with SIGKILL, and starts it again a while later. */
-  kill(downMs: number): Promise<void>;
-  /** Stops it for so long; undefined where it cannot be. */
-  readonly pause: ((ms: number) => Promise<void>) | undefined;
-  close(): Promise<void>;
-}
 
 export interface Disturbed {
   readonly chance: Chance;
   readonly place: Place;
   readonly proxy: FaultyProxy;
-  readonly mortals: readonly Mortal[];
+  readonly workers: readonly WorkerProcess[];
   readonly events: Events;
   /** Operations answered, or cut off, so far. */
   readonly operations: () => number;
@@ -47,17 +37,16 @@ export async function disturb(disturbed: Disturbed): Promise<void> {
   }
 }
 
-async function befall({ chance, place, proxy, mortals, events }: Disturbed, kind: Kind): Promise<void> {
-  const mortal = chance.of(mortals);
+async function befall({ chance, place, proxy, workers, events }: Disturbed, kind: Kind): Promise<void> {
+  const worker = chance.of(workers);
   events.tell('MISHAP', kind);
   switch (kind) {
     case 'kill':
       events.count('SIGKILL');
-      return mortal.kill(chance.of([0, 100, 1_000]));
+      return worker.kill(chance.of([0, 100, 1_000]));
     case 'pause':
-      if (mortal.pause === undefined) return;
       events.count('SIGSTOP');
-      return mortal.pause(chance.of([20, 300, 2_500]));
+      return worker.pause(chance.of([20, 300, 2_500]));
     case 'down': {
       const downMs = chance.of([200, 1_000, 3_000]);
       proxy.refuse(downMs);

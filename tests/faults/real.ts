@@ -37,7 +37,7 @@ export async function soak({ forMs, seed, log }: Soak): Promise<number> {
         performance.now() < endMs || (lacking().length > 0 && at < seed + ROUNDS_FOR_ALL);
       let failed = 0;
       for (let at = seed; isDue(at); at += 1) {
-        const played = await playRound(place, at % 3 === 0 ? 'http' : 'library', at);
+        const played = await playRound(place, at);
         addCounts(counts, played.counts);
         if (played.complaints.length > 0) failed += 1;
         for (const line of failureLines(place, at, played)) log(line);

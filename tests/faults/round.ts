@@ -8,14 +8,10 @@ import { Events } from '../simulation/events.ts';
 import { Recorder } from '../simulation/recorder.ts';
 import type { Scenario } from '../simulation/scenario.ts';
 import type { Where } from './lines.ts';
-import { disturb, type Mortal } from './mishaps.ts';
+import { disturb } from './mishaps.ts';
 import type { Place } from './place.ts';
 import { FaultyProxy } from './proxy.ts';
-import { served } from './served.ts';
 import { WorkerProcess } from './worker-process.ts';
-
-/** Whoever asks: worker processes that use the library, or callers of a function's host. */
-export type Way = 'library' | 'http';
 
 export interface Played {
   readonly complaints: readonly string[];
@@ -29,7 +25,7 @@ const CALL_TIMEOUT_MS = 6_000;
 /** Vacuums wait for no longer than this. */
 const QUIET_MS_MAX = 500;
 
-export async function playRound(place: Place, way: Way, seed: number): Promise<Played> {
+export async function playRound(place: Place, seed: number): Promise<Played> {
   const begunMs = performance.now();
   const events = new Events(true, () => performance.now() - begunMs);
   const recorder = new Recorder(events, () => performance.now() - begunMs);
@@ -43,20 +39,20 @@ export async function playRound(place: Place, way: Way, seed: number): Promise<P
     cacheBytesMax: chance.is(0.3) ? 32 * 1024 : 1024 * 1024,
     timeoutMs: CALL_TIMEOUT_MS,
   };
-  const scenario = scenarioOf(chance, seed, way);
+  const scenario = scenarioOf(chance, seed);
   const round = new Round(scenario, where, events, recorder);
-  const mortals = await round.start(way);
+  const workers = round.start();
   try {
     const operations = (): number => recorder.operations;
-    const disturbed = { chance: new Chance(seed, 13), place, proxy, mortals, events, operations };
-    await round.play(mortals, (isOver) => disturb({ ...disturbed, isOver }));
+    const disturbed = { chance: new Chance(seed, 13), place, proxy, workers, events, operations };
+    await round.play(workers, (isOver) => disturb({ ...disturbed, isOver }));
     proxy.calm();
     place.calm();
     await round.lookAtTheEnd();
   } catch (error) {
     recorder.complain(`the round broke off: ${(error as Error).stack ?? String(error)}`);
   } finally {
-    await Promise.all(mortals.map((mortal) => mortal.close()));
+    await Promise.all(workers.map((mortal) => mortal.close()));
     proxy.close();
     place.calm();
   }
@@ -81,16 +77,18 @@ class Round {
     this.#recorder = recorder;
   }
 
-  async start(way: Way): Promise<Mortal[]> {
-    if (way === 'http') return [await served(this.#where)];
+  start(): WorkerProcess[] {
     const ended = (what: string): void => this.#recorder.complain(what);
     return this.#scenario.skewsMs.map((_, index) => new WorkerProcess(index, this.#where, ended));
   }
 
-  async play(mortals: readonly Mortal[], disturbing: (isOver: Promise<unknown>) => Promise<void>): Promise<void> {
+  async play(
+    workers: readonly WorkerProcess[],
+    disturbing: (isOver: Promise<unknown>) => Promise<void>,
+  ): Promise<void> {
     const playing = Promise.all(
       this.#scenario.clients.map(({ process, actions }) =>
-        play(this.#client(mortals[process % mortals.length]!), actions),
+        play(this.#client(workers[process % workers.length]!), actions),
       ),
     );
     const hangs = delay(ROUND_MS_MAX, 'hangs', { ref: false });
@@ -124,7 +122,7 @@ class Round {
     return [...this.#events.counts].reduce((sum, [name, count]) => sum + (name.startsWith('answer ') ? count : 0), 0);
   }
 
-  #client(process: Pick<Mortal, 'awake'>): Client {
+  #client(process: Pick<WorkerProcess, 'awake'>): Client {
     return new Client({
       scenario: this.#scenario,
       process,
@@ -145,7 +143,7 @@ function rulesOf(keyCount: number): ConstructorParameters<typeof ActionSource>[1
 }
 
 /** Few keys that all want, or many. */
-function scenarioOf(chance: Chance, seed: number, way: Way): Scenario {
+function scenarioOf(chance: Chance, seed: number): Scenario {
   const kind = chance.of(['plain', 'plain', 'isHot', 'isMerging', 'isMerging', 'isScattered'] as const);
   const keyCount = kind === 'isHot' ? 12 : chance.of([40, 120, 300]);
   const source = new ActionSource(chance, { ...rulesOf(keyCount), ...(kind === 'plain' ? {} : { [kind]: true }) });
@@ -174,7 +172,7 @@ function scenarioOf(chance: Chance, seed: number, way: Way): Scenario {
     mishaps: [],
     clients: clients.map(({ process, actions }) => ({
       process,
-      actions: actions.filter((action) => way === 'library' || !/^(update|clear|batch)/.test(action.kind)).map(inTime),
+      actions: actions.map(inTime),
     })),
   };
 }

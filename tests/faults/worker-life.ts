@@ -142,7 +142,7 @@ function outcomesOf<T>(outcomes: unknown): T[] {
 }
 
 /** A scan of one answer. */
-export function scanOf(
+function scanOf(
   fetch: () => Promise<{ readonly entries: readonly Entry<Value>[]; readonly cursor?: string }>,
 ): AsyncIterable<Entry<Value>> & { cursor: string | undefined } {
   return {

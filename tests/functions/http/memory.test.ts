@@ -1,7 +1,8 @@
 // The memory of an instance: what bodies and answers take of it, and how long.
 import { expect, test } from 'vitest';
-import { createApp, type Route } from '../../../functions/http/app.ts';
+import { createApp } from '../../../functions/http/app.ts';
 import { Memory } from '../../../functions/http/memory.ts';
+import type { RouteTable } from '../../../functions/http/route.ts';
 import { expectProblem } from '../suite/client.ts';
 
 const MIB = 1024 * 1024;
@@ -32,25 +33,26 @@ test('each of 32 requests gets a part of what is left, and none less than a reco
 
 const LARGE = 239 * MIB;
 
-const answering: Route = {
-  method: 'GET',
-  path: '/large',
-  role: undefined,
-  handle: async () => new Response('x', { headers: { 'Content-Length': String(LARGE) } }),
-};
-const reading: Route = {
-  method: 'POST',
-  path: '/body',
-  role: undefined,
-  handle: async (call) => {
-    await call.body(4 * MIB);
-    return new Response(null, { status: 204 });
+const routes: RouteTable = {
+  'GET /large': {
+    role: undefined,
+    summary: '',
+    handle: async () => new Response('x', { headers: { 'Content-Length': String(LARGE) } }),
+  },
+  'POST /body': {
+    role: undefined,
+    summary: '',
+    body: { bytesMax: 4 * MIB, content: {} },
+    handle: async (call) => {
+      await call.body();
+      return new Response(null, { status: 204 });
+    },
   },
 };
 
 test('an answer leaves no memory for other answers and bodies until it is sent, or its caller has gone', async () => {
   const bounds = { timeoutMs: 60_000, timeoutMaxMs: 60_000 };
-  const app = createApp([answering, reading], { auth: { mode: 'none' }, ...bounds, log: () => {} });
+  const app = createApp(routes, { auth: { mode: 'none' }, ...bounds, log: () => {} });
   const get = (method = 'GET', signal?: AbortSignal): Promise<Response> =>
     app.fetch(new Request('http://localhost/large', { method, ...(signal === undefined ? {} : { signal }) }));
   const post = (): Promise<Response> =>

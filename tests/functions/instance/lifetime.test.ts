@@ -12,7 +12,7 @@ const INSTANCE = `
 const { createApp } = await import('${FUNCTIONS}http/app.ts');
 const { closeOnSigterm } = await import('${FUNCTIONS}instance/lifetime.ts');
 const tracing = { endpoint: process.argv[1], headers: {}, service: 's', tracesAll: false };
-const app = createApp([], { auth: { mode: 'none' }, log() {}, timeoutMs: 1_000, timeoutMaxMs: 1_000, tracing });
+const app = createApp({}, { auth: { mode: 'none' }, log() {}, timeoutMs: 1_000, timeoutMaxMs: 1_000, tracing });
 closeOnSigterm(async () => {});
 await app.fetch(new Request('http://localhost/v1/health'));
 process.emit('SIGTERM');

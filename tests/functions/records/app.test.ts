@@ -1,10 +1,10 @@
-// The HTTP suite on the app itself, in this process; and two instances of it beside each other.
+// What a host may change, on the app itself; keys and raw targets; two instances beside each other.
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import { KEYS } from '../keys.ts';
 import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
-import { describeRecords } from '../suite/index.ts';
+import { describeHost } from '../suite/host.ts';
 import { served } from './served.ts';
 
 const state = memoryState();
@@ -13,7 +13,28 @@ function instance() {
   return served(openStore({ driver: memoryDriver({ state }) }));
 }
 
-describeRecords(instance());
+describeHost(instance());
+
+const { admin, put, batch, sharedTable } = instance();
+
+test.each(['.', '..'])('the key %j is reached through batch, and its path is no route', async (key) => {
+  const table = await sharedTable();
+  const operations = [
+    { op: 'put', key, value: 'dots' },
+    { op: 'get', key },
+    { op: 'delete', key },
+  ];
+  const outcomes = [{ status: 'written' }, { status: 'found', key, value: 'dots' }, { status: 'deleted' }];
+  expect(await batch(table, operations)).toMatchObject(outcomes);
+  const path = `${table}/records/${key.replaceAll('.', '%2e')}`;
+  for (const method of ['GET', 'DELETE']) await expectProblem(await admin(path, { method }), 404, 'route_not_found');
+});
+
+test('an over-long key is invalid, as are none and an empty one in the query', async () => {
+  const table = await sharedTable();
+  for (const path of [`records/${'k'.repeat(1025)}`, `record?key=${'k'.repeat(1025)}`, 'record', 'record?key='])
+    await expectProblem(await put(`${table}/${path}`, JSON_TYPE, '1'), 400, 'invalid');
+});
 
 test.each([
   ['a backslash in the path', '/v1/tables/t/records/zz\\..\\k', '%5C'],

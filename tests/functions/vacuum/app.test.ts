@@ -39,7 +39,7 @@ function post(app: App, headers: Record<string, string>, query = ''): Promise<Re
   return app.fetch(new Request(`http://localhost/v1/vacuum${query}`, { method: 'POST', headers }));
 }
 
-test('looks at every table, says so, and prints one line of it', async () => {
+test('a run looks at every table, says so, and prints one line of it', async () => {
   const printed: string[] = [];
   const response = await post(appOf(store, printed), ADMIN, '?quietMs=0');
   expect(response.status).toBe(200);
@@ -56,26 +56,22 @@ test('looks at every table, says so, and prints one line of it', async () => {
 });
 
 test.each([
-  ['no credential', {}, 401],
-  ['a key that is none', { Authorization: 'Bearer nobodys' }, 401],
-  ['a write key', { Authorization: 'Bearer w' }, 403],
-  ['another account’s token', { Authorization: `Bearer ${tokenOf({ email: 'else@example.com' })}` }, 401],
-  ['an address that nobody verified', { Authorization: `Bearer ${tokenOf({ email: ACCOUNT, verified: false })}` }, 401],
+  ['another account’s token', { Authorization: `Bearer ${tokenOf({ email: 'else@example.com' })}` }],
+  ['an address that nobody verified', { Authorization: `Bearer ${tokenOf({ email: ACCOUNT, verified: false })}` }],
   [
     'the scheduler’s token beside the one that the gate has checked',
     { Authorization: `Bearer ${tokenOf({ email: ACCOUNT })}`, 'X-Serverless-Authorization': 'Bearer checked' },
-    401,
   ],
-])('refuses %s', async (_name, headers, status) => {
-  await expectProblem(await post(appOf(), headers), status, status === 401 ? 'unauthenticated' : 'forbidden');
+])('the route refuses %s', async (_name, headers) => {
+  await expectProblem(await post(appOf(), headers), 401, 'unauthenticated');
 });
 
-test('takes the scheduler’s token as Cloud Run leaves it, without its signature', async () => {
+test('the route takes the scheduler’s token as Cloud Run leaves it, without its signature', async () => {
   const response = await post(appOf(), { Authorization: `Bearer ${tokenOf({ email: ACCOUNT })}` }, '?quietMs=0');
   expect(response.status).toBe(200);
 });
 
-test('goes on after a table that fails, and tells which one it was', async () => {
+test('a run goes on after a table that fails, and tells which one it was', async () => {
   const printed: string[] = [];
   const visited: string[] = [];
   const failing = {
@@ -98,7 +94,7 @@ test.each([
   ['?quietMs=-1', 'from 0 to 5000'],
   ['?quietMs=1.5', 'from 0 to 5000'],
   ['?quietMs=', 'from 0 to 5000'],
-])('refuses %s, and vacuums nothing', async (query, detail) => {
+])('the query %s is refused, and nothing is vacuumed', async (query, detail) => {
   const printed: string[] = [];
   const response = await post(appOf(store, printed), ADMIN, query);
   expect((await expectProblem(response, 400, 'invalid')).detail).toContain(detail);

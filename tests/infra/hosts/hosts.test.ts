@@ -10,7 +10,7 @@ import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
 import { cellResultSchema } from '../../../shared/lab/load/cell.ts';
 import { KEYS } from '../../functions/keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/client.ts';
-import { describeHost } from '../../functions/suite/index.ts';
+import { describeHost } from '../../functions/suite/host.ts';
 import { tokenOf } from '../../functions/vacuum/token.ts';
 import { attributesOf, type CollectedSpan, startCollector } from '../../support/collector.ts';
 import { fileFolder } from '../../support/folder.ts';

@@ -1,21 +1,18 @@
-// Azure's driver, by the status and code of a reply: no error becomes absence, no doubt a refusal,
-// and nothing is sent twice.
-import { randomBytes } from 'node:crypto';
+// What Azure's driver sends, what it makes of the parts of a row, and what it says of a denial.
 import { AzureNamedKeyCredential, AzureSASCredential, TableClient } from '@azure/data-tables';
 import { describe, expect, test } from 'vitest';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
-import { keysOf } from '../../shared/drivers/azure-tables/mapping.ts';
-import { openStore, type StoreError } from '../../shared/store/index.ts';
-import { CALL, insert, part, textOf } from '../conformance/harness.ts';
+import type { EntityId } from '../../shared/store/contract/driver.ts';
+import type { StoreError } from '../../shared/store/index.ts';
+import { CALL, idsOfOneLane, insert, part, textOf } from '../conformance/harness.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import { errorText, ETAG, JSON_TYPE, servedOver } from './azure-service.ts';
-import { azureAt, TRANSPORTS } from './emulated.ts';
+import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, PATCH, READ, REMOVALS } from './one-of-each.ts';
-import { azureText } from './raw-server.ts';
+import { azureText, replyText } from './raw-server.ts';
 
 const FULL = { ...JSON_TYPE, ...ETAG };
 const ABSENT = { 'x-ms-error-code': 'ResourceNotFound' };
@@ -36,71 +33,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   const served = servedOver(transport, opened);
   /** A driver whose service gives every request this reply. */
   const replied = (text: string) => served(({ socket }) => socket.write(text));
-
-  test.each([
-    [503, 'TemporarilyOverloaded', 'unknown', 'throttled'],
-    [409, 'TableBeingDeleted', 'unknown', 'other'],
-    [404, 'ContainerNotFound', 'unknown', 'other'],
-    [409, 'EntityAlreadyExists', 'refused', 'condition'],
-    [413, 'RequestBodyTooLarge', 'refused', 'limit'],
-    [400, 'EntityTooLarge', 'refused', 'limit'],
-    [400, 'PropertyValueTooLarge', 'refused', 'limit'],
-    [400, 'TooManyProperties', 'refused', 'limit'],
-    [400, 'InvalidInput', 'refused', 'invalid'],
-    [400, 'InvalidAuthenticationInfo', 'refused', 'denied'],
-    [401, 'InvalidAuthenticationInfo', 'refused', 'denied'],
-    [403, 'AuthenticationFailed', 'refused', 'denied'],
-    [503, 'ServerBusy', 'refused', 'throttled'],
-    // No other answer to an insert says that the entity is there.
-    [404, 'ResourceNotFound', 'unknown', 'other'],
-    [404, 'EntityNotFound', 'unknown', 'other'],
-    [412, 'UpdateConditionNotSatisfied', 'unknown', 'other'],
-    [412, 'ConditionNotMet', 'unknown', 'other'],
-  ])('rule 2: an insert answered %i %s is %s (%s), and not sent again', async (status, code, kind, reason) => {
-    const { driver, server } = await replied(errorText(status, code));
-    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind, reason }]);
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test.each([
-    [404, 'ContainerNotFound', false],
-    [400, 'InvalidInput', false],
-    [401, 'InvalidAuthenticationInfo', false],
-    [403, 'AuthorizationFailure', false],
-    [409, 'TableBeingDeleted', true],
-  ])('a read answered %i %s is unavailable (retryable: %s), not absence', async (status, code, retryable) => {
-    const { driver } = await replied(errorText(status, code));
-    const told = { code: 'unavailable', retryable };
-    await expect(driver.read(READ, CALL)).rejects.toMatchObject(told);
-    await expect(driver.list('a', undefined, 1, CALL)).rejects.toMatchObject(told);
-  });
-
-  test.each([
-    ['html with 200', azureText(200, { 'Content-Type': 'text/html', ...ETAG }, '<p>Welcome to the hotel'), true],
-    ['nothing with 200', azureText(200, ETAG), true],
-    ['broken JSON with 200', azureText(200, FULL, '{"c":'), true],
-    ['a list with 200', azureText(200, FULL, '[1]'), true],
-    ['html with 404', azureText(404, { 'Content-Type': 'text/html' }, '<p>Not found'), false],
-  ])('a read answered by %s is unavailable, not absence', async (_, text, retryable) => {
-    const { driver } = await replied(text);
-    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable', retryable });
-  });
-
-  test.each([
-    ['none', {}],
-    ['an empty one', { ETag: '' }],
-  ])('a success without an etag cannot be built upon (%s)', async (_, headers) => {
-    const { driver } = await served(({ method, socket }) =>
-      socket.write(method === 'GET' ? azureText(200, { ...JSON_TYPE, ...headers }, '{}') : azureText(204, headers)),
-    );
-    await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown', reason: 'other' }]);
-  });
-
-  test('a read answered 404 without a body is absence if the header says so', async () => {
-    const { driver } = await replied(azureText(404, ABSENT));
-    expect(await driver.read(READ, CALL)).toEqual([undefined]);
-  });
 
   test.each([
     ['that lacks a chunk', { p0: chunk(70_000, 65_532) }, 65_532],
@@ -129,6 +61,14 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     const { driver, server } = await replied(errorText(404, 'TableNotFound'));
     await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'unavailable' });
     expect(server.requests).toHaveLength(2);
+  });
+
+  test('a table is made by the service alone: what a proxy says of it leaves the write unknown', async () => {
+    const { driver, server } = await served(({ target, socket }) =>
+      socket.write(target === '/Tables' ? replyText(204, ETAG) : errorText(404, 'TableNotFound')),
+    );
+    expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'unknown' }]);
+    expect(server.requests.map(({ target }) => target)).toEqual(['/table', '/Tables']);
   });
 
   test('rule 25: where the probe fails nothing conditional is sent, as is told, and the next write probes anew', async () => {
@@ -230,38 +170,14 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied', cause }]);
   });
 
-  test('a put that is denied at a probed endpoint fails at once, certain that nothing was written', async () => {
-    const azurite = opened(await startStrictAzurite());
-    const open = () => opened(openStore({ driver: azureAt(transport, azurite.endpoint, 'denied') })).table<string>('t');
-    await open();
-    azurite.faults.add({ operation: 'insert', status: 403, code: 'AuthorizationFailure', when: 'before' });
-    // The test would end long before.
-    const putting = (await open()).put('k', 'v', { timeoutMs: 600_000 });
-    const told = /^nothing was written: azure denies access: .* firewall .* 403 AuthorizationFailure/;
-    const message = expect.stringMatching(told) as string;
-    await expect(putting).rejects.toMatchObject({ code: 'unavailable', retryable: false, message });
+  test('rule 1: of several writes of which one is too large none is sent, and none is called refused', async () => {
+    const { driver, server } = await replied(azureText(204, ETAG));
+    const [bad, good] = idsOfOneLane(driver, 'x', 2) as [EntityId, EntityId];
+    // Within the bytes of a request, and of too many parts for an entity.
+    const parts = Array.from({ length: driver.limits.chunksMax + 1 }, (_, number) => part(`p${number}`, 'x'));
+    expect(await driver.write([insert(bad, parts)], CALL)).toMatchObject([{ kind: 'refused', reason: 'limit' }]);
+    const together = await driver.write([insert(bad, parts), insert(good, [part('h', 'x')])], CALL);
+    expect(together.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+    expect(server.requests).toHaveLength(0);
   });
-});
-
-test('rule 23: a page cut short costs its own records alone, in a store too', async () => {
-  const azurite = opened(await startStrictAzurite());
-  const credential = { name: AZURITE_ACCOUNT_NAME, key: AZURITE_ACCOUNT_KEY };
-  const options = { endpoint: azurite.endpoint, tableName: 'damaged', credential };
-  const calls = opened(tableCalls(options));
-  const open = () => opened(openStore({ driver: azureTablesDriver(options) })).table<string>('t', { order: 'key' });
-  const keys = Array.from({ length: 200 }, (_, number) => `k${1_000 + number}`);
-  await (await open()).putMany(keys.map((key) => ({ key, value: randomBytes(500).toString('base64') })));
-  const root = keysOf(entityId('t!t!'));
-  const { etag, properties } = await calls.get(root, undefined, LATER);
-  const [name = '', page] = Object.entries(properties).find(([property]) => /^p\d+$/.test(property)) ?? [];
-  const cut = Buffer.from(String(page), 'base64').subarray(0, -9).toString('base64');
-  await calls.write({ ...root, properties: { [name]: [cut] }, change: { mode: 'Merge', etag: etag! } }, LATER);
-
-  const table = await open();
-  const lost = (await table.getMany(keys)).filter((each) => each.status === 'failed');
-  expect(lost.length).toBeGreaterThan(0);
-  expect(lost.length).toBeLessThan(keys.length / 2);
-  for (const { error } of lost) expect(error).toMatchObject({ code: 'corrupt', container: 't!t!' });
-  await table.put(lost[0]!.key, 'again');
-  expect((await (await open()).get(lost[0]!.key))?.value).toBe('again');
 });

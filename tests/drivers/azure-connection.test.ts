@@ -1,19 +1,25 @@
-// Azure's driver against broken, lying, endless and foreign replies: a read becomes unavailable,
-// never absence; a write unknown, never refused; nothing is sent again.
-import { TableClient } from '@azure/data-tables';
+// Azure's driver on connections that break off, lie or never end: what comes whole is believed,
+// nothing else, and nothing is sent again.
 import { describe, expect, test } from 'vitest';
-import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/client.ts';
-import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
-import { FOREIGN, REQUEST_ID } from '../../shared/drivers/azure-tables/http.ts';
-import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
 import type { Driver, Write } from '../../shared/store/contract/driver.ts';
+import { FOREIGN, REQUEST_ID } from '../../shared/drivers/azure-tables/http.ts';
 import { CALL, idsOfOneLane, insert, part } from '../conformance/harness.ts';
 import { entityVersion } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
-import { BATCH_TYPE, errorText, ETAG, JSON_TYPE, member, multipart, odataError, servedOver } from './azure-service.ts';
+import {
+  BATCH_TYPE,
+  callsOver,
+  errorText,
+  ETAG,
+  JSON_TYPE,
+  member,
+  multipart,
+  odataError,
+  servedOver,
+} from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
-import { A, INSERT, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
-import { azureText, type RawRequest, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
+import { A, INSERT, READ } from './one-of-each.ts';
+import { azureText, type RawRequest } from './raw-server.ts';
 
 const QUICK = { timeoutMs: 1_000 };
 const ENTITY = '{"RowKey":"a","h":"AAAAAXg="}';
@@ -22,10 +28,6 @@ const UNAVAILABLE = { code: 'unavailable', retryable: true };
 const UNKNOWN = { kind: 'unknown', reason: 'other' };
 
 const opened = closedAfterEach();
-
-function portal(headers: Readonly<Record<string, string>> = {}): string {
-  return replyText(200, { ...ETAG, 'Content-Type': 'text/html', ...headers }, '<p>Welcome to the hotel');
-}
 
 function read(driver: Driver, options = CALL) {
   return driver.read(READ, options);
@@ -57,9 +59,7 @@ function chunked(body: string): string {
 }
 
 const BOTH = multipart(member(204), member(204));
-const CONFLICT = member(409, 'X: y\r\n', odataError('EntityAlreadyExists'));
-const NEITHER = multipart(CONFLICT);
-
+const NEITHER = multipart(member(409, 'X: y\r\n', odataError('EntityAlreadyExists')));
 /** Replies that are believed as a whole, and not in part. */
 const WHOLE = {
   entity: azureText(200, { ...JSON_TYPE, ...ETAG }, ENTITY),
@@ -73,12 +73,6 @@ const WHOLE = {
 
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   const served = servedOver(transport, opened);
-
-  function callsAt({ port }: { readonly port: number }): TableCalls {
-    const [endpoint, tableName] = [`http://127.0.0.1:${port}/account?sig=s`, 'table'] as const;
-    if (transport === 'own') return tableCalls({ endpoint, tableName });
-    return sdkCalls(new TableClient(endpoint, tableName, { allowInsecureConnection: true }));
-  }
 
   type Ending = (socket: RawRequest['socket']) => unknown;
   const ENDS: Readonly<Record<string, Ending>> = {
@@ -132,19 +126,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     const cause = { code: 'unavailable', retryable: true, message };
     expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'unsent', cause });
     expect(await together(driver)).toMatchObject([{ reason: 'unsent' }, { reason: 'unsent' }]);
-  });
-
-  test('the whole of those replies is believed', async () => {
-    const replies = Object.values(WHOLE);
-    const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
-    expect(await read(driver)).toMatchObject([{ id: A }]);
-    expect(await read(driver)).toMatchObject([{ id: A }]);
-    expect(await read(driver)).toEqual([undefined]);
-    expect(await write(driver)).toEqual({ kind: 'written', version: ETAG.ETag });
-    expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'condition' });
-    expect(await together(driver)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
-    expect(await together(driver)).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
-    expect(server.accepted()).toBe(1);
   });
 
   describe('a reply that lies or never ends', () => {
@@ -282,30 +263,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     });
   });
 
-  describe.each([
-    ['with a body of the service', true],
-    ['without a body', false],
-  ])('a status, %s', (_, hasBody) => {
-    test.each([
-      [408, 'OperationTimedOut', 'unavailable', 'other'],
-      [429, 'TooManyRequests', 'throttled', 'throttled'],
-      [500, 'InternalError', 'unavailable', 'other'],
-      [502, 'BadGateway', 'unavailable', 'other'],
-      [503, 'ServerBusy', 'throttled', 'throttled'],
-      [504, 'GatewayTimeout', 'unavailable', 'other'],
-    ])('%i %s is sent once: reads fail as %s, writes as %s', async (status, code, readCode, reason) => {
-      const { driver, server } = await served(({ socket }) =>
-        socket.write(hasBody ? errorText(status, code) : azureText(status, {})),
-      );
-      await expect(read(driver)).rejects.toMatchObject({ code: readCode, retryable: true });
-      // By its code alone the service says that it did not take the request.
-      const outcome = { kind: hasBody && code === 'ServerBusy' ? 'refused' : 'unknown', reason };
-      expect(await write(driver)).toMatchObject(outcome);
-      expect(await together(driver)).toMatchObject([outcome, outcome]);
-      expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'POST']);
-    });
-  });
-
   test.each([
     ['7', 7_000],
     ['999999', 30_000],
@@ -318,109 +275,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     const cause = { code: 'throttled', retryable: true, retryAfterMs };
     await expect(read(driver)).rejects.toMatchObject(cause);
     expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'throttled', cause });
-  });
-
-  /**
-   * A driver that trusts its endpoint, as it does the service's own: nothing is sent but what the
-   * test asks for.
-   */
-  async function trusting(replies: () => string) {
-    const server = opened(await rawServer(({ socket }) => socket.write(replies())));
-    return { driver: opened(driverOn(callsAt(server), false)), server };
-  }
-
-  /**
-   * Each call once: outcomes of writes are unknown, nothing was read, and nothing was asked
-   * twice.
-   */
-  async function expectNothingKnown(
-    reply: string,
-    calls: readonly string[] = ['write', 'patch', 'replace', 'remove', 'together', 'read', 'list'],
-  ): Promise<void> {
-    const { driver, server } = await trusting(() => reply);
-    const unavailable = { code: 'unavailable' };
-    const each: Readonly<Record<string, () => Promise<unknown>>> = {
-      write: async () => expect(await write(driver)).toMatchObject(UNKNOWN),
-      patch: async () => expect(await driver.write([PATCH], CALL)).toMatchObject([UNKNOWN]),
-      replace: async () => expect(await driver.write([REPLACE], CALL)).toMatchObject([UNKNOWN]),
-      remove: async () => expect(await driver.remove(REMOVALS, CALL)).toMatchObject([UNKNOWN]),
-      together: async () => expect(await together(driver)).toMatchObject([UNKNOWN, UNKNOWN]),
-      read: () => expect(read(driver)).rejects.toMatchObject(unavailable),
-      list: () => expect(driver.list('a', undefined, 1, CALL)).rejects.toMatchObject(unavailable),
-    };
-    for (const [index, name] of calls.entries()) {
-      await each[name]!();
-      expect(server.requests.slice(index), `after ${name}`).toMatchObject([{ target: expect.any(String) as string }]);
-    }
-  }
-
-  describe('what is not an answer of the service', () => {
-    const { 'x-ms-request-id': id, 'x-ms-version': spoken } = SERVICE_HEADERS;
-    const FULL = { ...ETAG, ...JSON_TYPE };
-    const MOVED = { ...ETAG, Location: '/elsewhere' };
-
-    test.each([
-      ['of a captive portal, with an etag', portal()],
-      ['of a captive portal that knows no version', portal({ 'x-ms-request-id': id })],
-      ['of a captive portal that names no request', portal({ 'x-ms-version': spoken })],
-      ['204, as a proxy gives it', replyText(204, ETAG)],
-      ['201, as a proxy gives it', replyText(201, FULL, ENTITY)],
-      ['200, as a proxy gives it', replyText(200, FULL, ENTITY)],
-      ['202, as a proxy gives it', replyText(202, { ...ETAG, ...BATCH_TYPE }, BOTH)],
-      ['409, as a proxy gives it', replyText(409, JSON_TYPE, odataError('EntityAlreadyExists'))],
-      ['412, as a proxy gives it', replyText(412, JSON_TYPE, odataError('UpdateConditionNotSatisfied'))],
-      ['404, as a proxy gives it', replyText(404, JSON_TYPE, odataError('ResourceNotFound'))],
-      ['404 for the table, as a proxy gives it', replyText(404, JSON_TYPE, odataError('TableNotFound'))],
-      ['413, as a proxy gives it', replyText(413, JSON_TYPE, odataError('RequestBodyTooLarge'))],
-      ['400, as a proxy gives it', replyText(400, JSON_TYPE, odataError('InvalidInput'))],
-      ['401, as a proxy gives it', replyText(401, {}, '<p>Log in')],
-      ['403, as a proxy gives it', replyText(403, {}, '<p>No')],
-    ])('one %s: writes, removals and transactions are unknown, reads unavailable', async (_, reply) => {
-      await expectNothingKnown(reply);
-    });
-
-    test.each([203, 205, 206, 299])('no success of the service is a %i', async (status) => {
-      await expectNothingKnown(azureText(status, FULL, ENTITY));
-    });
-
-    test.each([
-      [
-        200,
-        azureText(200, { ...FULL, ...BATCH_TYPE }, BOTH),
-        ['write', 'patch', 'replace', 'remove', 'together', 'list'],
-      ],
-      [201, azureText(201, FULL, ENTITY), ['write', 'patch', 'replace', 'remove', 'together', 'read', 'list']],
-      [202, azureText(202, { ...FULL, ...BATCH_TYPE }, BOTH), ['write', 'patch', 'replace', 'remove', 'read', 'list']],
-      [204, azureText(204, ETAG), ['together', 'read', 'list']],
-    ])('%i is the success of some calls, and of no other', async (_, reply, others) => {
-      await expectNothingKnown(reply, others);
-    });
-
-    test.each([301, 302, 303, 307, 308])('%i leads nowhere, whoever says it', async (status) => {
-      await expectNothingKnown(replyText(status, MOVED));
-      await expectNothingKnown(azureText(status, MOVED));
-    });
-
-    test.each([200, 201, 202, 302])('a member answered %i is not written, nor is its transaction', async (status) => {
-      await expectNothingKnown(azureText(202, BATCH_TYPE, multipart(member(204), member(status))), ['together']);
-      await expectNothingKnown(azureText(202, BATCH_TYPE, multipart(member(status))), ['together']);
-    });
-
-    test('a table is made by the service alone', async () => {
-      const replies = [errorText(404, 'TableNotFound'), portal()];
-      const { driver, server } = await trusting(() => replies.shift()!);
-      expect(await write(driver)).toMatchObject(UNKNOWN);
-      expect(server.requests.map(({ target }) => target)).toEqual(['/account/table?sig=s', '/account/Tables?sig=s']);
-    });
-
-    test.each([401, 403])('the service itself denies with %i, though it tells no version', async (status) => {
-      const { driver } = await trusting(() => replyText(status, { 'x-ms-request-id': id }, '<error>'));
-      const denied = { code: 'unavailable', retryable: false };
-      const refused = { kind: 'refused', reason: 'denied', cause: denied };
-      expect(await write(driver)).toMatchObject(refused);
-      expect(await together(driver)).toMatchObject([refused, refused]);
-      await expect(read(driver)).rejects.toMatchObject(denied);
-    });
   });
 
   test('a listing goes on where the service says', async () => {
@@ -446,66 +300,35 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ]);
   });
 
-  describe('a reply to a transaction', () => {
-    test.each([
-      ['has no body', BATCH_TYPE, ''],
-      ['names no boundary', { 'Content-Type': 'multipart/mixed' }, BOTH],
-      ['names another boundary', { 'Content-Type': 'multipart/mixed; boundary=other' }, BOTH],
-      ['is no multipart', JSON_TYPE, '{}'],
-      ['has one member too few', BATCH_TYPE, multipart(member(204))],
-      ['has one too many', BATCH_TYPE, multipart(member(204), member(204), member(204))],
-      ['has none', BATCH_TYPE, multipart()],
-      ['has a member without an etag', BATCH_TYPE, multipart(member(204), member(204, 'X: y\r\n'))],
-      ['has a member without a status', BATCH_TYPE, multipart(member(204), member(204).replace('HTTP/1.1', 'HTTP'))],
-      ['tells of success and refusal', BATCH_TYPE, multipart(member(204), CONFLICT)],
-      ['tells of two refusals', BATCH_TYPE, multipart(CONFLICT, CONFLICT)],
-      ['has two change sets', BATCH_TYPE, BOTH.replace('--out--', BOTH)],
-      ['lacks its last delimiter', BATCH_TYPE, BOTH.replace('--out--\r\n', '')],
-      ['lacks the delimiter of its change set', BATCH_TYPE, NEITHER.replace('--in--\r\n', '')],
-      ['breaks off as another member begins', BATCH_TYPE, NEITHER.replace('--in--', '--in')],
-      ['breaks off as another change set begins', BATCH_TYPE, BOTH.replace('--out--', '--out')],
-      ['has lines of another end', BATCH_TYPE, BOTH.replaceAll('\r\n', '\n')],
-      [
-        'has an inner failure of the service',
-        BATCH_TYPE,
-        multipart(member(500, 'X: y\r\n', odataError('InternalError'))),
-      ],
-    ])('that %s leaves it unknown, sent once', async (_, headers, body) => {
-      const { driver, server } = await served(({ socket }) => socket.write(azureText(202, headers, body)));
-      expect(await together(driver)).toMatchObject([UNKNOWN, UNKNOWN]);
-      expect(server.requests).toHaveLength(1);
-    });
+  test('that tells of a missing table makes one, and the transaction is sent again, for it had no effect', async () => {
+    const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
+    const replies = [azureText(202, BATCH_TYPE, missing), azureText(204, {}), azureText(202, BATCH_TYPE, BOTH)];
+    const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
+    expect(await together(driver)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
+    expect(server.requests.map(({ target }) => target)).toEqual(['/$batch', '/Tables', '/$batch']);
+  });
 
-    test('that tells of a missing table makes one, and the transaction is sent again, for it had no effect', async () => {
-      const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
-      const replies = [azureText(202, BATCH_TYPE, missing), azureText(204, {}), azureText(202, BATCH_TYPE, BOTH)];
-      const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
-      expect(await together(driver)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
-      expect(server.requests.map(({ target }) => target)).toEqual(['/$batch', '/Tables', '/$batch']);
-    });
-
-    test('the request names the etag of each change, and none for an insert', async () => {
-      const { driver, server } = await served(({ socket }) => socket.end());
-      const [a, b] = idsOfOneLane(driver, 'x', 2);
-      const version = entityVersion('W/"v1"');
-      const calls = opened(callsAt(server));
-      const keys = { partition: '00', properties: { h: ['AA=='] } };
-      const writes = [
-        { ...keys, row: a! },
-        { ...keys, row: b!, change: { mode: 'Merge', etag: version } as const },
-      ];
-      await expect(calls.submit(writes, 1e9)).rejects.toThrow('socket hang up');
-      await expect(
-        calls.submit([{ ...keys, row: a!, change: { mode: 'Replace', etag: entityVersion('*') } }], 1e9),
-      ).rejects.toThrow(TypeError);
-      expect(server.requests.map(({ target }) => target)).toEqual(['/account/$batch?sig=s']);
-      const text = server.requests[0]!.body.toString();
-      expect(text).not.toContain('sig=');
-      expect(text.match(/^(POST|PATCH|If-Match).*$/gm)).toEqual([
-        `POST http://127.0.0.1:${server.port}/account/table HTTP/1.1`,
-        `PATCH http://127.0.0.1:${server.port}/account/table(PartitionKey='00',RowKey='${b}') HTTP/1.1`,
-        'If-Match: W/"v1"',
-      ]);
-    });
+  test('the request names the etag of each change, and none for an insert', async () => {
+    const { driver, server } = await served(({ socket }) => socket.end());
+    const [a, b] = idsOfOneLane(driver, 'x', 2);
+    const version = entityVersion('W/"v1"');
+    const calls = opened(callsOver(transport, server.port));
+    const keys = { partition: '00', properties: { h: ['AA=='] } };
+    const writes = [
+      { ...keys, row: a! },
+      { ...keys, row: b!, change: { mode: 'Merge', etag: version } as const },
+    ];
+    await expect(calls.submit(writes, 1e9)).rejects.toThrow('socket hang up');
+    await expect(
+      calls.submit([{ ...keys, row: a!, change: { mode: 'Replace', etag: entityVersion('*') } }], 1e9),
+    ).rejects.toThrow(TypeError);
+    expect(server.requests.map(({ target }) => target)).toEqual(['/account/$batch?sig=s']);
+    const text = server.requests[0]!.body.toString();
+    expect(text).not.toContain('sig=');
+    expect(text.match(/^(POST|PATCH|If-Match).*$/gm)).toEqual([
+      `POST http://127.0.0.1:${server.port}/account/table HTTP/1.1`,
+      `PATCH http://127.0.0.1:${server.port}/account/table(PartitionKey='00',RowKey='${b}') HTTP/1.1`,
+      'If-Match: W/"v1"',
+    ]);
   });
 });

@@ -1,0 +1,147 @@
+// Batches.
+import { expect, test } from 'vitest';
+import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, packr } from '../suite/client.ts';
+import { served } from './served.ts';
+
+const { admin, put, post, freshTable, sharedTable, batch } = served();
+
+test('a batch gives each operation its outcome, in order', async () => {
+  const table = await freshTable();
+  const outcomes = await batch(table, [
+    { op: 'put', key: 'a', value: { n: 1 } },
+    { op: 'put', key: 'b', data: 'AQI=', contentType: BYTES },
+    { op: 'put', key: 'c', data: 'bm8=', contentType: JSON_TYPE },
+    { op: 'put', key: 'd', value: 1, ifVersion: 'x' },
+    { op: 'get', key: 'none' },
+    { op: 'delete', key: 'none' },
+  ]);
+  expect(outcomes.map((outcome) => outcome['status']).join(' ')).toBe('written written failed failed absent absent');
+  expect(outcomes[2]).toMatchObject({ key: 'c', problem: { code: 'malformed', status: 400 } });
+  expect(outcomes[3]).toMatchObject({ key: 'd', problem: { code: 'precondition_failed', status: 412 } });
+});
+
+test('a batch in MessagePack is answered in it, with stored bytes as they are', async () => {
+  const table = await freshTable();
+  const operations = [
+    { op: 'put', key: 'a', value: new Map<unknown, unknown>([[1, Buffer.from([7])]]) },
+    { op: 'put', key: 'b', data: Buffer.from('{ }'), contentType: JSON_TYPE },
+    { op: 'get', key: 'b' },
+  ];
+  const response = await post(`${table}/batch`, MSGPACK, packr.pack({ operations }));
+  expect(response.headers.get('Content-Type')).toBe(MSGPACK);
+  const { outcomes } = packr.unpack(await bytesOf(response)) as { outcomes: Record<string, unknown>[] };
+  expect(outcomes).toMatchObject([
+    { status: 'written' },
+    { status: 'written' },
+    { status: 'found', contentType: JSON_TYPE },
+  ]);
+  expect(Buffer.from(outcomes[2]!['data'] as Uint8Array).toString()).toBe('{ }');
+  expect(Buffer.from(await bytesOf(await admin(`${table}/records/a`)))).toEqual(Buffer.from([0x81, 1, 0xc4, 1, 7]));
+});
+
+test('a batch keeps the order of its operations on one key', async () => {
+  const table = await freshTable();
+  const outcomes = await batch(table, [
+    { op: 'put', key: 'a', value: 1 },
+    { op: 'get', key: 'a' },
+    { op: 'put', key: 'a', value: 2 },
+    { op: 'delete', key: 'a' },
+    { op: 'get', key: 'a' },
+  ]);
+  expect(outcomes.map((outcome) => outcome['status']).join(' ')).toBe('written found written deleted absent');
+  expect(outcomes[1]).toMatchObject({ value: 1, contentType: JSON_TYPE });
+});
+
+test.each([
+  ['an integer beyond the doubles', '12345678901234567890'],
+  ['a number beyond the doubles', '1e400'],
+  ['half a surrogate pair', '"\\ud800"'],
+  ['white space, order and doubled names', '{ "b" :1.0,\n"1": [ ],"b":"}]\\"," }'],
+])('a JSON value is stored and given as it was sent: %s', async (_what, value) => {
+  const table = await freshTable();
+  const body = `{ "operations" : [ {"op":"put","value": ${value} ,"key":"a"}, {"op":"get","key":"a"} ] }`;
+  const response = await post(`${table}/batch`, JSON_TYPE, body);
+  expect(await response.text()).toContain(`"contentType":"application/json","value":${value}}`);
+  expect(await (await admin(`${table}/records/a`)).text()).toBe(value);
+});
+
+test.each([
+  ['a float without a fraction', 'cb3ff0000000000000'],
+  ['a timestamp with nanoseconds', 'd7ff0000000400000001'],
+  ['a map with a doubled key', '82a16101a16102'],
+  ['an integer in more bytes than it needs', 'cf0000000000000001'],
+])('a MessagePack value is stored and given as it was sent: %s', async (_what, hex) => {
+  const table = await freshTable();
+  const value = Buffer.from(hex, 'hex');
+  const head = Buffer.from('\x81\xaaoperations\x92\x83\xa2op\xa3put\xa5value', 'latin1');
+  const batch = Buffer.concat([head, value, Buffer.from('\xa3key\xa1a\x82\xa2op\xa3get\xa3key\xa1a', 'latin1')]);
+  const response = await post(`${table}/batch`, MSGPACK, batch);
+  const { outcomes } = packr.unpack(await bytesOf(response)) as { outcomes: Record<string, unknown>[] };
+  expect(Buffer.from(outcomes[1]!['data'] as Uint8Array).toString('hex')).toBe(hex);
+  expect((await bytesOf(await admin(`${table}/records/a`))).toString('hex')).toBe(hex);
+});
+
+test('a MessagePack value that JSON cannot carry is given as its bytes', async () => {
+  const table = await freshTable();
+  await put(`${table}/records/a`, MSGPACK, Buffer.from('c40101', 'hex'));
+  const outcomes = await batch(table, [{ op: 'get', key: 'a' }]);
+  expect(outcomes).toMatchObject([{ status: 'found', contentType: MSGPACK, data: 'xAEB' }]);
+});
+
+test.each([
+  ['text that is no JSON', JSON_TYPE, '{"operations": secret', 'malformed'],
+  ['a JSON member that stands twice', JSON_TYPE, '{"operations":[{"op":"get","key":"a","key":"b"}]}', 'malformed'],
+  ['a member that stands twice', MSGPACK, '\x81\xaaoperations\x91\x82\xa2op\xa3get\xa2op\xa3get', 'malformed'],
+  ['a member named in bytes', MSGPACK, '\x81\xc4\x0aoperations\x91\x82\xa2op\xa3get\xa3key\xa1a', 'malformed'],
+  [
+    'a member of an operation named in bytes',
+    MSGPACK,
+    '\x81\xaaoperations\x91\x82\xc4\x02op\xa3get\xa3key\xa1a',
+    'malformed',
+  ],
+  ['bytes behind the batch', MSGPACK, '\x81\xaaoperations\x91\x82\xa2op\xa3get\xa3key\xa1a\x00', 'malformed'],
+  ['a key in bytes', MSGPACK, '\x81\xaaoperations\x91\x82\xa2op\xa3get\xa3key\xc4\x01a', 'invalid'],
+  ['a ttlMs beyond the safe integers', MSGPACK, putWithTtl('cfffffffffffffffff'), 'invalid'],
+  ['a ttlMs below one', MSGPACK, putWithTtl('d3ffffffffffffffff'), 'invalid'],
+  ['a ttlMs in words', MSGPACK, putWithTtl('a131'), 'invalid'],
+])('a batch with %s (%s) is refused', async (_what, contentType, body, code) => {
+  const response = await post(`${await sharedTable()}/batch`, contentType, Buffer.from(body, 'latin1'));
+  expect(JSON.stringify(await expectProblem(response, 400, code))).not.toContain('secret');
+});
+
+test.each([
+  ['an unsigned', 'cf000000000036ee80'],
+  ['a signed', 'd3000000000036ee80'],
+])('a put takes its ttlMs as %s 64-bit integer of MessagePack', async (_what, hex) => {
+  const table = await freshTable();
+  const response = await post(`${table}/batch`, MSGPACK, Buffer.from(putWithTtl(hex), 'latin1'));
+  const { outcomes } = packr.unpack(await bytesOf(response)) as { outcomes: Record<string, unknown>[] };
+  expect(outcomes).toMatchObject([{ status: 'written' }]);
+  expect((await admin(`${table}/records/k`)).headers.has('Stowage-Expires-At')).toBe(true);
+});
+
+test('a key with half a surrogate pair fails alone, in an answer that can be read', async () => {
+  const table = await freshTable();
+  const body = '{"operations":[{"op":"put","key":"\\ud800","value":1},{"op":"put","key":"a","value":1}]}';
+  const answer = await bytesOf(await post(`${table}/batch`, JSON_TYPE, body, { Accept: MSGPACK }));
+  const { outcomes } = packr.unpack(answer) as { outcomes: Record<string, unknown>[] };
+  expect(outcomes).toMatchObject([
+    { status: 'failed', key: '\ufffd', problem: { code: 'invalid' } },
+    { status: 'written', key: 'a' },
+  ]);
+});
+
+test('data beyond what a record takes fails alone', async () => {
+  const table = await freshTable();
+  const large = { op: 'put', key: 'a', data: 'AAAA'.repeat(200_000), contentType: BYTES };
+  expect(await batch(table, [large, { op: 'put', key: 'b', value: 1 }])).toMatchObject([
+    { status: 'failed', problem: { code: 'too_large', status: 413 } },
+    { status: 'written' },
+  ]);
+});
+
+/** A batch of one put of 1 under `k`, whose `ttlMs` is this MessagePack value; as Latin-1. */
+function putWithTtl(hex: string): string {
+  const value = Buffer.from(hex, 'hex').toString('latin1');
+  return `\x81\xaaoperations\x91\x84\xa2op\xa3put\xa3key\xa1k\xa5value\x01\xa5ttlMs${value}`;
+}
