@@ -11,8 +11,7 @@ import { causesOf, type Log, type LogLine, severityOf } from './log.ts';
 import { countedSize, heldUntilSent, Memory, type MemoryShare } from './memory.ts';
 import { decoded, queryOf, rawPath, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
-import { traceparentOf, Tracer } from './spans.ts';
-import { type Names, namesOf, type TracingConfig } from './tracing.ts';
+import { type Names, namesOf, type RequestTracer } from './tracing.ts';
 
 /** A request on its way to a handler, with its bounds and the check of its caller's role. */
 export interface Call {
@@ -64,7 +63,7 @@ export interface FrameOptions {
   /** The longest deadline a request may name, in milliseconds. */
   readonly timeoutMaxMs: number;
   /** Default: no spans, and nothing is spent on them. */
-  readonly tracing?: TracingConfig;
+  readonly tracer?: RequestTracer | undefined;
 }
 
 /** The platform's knowledge of one invocation. Each member replaces the app's own. */
@@ -86,7 +85,6 @@ export interface App {
 export function createApp(routes: readonly Route[], options: FrameOptions): App {
   const visitorOf = createGate(options.auth);
   const memory = new Memory();
-  const tracer = options.tracing && new Tracer(options.tracing);
   const hono = new Hono<{ Bindings: Invocation }>({ getPath: (request) => rawPath(request.url) });
   const all = [...routes, HEALTH];
   for (const route of all) {
@@ -103,7 +101,7 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
     const { log = options.log, target = request.url } = invocation;
     const startedMs = performance.now();
     const names = namesOf(request, invocation.requestId);
-    const span = tracer?.begin(`${request.method} ${route.path}`, names.traceparent);
+    const span = options.tracer?.begin(`${request.method} ${route.path}`, names.traceparent);
     const visitor = visitorOf(request);
     const share = memory.share();
     let ending: Promise<Problem | undefined> | undefined;
@@ -111,19 +109,19 @@ export function createApp(routes: readonly Route[], options: FrameOptions): App 
       ending = promise;
     };
     const work = () => settle({ route, request, target, names, visitor, share, endsWith });
-    const outcome = await (tracer === undefined ? work() : tracer.within(span, work));
+    const outcome = await (span === undefined ? work() : span.within(work));
     const response = inGzip(heldUntilSent(outcome.response, request, share), request);
     const { status } = response;
     const finish = (problem: Problem | undefined): void => {
       const durationMs = performance.now() - startedMs;
-      const traced = span === undefined ? names : { ...names, traceparent: traceparentOf(span) };
+      const traced = span?.traceparent === undefined ? names : { ...names, traceparent: span.traceparent };
       log(lineOf(route, request, { names: traced, caller: visitor.caller, status, problem, durationMs }));
       const attributes = {
         'http.request.method': request.method,
         'http.route': route.path,
         'http.response.status_code': status,
       };
-      tracer?.end(span, attributes, (problem?.status ?? status) >= 500 ? (problem?.code ?? String(status)) : undefined);
+      span?.end(attributes, (problem?.status ?? status) >= 500 ? (problem?.code ?? String(status)) : undefined);
     };
     if (ending === undefined) finish(outcome.problem);
     else void ending.then(finish);
