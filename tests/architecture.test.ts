@@ -144,7 +144,11 @@ const ABSENT: readonly (readonly [what: string, files: RegExp, pattern: RegExp])
     /^(shared\/lab\/(?!sdk\/)|infra\/(lab|cli|start)\/|functions\/compare\/)/,
     SDK_CALL,
   ],
-  ['awaiting as the library loads, which CommonJS requires', /^shared\/(store|drivers|adapters)\//, /^(?=\S).*\bawait\b/m],
+  [
+    'awaiting as the library loads, which CommonJS requires',
+    /^shared\/(store|drivers|adapters)\//,
+    /^(?=\S).*\bawait\b/m,
+  ],
 ];
 
 test.each(ABSENT.map(([what, files, pattern]) => ({ what, files, pattern })))('$what: none', ({ files, pattern }) => {
