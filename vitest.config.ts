@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** `npm test` leaves these out: they take long, and show less of the store than of what is around it. */
 export const REST = [
   'tests/readme.test.ts',
-  'tests/adapters/level-emulators.test.ts',
+  'tests/adapters/{keyv,level}-suite.test.ts',
   'tests/conformance/datastore-sdk.test.ts',
   'tests/faults/*.test.ts',
   'tests/infra/*.test.ts',
@@ -15,7 +15,7 @@ export const REST = [
   'tests/lab/sdk/baseline.test.ts',
 ];
 
-const WAITING = /faults\/faults|contract\.test|interrupt|start\.test|level-emulators/;
+const WAITING = /faults\/faults|contract\.test|interrupt|start\.test|level-suite/;
 
 /** Files that mostly wait for processes begin first: at the end one of them would run alone. */
 class WaitingFirst extends BaseSequencer {
@@ -61,7 +61,7 @@ export default defineConfig({
           globalSetup: [EMULATORS, 'tests/support/left-out.ts'],
         },
       },
-      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS] } },
+      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS, 'tests/support/tools.ts'] } },
     ],
   },
 });
