@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** `npm test` leaves these out: they take long, and show less of the store than of what is around it. */
 export const REST = [
   'tests/readme.test.ts',
-  'tests/adapters/level-emulators.test.ts',
+  'tests/adapters/{keyv,level}-suite.test.ts',
   'tests/conformance/datastore-sdk.test.ts',
   'tests/faults/*.test.ts',
   'tests/infra/*.test.ts',
@@ -16,7 +16,7 @@ export const REST = [
   'tests/lab/sdk/baseline.test.ts',
 ];
 
-const WAITING = /faults\/faults|contract\.test|interrupt|start\.test|level-emulators/;
+const WAITING = /faults\/faults|contract\.test|interrupt|start\.test|level-suite/;
 
 /** Files that mostly wait for processes begin first: at the end one of them would run alone. */
 class WaitingFirst extends BaseSequencer {
@@ -32,7 +32,7 @@ class WaitingFirst extends BaseSequencer {
 /** No emulators. */
 const UNITS = ['tests/{store,lab,functions}/**/*.test.ts'];
 /** A tracer follows all stores, or all clients, of its process until that ends. */
-const ALONE = ['tests/functions/http/spans.test.ts', 'tests/drivers/own-client-traced.test.ts'];
+const ALONE = ['tests/functions/instance/opentelemetry.test.ts', 'tests/drivers/own-client-traced.test.ts'];
 // Emulators are started once and shared by all files; each case works in a fresh namespace.
 const EMULATORS = 'tests/support/global-setup.ts';
 
@@ -62,7 +62,7 @@ export default defineConfig({
           globalSetup: [EMULATORS, 'tests/support/left-out.ts'],
         },
       },
-      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS] } },
+      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS, 'tests/support/tools.ts'] } },
     ],
   },
 });

@@ -6,12 +6,13 @@ import { checked } from '../../shared/drivers/checked.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
 import { logToStdout } from '../http/log.ts';
 import { CHECKS, COMPARISON, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
-import { closeWithSpans, once } from '../instance/lifetime.ts';
+import { closeWithSpans, once, requestTracer } from '../instance/lifetime.ts';
 import { withLatencyLogged } from '../instance/store-latency.ts';
 import { managedIdentity } from './managed-identity.ts';
 
-/** App keys and default deadlines. */
-export const config = functionConfig(process.env);
+const given = functionConfig(process.env);
+/** App keys, default deadlines, and spans where a collector is named. */
+export const config = { ...given, tracer: await requestTracer(given.tracing) };
 
 /** A comparison drops its own tables: no user has one there. */
 const USERS_TABLE = new RegExp(`^(?!${COMPARISON})`, 'i');

@@ -8,11 +8,12 @@ import { type Log, logToStdout } from '../http/log.ts';
 import { cloudLogging } from './cloud-logging.ts';
 import { emulatorIn } from './emulator.ts';
 import { CHECKS, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
-import { closeOnSigterm, once } from '../instance/lifetime.ts';
+import { closeOnSigterm, once, requestTracer } from '../instance/lifetime.ts';
 import { withLatencyLogged } from '../instance/store-latency.ts';
 
-/** App keys and default deadlines. */
-export const config = functionConfig(process.env);
+const given = functionConfig(process.env);
+/** App keys, default deadlines, and spans where a collector is named. */
+export const config = { ...given, tracer: await requestTracer(given.tracing) };
 
 const env = parsedEnvironment(
   z.object({

@@ -11,8 +11,7 @@ import { countedSize, heldUntilSent, Memory, type MemoryShare } from './memory.t
 import { decoded, queryOf, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 import { type Call, type Match, reply, type Route, routerOf, routesIn, type RouteTable } from './route.ts';
-import { traceparentOf, Tracer } from './spans.ts';
-import { type Names, namesOf, type TracingConfig } from './tracing.ts';
+import { type Names, namesOf, type RequestTracer } from './tracing.ts';
 
 /** The options of every function's app. */
 export interface FrameOptions {
@@ -23,7 +22,7 @@ export interface FrameOptions {
   /** The longest deadline a request may name, in milliseconds. */
   readonly timeoutMaxMs: number;
   /** Default: no spans, and nothing is spent on them. */
-  readonly tracing?: TracingConfig;
+  readonly tracer?: RequestTracer | undefined;
 }
 
 /** The platform's knowledge of one invocation. Each member replaces the app's own. */
@@ -48,7 +47,6 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
   const matchOf = routerOf(routes);
   const visitorOf = createGate(options.auth);
   const memory = new Memory();
-  const tracer = options.tracing && new Tracer(options.tracing);
 
   async function answer(request: Request, invocation: Invocation): Promise<Response> {
     const match = matchOf(request);
@@ -56,7 +54,7 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
     const { log = options.log, target = request.url } = invocation;
     const startedMs = performance.now();
     const names = namesOf(request, invocation.requestId);
-    const span = tracer?.begin(`${request.method} ${route.path}`, names.traceparent);
+    const span = options.tracer?.begin(`${request.method} ${route.path}`, names.traceparent);
     const visitor = visitorOf(request);
     const share = memory.share();
     let ending: Promise<Problem | undefined> | undefined;
@@ -64,19 +62,19 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
       ending = promise;
     };
     const work = () => settle({ match, request, target, names, visitor, share, endsWith });
-    const outcome = await (tracer === undefined ? work() : tracer.within(span, work));
+    const outcome = await (span === undefined ? work() : span.within(work));
     const response = inGzip(heldUntilSent(outcome.response, request, share), request);
     const { status } = response;
     const finish = (problem: Problem | undefined): void => {
       const durationMs = performance.now() - startedMs;
-      const traced = span === undefined ? names : { ...names, traceparent: traceparentOf(span) };
+      const traced = span?.traceparent === undefined ? names : { ...names, traceparent: span.traceparent };
       log(lineOf(match, request, { names: traced, caller: visitor.caller, status, problem, durationMs }));
       const attributes = {
         'http.request.method': request.method,
         'http.route': route.path,
         'http.response.status_code': status,
       };
-      tracer?.end(span, attributes, (problem?.status ?? status) >= 500 ? (problem?.code ?? String(status)) : undefined);
+      span?.end(attributes, (problem?.status ?? status) >= 500 ? (problem?.code ?? String(status)) : undefined);
     };
     if (ending === undefined) finish(outcome.problem);
     else void ending.then(finish);

@@ -1,14 +1,19 @@
 // The names under which a request is found in its answer, in the log and at its caller.
 import { randomUUID } from 'node:crypto';
 
-/** The collector that takes the spans of requests, as OpenTelemetry's variables name it. */
-export interface TracingConfig {
-  /** The address before `/v1/traces`. */
-  readonly endpoint: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly service: string;
-  /** Also requests whose caller asks for none in `traceparent`. */
-  readonly tracesAll: boolean;
+/** Makes a span of each request, in its caller's trace. */
+export interface RequestTracer {
+  /** `traceparent`: the caller's, if it sent one. */
+  begin(name: string, traceparent: string | undefined): RequestSpan;
+}
+
+export interface RequestSpan {
+  /** By which a log line names the span; undefined if the trace is not sampled. */
+  readonly traceparent: string | undefined;
+  /** The store's calls in `work` are within the span. */
+  within<T>(work: () => T): T;
+  /** `error`: why the request failed; undefined if it did not. */
+  end(attributes: Readonly<Record<string, string | number>>, error: string | undefined): void;
 }
 
 export interface Names {

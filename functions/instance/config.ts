@@ -3,11 +3,17 @@ import * as z from 'zod/mini';
 import type { AuthConfig } from '../http/auth.ts';
 import type { Origins } from '../http/cors.ts';
 import { keyText } from '../http/key-text.ts';
-import type { TracingConfig } from '../http/tracing.ts';
 import { reasonOf } from '../http/validate.ts';
 
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** How requests are traced. OpenTelemetry's exporter reads the collector's address itself. */
+export interface TracingConfig {
+  readonly service: string;
+  /** Also requests whose caller asks for none in `traceparent`. */
+  readonly tracesAll: boolean;
+}
 
 /** The settings both clouds' functions share. */
 export interface FunctionConfig {
@@ -83,27 +89,9 @@ const FUNCTION = z.object({
   // An entity of either cloud takes the most.
   STOWAGE_CONTAINER_BYTES_MAX: z.optional(z.coerce.number().check(z.int(), z.minimum(16_384), z.maximum(720_000))),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.optional(z.url({ protocol: /^https?$/, error: 'expected an address, https://...' })),
-  OTEL_EXPORTER_OTLP_HEADERS: z.prefault(
-    z
-      .string()
-      .check(
-        z.regex(/^(?:[\w-]+=[^,=]+=*(?:,|$))*$/, 'expected name=value, others after a comma'),
-        z.refine(isPercentEncoded, 'expected % with two hexadecimal digits behind it, of UTF-8; % itself is %25'),
-      ),
-    '',
-  ),
   OTEL_SERVICE_NAME: z.prefault(z.string(), 'stowage'),
   OTEL_TRACES_SAMPLER: z.prefault(z.enum(['parentbased_always_on', 'always_on']), 'parentbased_always_on'),
 });
-
-function isPercentEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Throws a ConfigError. */
 export function functionConfig(env: Environment): FunctionConfig {
@@ -145,14 +133,8 @@ function refuseTwice(keys: Readonly<Record<string, readonly string[]>>): void {
 }
 
 function tracingOf(given: z.output<typeof FUNCTION>): Pick<FunctionConfig, 'tracing'> {
-  const endpoint = given.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (endpoint === undefined) return {};
-  const pairs = given.OTEL_EXPORTER_OTLP_HEADERS.split(',').filter((pair) => pair !== '');
-  const headers = Object.fromEntries(
-    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), decodeURIComponent(pair.slice(pair.indexOf('=') + 1))]),
-  );
-  const tracesAll = given.OTEL_TRACES_SAMPLER === 'always_on';
-  return { tracing: { endpoint, headers, service: given.OTEL_SERVICE_NAME, tracesAll } };
+  if (given.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return {};
+  return { tracing: { service: given.OTEL_SERVICE_NAME, tracesAll: given.OTEL_TRACES_SAMPLER === 'always_on' } };
 }
 
 /** The schema's names are variables; an empty variable counts as absent. Throws a ConfigError. */

@@ -1,6 +1,7 @@
 // Things made at their first use, and closed when the platform ends the instance.
 import { setTimeout as delay } from 'node:timers/promises';
-import { spansSent } from '../http/otlp.ts';
+import type { TracingConfig } from './config.ts';
+import type { SpanSender } from './opentelemetry.ts';
 
 /** Makes the thing at the first call. A failure is forgotten: the next call tries again. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -14,12 +15,22 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
+let spans: SpanSender | undefined;
+
+/** Spans of this instance's requests; undefined, and nothing is loaded, without a collector. */
+export async function requestTracer(tracing: TracingConfig | undefined): Promise<SpanSender | undefined> {
+  if (tracing === undefined) return undefined;
+  const { startSpans } = await import('./opentelemetry.ts');
+  spans ??= startSpans(tracing);
+  return spans;
+}
+
 /** Closes, which ends the last spans, and waits until these are sent. */
 export async function closeWithSpans(close: () => Promise<void>): Promise<void> {
   try {
     await close();
   } finally {
-    await spansSent();
+    await spans?.flush();
   }
 }
 

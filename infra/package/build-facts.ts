@@ -23,9 +23,9 @@ export async function buildFacts(root: string, cloud: keyof typeof PACKAGES): Pr
   return { commit: await commitOf(root), versions: await versionsOf(root, PACKAGES[cloud]) };
 }
 
-/** Versions of the project in `root` and of these installed packages. */
+/** Versions of the library in `root`, the project's folder, and of these installed packages. */
 export async function versionsOf(root: string, packages: readonly string[]): Promise<Record<string, string>> {
-  const folders = [root, ...packages.map((name) => path.join(root, 'node_modules', name))];
+  const folders = [path.join(root, 'shared'), ...packages.map((name) => path.join(root, 'node_modules', name))];
   const versions = folders.map(async (folder) => {
     const own: unknown = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
     const { name, version } = own as { name: string; version: string };

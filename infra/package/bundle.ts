@@ -34,6 +34,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const MAIN = 'lib/main.js';
 const SDK = 'lib/sdk-client.js';
+const SPANS = 'lib/opentelemetry.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
 const BUILD = 'compare/build.json';
@@ -70,7 +71,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
     // A cold start reads all of it. Names stay, for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
-    plugins: [SDK_APART, WITHOUT_UNUSED_PROTOS, HTTP_REQUIRED, WITHOUT_NATIVE_PARTS],
+    plugins: [SELDOM_APART, WITHOUT_UNUSED_PROTOS, HTTP_REQUIRED, WITHOUT_NATIVE_PARTS],
     // Beside the bundle, not named in it: the code is the same with and without.
     sourcemap: 'external' as const,
     external,
@@ -81,10 +82,12 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   });
   const { metafile, outputFiles } = await build(bundled(source.handler.replace('{cloud}', cloud), MAIN));
   const sdk = await build(bundled(`functions/${cloud}/sdk-client.ts`, SDK));
+  const spans = await build(bundled('functions/instance/opentelemetry.ts', SPANS));
   for (const one of [metafile, sdk.metafile]) assertOwnSdkOnly(one, `${cloud} ${source.name}`, foreign);
   const files = new Map<string, Uint8Array>([
     [MAIN, codeIn(outputFiles)],
     [SDK, codeIn(sdk.outputFiles)],
+    [SPANS, codeIn(spans.outputFiles)],
     ...(await packageFilesOf(cloud, source)),
   ]);
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
@@ -101,12 +104,12 @@ function codeIn(files: readonly { readonly path: string; readonly contents: Uint
   return files.find(({ path: file }) => file.endsWith('.js'))!.contents;
 }
 
-/** A cold start reads all of a bundle: an SDK that is seldom asked for has its own file. */
-const SDK_APART: Plugin = {
-  name: 'sdk-apart',
+/** A cold start reads all of a bundle: what is seldom asked for has its own file. */
+const SELDOM_APART: Plugin = {
+  name: 'seldom-apart',
   setup: (build) =>
-    build.onResolve({ filter: /^\.\/sdk-client\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './sdk-client.js', external: true } : undefined,
+    build.onResolve({ filter: /^\.\/(sdk-client|opentelemetry)\.ts$/ }, ({ path: name, kind }) =>
+      kind === 'dynamic-import' ? { path: name.replace(/ts$/, 'js'), external: true } : undefined,
     ),
 };
 

@@ -1,7 +1,7 @@
-// Builds the library's package in `dist`: JavaScript, as Node.js runs no TypeScript below
-// node_modules, with a README of its own, for which npm knows no other way than a folder.
+// Builds what the library's package holds beside its manifest and README: JavaScript, as Node.js
+// runs no TypeScript below node_modules. `npm pack` of the workspace `shared` calls it.
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,10 +9,10 @@ import { build, type Plugin } from 'esbuild';
 import { ROOT } from './bundle.ts';
 import { pageText } from './page.ts';
 
-const DIST = path.join(ROOT, 'dist');
+const LIBRARY = path.join(ROOT, 'shared');
+const DIST = path.join(LIBRARY, 'dist');
 const CLI = path.join(DIST, 'cli.js');
 const TSC_TIMEOUT_MS = 120_000;
-const DEVELOPMENT = new Set(['private', 'scripts', 'devDependencies', 'overrides', 'allowScripts', 'knip']);
 
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
@@ -49,27 +49,4 @@ await build({
 });
 await chmod(CLI, 0o755);
 await writeFile(path.join(DIST, 'page.html'), await pageText());
-await writeFile(path.join(DIST, 'package.json'), JSON.stringify(await manifest(), undefined, 2));
-await writeFile(path.join(DIST, 'README.md'), await readme());
-await copyFile(path.join(ROOT, 'LICENSE'), path.join(DIST, 'LICENSE'));
-
-/** The project's without what serves to develop it. */
-async function manifest(): Promise<object> {
-  const project = await readFile(path.join(ROOT, 'package.json'), 'utf8');
-  const entries = Object.entries(JSON.parse(project.replaceAll('"./dist/', '"./')) as object);
-  return Object.fromEntries(entries.filter(([name]) => !DEVELOPMENT.has(name)));
-}
-
-/** The library's page behind the project's first example. Links to what is not shipped go. */
-async function readme(): Promise<string> {
-  const project = await readFile(path.join(ROOT, 'README.md'), 'utf8');
-  const [, example = ''] = /^(```ts\n[^]*?```\n)/m.exec(project) ?? [];
-  const page = await readFile(path.join(ROOT, 'shared/store/README.md'), 'utf8');
-  const imports = example.replace('./shared/store/index.ts', '@stowage/store');
-  return page
-    .replace(
-      '# The library\n',
-      `# Stowage\n\n${imports.replaceAll(/\.\/shared\/drivers\/(.*)\.ts/g, '@stowage/store/$1')}`,
-    )
-    .replaceAll(/\[([^\]]*)\]\(\.[^)]*\)/g, '$1');
-}
+await copyFile(path.join(ROOT, 'LICENSE'), path.join(LIBRARY, 'LICENSE'));

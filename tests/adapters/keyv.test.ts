@@ -1,8 +1,5 @@
-// Keyv's published suite, which is of Keyv 5, over tables on each provider. Three of its cases are
-// answered otherwise; tests of our own stand for them.
-import keyvTestSuite, { keyvIteratorTests } from '@keyv/test-suite';
+// The adapter for Keyv on each provider. keyv-suite.test.ts runs Keyv's own suite.
 import { Keyv } from 'keyv';
-import * as vitest from 'vitest';
 import { describe, expect, test } from 'vitest';
 import { KeyvStowage } from '../../shared/adapters/keyv.ts';
 import type { Table } from '../../shared/store/index.ts';
@@ -10,27 +7,9 @@ import { startStores, tableIn } from './stores.ts';
 
 const STORES = await startStores();
 
-const OTHERWISE = new Set([
-  // Keyv 6 answers each key.
-  '.deleteMany([keys]) with nonexistent keys resolves to false',
-  // It sets `opts` of the store, which storages of Keyv 6 lack.
-  'value can be BigInt using other serializer/deserializer',
-  // It gives one adapter to two Keyv: each namespace takes its own.
-  "iterator() doesn't yield values from other namespaces",
-]);
-
-/** Vitest without the cases that are answered otherwise. */
-const cases = {
-  ...vitest,
-  it: (name: string, run: () => unknown) => (OTHERWISE.has(name) ? undefined : vitest.it(name, run)),
-} as unknown as typeof vitest;
-
 describe.each(STORES)('Keyv on %s', async (_, store) => {
   const table = await tableIn(store, 'keyv', 'key');
   const hashed = await tableIn(store, 'keyv', 'hash');
-
-  keyvTestSuite(cases, Keyv, () => new KeyvStowage(table));
-  keyvIteratorTests(cases, Keyv, () => new KeyvStowage(table));
 
   test('an expiry is the record’s own', async () => {
     const keyv = new Keyv({ store: new KeyvStowage(table), namespace: 'ttl' });

@@ -1,4 +1,4 @@
-// Packages without types, as far as the adapters' tests call them.
+// A module without types, as far as the adapters' tests call it.
 declare module 'abstract-level/test' {
   import type { AbstractDatabaseOptions, AbstractLevel } from 'abstract-level';
 
@@ -6,14 +6,4 @@ declare module 'abstract-level/test' {
     readonly test: unknown;
     readonly factory: (options?: AbstractDatabaseOptions<string, string>) => AbstractLevel<Uint8Array>;
   }): void;
-}
-
-declare module 'tape' {
-  interface Harness {
-    createStream(options: { objectMode: true }): NodeJS.ReadableStream;
-    onFinish(finished: () => void): void;
-  }
-
-  const tape: { createHarness(options: { autoclose: boolean }): Harness };
-  export default tape;
 }

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { StowageLevel } from '../../shared/adapters/level.ts';
-import { levelSuite } from './level-suite.ts';
 import { startStores } from './stores.ts';
 
 const STORES = await startStores();
-
-levelSuite(STORES.slice(0, 1));
 
 test('text of ASCII is a record’s key, any byte keeps its order, and the empty key is stored', async () => {
   const [, store] = STORES[0]!;

@@ -35,8 +35,9 @@ interface Package {
 }
 
 const own = JSON.parse(read('package.json')) as Package;
+const library = JSON.parse(read('shared/package.json')) as Package;
 const lock = JSON.parse(read('package-lock.json')) as {
-  packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+  packages: Readonly<Record<string, { readonly hasInstallScript?: boolean; readonly deprecated?: string }>>;
 };
 
 /** Functions carry what they and the store import, whatever package.json calls it. */
@@ -46,7 +47,7 @@ function shipped(): Versions {
     new RegExp(`(?:from|import\\() ?'${name}[/']`).test(sources),
   );
   const framework = '@google-cloud/functions-framework';
-  return { ...own.dependencies, ...Object.fromEntries(imported), [framework]: own.devDependencies[framework]! };
+  return { ...library.dependencies, ...Object.fromEntries(imported), [framework]: own.devDependencies[framework]! };
 }
 
 test('all that ships has a licence that asks for a notice at most', async () => {
@@ -59,6 +60,18 @@ test('all that ships has a licence that asks for a notice at most', async () => 
   );
   const others = found.map(([place, { license = 'none' }]) => `${place}: ${license}`);
   expect(others.filter((one) => !LICENCES.has(one.split(': ')[1]!))).toEqual([]);
+});
+
+test('packages are named with exact versions', () => {
+  const inexact = [library.dependencies, own.devDependencies]
+    .flatMap(Object.entries<string>)
+    .filter(([, version]) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+$/.test(version));
+  expect(inexact).toEqual([]);
+});
+
+test('no package is deprecated, down to the last', () => {
+  const deprecated = Object.entries(lock.packages).filter(([, { deprecated: why }]) => why !== undefined);
+  expect(deprecated.map(([name, { deprecated: why }]) => `${name}: ${why}`)).toEqual([]);
 });
 
 test('package.json says of each package with an install script whether it may run', () => {

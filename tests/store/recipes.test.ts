@@ -1,4 +1,4 @@
-// The recipes of shared/store/README.md run as they stand, and give the values behind `// =>`.
+// The recipes of shared/README.md run as they stand, and give the values behind `// =>`.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import * as adapter from '../../shared/adapters/unstorage.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import * as stowage from '../../shared/store/index.ts';
 
-const README = readFileSync(new URL('../../shared/store/README.md', import.meta.url), 'utf8');
+const README = readFileSync(new URL('../../shared/README.md', import.meta.url), 'utf8');
 const [section] = /\n## Recipes\n[^]*?\n## /.exec(README)!;
 const recipes = new Map(
   [...section.matchAll(/^(\w+)(?: [^\n]*|,[^\n]*)?:\n\n```ts\n([^]*?)```/gm)].map(([, word, code]) => [word!, code!]),

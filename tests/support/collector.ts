@@ -12,7 +12,7 @@ export interface CollectedSpan {
   readonly kind: number;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
-  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, string>> }[];
+  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, string | number>> }[];
   readonly events: readonly { readonly name: string; readonly timeUnixNano: string }[];
   readonly status: { readonly code?: number; readonly message?: string };
 }
@@ -52,7 +52,7 @@ export async function startCollector(): Promise<Collector> {
   return collector;
 }
 
-/** The span's attributes by name; whole numbers as OTLP writes them, as text. */
-export function attributesOf({ attributes }: CollectedSpan): Record<string, string | undefined> {
+/** The span's attributes by name. */
+export function attributesOf({ attributes }: CollectedSpan): Record<string, string | number | undefined> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value['stringValue'] ?? value['intValue']]));
 }

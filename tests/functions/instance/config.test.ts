@@ -90,9 +90,6 @@ describe('the environment of a function', () => {
     ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '16383' }],
     ['STOWAGE_CONTAINER_BYTES_MAX', { STOWAGE_CONTAINER_BYTES_MAX: '720001' }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', { OTEL_EXPORTER_OTLP_ENDPOINT: 'secret' }],
-    ['OTEL_EXPORTER_OTLP_HEADERS', { OTEL_EXPORTER_OTLP_HEADERS: 'secret' }],
-    ['OTEL_EXPORTER_OTLP_HEADERS', { OTEL_EXPORTER_OTLP_HEADERS: 'a=secret%zz' }],
-    ['OTEL_EXPORTER_OTLP_HEADERS', { OTEL_EXPORTER_OTLP_HEADERS: 'a=secret%ff' }],
     ['OTEL_TRACES_SAMPLER', { OTEL_TRACES_SAMPLER: 'secret' }],
   ])('names %s when it is wrong, never its value', (name, env) => {
     expect(() => functionConfig(env)).toThrow(ConfigError);
@@ -112,15 +109,6 @@ describe('the environment of a function', () => {
     [{ STOWAGE_TIMEOUT_MS: '60001' }, 'STOWAGE_TIMEOUT_MS: expected at most 60000'],
   ])('%j is answered by what is expected', (env, message) => {
     expect(() => functionConfig(env)).toThrow(`wrong environment: ${message}`);
-  });
-
-  test('decodes the headers of a collector', () => {
-    const headers = 'Authorization=Bearer%20abc=,a=100%25';
-    const { tracing } = functionConfig({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://localhost',
-      OTEL_EXPORTER_OTLP_HEADERS: headers,
-    });
-    expect(tracing?.headers).toEqual({ Authorization: 'Bearer abc=', a: '100%' });
   });
 
   test('says which variable is missing', () => {

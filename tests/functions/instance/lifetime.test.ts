@@ -7,20 +7,22 @@ import { closedAfterEach } from '../../support/opened.ts';
 const opened = closedAfterEach();
 const FUNCTIONS = new URL('../../../functions/', import.meta.url).href;
 
-/** Answers one request, and is told to end at once, before its span has left. */
+/** Answers one request, whose caller asks for no trace, and is told to end at once. */
 const INSTANCE = `
 const { createApp } = await import('${FUNCTIONS}http/app.ts');
-const { closeOnSigterm } = await import('${FUNCTIONS}instance/lifetime.ts');
-const tracing = { endpoint: process.argv[1], headers: {}, service: 's', tracesAll: false };
-const app = createApp({}, { auth: { mode: 'none' }, log() {}, timeoutMs: 1_000, timeoutMaxMs: 1_000, tracing });
+const { closeOnSigterm, requestTracer } = await import('${FUNCTIONS}instance/lifetime.ts');
+const tracer = await requestTracer({ service: 's', tracesAll: true });
+const app = createApp({}, { auth: { mode: 'none' }, log() {}, timeoutMs: 1_000, timeoutMaxMs: 1_000, tracer });
 closeOnSigterm(async () => {});
-await app.fetch(new Request('http://localhost/v1/health'));
+const headers = { traceparent: '00-0123456789abcdef0123456789abcdef-0123456789abcdef-00' };
+await app.fetch(new Request('http://localhost/v1/health', { headers }));
 process.emit('SIGTERM');
 `;
 
-test('an instance that ends sends the spans that have ended', async () => {
+test('an instance that ends sends the spans that have ended, of all requests where it was told so', async () => {
   const collector = opened(await startCollector());
-  const { code, stderr } = await runCommand(['--input-type=module', '-e', INSTANCE, collector.endpoint]);
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+  const { code, stderr } = await runCommand(['--input-type=module', '-e', INSTANCE], { env });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(collector.spans.map(({ name }) => name)).toEqual(['GET /v1/health']);
 });

@@ -12,9 +12,10 @@ export function served(
   store: Store = openStore({ driver: memoryDriver() }),
   env: Environment = {},
   log: FrameOptions['log'] = () => {},
+  tracer?: FrameOptions['tracer'],
 ): Client & { app: App } {
   const config = functionConfig({ ...KEYS_ENV, ...env });
-  const app = createRecordsApp({ ...config, timeoutMaxMs: 60_000, store: async () => store, log });
+  const app = createRecordsApp({ ...config, timeoutMaxMs: 60_000, store: async () => store, log, tracer });
   const send = (path: string, init?: RequestInit) => app.fetch(new Request(`http://localhost${path}`, init));
   return { app, ...clientOf('the app', send, KEYS) };
 }

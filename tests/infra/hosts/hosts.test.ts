@@ -207,7 +207,7 @@ describe.each([
     const [http] = below(caller);
     expect(http?.name).toBe('PUT /v1/tables/:table/records/:key');
     const call = below(http!.spanId).find(({ name }) => name === 'put');
-    expect(attributesOf(call!)).toMatchObject({ 'db.collection.name': 'traced', 'stowage.requests': '1' });
+    expect(attributesOf(call!)).toMatchObject({ 'db.collection.name': 'traced', 'stowage.requests': 1 });
     expect(below(call!.spanId)).toMatchObject([{ name: 'provider write', kind: 3, status: {} }]);
     expect(host.output()).toContain(`"traceparent":"00-${id}-${http?.spanId}-01"`);
   });

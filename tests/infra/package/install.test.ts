@@ -13,7 +13,7 @@ const lock = JSON.parse(await readFile(new URL('../../../package-lock.json', imp
 const packages = Object.entries(lock.packages);
 
 test.each([
-  ['telemetry', /\/(applicationinsights|@azure\/monitor-opentelemetry|@opentelemetry\/sdk-[a-z-]+)$/],
+  ['telemetry of Azure', /\/(applicationinsights|@azure\/monitor-opentelemetry)$/],
   ['drivers of SQL databases', /\/(mysql2|sequelize|tedious)$/],
   ['the SDK of a third cloud', /\/@aws-sdk\/[a-z0-9-]+$/],
 ])('%s is not installed', (_, path) => {

@@ -12,7 +12,7 @@ import { change, isReadOf, isRemovalOf, isWholeRead, isWriteOf, key, text, World
 import { entityId } from '../../support/ids.ts';
 
 test('rule 21: the README says for how long a vacuum keeps what has expired', async () => {
-  const readme = await readFile(new URL('../../../shared/store/README.md', import.meta.url), 'utf8');
+  const readme = await readFile(new URL('../../../shared/README.md', import.meta.url), 'utf8');
   expect([PURGE_AFTER_MS / 60_000, readme]).toEqual([5, expect.stringContaining('expired five minutes ago')]);
 });
 

@@ -1,26 +1,41 @@
-// abstract-level's published suite. It is of tape: one test holds all of its assertions.
+// abstract-level's published suite, which is of tape, on each provider: one test holds all of its
+// assertions.
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import suite from 'abstract-level/test';
-import tape from 'tape';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { StowageLevel } from '../../shared/adapters/level.ts';
 import type { Store } from '../../shared/store/index.ts';
+import { startStores } from './stores.ts';
 
-/** Declares the suite, which makes many tables, on each of these. */
-export function levelSuite(stores: readonly (readonly [name: string, store: Store])[]): void {
-  describe.each(stores)('abstract-level on %s', (_, store) => {
-    test('passes its suite', async () => {
-      const { failed, count } = await assertionsOn(store);
-      expect(failed).toEqual([]);
-      expect(count).toBeGreaterThan(4_000);
-    });
+const STORES = await startStores();
+const tools = inject('tools');
+
+describe.each(STORES)('abstract-level on %s', (_, store) => {
+  test.skipIf(tools === undefined)('passes its suite', async () => {
+    const { failed, count } = await assertionsOn(store);
+    expect(failed).toEqual([]);
+    expect(count).toBeGreaterThan(4_000);
   });
+});
+
+interface Tape {
+  createHarness(options: { autoclose: boolean }): {
+    createStream(options: { objectMode: true }): NodeJS.ReadableStream;
+    onFinish(finished: () => void): void;
+  };
+}
+
+async function tape(): Promise<Tape> {
+  const file = pathToFileURL(path.join(tools!, 'tape/index.js')).href;
+  return ((await import(file)) as { default: Tape }).default;
 }
 
 let databases = 0;
 
 /** Runs the suite; resolves to the assertions that failed, and the number of all. */
 async function assertionsOn(store: Store): Promise<{ failed: string[]; count: number }> {
-  const harness = tape.createHarness({ autoclose: true });
+  const harness = (await tape()).createHarness({ autoclose: true });
   const failed: string[] = [];
   let count = 0;
   let name = '';
