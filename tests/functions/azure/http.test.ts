@@ -1,5 +1,5 @@
-// Azure's handler under the library's own HTTP proxy. That a caller's hanging up ends its request, and
-// that targets come as they arrived, shows on the host: tests/infra/hosts/hosts.test.ts.
+// Azure's handler under the library's own HTTP proxy. That a caller's hanging up ends its request,
+// and that targets come as they arrived, shows on the host: tests/infra/hosts/hosts.test.ts.
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { HttpRequest, InvocationContext } from '@azure/functions';
