@@ -2,6 +2,7 @@
 import { DATA_COMMANDS } from './data/commands.ts';
 import { LOOK_COMMANDS } from './data/look.ts';
 import { RECORD_COMMANDS } from './data/records.ts';
+import { VACUUM_COMMANDS } from './data/vacuum.ts';
 import { explainCommand } from './explain.ts';
 
 /** Each by its name. */
@@ -9,5 +10,6 @@ export const STORE_COMMANDS: Readonly<Record<string, (args: readonly string[]) =
   ...LOOK_COMMANDS,
   ...DATA_COMMANDS,
   ...RECORD_COMMANDS,
+  ...VACUUM_COMMANDS,
   explain: explainCommand,
 };

@@ -108,7 +108,9 @@ export class Vacuum {
   ): Promise<void> {
     const isLeft = (id: EntityId): boolean => {
       const node = seen.get(id);
-      return levels?.linked.has(id) !== true && node !== undefined && !isStripped(this.#engine, node, levels?.incarnation);
+      return (
+        levels?.linked.has(id) !== true && node !== undefined && !isStripped(this.#engine, node, levels?.incarnation)
+      );
     };
     await sideBySide(ids.filter(isLeft), async (id) => {
       const fate = await judge(this.#engine, id, levels?.incarnation);
