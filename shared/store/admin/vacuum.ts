@@ -28,8 +28,17 @@ export interface VacuumTask {
 }
 
 const NOTHING = {
-  ...{ listed: 0, removed: 0, left: 0, foreign: 0, passed: 0, merged: 0, movedBytes: 0 },
-  ...{ stripped: 0, purged: 0, busy: 0, entriesDropped: 0 },
+  listed: 0,
+  removed: 0,
+  left: 0,
+  foreign: 0,
+  passed: 0,
+  merged: 0,
+  movedBytes: 0,
+  stripped: 0,
+  purged: 0,
+  busy: 0,
+  entriesDropped: 0,
 };
 
 export class Vacuum {
