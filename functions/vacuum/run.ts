@@ -12,11 +12,13 @@ export interface RunOptions {
 }
 
 /** Totals over all tables. */
-export interface VacuumRun extends VacuumReport {
+export interface VacuumRun extends Omit<VacuumReport, 'cursor'> {
   readonly tables: number;
   /** Tables not begun for lack of time. Each run begins at another table, so a later one does. */
   readonly unreached: number;
-  /** Tables that were not finished, each with the error's code. */
+  /** Tables that time was too short for, each with the cursor from which `store.vacuum` goes on. */
+  readonly unfinished: readonly { readonly table: string; readonly cursor: string }[];
+  /** Tables whose vacuum failed, each with the error's code. */
   readonly failed: readonly { readonly table: string; readonly code: string }[];
 }
 
@@ -25,16 +27,18 @@ const NOTHING = {
   removed: 0,
   left: 0,
   foreign: 0,
+  passed: 0,
   merged: 0,
+  movedBytes: 0,
   stripped: 0,
   purged: 0,
   busy: 0,
   damaged: 0,
   entriesDropped: 0,
 } satisfies VacuumReport;
-const COUNTED = Object.keys(NOTHING) as (keyof VacuumReport)[];
+const COUNTED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 
-/** A table has one request under way and mostly waits: callers keep the store's throughput. */
+/** They mostly wait to fall quiet. */
 const TABLES_AT_A_TIME = 8;
 
 /** The store's own default. */
@@ -48,6 +52,7 @@ export async function vacuumAll(store: Store, options: RunOptions): Promise<Vacu
   const how = { timeoutMs, signal, quietMs, ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   const names = (await store.tables({ timeoutMs, signal })).map(({ name }) => name);
   const total = { ...NOTHING };
+  const unfinished: { table: string; cursor: string }[] = [];
   const failed: { table: string; code: string }[] = [];
   let unreached = 0;
   // All workers share one iterator: each table is taken once.
@@ -61,21 +66,22 @@ export async function vacuumAll(store: Store, options: RunOptions): Promise<Vacu
       try {
         const report = await store.vacuum(table, how);
         for (const name of COUNTED) total[name] += report[name];
+        if (report.cursor !== undefined) unfinished.push({ table, cursor: report.cursor });
       } catch (error) {
         failed.push({ table, code: error instanceof StoreError ? error.code : 'internal' });
       }
     }
   };
   await Promise.all(Array.from({ length: TABLES_AT_A_TIME }, work));
-  return { tables: names.length, unreached, ...total, failed };
+  return { tables: names.length, unreached, ...total, unfinished, failed };
 }
 
 /** The log's line of a run, as JSON. */
-export function runLine({ tables, unreached, removed, merged, failed, ...rest }: VacuumRun): string {
-  const severity = failed.length > 0 ? 'ERROR' : unreached > 0 ? 'WARNING' : 'INFO';
+export function runLine({ tables, unreached, removed, merged, unfinished, failed, ...rest }: VacuumRun): string {
+  const severity = failed.length > 0 ? 'ERROR' : unreached + unfinished.length > 0 ? 'WARNING' : 'INFO';
   const done = `${tables} tables, ${removed} containers removed, ${merged} merged`;
-  const message = `vacuum: ${done}, ${failed.length} tables failed, ${unreached} not reached`;
-  return JSON.stringify({ severity, message, tables, unreached, removed, merged, ...rest, failed });
+  const message = `vacuum: ${done}, ${failed.length} tables failed, ${unfinished.length} not finished, ${unreached} not reached`;
+  return JSON.stringify({ severity, message, tables, unreached, removed, merged, ...rest, unfinished, failed });
 }
 
 /** A random start: what a run does not reach is not the same each time. */

@@ -27,6 +27,7 @@ const STOWAGE = command({
   stats    counts a table's containers, records and bytes
   inspect  shows one container as it is stored
   repair   mends what verify finds, and saves what it takes away
+  vacuum   removes what interrupted work left behind, and merges small containers
   export   writes a table into a folder, as NDJSON
   import   puts such records into a table
   copy     copies a table into another store, on either cloud

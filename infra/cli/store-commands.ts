@@ -3,6 +3,7 @@ import { DATA_COMMANDS } from './data/commands.ts';
 import { PLAIN_COMMANDS } from './data/plain-commands.ts';
 import { LOOK_COMMANDS } from './data/look.ts';
 import { RECORD_COMMANDS } from './data/records.ts';
+import { VACUUM_COMMANDS } from './data/vacuum.ts';
 import { explainCommand } from './explain.ts';
 
 /** Each by its name. */
@@ -11,5 +12,6 @@ export const STORE_COMMANDS: Readonly<Record<string, (args: readonly string[]) =
   ...DATA_COMMANDS,
   ...PLAIN_COMMANDS,
   ...RECORD_COMMANDS,
+  ...VACUUM_COMMANDS,
   explain: explainCommand,
 };

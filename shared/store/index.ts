@@ -3,6 +3,7 @@ export type * from './contract/api.ts';
 export { DELETE } from './contract/options.ts';
 export type * from './contract/options.ts';
 export type * from './contract/results.ts';
+export type * from './contract/vacuum.ts';
 export type * from './contract/verify.ts';
 export type * from './contract/inspect.ts';
 export type * from './contract/repair.ts';

@@ -2,12 +2,13 @@
 import { inspectContainer } from './admin/inspect.ts';
 import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { repairTable } from './admin/repair.ts';
-import { vacuumTable } from './admin/vacuum.ts';
+import { Vacuum } from './admin/vacuum.ts';
 import { verifyTable } from './admin/verify.ts';
 import type { Store, Table } from './contract/api.ts';
 import type { Driver } from './contract/driver.ts';
 import type { CallOptions, StoreOptions, TableOptions, VacuumOptions, VerifyOptions } from './contract/options.ts';
-import type { TableInfo, VacuumReport } from './contract/results.ts';
+import type { TableInfo } from './contract/results.ts';
+import type { VacuumReport } from './contract/vacuum.ts';
 import { StoreError } from './contract/errors.ts';
 import { CHECK } from './contract/check-options.ts';
 import type { ContainerInfo, InspectOptions } from './contract/inspect.ts';
@@ -47,6 +48,10 @@ const CLOSE_MS = 5_000;
 const QUIET_MS_DEFAULT = 120_000;
 const VERIFY_MS_DEFAULT = 24 * 3_600_000;
 const QUIET_MS_MOST = 24 * 3_600_000;
+/** The share of the requests in flight that a vacuum takes, at most. */
+const VACUUM_SHARE = 1 / 4;
+/** A vacuum begins no merge so long before its deadline. */
+const VACUUM_ENDS_MS = 2_000;
 
 /** How many stores are open on a driver. With 0 the last one closed it. */
 const openStores = new WeakMap<Driver, number>();
@@ -65,6 +70,8 @@ interface Administered {
   readonly options: CallOptions | undefined;
   readonly defaultMs?: number;
   readonly containerBytesMax?: number | undefined;
+  /** The share of `inFlightMax` that it has to itself; undefined: it stands in line with others. */
+  readonly inFlightShare?: number;
 }
 
 class ContainerStore implements Store {
@@ -147,8 +154,18 @@ class ContainerStore implements Store {
     if (!(quietMs >= 0 && quietMs <= QUIET_MS_MOST))
       throw new StoreError('invalid', `quietMs must be from 0 to ${QUIET_MS_MOST}`, { table: name });
     const defaultMs = this.#timeoutMs + quietMs;
-    return this.#administer('vacuum', { name, options, defaultMs, containerBytesMax }, (engine, ended) =>
-      vacuumTable(engine, { quietMs, ended }),
+    const { cursor, onProgress, timeoutMs = defaultMs } = options;
+    // Merges that were begun end before the call does.
+    const untilMs = this.#shared.runtime.monotonicMs() + timeoutMs - Math.min(VACUUM_ENDS_MS, timeoutMs / 10);
+    let vacuum: Vacuum | undefined;
+    return this.#administer(
+      'vacuum',
+      { name, options, defaultMs, containerBytesMax, inFlightShare: VACUUM_SHARE },
+      (engine, ended) => {
+        vacuum = new Vacuum(engine, { quietMs, untilMs, ended, cursor, onProgress });
+        return vacuum.run();
+      },
+      () => vacuum?.report,
     );
   }
 
@@ -204,28 +221,45 @@ class ContainerStore implements Store {
     return this.#shared.deadlines.bound(this.#shared.deadlines.begin(options), work);
   }
 
-  #newEngine(subject: Parameters<typeof createEngine>[1]): Engine {
+  #newEngine(subject: Parameters<typeof createEngine>[1], inFlightShare?: number): Engine {
     this.#tag ??= drawId(this.#shared.runtime).slice(0, TAG_DIGITS);
-    return createEngine({ ...this.#shared, tag: this.#tag }, subject);
+    const limits = inFlightShare === undefined ? {} : this.#limitsOf(inFlightShare);
+    return createEngine({ ...this.#shared, ...limits, tag: this.#tag }, subject);
   }
 
-  /** Does work on a whole table. If the call ends after a write, it fails with `unknown`. */
+  #limitsOf(share: number): Pick<StoreShared, 'readLimit' | 'writeLimit' | 'commitsAtATime'> {
+    const inFlightMax = Math.max(1, Math.floor(share * this.#given.limits.inFlightMax));
+    const limit = (): RequestLimit => new RequestLimit(this.#shared.runtime, inFlightMax);
+    return { readLimit: limit(), writeLimit: limit(), commitsAtATime: new Semaphore(COMMITS_AT_A_TIME) };
+  }
+
+  /**
+   * Does work on a whole table. If the call ends before it, `atEnd` gives its result; else, and
+   * after a failure, it fails, with `unknown` if anything may have been written.
+   */
   #administer<T>(
     operation: string,
-    { name: table, options, defaultMs = this.#timeoutMs, containerBytesMax }: Administered,
+    { name: table, options, defaultMs = this.#timeoutMs, containerBytesMax, inFlightShare }: Administered,
     work: (engine: Engine, ended: AbortSignal) => Promise<T>,
+    atEnd: () => T | undefined = () => undefined,
   ): Promise<T> {
     return traceOperation(table, operation, async () => {
       this.#assertOpen();
       const call = new CallDriver(this.#driver, this.#shared.deadlines);
-      const engine = this.#newEngine({ table, driver: call.driver, containerBytesMax });
+      const engine = this.#newEngine({ table, driver: call.driver, containerBytesMax }, inFlightShare);
       const deadline = this.#shared.deadlines.begin({ ...options, timeoutMs: options?.timeoutMs ?? defaultMs });
       const prepared = () => loadHash().then(() => work(engine, call.ended));
-      return this.#shared.deadlines.bound(
-        deadline,
-        () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
-        (cause) => call.end(cause),
-      );
+      let result: T | undefined;
+      return this.#shared.deadlines
+        .bound(
+          deadline,
+          () => prepared().catch((error: unknown) => Promise.reject(call.failure(error))),
+          (cause) => {
+            result = atEnd();
+            return call.end(cause);
+          },
+        )
+        .catch((error: unknown) => result ?? Promise.reject(error));
     });
   }
 

@@ -4,7 +4,7 @@ import { childrenOf, type RoutingEntry } from '../container/branch.ts';
 import { type Action, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Engine } from '../engine/engine.ts';
-import { asName, type Id64 } from '../format/bytes.ts';
+import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 
@@ -34,15 +34,8 @@ export async function readSeparators(engine: Engine): Promise<Position[] | undef
   return undefined;
 }
 
-/** Drops and counts entries outside `lows`. Read before the lows, so none is of a later split. */
-export async function dropEntries(
-  engine: Engine,
-  incarnation: Id64,
-  separators: readonly Position[],
-  lows: readonly Position[],
-): Promise<number> {
-  const present = new Set(lows.map(asName));
-  const stale = separators.filter((separator) => !present.has(asName(separator)));
+/** Drops and counts the entries of separators at which no leaf begins any more. */
+export async function dropEntries(engine: Engine, incarnation: Id64, stale: readonly Position[]): Promise<number> {
   if (stale.length === 0) return 0;
   let dropped = 0;
   let open = stale.length;

@@ -1,70 +1,93 @@
-// Walks the links of every level of a table, past every cache: vacuum's first look.
+// Vacuum's first look: every node of a table in the provider, past every cache, and the levels that
+// their links make. Nodes are read side by side, so links are of several moments: a node that any of
+// them led to was linked once, and a live node that was ever linked is linked (invariant 2).
 import { childrenOf } from '../container/branch.ts';
-import type { Snapshot } from '../container/snapshot.ts';
+import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Header } from '../format/header.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
-import { finishPair, type Tally, unlessDamaged } from './merge-pair.ts';
+import { sideBySide } from './side-by-side.ts';
+
+/** A node as the first look met it: what a vacuum remembers of each. */
+export interface SeenNode extends Pick<
+  Header,
+  'incarnation' | 'state' | 'low' | 'right' | 'commitCount' | 'createdAtMs'
+> {
+  readonly id: EntityId;
+  readonly pageBytes: number;
+}
 
 export interface Levels {
   readonly incarnation: Id64;
   /** Nodes of every level, the root excepted: only the others need a proof. */
   readonly linked: ReadonlySet<EntityId>;
-  readonly leftmostLeaf: EntityId;
-  /** By leaf: a later look compares them to tell which are quiet. */
-  readonly commitCounts: Map<EntityId, number>;
-  /** When the last leaf was seen, on the monotonic clock. */
-  readonly sinceMs: number;
+  /** The live and the retired leaves from left to right. */
+  readonly leaves: readonly SeenNode[];
+  /** False if a leaf was missing: those to its right are not in `leaves`. */
+  readonly isWhole: boolean;
 }
 
-/** Undefined if there is no table. Finishes the merges that it meets. Cost: a read a node. */
-export async function walkLevels(engine: Engine, tally: Tally): Promise<Levels | undefined> {
+function seenNode({ id, header }: Snapshot): SeenNode {
+  const { incarnation, state, low, right, commitCount, createdAtMs } = header;
+  return { id, incarnation, state, low, right, commitCount, createdAtMs, pageBytes: pageBytesOf(header) };
+}
+
+/** Reads nodes by their ids; one that is missing by now is left out. */
+export async function lookAt(engine: Engine, ids: readonly EntityId[]): Promise<Map<EntityId, SeenNode>> {
+  const seen = new Map<EntityId, SeenNode>();
+  await sideBySide(ids, async (id) => {
+    const node = await engine.reader.readUnknown(id);
+    if (node !== undefined) seen.set(id, seenNode(node));
+  });
+  return seen;
+}
+
+/** Undefined if there is no table. Cost: a read a level, and one for each node that is new. */
+export async function linkLevels(engine: Engine, seen: Map<EntityId, SeenNode>): Promise<Levels | undefined> {
   const linked = new Set<EntityId>();
-  const commitCounts = new Map<EntityId, number>();
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root?.header.state !== 'live') return undefined;
-  if (root.header.level === 0) commitCounts.set(root.id, root.header.commitCount);
+  const { incarnation } = root.header;
   let leftmost: Snapshot = root;
+  let level = { nodes: [seenNode(root)], isWhole: true };
   while (leftmost.header.level > 0) {
     const first = childrenOf(leftmost, engine.table)[0]?.child;
-    const below = first && (await engine.reader.readWhole(nodeId(engine.table, root.header.incarnation, first)));
-    if (below === undefined) break;
+    const below = first && (await engine.reader.readWhole(nodeId(engine.table, incarnation, first)));
+    if (below === undefined) return { incarnation, linked, leaves: [], isWhole: false };
     leftmost = below;
-    for (let node: Snapshot | undefined = leftmost; node !== undefined;) {
-      linked.add(node.id);
-      if (node.header.level === 0) commitCounts.set(node.id, node.header.commitCount);
-      ({ right: node } = await nextAfter(engine, node, tally));
-    }
+    level = await followLinks(engine, seen, below);
+    for (const { id } of level.nodes) linked.add(id);
   }
-  const seen = { commitCounts, sinceMs: engine.runtime.monotonicMs() };
-  return { incarnation: root.header.incarnation, linked, leftmostLeaf: leftmost.id, ...seen };
+  return { incarnation, linked, leaves: level.nodes, isWhole: level.isWhole };
 }
 
-/** `right` is undefined at the end of a level, or if it is missing. */
-export interface Neighbours {
-  readonly left: Snapshot;
-  readonly right: Snapshot | undefined;
-}
-
-/** The right neighbour is as `look` reads it. A retired one is absorbed first, if it can be. */
-export async function nextAfter(
+/** The nodes of a level in order, from the leftmost on. */
+async function followLinks(
   engine: Engine,
-  node: Snapshot,
-  tally: Tally,
-  look: (id: EntityId) => Promise<Snapshot | undefined> = (id) => engine.reader.readPages(id, []),
-): Promise<Neighbours> {
-  let left = node;
-  let finished: EntityId | undefined;
-  while (left.header.right !== undefined) {
-    const id = nodeId(engine.table, left.header.incarnation, left.header.right);
-    const right = await look(id);
-    if (right?.header.state !== 'retired' || left.header.state !== 'live' || finished === id) return { left, right };
-    finished = id;
-    const before = left;
-    const taken = await unlessDamaged(tally, () => finishPair(engine, before, right, tally));
-    if (taken === 'damaged') return { left, right };
-    left = taken ?? left;
+  seen: Map<EntityId, SeenNode>,
+  leftmost: Snapshot,
+): Promise<{ readonly nodes: SeenNode[]; readonly isWhole: boolean }> {
+  const nodes = [seenNode(leftmost)];
+  for (let at = nodes[0]!; at.right !== undefined;) {
+    const id = nodeId(engine.table, at.incarnation, at.right);
+    const next = seen.get(id) ?? (await readNode(engine, id));
+    if (next?.state === 'live' || next?.state === 'retired') {
+      nodes.push(next);
+      at = next;
+      continue;
+    }
+    // The one on the left was read before it took this one in.
+    const again = await readNode(engine, at.id);
+    if (again === undefined || again.right === at.right) return { nodes, isWhole: false };
+    nodes[nodes.length - 1] = again;
+    at = again;
   }
-  return { left, right: undefined };
+  return { nodes, isWhole: true };
+}
+
+async function readNode(engine: Engine, id: EntityId): Promise<SeenNode | undefined> {
+  const node = await engine.reader.readPages(id, []);
+  return node && seenNode(node);
 }

@@ -3,30 +3,32 @@ import { retiredHeader, strippedHeader } from '../container/absorb.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { VacuumReport } from '../contract/results.ts';
+import type { VacuumReport } from '../contract/vacuum.ts';
 import { maintain } from '../engine/leaf-runner.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
 import { newAbsorbing } from '../machine/leaf.ts';
-import { sendWrites } from '../io/send.ts';
 
 /** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */
-export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged'>]: number } & {
+export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged' | 'cursor'>]: number } & {
   readonly damaged: Set<string>;
 };
 
-/** `right` is whole, live, not the leftmost. Undefined if it was written. Cost: 1 or 2 requests. */
-export async function retire(engine: Engine, right: Snapshot): Promise<Snapshot | undefined> {
+/**
+ * `right` is whole, live, not the leftmost. Undefined if it was written. `isAlone`: others of the
+ * same request would share its refusal (rule 1). Cost: 1 or 2 requests.
+ */
+export async function retire(engine: Engine, right: Snapshot, isAlone: boolean): Promise<Snapshot | undefined> {
   const attempt = drawAttempt(engine);
   const header = retiredHeader(right.header, attempt);
   const seen = engine.clock.now();
   const write = patchOf(right, encodeHeader(header, right.header), { written: [], dropped: [] }, attempt);
-  const [outcome] = await sendWrites(engine, [write]);
+  const outcome = await engine.writeBatcher.send(write, isAlone, () => true);
   // Without an acknowledgement the leaf's present state decides.
   const now =
-    outcome?.kind === 'written'
+    outcome.kind === 'written'
       ? engine.cache.offer({ id: right.id, version: outcome.version, header, lastCommit: attempt, seen })
       : await engine.reader.readIntact(right.id);
   return now?.header.state === 'retired' ? now : undefined;
@@ -43,14 +45,18 @@ export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Pr
   }
 }
 
-/** Lets `left` absorb its retired right neighbour. Gives `left`; undefined if it is missing. */
+/**
+ * Lets `left` absorb its retired right neighbour. Gives `left`; undefined if it is missing. The
+ * entry that names the neighbour is left to `dropEntries`.
+ */
 export async function finishPair(
   engine: Engine,
   left: Snapshot,
   retired: Snapshot,
   tally: Tally,
 ): Promise<Snapshot | undefined> {
-  const { known: now } = await maintain(left.id, engine, engine.router, (leaf) => {
+  const core = { ...engine, repair: () => undefined };
+  const { known: now } = await maintain(left.id, core, engine.router, (leaf) => {
     leaf.known = left;
     leaf.absorbing = newAbsorbing(retired);
   });
@@ -66,8 +72,8 @@ export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot)
   if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
   const attempt = drawAttempt(engine);
   const header = strippedHeader(retired.header, attempt, engine.runtime.wallMs());
-  const [outcome] = await sendWrites(engine, [replaceOf(retired, header, attempt)]);
-  return outcome?.kind === 'written';
+  const outcome = await engine.writeBatcher.send(replaceOf(retired, header, attempt), false, () => true);
+  return outcome.kind === 'written';
 }
 
 function isOwnedBy(owner: Snapshot | undefined, { id, header }: Snapshot): boolean {

@@ -14,6 +14,7 @@ import { nodeId, rootId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
 import { sendRemoval, sendWrites } from '../io/send.ts';
+import type { SeenNode } from './levels.ts';
 import { wasDropped } from './lifecycle.ts';
 import { ownerOf, strip } from './merge-pair.ts';
 
@@ -52,8 +53,13 @@ async function judgeOrphan(engine: Engine, node: Snapshot): Promise<Fate> {
   return owner.id === node.id ? 'lives' : remove(engine, node);
 }
 
+/** Whether what is left of a merged leaf is to stay, by what a look has shown of it. */
+export function isStripped(engine: Engine, node: SeenNode, incarnation: Id64 | undefined): boolean {
+  return node.state === 'merged' && node.incarnation === incarnation && !isOld(engine, { header: node });
+}
+
 /** A wall clock that was set back keeps the header for longer. */
-function isOld(engine: Engine, { header }: Snapshot): boolean {
+function isOld(engine: Engine, { header }: { readonly header: Pick<Header, 'createdAtMs'> }): boolean {
   return engine.runtime.wallMs() - header.createdAtMs > STRIPPED_KEPT_MS;
 }
 

@@ -1,47 +1,187 @@
-// One vacuum: removes garbage, merges quiet neighbours. It may end after any container.
-import type { VacuumReport } from '../contract/results.ts';
+// One vacuum: removes garbage, merges quiet neighbours. It may end after any container; its report
+// tells what was done by then, and its cursor where another one goes on.
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
+import type { VacuumReport } from '../contract/vacuum.ts';
 import type { Engine } from '../engine/engine.ts';
+import { asName, compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import { nodesPrefix } from '../format/ids.ts';
+import type { Position } from '../format/position.ts';
 import { listIds } from '../io/send.ts';
 import { dropEntries, readSeparators } from './entries.ts';
-import { type Levels, walkLevels } from './levels.ts';
+import { type Levels, linkLevels, lookAt, type SeenNode } from './levels.ts';
 import { removeEntity } from './lifecycle.ts';
 import { LeafMerger } from './merge-leaves.ts';
-import type { Tally } from './merge-pair.ts';
-import { judge } from './orphans.ts';
+import { finishPair, type Tally, unlessDamaged } from './merge-pair.ts';
+import { isStripped, judge } from './orphans.ts';
+import { sideBySide } from './side-by-side.ts';
+import { decodeVacuumCursor, encodeVacuumCursor } from './vacuum-cursor.ts';
 
-/** Merges leaves that nobody wrote for `quietMs`. `ended` aborts when the call ends. */
-export interface Merging {
+export interface VacuumTask {
+  /** Leaves are merged that nobody wrote for so long. */
   readonly quietMs: number;
+  /** On the monotonic clock: no merge begins later. */
+  readonly untilMs: number;
+  /** Aborts when the call ends. */
   readonly ended: AbortSignal;
+  readonly cursor: string | undefined;
+  readonly onProgress: ((report: VacuumReport) => void) | undefined;
 }
 
-/** Looks at every node twice: for garbage, and after the quiet time for neighbours to merge. */
-export async function vacuumTable(engine: Engine, merging: Merging): Promise<VacuumReport> {
-  const none = { removed: 0, left: 0, foreign: 0, merged: 0, stripped: 0, purged: 0, busy: 0, entriesDropped: 0 };
-  const ids: EntityId[] = [];
-  for await (const id of listIds(engine.driver, nodesPrefix(engine.table))) ids.push(id);
-  const tally: Tally = { listed: ids.length, ...none, damaged: new Set() };
-  const levels = await walkLevels(engine, tally);
-  for (const id of ids) {
-    if (levels?.linked.has(id) === true) continue;
-    const fate = await judge(engine, id, levels?.incarnation);
-    if (fate !== 'lives') tally[fate] += 1;
+const NOTHING = {
+  listed: 0,
+  removed: 0,
+  left: 0,
+  foreign: 0,
+  passed: 0,
+  merged: 0,
+  movedBytes: 0,
+  stripped: 0,
+  purged: 0,
+  busy: 0,
+  entriesDropped: 0,
+};
+
+export class Vacuum {
+  readonly #engine: Engine;
+  readonly #task: VacuumTask;
+  readonly #tally: Tally = { ...NOTHING, damaged: new Set() };
+  /** Where the next vacuum goes on; undefined: nowhere. */
+  #cursor: string | undefined;
+  /** Where leaves are to be merged from; undefined: orphans are to be judged before. */
+  readonly #from: Position | undefined;
+
+  /** Throws `invalid` for a cursor that no vacuum of the table gave. */
+  constructor(engine: Engine, task: VacuumTask) {
+    this.#engine = engine;
+    this.#task = task;
+    const { cursor } = task;
+    this.#from = cursor === undefined ? undefined : decodeVacuumCursor(cursor, engine.table);
+    this.#cursor = encodeVacuumCursor(this.#from, engine.table);
   }
-  if (levels !== undefined) await mergeLeaves(engine, levels, merging, tally);
-  tally.merged = engine.counters.merges;
-  await clearProbes(engine);
-  return { ...tally, damaged: tally.damaged.size };
+
+  /** What has been done by now. */
+  get report(): VacuumReport {
+    const { damaged, ...counts } = this.#tally;
+    const cursor = this.#cursor === undefined ? {} : { cursor: this.#cursor };
+    return { ...counts, merged: this.#engine.counters.merges, damaged: damaged.size, ...cursor };
+  }
+
+  /** Looks at every node, and after the quiet time at those that may merge. */
+  async run(): Promise<VacuumReport> {
+    const engine = this.#engine;
+    // Before the leaves, so that none is of a later split.
+    const separators = (await readSeparators(engine)) ?? [];
+    const ids: EntityId[] = [];
+    for await (const id of listIds(engine.driver, nodesPrefix(engine.table))) ids.push(id);
+    this.#tally.listed = ids.length;
+    const seen = await lookAt(engine, ids);
+    const levels = await linkLevels(engine, seen);
+    const sinceMs = engine.runtime.monotonicMs();
+    const gone = levels === undefined ? [] : await this.#finishMerges(levels.leaves);
+    if (this.#from === undefined) await this.#judge(ids, seen, levels);
+    const isMerged = levels === undefined || (await this.#mergeLeaves({ levels, separators, gone, sinceMs }));
+    if (isMerged) {
+      this.#cursor = undefined;
+      await clearProbes(engine);
+    }
+    return this.report;
+  }
+
+  /** Finishes merges that others began, and gives the lows of the leaves that went. */
+  async #finishMerges(leaves: readonly SeenNode[]): Promise<Position[]> {
+    const gone: Position[] = [];
+    const lefts = leaves.flatMap(({ state }, at) =>
+      state === 'live' && leaves[at + 1]?.state === 'retired' ? [at] : [],
+    );
+    await sideBySide(lefts, async (at) => {
+      for (let next = at + 1; leaves[next]?.state === 'retired'; next += 1) {
+        if (!(await this.#finishMerge(leaves[at]!, leaves[next]!))) return;
+        gone.push(leaves[next]!.low);
+      }
+    });
+    return gone;
+  }
+
+  async #finishMerge(left: SeenNode, right: SeenNode): Promise<boolean> {
+    const { reader } = this.#engine;
+    const [base, retired] = await Promise.all([reader.readPages(left.id, []), reader.readPages(right.id, [])]);
+    if (base?.header.state !== 'live' || retired?.header.state !== 'retired') return false;
+    const now = await unlessDamaged(this.#tally, () => finishPair(this.#engine, base, retired, this.#tally));
+    return now !== 'damaged' && now?.header.right !== retired.header.container;
+  }
+
+  async #judge(
+    ids: readonly EntityId[],
+    seen: ReadonlyMap<EntityId, SeenNode>,
+    levels: Levels | undefined,
+  ): Promise<void> {
+    const isLeft = (id: EntityId): boolean => {
+      const node = seen.get(id);
+      return (
+        levels?.linked.has(id) !== true && node !== undefined && !isStripped(this.#engine, node, levels?.incarnation)
+      );
+    };
+    await sideBySide(ids.filter(isLeft), async (id) => {
+      const fate = await judge(this.#engine, id, levels?.incarnation);
+      if (fate !== 'lives') this.#tally[fate] += 1;
+    });
+    this.#goneBeyond(EMPTY_BYTES);
+  }
+
+  /** False if the time was over before the last leaf. */
+  async #mergeLeaves(work: {
+    readonly levels: Levels;
+    readonly separators: readonly Position[];
+    readonly gone: readonly Position[];
+    readonly sinceMs: number;
+  }): Promise<boolean> {
+    const { runtime } = this.#engine;
+    const { levels, separators, sinceMs } = work;
+    const { quietMs, untilMs, ended } = this.#task;
+    const waitMs = sinceMs + quietMs - runtime.monotonicMs();
+    if (runtime.monotonicMs() + waitMs > untilMs) return false;
+    if (waitMs > 0) await runtime.sleep(waitMs, ended);
+    const named = new Set(separators.map(asName));
+    const dropping: Promise<void>[] = [];
+    const drop = (gone: readonly Position[]): void => {
+      const stale = gone.filter((low) => named.has(asName(low)));
+      dropping.push(this.#dropEntries(levels, stale));
+    };
+    drop([...work.gone, ...staleIn(separators, levels)]);
+    const live = levels.leaves.filter(({ state }) => state === 'live');
+    const owner = Math.max(
+      0,
+      live.findLastIndex(({ low }) => compareBytes(low, this.#from ?? EMPTY_BYTES) <= 0),
+    );
+    const merger = new LeafMerger(this.#engine, {
+      tally: this.#tally,
+      mayBegin: () => !ended.aborted && runtime.monotonicMs() < untilMs,
+      onWindow: (next, gone) => {
+        drop(gone);
+        if (next !== undefined) this.#goneBeyond(next);
+      },
+    });
+    const isDone = await merger.run(live.slice(owner));
+    await Promise.all(dropping);
+    return isDone;
+  }
+
+  /** All leaves left of `next` are done. */
+  #goneBeyond(next: Position): void {
+    this.#cursor = encodeVacuumCursor(next, this.#engine.table);
+    this.#task.onProgress?.(this.report);
+  }
+
+  async #dropEntries({ incarnation }: Levels, stale: readonly Position[]): Promise<void> {
+    this.#tally.entriesDropped += await dropEntries(this.#engine, incarnation, stale);
+  }
 }
 
-async function mergeLeaves(engine: Engine, levels: Levels, { quietMs, ended }: Merging, tally: Tally): Promise<void> {
-  const waitMs = levels.sinceMs + quietMs - engine.runtime.monotonicMs();
-  if (waitMs > 0) await engine.runtime.sleep(waitMs, ended);
-  const separators = await readSeparators(engine);
-  const lows = await new LeafMerger(engine, levels.commitCounts, tally).run(levels.leftmostLeaf);
-  if (separators !== undefined && lows !== undefined)
-    tally.entriesDropped = await dropEntries(engine, levels.incarnation, separators, lows);
+/** Separators that are no leaf's low any more; none if a leaf was missing. */
+function staleIn(separators: readonly Position[], { leaves, isWhole }: Levels): Position[] {
+  if (!isWhole) return [];
+  const lows = new Set(leaves.map(({ low }) => asName(low)));
+  return separators.filter((separator) => !lows.has(asName(separator)));
 }
 
 /** Removes entities that drivers wrote to probe their provider. */

@@ -45,9 +45,14 @@ export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules
   return { ...left, header: { ...header, nextNumber } };
 }
 
+/** The header of both as one node, but for the slots and numbers that pages take when they move. */
+export function headerTogether(left: Header, right: Header): Header {
+  return joinedHeader(left, right, (ref) => ref);
+}
+
 /** Whether the joined node takes at most `share` of every budget: page tables decide it. */
-export function fitsTogether(left: Snapshot, right: Snapshot, share: number, rules: CommitRules): boolean {
-  const header = joinedHeader(left.header, right.header, (ref) => ref);
+export function fitsTogether(left: Header, right: Header, share: number, rules: CommitRules): boolean {
+  const header = headerTogether(left, right);
   return fits(sizesOf(header, encodeHeader(header).length, rules.limits).live, rules.splitLimits, share);
 }
 

@@ -22,6 +22,12 @@ const LAST_BYTES = 4_096;
 /** Records above a base, at most, for each of its own; above a base of one page, 1. */
 const BASE_GROWTH = 3;
 
+/**
+ * As BASE_GROWTH where all pages are at hand. What layers hide stays stored until then: this bounds
+ * it. A smaller share writes more bytes for each change.
+ */
+const AT_HAND_GROWTH = 0.5;
+
 /** Whether a page can be had without a read. */
 type IsAtHand = (ref: PageRef) => boolean;
 
@@ -53,6 +59,8 @@ const NO_MERGE: Merge = { target: 0, rows: [] };
 /** The merge for changes in order. `isAtHand`: whether a page can be had without a read. */
 function mergeFor(header: Header, changes: readonly Change[], isAtHand: IsAtHand): Merge {
   const bounds = layerBounds(header);
+  const isLarge = hasGrown(header, bounds[1]!, changes, AT_HAND_GROWTH);
+  if (header.level === 0 && isLarge && header.pages.every(isAtHand)) return { target: 0, rows: header.pages };
   const wanted = wantedMerge(header, bounds, changes);
   const top = header.layers.length;
   if (wanted.target === 0 || top >= LAYERS_MOST || wanted.rows.every(isAtHand)) return wanted;
@@ -67,12 +75,7 @@ function wantedMerge(header: Header, bounds: readonly number[], changes: readonl
     target,
     rows: target < top ? pages.slice(bounds[target]) : rowsTouched(pages, bounds[target]!, pages.length, changes),
   });
-  const basePages = bounds[1]!;
-  const newer = recordsIn(pages, basePages) + changes.length;
-  const growth = basePages > 1 ? BASE_GROWTH : 1;
-  // Compares pages first, which hold a record at least: adding up a large base takes long.
-  if (header.level > 0 || (newer >= growth * basePages && newer >= growth * recordsIn(pages, 0, basePages)))
-    return into(0);
+  if (header.level > 0 || hasGrown(header, bounds[1]!, changes, BASE_GROWTH)) return into(0);
   const touched = into(top);
   // A group no smaller than the one page it touches goes into that layer.
   if (touched.rows.length === 1 && touched.rows[0]!.records <= changes.length) return touched;
@@ -86,6 +89,14 @@ function wantedMerge(header: Header, bounds: readonly number[], changes: readonl
     merged += below;
   }
   return target === top ? touched : into(target);
+}
+
+/** Whether the layers hold `growth` times as many records as the base; of one page, as many. */
+function hasGrown({ pages }: Header, basePages: number, changes: readonly Change[], growth: number): boolean {
+  const newer = recordsIn(pages, basePages) + changes.length;
+  const least = basePages > 1 ? growth : 1;
+  // Compares pages first, which hold a record at least: adding up a large base takes long.
+  return newer >= least * basePages && newer >= least * recordsIn(pages, 0, basePages);
 }
 
 /** The rows from `first` to `end` (exclusive) that own a position of the changes. */
@@ -110,11 +121,7 @@ export function slotsToCommit(snapshot: Snapshot, changes: readonly Change[]): n
   const used =
     whole?.kind === 'clear'
       ? rowsToClear(header, changes[0]!, whole)
-      : pagesUsed(
-          header,
-          single,
-          mergeFor(header, single, () => true),
-        );
+      : pagesUsed(header, single, wantedMerge(header, layerBounds(header), single));
   const slots = used.map(({ slot }) => slot);
   return [...new Set([...slots, ...lastSlots(header), ...nextSlots(header, NEXT_SLOTS)])];
 }

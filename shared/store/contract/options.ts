@@ -2,6 +2,7 @@
 import type { Driver } from './driver.ts';
 import type { Compression, Runtime } from './runtime.ts';
 import type { StandardSchema } from './standard-schema.ts';
+import type { VacuumReport } from './vacuum.ts';
 import type { Finding } from './verify.ts';
 
 export interface CallOptions {
@@ -117,6 +118,10 @@ export interface VacuumOptions extends CallOptions {
    * The call takes at least as long: its default deadline is the store's `timeoutMs` plus this.
    */
   readonly quietMs?: number;
+  /** Of a report: goes on from there, once more after `quietMs`. */
+  readonly cursor?: string;
+  /** Hears several times a call what was done by then. */
+  readonly onProgress?: (report: VacuumReport) => void;
   /** Merges up to 0.6 of it. Default: the open handles' value, else that of TableOptions. */
   readonly containerBytesMax?: number;
 }

@@ -59,7 +59,7 @@ function joined(
 ): Step | Required<Pick<Group, 'base' | 'maintenance'>> {
   const { rules } = here.world;
   // The provider has none of the pages that come in: all of the leaf is sent.
-  if (fitsTogether(left, right, MERGE_SHARE, rules))
+  if (fitsTogether(left.header, right.header, MERGE_SHARE, rules))
     return { base: joinedSnapshot(left, right, rules), maintenance: { mustReplace: true } };
   pair.copy ??= drawCopy(right, here);
   const { header, attempt } = pair.copy;

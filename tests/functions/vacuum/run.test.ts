@@ -9,7 +9,9 @@ const REPORT = {
   removed: 1,
   left: 2,
   foreign: 10,
+  passed: 11,
   merged: 3,
+  movedBytes: 12,
   stripped: 4,
   purged: 5,
   busy: 6,
@@ -43,7 +45,7 @@ test('looks at each table once, eight at a time, and adds up what it is told', a
   expect(seen.toSorted()).toEqual(Array.from({ length: 20 }, (_, index) => `t${index}`).toSorted());
   expect(most).toBe(8);
   const totals = Object.fromEntries(Object.entries(REPORT).map(([name, count]) => [name, 20 * count]));
-  expect(run).toEqual({ tables: 20, unreached: 0, failed: [], ...totals });
+  expect(run).toEqual({ tables: 20, unreached: 0, unfinished: [], failed: [], ...totals });
 });
 
 test.each([

@@ -1,5 +1,6 @@
 // A table in order of keys, some records in it, and a look at what it holds.
 import { expect } from 'vitest';
+import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import type { Order, Scan, ScanOptions, StoreOptions, Table, TableOptions } from '../../../shared/store/index.ts';
 import { leavesOf, statesOf } from './structure.ts';
 import { key, type Process, text, World } from './world.ts';
@@ -67,9 +68,17 @@ export async function newcomer<V = string>(world: World, options?: Partial<Store
   return { process, table };
 }
 
-/** The process, which merges, reaches the provider no more once a leaf is retired. */
+/** The process, which merges, reaches the provider no more once one leaf is retired. */
 export function diesAtRetirement(world: World, process: Process): void {
-  process.rule(() => (statesOf(world).includes('retired') ? { fail: 'unavailable' } : undefined));
+  process.rule((call) => {
+    if (statesOf(world).includes('retired')) return { fail: 'unavailable' };
+    return isRetirement(call) && call.writes.length > 1 ? { only: [0] } : undefined;
+  });
+}
+
+/** A header alone: whatever else is written to a leaf here brings pages. */
+export function isRetirement(call: MemoryCall): call is Extract<MemoryCall, { kind: 'write' }> {
+  return call.kind === 'write' && call.writes.some(({ kind, parts }) => kind === 'patch' && parts.length === 2);
 }
 
 /** A vacuum retires a leaf and dies. Gives the leaf, the key at its low, and its neighbours. */
