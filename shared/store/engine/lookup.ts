@@ -53,8 +53,9 @@ export async function lookToScan(engine: Engine, id: EntityId, scan: LeafScan): 
   const needs: Needs = ({ header }) => rowsOfRange(header, rangeWithin(scan, partOf(header, scan)));
   const known = await lookInMemory(engine, id, since, (leaf) => needs(leaf).every(isKnown));
   if (known !== undefined) return known;
-  const isUnknown = engine.cache.get(id) === undefined && engine.cache.recall(id) === undefined;
-  return isUnknown && scan.isWhole ? engine.reader.readWhole(id) : readFor(engine, id, since, needs);
+  return engine.cache.get(id) === undefined && scan.isWhole
+    ? engine.reader.readWhole(id)
+    : readFor(engine, id, since, needs);
 }
 
 /** The leaf with the pages that counting needs, its header alone if that tells; undefined if missing. */
@@ -67,7 +68,7 @@ export async function lookToCount(engine: Engine, id: EntityId, range: Range): P
 
 /** The leaf with these pages, by a read: of its header first, if that is not known. */
 async function readFor(engine: Engine, id: EntityId, since: Since, needs: Needs): Promise<Snapshot | undefined> {
-  let latest = engine.cache.get(id) ?? engine.cache.recall(id);
+  let latest = engine.cache.get(id);
   for (let reads = 1; reads <= PAGE_READS_MAX; reads += 1) {
     const read = await readOnce(engine, id, latest, needs);
     if (read === undefined) return undefined;
@@ -95,7 +96,8 @@ function readOnce(
   const allBytes = pageBytesOf(latest.header);
   const askedBytes = asked.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
   const isSmall = allBytes <= SMALL_BYTES && needed.every(isKnown);
-  if (isSmall || askedBytes > WHOLE_SHARE * allBytes) return reader.readWhole(id);
+  const isMost = asked.length > 1 && askedBytes > WHOLE_SHARE * allBytes;
+  if (isSmall || isMost) return reader.readWhole(id);
   const slots = asked.map(({ slot }) => slot);
   return reader.readPages(id, slots, latest);
 }
@@ -112,7 +114,7 @@ async function lookInMemory(
   since: Since,
   has: (leaf: Snapshot) => boolean,
 ): Promise<Snapshot | undefined> {
-  const before = cache.get(id);
+  const before = cache.get(id) ?? cache.recall(id);
   if (before === undefined || !has(before)) return undefined;
   if (isYoungEnough(before, since, clock)) return before;
   // A check would probably be in vain.
