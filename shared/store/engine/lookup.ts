@@ -11,6 +11,7 @@ import type { Clock } from '../io/clock.ts';
 import { count } from '../io/counters.ts';
 import { isShownBy, PAGE_READS_MAX } from '../io/reads.ts';
 import type { Engine } from './engine.ts';
+import type { Routable } from './tree.ts';
 
 /** A read of a larger share of a leaf's bytes takes all: other calls need the rest soon. */
 const WHOLE_SHARE = 0.75;
@@ -39,6 +40,17 @@ export async function lookForRecords(
   const known = await lookInMemory(engine, id, request, (leaf) => hasPages(leaf, positions));
   count(engine, known === undefined ? 'cacheMisses' : 'cacheHits', positions.length);
   return known ?? readFor(engine, id, request, (leaf) => pagesFor(leaf, positions));
+}
+
+/** Bytes of pages that a read for the positions would bring; undefined if the leaf is not known. */
+export function bytesToRead({ cache }: Engine, id: EntityId, items: readonly Routable[]): number | undefined {
+  const leaf = cache.get(id) ?? cache.recall(id);
+  if (leaf === undefined) return undefined;
+  const refs = pagesFor(
+    leaf,
+    items.map(({ position }) => position),
+  );
+  return refs.reduce((sum, ref) => sum + (isKnown(ref) ? 0 : ref.sealedBytes), 0);
 }
 
 /** What a scan takes of a leaf. */
