@@ -10,7 +10,7 @@ import { mergeLayers, mergePages } from './merge.ts';
 import { countedRecords, rememberCount } from './size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
-/** The rows whose pages must be known to count the records of the range: none if they were before. */
+/** The rows whose pages must be known to count the records of the range; none if counted before. */
 export function rowsToCount(header: Header, range: Range): PageRef[] {
   if (countedBefore(header, range) !== undefined) return [];
   const rows = layersOf(header).flatMap((layer) => rowsIn(layer, header.high, range));

@@ -21,8 +21,8 @@ export interface Part {
 }
 
 /**
- * The part of the leaf that probably holds the records wanted, by the numbers in its base's rows. It
- * may hold fewer, as they may be deleted: then the scan takes another part.
+ * The part of the leaf that probably holds the records wanted, by the numbers in its base's rows.
+ * It may hold fewer, as they may be deleted: then the scan takes another part.
  */
 export function partOf({ pages, layers, low, high }: Header, range: ScanRange): Part {
   const { isReverse, recordsMax } = range;

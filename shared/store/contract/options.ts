@@ -131,8 +131,8 @@ export interface GetOptions extends CallOptions {
 
 export interface GetManyOptions extends GetOptions {
   /**
-   * Values that the call may give, in bytes. Further ones fail as `too_large`, and what was not read
-   * by then, is not. Default: 64 MiB.
+   * Values that the call may give, in bytes. Further ones fail as `too_large`, unread if the call
+   * reads its leaves bit by bit. Default: 64 MiB.
    */
   readonly bytesMax?: number;
 }

@@ -70,7 +70,7 @@ export async function lookToScan(engine: Engine, id: EntityId, scan: LeafScan): 
     : readFor(engine, id, since, needs);
 }
 
-/** The leaf with the pages that counting needs, its header alone if that tells; undefined if missing. */
+/** The leaf with the pages that counting needs, mostly its header alone; undefined if missing. */
 export async function lookToCount(engine: Engine, id: EntityId, range: Range): Promise<Snapshot | undefined> {
   const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
   const needs: Needs = ({ header }) => rowsToCount(header, range);

@@ -24,7 +24,7 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Bytes of memory beside a view at most, so that it keeps hardly more than itself from being freed. */
+/** A view of memory with at most so many bytes more keeps hardly more than itself. */
 const SPARE_BYTES_MAX = 64;
 
 /**

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('held-memory-process.ts', import.meta.url));
 const MIB = 1024 * 1024;
-/** Beside the cache: compiled code, traffic of containers, kept headers, buffers that are shared. */
+/** Beside the cache: compiled code, traffic of containers, kept headers, shared buffers. */
 const CONSTANT_BYTES = 2 * MIB;
 
 async function heldBytes(cacheBytesMax: number): Promise<number> {
