@@ -7,10 +7,12 @@ import { positionsOf } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import { indexesIn, isNotAbove, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
 import { mergeLayers, mergePages } from './merge.ts';
+import { countedRecords, rememberCount } from './size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
-/** The rows whose pages must be known to count the records of the range. */
+/** The rows whose pages must be known to count the records of the range; none if counted before. */
 export function rowsToCount(header: Header, range: Range): PageRef[] {
+  if (countedBefore(header, range) !== undefined) return [];
   const rows = layersOf(header).flatMap((layer) => rowsIn(layer, header.high, range));
   // A layer may hide records of those below it.
   const asked = header.layers.length > 0 ? rows : rows.filter((row) => !isCounted(row, range));
@@ -18,7 +20,7 @@ export function rowsToCount(header: Header, range: Range): PageRef[] {
 }
 
 /** Records that are not deleted, and how many of them have expired. */
-export interface Count {
+interface Count {
   stored: number;
   expired: number;
 }
@@ -26,12 +28,14 @@ export interface Count {
 /** Counts the records of the range. Throws `corrupt` for damage. */
 export function countRecords(snapshot: Snapshot, range: Range, nowMs: number, table: string): Count {
   const { header } = snapshot;
+  const before = countedBefore(header, range);
+  if (before !== undefined) return { stored: before, expired: 0 };
   const positionOf = positionsOf(header.order, header.level);
   const [base = [], ...above] = layersOf(header).map((layer) => rowsIn(layer, header.high, range));
   const open = ({ ref }: OwnedRow): Page => peekPage(snapshot, ref, table);
   const opened = above.map((rows) => rows.map(open));
   const newer = mergeLayers(opened, positionOf);
-  const count: Count = { stored: 0, expired: 0 };
+  const count: Sums = { stored: 0, expired: 0, mayExpire: false };
   const add = (page: Page): void => addRecords(count, page, indexesIn(page, range, positionOf), nowMs);
   if (base.length === 0) add(newer);
   let first = 0;
@@ -41,19 +45,36 @@ export function countRecords(snapshot: Snapshot, range: Range, nowMs: number, ta
     else add(mergePages(open(row), newer, positionOf, { first, end }));
     first = end;
   }
-  return count;
+  const { stored, expired, mayExpire } = count;
+  if (!mayExpire && isWithin(header, range)) rememberCount(header.pages, stored);
+  return { stored, expired };
+}
+
+function countedBefore(header: Header, range: Range): number | undefined {
+  return isWithin(header, range) ? countedRecords(header.pages) : undefined;
+}
+
+/** Whether the range has all positions from the low to the high. */
+function isWithin({ low, high }: Pick<OwnedRow, 'low' | 'high'>, { from, end }: Range): boolean {
+  return compareBytes(low, from) >= 0 && isNotAbove(high, end);
 }
 
 /** Whether the row's number of records is what it has in the range. */
-function isCounted({ ref, low, high }: OwnedRow, { from, end }: Range): boolean {
-  return !ref.mayHoldDead && compareBytes(low, from) >= 0 && isNotAbove(high, end);
+function isCounted(row: OwnedRow, range: Range): boolean {
+  return !row.ref.mayHoldDead && isWithin(row, range);
 }
 
-function addRecords(count: Count, page: Page, { first, end }: ReturnType<typeof indexesIn>, nowMs: number): void {
+/** Records so far, and whether one of them will expire. */
+interface Sums extends Count {
+  mayExpire: boolean;
+}
+
+function addRecords(count: Sums, page: Page, { first, end }: ReturnType<typeof indexesIn>, nowMs: number): void {
   count.stored += end - first;
   if (!page.mayHoldDead) return;
   for (let index = first; index < end; index += 1) {
     const record = recordAt(page, index);
+    count.mayExpire ||= record.expiresAtMs !== undefined;
     if (isTombstone(record)) count.stored -= 1;
     else if (isExpired(record, nowMs)) count.expired += 1;
   }

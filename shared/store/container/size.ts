@@ -50,6 +50,19 @@ export function sumsOf(pages: readonly PageRef[]): PageSums {
   return sums;
 }
 
+/** Live records by the array of rows: of leaves that were counted and have none that expires. */
+const counts = new WeakMap<readonly PageRef[], number>();
+
+/** How many live records the pages have; undefined if nobody counted them, or one may expire. */
+export function countedRecords(pages: readonly PageRef[]): number | undefined {
+  return counts.get(pages);
+}
+
+/** Remembers a count as long as this version's rows are in memory. */
+export function rememberCount(pages: readonly PageRef[], records: number): void {
+  counts.set(pages, records);
+}
+
 /** By the provider's formula: `live`, and `taken` until the next replace. */
 export function sizesOf(
   header: Header,

@@ -8,7 +8,7 @@ import { decodeHeader, encodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/ids.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page.ts';
-import { sumsOf } from './size.ts';
+import { countedRecords, rememberCount, sumsOf } from './size.ts';
 
 /** Fewer bytes of pages cost less than a second request for one that is needed too. */
 export const SMALL_BYTES = 32 * 1024;
@@ -31,17 +31,22 @@ export interface Snapshot {
 export interface StoredHeader extends Omit<Snapshot, 'header'> {
   readonly bytes: Uint8Array;
   readonly commitCount: number;
+  /** As `countedRecords` has it. */
+  readonly records: number | undefined;
 }
 
 export function storedHeaderOf({ id, version, header, lastCommit, seen }: Snapshot): StoredHeader {
   // A copy, for the writer's buffer is larger.
   const bytes = new Uint8Array(encodeHeader(header));
-  return { id, version, lastCommit, seen, bytes, commitCount: header.commitCount };
+  const records = countedRecords(header.pages);
+  return { id, version, lastCommit, seen, bytes, commitCount: header.commitCount, records };
 }
 
 /** The counterpart of `storedHeaderOf`: a snapshot of which no page is known. */
-export function fromStoredHeader({ id, version, lastCommit, seen, bytes }: StoredHeader): Snapshot {
-  return { id, version, header: decodeHeader(bytes), lastCommit, seen };
+export function fromStoredHeader({ id, version, lastCommit, seen, bytes, records }: StoredHeader): Snapshot {
+  const header = decodeHeader(bytes);
+  if (records !== undefined) rememberCount(header.pages, records);
+  return { id, version, header, lastCommit, seen };
 }
 
 /** Decodes the header and places the pages that came; unchanged ones of `known` stay. */
@@ -143,9 +148,13 @@ export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page 
   }
 }
 
-/** Bytes of memory that it occupies, roughly. */
+/** A snapshot's and its header's objects, and a row's with the encoded form; measured. */
+const SNAPSHOT_BYTES = 1_536;
+const ROW_BYTES = 448;
+
+/** Bytes of memory that it occupies: what the cache's bound counts. */
 export function memoryBytes(snapshot: Snapshot): number {
-  let bytes = 1_024 + snapshot.header.commitIds.length;
-  for (const { content } of snapshot.header.pages) bytes += 256 + content.heldBytes;
+  let bytes = SNAPSHOT_BYTES + snapshot.header.commitIds.length;
+  for (const { content } of snapshot.header.pages) bytes += ROW_BYTES + content.heldBytes;
   return bytes;
 }

@@ -288,7 +288,9 @@ export interface Table<V, In = V> {
   keys(options?: ScanOptions): KeyScan;
   /**
    * The number of records. Leaves are counted one by one, each as it is then. Cost: a small read of
-   * each leaf; one that was changed lately, or holds records that expire, is read whole.
+   * each leaf. One whose latest changes lie in layers, or that holds records that expire, is read
+   * as far as the range goes (after a million lone puts some 140 MB), and again only once it
+   * changed, or if a record may expire.
    *
    * @example
    * await users.count({ prefix: 'user:' }); // => 1

@@ -21,7 +21,10 @@ export interface CallOptions {
 export interface StoreOptions {
   /** Stores may share it, each with its own cache and limits. The last one closes it. */
   readonly driver: Driver;
-  /** Bytes for cached containers. Default 64 MiB. Headers of evicted ones take 1/16 more. */
+  /**
+   * Bytes of memory for cached containers. Default 64 MiB. Headers of evicted ones take 1/16 more,
+   * at least 256 KiB; what else a store holds is some 2 MiB, and the writes that wait, to 64 MiB.
+   */
   readonly cacheBytesMax?: number;
   /** Default deadline of every call, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
@@ -132,7 +135,10 @@ export interface GetOptions extends CallOptions {
 }
 
 export interface GetManyOptions extends GetOptions {
-  /** Values that the call may give, in bytes; further ones fail as `too_large`. Default: 64 MiB. */
+  /**
+   * Values that the call may give, in bytes. Further ones fail as `too_large`, unread if the call
+   * reads its leaves bit by bit. Default: 64 MiB.
+   */
   readonly bytesMax?: number;
 }
 

@@ -1,7 +1,8 @@
 // Finds records in a leaf: no I/O if young enough, a tiny read with pages at hand, else one read.
 import { rowsToCount } from '../container/count.ts';
 import { everyRowFor, findRecord, type Range, rowsFor } from '../container/layers.ts';
-import { isKnown, isWhole, pageBytesOf, pageOf, SMALL_BYTES, type Snapshot } from '../container/snapshot.ts';
+import { partOf, rangeWithin, rowsOfRange, type ScanRange } from '../container/scan-part.ts';
+import { isKnown, pageBytesOf, pageOf, SMALL_BYTES, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
@@ -10,6 +11,10 @@ import type { Clock } from '../io/clock.ts';
 import { count } from '../io/counters.ts';
 import { isShownBy, PAGE_READS_MAX } from '../io/reads.ts';
 import type { Engine } from './engine.ts';
+import type { Routable } from './tree.ts';
+
+/** A read of a larger share of a leaf's bytes takes all: other calls need the rest soon. */
+const WHOLE_SHARE = 0.75;
 
 /** How old what is shown may be. */
 export interface Since {
@@ -22,63 +27,91 @@ export interface LeafRequest extends Since {
   readonly positions: readonly Position[];
 }
 
+/** The pages of a leaf that a read needs. */
+type Needs = (leaf: Snapshot) => readonly PageRef[];
+
 /** The leaf with the pages for the positions; undefined if missing. One round trip, mostly. */
 export async function lookForRecords(
   engine: Engine,
   id: EntityId,
   request: LeafRequest,
 ): Promise<Snapshot | undefined> {
-  const known = await lookInMemory(engine, id, request, (leaf) => hasPages(leaf, request.positions));
-  if (known !== undefined) {
-    count(engine, 'cacheHits', request.positions.length);
-    return known;
-  }
-  count(engine, 'cacheMisses', request.positions.length);
-  let latest = engine.cache.get(id) ?? engine.cache.recall(id);
+  const { positions } = request;
+  const known = await lookInMemory(engine, id, request, (leaf) => hasPages(leaf, positions));
+  count(engine, known === undefined ? 'cacheMisses' : 'cacheHits', positions.length);
+  return known ?? readFor(engine, id, request, (leaf) => pagesFor(leaf, positions));
+}
+
+/** Bytes of pages that a read for the positions would bring; undefined if the leaf is not known. */
+export function bytesToRead({ cache }: Engine, id: EntityId, items: readonly Routable[]): number | undefined {
+  const leaf = cache.get(id) ?? cache.recall(id);
+  if (leaf === undefined) return undefined;
+  const refs = pagesFor(
+    leaf,
+    items.map(({ position }) => position),
+  );
+  return refs.reduce((sum, ref) => sum + (isKnown(ref) ? 0 : ref.sealedBytes), 0);
+}
+
+/** What a scan takes of a leaf. */
+export interface LeafScan extends ScanRange {
+  /** Whether it takes all, as far as is known: then one request reads an unknown leaf. */
+  readonly isWhole: boolean;
+}
+
+/** The leaf with the pages of the part that the scan takes; undefined if missing. */
+export async function lookToScan(engine: Engine, id: EntityId, scan: LeafScan): Promise<Snapshot | undefined> {
+  const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
+  const needs: Needs = ({ header }) => rowsOfRange(header, rangeWithin(scan, partOf(header, scan)));
+  const known = await lookInMemory(engine, id, since, (leaf) => needs(leaf).every(isKnown));
+  if (known !== undefined) return known;
+  return engine.cache.get(id) === undefined && scan.isWhole
+    ? engine.reader.readWhole(id)
+    : readFor(engine, id, since, needs);
+}
+
+/** The leaf with the pages that counting needs, mostly its header alone; undefined if missing. */
+export async function lookToCount(engine: Engine, id: EntityId, range: Range): Promise<Snapshot | undefined> {
+  const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
+  const needs: Needs = ({ header }) => rowsToCount(header, range);
+  const known = await lookInMemory(engine, id, since, (leaf) => needs(leaf).every(isKnown));
+  return known ?? readFor(engine, id, since, needs);
+}
+
+/** The leaf with these pages, by a read: of its header first, if that is not known. */
+async function readFor(engine: Engine, id: EntityId, since: Since, needs: Needs): Promise<Snapshot | undefined> {
+  let latest = engine.cache.get(id);
   for (let reads = 1; reads <= PAGE_READS_MAX; reads += 1) {
-    const read = await readFor(engine, id, latest, request);
+    const read = await readOnce(engine, id, latest, needs);
     if (read === undefined) return undefined;
-    const pages = pagesFor(read, request.positions);
-    const isReadFully = pages.every(({ content }) => content.isKnown || content.damage !== undefined);
-    if (isReadFully && read.seen.tick > request.begunTick) return read;
+    const isReadFully = needs(read).every(({ content }) => content.isKnown || content.damage !== undefined);
+    if (isReadFully && read.seen.tick > since.begunTick) return read;
     latest = read;
   }
   return engine.reader.readWhole(id);
 }
 
-/** Header and pages, as the leaf seen last tells them; a small one whole if others wrote since. */
-function readFor(
-  { reader }: Engine,
+/**
+ * Header and pages, as the leaf seen last tells them. All of it if that is hardly more, and a small
+ * one if others wrote since.
+ */
+function readOnce(
+  { reader, traffic }: Engine,
   id: EntityId,
   latest: Snapshot | undefined,
-  { positions }: LeafRequest,
+  needs: Needs,
 ): Promise<Snapshot | undefined> {
   if (latest === undefined) return reader.readUnknown(id);
-  const refs = pagesFor(latest, positions);
-  if (pageBytesOf(latest.header) <= SMALL_BYTES && refs.every(isKnown)) return reader.readWhole(id);
-  const slots = refs.map(({ slot }) => slot);
+  const needed = needs(latest);
+  const unknown = traffic.isProbablyStale(latest) ? [] : needed.filter((ref) => !isKnown(ref));
+  const asked = unknown.length > 0 ? unknown : needed;
+  const allBytes = pageBytesOf(latest.header);
+  const askedBytes = asked.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
+  const isSmall = allBytes <= SMALL_BYTES && needed.every(isKnown);
+  const isMost = asked.length > 1 && askedBytes > WHOLE_SHARE * allBytes;
+  if (isSmall || isMost) return reader.readWhole(id);
+  const slots = asked.map(({ slot }) => slot);
   return reader.readPages(id, slots, latest);
-}
-
-/** Undefined if missing. A tiny read if memory has all pages, else one of the whole. */
-export async function lookAtWhole(engine: Engine, id: EntityId): Promise<Snapshot | undefined> {
-  const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
-  const known = await lookInMemory(engine, id, since, ({ header }) => isWhole(header));
-  return known ?? engine.reader.readWhole(id);
-}
-
-/** Undefined if missing. A tiny read, its header, or both and the whole, as counting needs it. */
-export async function lookToCount(engine: Engine, id: EntityId, range: Range): Promise<Snapshot | undefined> {
-  const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
-  const tells = ({ header }: Snapshot): boolean => rowsToCount(header, range).every(isKnown);
-  const known = await lookInMemory(engine, id, since, tells);
-  if (known !== undefined) return known;
-  const latest = engine.cache.get(id) ?? engine.cache.recall(id);
-  if (latest === undefined || tells(latest)) {
-    const read = await engine.reader.readPages(id, [], latest);
-    if (read === undefined || (tells(read) && read.seen.tick > since.begunTick)) return read;
-  }
-  return engine.reader.readWhole(id);
 }
 
 function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolean {
@@ -93,7 +126,7 @@ async function lookInMemory(
   since: Since,
   has: (leaf: Snapshot) => boolean,
 ): Promise<Snapshot | undefined> {
-  const before = cache.get(id);
+  const before = cache.get(id) ?? cache.recall(id);
   if (before === undefined || !has(before)) return undefined;
   if (isYoungEnough(before, since, clock)) return before;
   // A check would probably be in vain.

@@ -24,6 +24,20 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** A view of memory with at most so many bytes more keeps hardly more than itself. */
+const SPARE_BYTES_MAX = 64;
+
+/**
+ * The bytes in memory that nothing else shares: a copy, unless they fill theirs. Whatever the cache
+ * keeps must be so, as a view of a reply keeps all of it, and one of Node's pool 64 KiB.
+ */
+export function owned(bytes: Uint8Array): Uint8Array {
+  if (bytes.buffer.byteLength <= bytes.length + SPARE_BYTES_MAX) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
 /** A text by which Maps and Sets know the bytes. */
 export function asName(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('latin1');
@@ -63,14 +77,14 @@ export function varintBytes(value: number): number {
   return bytes;
 }
 
-/** Appends primitives to memory that grows as needed. */
+/** Appends primitives to memory of its own, which grows as needed. */
 export class ByteWriter {
   #buffer: Buffer;
   #length = 0;
 
   /** Takes memory to write into, or a number of bytes to allocate. */
   constructor(memory: Buffer | number) {
-    this.#buffer = typeof memory === 'number' ? Buffer.allocUnsafe(memory) : memory;
+    this.#buffer = typeof memory === 'number' ? Buffer.allocUnsafeSlow(memory) : memory;
   }
 
   get length(): number {
@@ -190,12 +204,12 @@ export class ByteReader {
     return this.raw(this.varint());
   }
 
-  /** As `bytes`, behind the first `shared` bytes of `before`. A copy. */
+  /** As `bytes`, behind the first `shared` bytes of `before`. A copy in memory of its own. */
   bytesAfter(before: Uint8Array, shared: number): Uint8Array {
     const count = this.varint();
     const start = this.#advance(count);
     if (shared > before.length) throw new RangeError('bytes begin with more than there is');
-    const whole = Buffer.allocUnsafe(shared + count);
+    const whole = Buffer.allocUnsafeSlow(shared + count);
     for (let at = 0; at < shared; at += 1) whole[at] = before[at]!;
     for (let at = 0; at < count; at += 1) whole[shared + at] = this.#buffer[start + at]!;
     return whole;

@@ -12,6 +12,7 @@ import {
   id64,
   type Id64,
   ID64_BYTES,
+  owned,
   readMany,
   readOptional,
   writeOptional,
@@ -101,7 +102,7 @@ export const NO_PAGES = { pages: [], layers: [], deadSlots: [], holdForMs: 0, la
 export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
   const kept =
     ids.length >= COMMIT_IDS_KEPT * ID64_BYTES ? ids.subarray(ids.length - (COMMIT_IDS_KEPT - 1) * ID64_BYTES) : ids;
-  const appended = Buffer.allocUnsafe(kept.length + ID64_BYTES);
+  const appended = Buffer.allocUnsafeSlow(kept.length + ID64_BYTES);
   appended.set(kept);
   appended.write(id, kept.length, ID64_BYTES, 'hex');
   return appended;
@@ -169,15 +170,15 @@ export function decodeHeader(stored: Uint8Array): Header {
     level: reader.u8(),
     incarnation: reader.id(),
     container: reader.id(),
-    low: reader.bytes(),
+    low: owned(reader.bytes()),
   };
   const header: Header = {
     ...place,
-    high: readOptional(reader, () => reader.bytes()),
+    high: readOptional(reader, () => owned(reader.bytes())),
     right: readOptional(reader, () => reader.id()),
     nextNumber: reader.varint(),
     commitCount: reader.varint(),
-    commitIds: reader.bytes(),
+    commitIds: owned(reader.bytes()),
     createdAtMs: reader.varint(),
     origin: readOptional(reader, () => ({
       id: reader.bytes().toString('utf8') as EntityId,
@@ -210,7 +211,7 @@ function writeCourtesies(writer: ByteWriter, { holdForMs, lastSplit }: Courtesie
 function readCourtesies(reader: ByteReader): Courtesies {
   const holdForMs = reader.left > CRC_BYTES ? reader.varint() : 0;
   if (reader.left === CRC_BYTES) return { holdForMs, lastSplit: undefined };
-  const parts = readMany(reader, () => ({ low: reader.bytes(), container: reader.id() }));
+  const parts = readMany(reader, () => ({ low: owned(reader.bytes()), container: reader.id() }));
   return { holdForMs, lastSplit: { parts, commit: reader.varint() } };
 }
 

@@ -1,5 +1,5 @@
 // The body of a page (FORMAT.md, "Page"). Pages are cut and joined by bytes, never decoded.
-import { ByteReader, ByteWriter, compareBytes, compareRange } from './bytes.ts';
+import { ByteReader, ByteWriter, compareBytes, compareRange, owned } from './bytes.ts';
 import { compareHashed, groupOf, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
 import { CODEC_MASK, FLAG_EXPIRES, mayBeDead, recordBytes, type StoredRecord, writeRecord } from './record.ts';
 
@@ -171,8 +171,10 @@ export function slicePage(page: Page, first: number, end: number): Page {
   const to = page.starts[end]!;
   const starts: number[] = [];
   for (let index = first; index <= end; index += 1) starts.push(page.starts[index]! - from);
-  // One small page in the cache must not keep a whole bulk write in memory.
-  return { body: Buffer.from(page.body.subarray(from, to)), starts, mayHoldDead: mayHoldDead(page, first, end) };
+  // One small page in the cache must not keep a whole bulk write in memory, nor a pool's slab.
+  const body = Buffer.allocUnsafeSlow(to - from);
+  body.set(page.body.subarray(from, to));
+  return { body, starts, mayHoldDead: mayHoldDead(page, first, end) };
 }
 
 /** Whether a compaction may drop one of the records from `first` to `end` (exclusive). */
@@ -193,8 +195,8 @@ export function lowBetween(
   positionOf: PositionOf,
 ): Position {
   const first = positionOf(keyAt(right, 0));
-  if (level > 0) return Buffer.from(first);
+  if (level > 0) return owned(first);
   const last = positionOf(keyAt(left, recordCount(left) - 1));
   const group = groupBy === undefined ? last : groupOf(first, groupBy);
-  return compareBytes(last, group) < 0 ? Buffer.from(group) : separatorBetween(last, first);
+  return compareBytes(last, group) < 0 ? owned(group) : separatorBetween(last, first);
 }

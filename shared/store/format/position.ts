@@ -1,7 +1,7 @@
 // Positions of keys (FORMAT.md, "Positions"): unsigned bytes; the empty one comes first.
 import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
-import { asBuffer, compareBytes, compareRange, sharedPrefix } from './bytes.ts';
+import { asBuffer, compareBytes, compareRange, owned, sharedPrefix } from './bytes.ts';
 
 const KEY_BYTES_MAX = 1_024;
 export const HASH_BYTES = 8;
@@ -86,7 +86,7 @@ export function isSameBound(a: UpperBound, b: UpperBound): boolean {
 
 /** The shortest position above `left`, up to `right`. Keeps page tables and branches small. */
 export function separatorBetween(left: Position, right: Position): Position {
-  return Buffer.from(right.subarray(0, sharedPrefix(left, right) + 1));
+  return owned(right.subarray(0, sharedPrefix(left, right) + 1));
 }
 
 /** The first position after `position`. */

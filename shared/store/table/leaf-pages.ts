@@ -16,7 +16,7 @@ export interface DamagedStretch {
   readonly high: UpperBound;
 }
 
-/** The positions of a leaf in [from, end). Its pages must be in memory. */
+/** The positions of a leaf in [from, end). Their pages must be in memory. */
 export interface LeafRange extends Range {
   readonly engine: Engine;
   readonly leaf: Snapshot;

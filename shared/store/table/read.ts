@@ -5,7 +5,7 @@ import type { Entry, GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
+import { bytesToRead, type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
 import type { StoredRecord } from '../format/record.ts';
 import { abortedError, type Deadline } from '../io/deadline.ts';
@@ -25,13 +25,15 @@ interface Reading extends Since {
   readonly deadline: Deadline;
   readonly bytesMax: number;
   bytesLeft: number;
-  /** The memory of the leaves that it has read. */
+  /** One value was too much: what is not read yet is not to be read. */
+  isFull: boolean;
+  /** The leaves that it has read, and their memory. */
+  leaves: number;
   leavesBytes: number;
 }
 
-/** Leaves that a call reads before it knows how much memory one takes; then as many as fill it. */
-const LEAVES_AT_FIRST = 128;
-const LEAVES_BYTES = 32 * 1024 * 1024;
+/** A call reads as many leaves at a time as bring so many bytes, by what is known of them. */
+const BYTES_AT_ONCE = 32 * 1024 * 1024;
 
 /** Values that one call gives, in stored bytes: bounds a call's memory as that of writes is. */
 const VALUES_BYTES_MAX = 64 * 1024 * 1024;
@@ -58,7 +60,8 @@ export class RecordReader<V> {
     const deadline = deadlines.begin(options, begun.monotonicMs);
     const { bytesMax = VALUES_BYTES_MAX } = options ?? {};
     if (!(bytesMax >= 0)) throw new StoreError('invalid', 'bytesMax must not be negative', { table: engine.table });
-    const reading = { begunTick: begun.tick, maxAgeMs, deadline, bytesMax, bytesLeft: bytesMax, leavesBytes: 0 };
+    const none = { isFull: false, leaves: 0, leavesBytes: 0 };
+    const reading = { begunTick: begun.tick, maxAgeMs, deadline, bytesMax, bytesLeft: bytesMax, ...none };
     const outcomes: GetOutcome<V>[] = [];
     const locate = (key: string, index: number) => this.#locate(key, index, outcomes);
     const locateAll = () => engine.turns.map(keys, locate);
@@ -90,14 +93,29 @@ export class RecordReader<V> {
   async #readAll(wanted: readonly Wanted[], call: Reading, outcomes: GetOutcome<V>[]): Promise<void> {
     const { deadlines, engine } = this.#context;
     const groups = [...(await engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error)))];
-    let count = LEAVES_AT_FIRST;
     // Replies may come faster than their values are decoded, and would all be in memory.
-    for (let first = 0; first < groups.length; first += count) {
+    for (let first = 0; first < groups.length && !call.isFull;) {
       if (deadlines.isOver(call.deadline)) throw abortedError(deadlines.causeOf(call.deadline));
-      if (first > 0) count = Math.max(LEAVES_AT_FIRST, Math.floor((LEAVES_BYTES * first) / call.leavesBytes));
-      const some = groups.slice(first, first + count);
+      const some = groups.slice(first, this.#endOfSlice(groups, first, call));
       await Promise.all(some.map(([id, group]) => this.#readLeaf(id, group, call, outcomes)));
+      first += some.length;
     }
+    if (!call.isFull) return;
+    for (const { index, key } of wanted)
+      outcomes[index] ??= { status: 'failed', key, error: tooMuch(call, engine.table, key) };
+  }
+
+  /** Where the leaves end that are read at a time, the first of them at `first`. */
+  #endOfSlice(groups: readonly (readonly [EntityId, readonly Wanted[]])[], first: number, call: Reading): number {
+    const { engine } = this.#context;
+    if (groups.length * engine.rules.limits.entityBytesMax <= BYTES_AT_ONCE) return groups.length;
+    const usualBytes = call.leaves === 0 ? engine.containerBytesMax : call.leavesBytes / call.leaves;
+    let end = first;
+    for (let bytes = 0; end < groups.length && bytes < BYTES_AT_ONCE; end += 1) {
+      const [id, group] = groups[end]!;
+      bytes += bytesToRead(engine, id, group) ?? usualBytes;
+    }
+    return end;
   }
 
   /** Looks at one leaf for all keys that the branches send there. An error fails those left. */
@@ -106,6 +124,7 @@ export class RecordReader<V> {
     try {
       if (group.length > 1 && engine.turns.isLong) await engine.turns.pause();
       const leaf = await lookForRecords(engine, id, requestFor(group, call));
+      call.leaves += 1;
       call.leavesBytes += leaf === undefined ? 0 : memoryBytes(leaf);
       let owner = leaf !== undefined && leaf.header.state === 'live' ? leaf : undefined;
       // No iterator here: these are a tenth of a large call's allocations.
@@ -131,7 +150,10 @@ export class RecordReader<V> {
     try {
       const record = recordIn(engine, leaf, position, bytes);
       if (record === undefined) return { status: 'absent', key };
-      if (record.value.length > call.bytesLeft) throw tooMuch(call.bytesMax, engine.table, key);
+      if (record.value.length > call.bytesLeft) {
+        call.isFull = true;
+        throw tooMuch(call, engine.table, key);
+      }
       call.bytesLeft -= record.value.length;
       const { value, version, expiresAtMs } = this.#decode(key, record, leaf.header.incarnation);
       if (call.maxAgeMs === 0) return { status: 'found', key, value, version, expiresAtMs };
@@ -155,7 +177,7 @@ function failRest<V>(wanted: readonly Wanted[], outcomes: GetOutcome<V>[], error
   for (const { index, key } of wanted) outcomes[index] ??= { status: 'failed', key, error: asStoreError(error) };
 }
 
-function tooMuch(bytesMax: number, table: string, key: string): StoreError {
+function tooMuch({ bytesMax }: Reading, table: string, key: string): StoreError {
   const message = `the records of one call exceed ${bytesMax} bytes: get this one in another call`;
   return new StoreError('too_large', message, { table, key });
 }

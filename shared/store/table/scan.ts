@@ -1,10 +1,11 @@
-// A scan takes each leaf whole, then seeks at its high, or in reverse below its low: splits hide or
-// repeat nothing (rule 20).
+// A scan takes a part of a leaf as one reply shows it, with a limit no more than that needs, then
+// seeks behind the part, or in reverse below it: splits hide or repeat nothing (rule 20).
 import { isNotAbove, type Range } from '../container/layers.ts';
+import { type Part, partOf, rangeWithin, type ScanRange } from '../container/scan-part.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { ScanOptions } from '../contract/options.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
-import { lookAtWhole } from '../engine/lookup.ts';
+import { lookToScan } from '../engine/lookup.ts';
 import { asName, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { recordAt, recordCount } from '../format/page.ts';
@@ -14,7 +15,7 @@ import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { encodeCursor } from './cursor.ts';
-import { type DamagedStretch, pagesIn } from './leaf-pages.ts';
+import { pagesIn } from './leaf-pages.ts';
 import type { Give } from './values.ts';
 
 /** A scan reads ahead as many leaves as it gave, within these bounds and about BYTES_AHEAD. */
@@ -34,6 +35,9 @@ export class TableScan<T> implements AsyncIterable<T> {
   readonly #isReverse: boolean;
   readonly #ahead = new Map<string, { readonly low: Position; readonly reading: Promise<Snapshot> }>();
   #leavesGiven = 0;
+  #recordsLeft: number;
+  /** A part of a leaf was taken, and more is wanted: next is all that it has. */
+  #isWithinLeaf = false;
   /** The table that is scanned; undefined before its first leaf. */
   #incarnation: Id64 | undefined;
   /** The positions behind the leaves and the damage that were passed. */
@@ -52,6 +56,7 @@ export class TableScan<T> implements AsyncIterable<T> {
     this.#isReverse = bounds.isReverse;
     this.#incarnation = bounds.incarnation;
     this.#left = bounds;
+    this.#recordsLeft = options.limit ?? Infinity;
   }
 
   get cursor(): string | undefined {
@@ -72,12 +77,11 @@ export class TableScan<T> implements AsyncIterable<T> {
     const { engine } = this.#context;
     const { turns, runtime } = engine;
     const [positionOf, isReverse] = [this.#positionOf, this.#isReverse];
-    let left = this.#options.limit ?? Infinity;
     let count = 0;
     while (this.#mustGoOn) {
-      const leaf = await this.#nextLeaf();
+      const { leaf, part } = await this.#nextPart();
       const nowMs = runtime.wallMs();
-      for (const page of pagesIn({ engine, leaf, positionOf, isReverse, ...this.#left })) {
+      for (const page of pagesIn({ engine, leaf, positionOf, isReverse, ...rangeWithin(this.#left, part) })) {
         if ('error' in page) {
           this.#movePast(page);
           throw page.error;
@@ -91,12 +95,13 @@ export class TableScan<T> implements AsyncIterable<T> {
           // The cursor moves first: a scan goes on behind a value that cannot be decoded.
           this.#hasMoved = true;
           this.#given = found.key;
-          left -= 1;
+          this.#recordsLeft -= 1;
           yield this.#give(found, leaf.header.incarnation);
-          if (left === 0) return;
+          if (this.#recordsLeft === 0) return;
         }
       }
-      this.#movePast(leaf.header);
+      this.#movePast(part);
+      this.#isWithinLeaf = part.high !== leaf.header.high || part.low !== leaf.header.low;
     }
     this.#hasMoved = true;
     this.#isAtEnd = true;
@@ -108,7 +113,7 @@ export class TableScan<T> implements AsyncIterable<T> {
   }
 
   /** Every record of the stretch was given, or reported damaged. */
-  #movePast({ low, high }: Pick<DamagedStretch, 'low' | 'high'>): void {
+  #movePast({ low, high }: Part): void {
     const { from, end } = this.#left;
     this.#left = this.#isReverse ? { from, end: low } : { from: high ?? from, end };
     this.#isAtEnd = this.#isReverse ? !beforeBound(from, low) : isNotAbove(end, high);
@@ -116,13 +121,18 @@ export class TableScan<T> implements AsyncIterable<T> {
     this.#hasMoved = true;
   }
 
-  async #nextLeaf(): Promise<Snapshot> {
+  async #nextPart(): Promise<{ readonly leaf: Snapshot; readonly part: Part }> {
     const { engine, order } = this.#context;
-    const { from, end } = this.#left;
-    const leaf = await (this.#isReverse ? this.#leafAt(lastBelow(end)) : this.#leafOrPast(from));
+    const range = this.#rangeFrom(this.#left.from);
+    const leaf = await (this.#isReverse ? this.#leafAt(lastBelow(range.end), range) : this.#leafOrPast(range));
     if (leaf.header.order !== order) throw orderChanged(engine.table);
     this.#enter(leaf.header);
-    return leaf;
+    return { leaf, part: partOf(leaf.header, range) };
+  }
+
+  #rangeFrom(from: Position): ScanRange {
+    const recordsMax = this.#isWithinLeaf ? Infinity : this.#recordsLeft;
+    return { from, end: this.#left.end, isReverse: this.#isReverse, recordsMax };
   }
 
   #enter({ incarnation }: Header): void {
@@ -130,37 +140,43 @@ export class TableScan<T> implements AsyncIterable<T> {
     this.#incarnation = incarnation;
   }
 
-  /** Reads the leaf at `position`. A damaged header moves the scan to the branch's next entry. */
-  async #leafOrPast(position: Position): Promise<Snapshot> {
+  /** Reads where the range begins. A damaged header moves the scan to the branch's next entry. */
+  async #leafOrPast(range: ScanRange): Promise<Snapshot> {
     const { tree } = this.#context.engine;
     try {
-      return await this.#leafAt(position);
+      return await this.#leafAt(range.from, range);
     } catch (error) {
-      const next = tree.branches.route(position, 0)?.end;
+      const next = tree.branches.route(range.from, 0)?.end;
       if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined) {
         this.#enter((await tree.root.get()).header);
-        this.#movePast({ low: position, high: next });
+        this.#movePast({ low: range.from, high: next });
       }
       throw error;
     }
   }
 
-  async #leafAt(position: Position): Promise<Snapshot> {
+  async #leafAt(position: Position, range: ScanRange): Promise<Snapshot> {
     const { deadlines, engine } = this.#context;
     const deadline = deadlines.begin(this.#options);
-    const read = (at: Position): Promise<Snapshot> => engine.tree.find(at, (id) => lookAtWhole(engine, id));
     const name = asName(position);
     const ahead = this.#ahead.get(name);
     this.#ahead.delete(name);
     const leaf = await traceOperation(engine.table, 'scan', () =>
-      deadlines.bound(deadline, () => ahead?.reading ?? read(position)),
+      deadlines.bound(deadline, () => ahead?.reading ?? this.#read(position, range)),
     );
-    if (!this.#isReverse && this.#options.limit === undefined) this.#readAhead(leaf, read);
+    if (!this.#isReverse && this.#options.limit === undefined) this.#readAhead(leaf);
     return leaf;
   }
 
+  #read(position: Position, range: ScanRange): Promise<Snapshot> {
+    const { engine } = this.#context;
+    const { tree } = engine;
+    const isWhole = range.recordsMax === Infinity && isNotAbove(tree.branches.route(position, 0)?.end, range.end);
+    return tree.find(position, (id) => lookToScan(engine, id, { ...range, isWhole }));
+  }
+
   /** Begins to read the branch's next leaves. Entries below the leaf's high were absorbed. */
-  #readAhead({ header }: Snapshot, read: (at: Position) => Promise<Snapshot>): void {
+  #readAhead({ header }: Snapshot): void {
     if (header.high === undefined) return;
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
     const count = this.#leavesAhead(header);
@@ -169,7 +185,7 @@ export class TableScan<T> implements AsyncIterable<T> {
       const name = asName(low);
       const isWanted = !beforeBound(low, header.high) && beforeBound(low, this.#left.end) && !this.#ahead.has(name);
       if (!isWanted || this.#ahead.size >= count) continue;
-      const reading = read(low);
+      const reading = this.#read(low, this.#rangeFrom(low));
       // Its error is handled when the scan gets there, if it does.
       reading.catch(() => undefined);
       this.#ahead.set(name, { low, reading });

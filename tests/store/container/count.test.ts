@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { countRecords, rowsToCount } from '../../../shared/store/container/count.ts';
 import type { Range } from '../../../shared/store/container/layers.ts';
-import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { fromStoredHeader, type Snapshot, storedHeaderOf } from '../../../shared/store/container/snapshot.ts';
 import { after, evaluated, leafOf, type Model, put, randomChanges, remove } from './changes.ts';
 import { snapshotWith, TABLE, unread, withRows } from './nodes.ts';
 
@@ -66,4 +66,32 @@ test('one record that expires costs its own page, until it is purged', () => {
   expect(counted(layered, ALL, later.nowMs)).toBe(398);
   const merged = after(layered, evaluated(layered, [], { ...later, mergesAll: true }));
   expect(counted(merged, ALL, later.nowMs)).toBe(398);
+});
+
+test('a version that was counted needs no page to be counted again, its successor does', () => {
+  const leaf = leafOf(KEYS.map((key) => put(key, 1)));
+  const layered = after(leaf, evaluated(leaf, [put(KEYS[3]!, 2), remove(KEYS[9]!)]));
+  expect(rowsToCount(layered.header, ALL).length).toBeGreaterThan(0);
+  expect(counted(layered, ALL)).toBe(399);
+  expect(rowsToCount(layered.header, ALL)).toEqual([]);
+  expect(
+    counted(
+      withRows(layered, (ref) => ref),
+      ALL,
+    ),
+  ).toBe(399);
+  expect(rowsToCount(layered.header, rangeOf(17, 230)).length).toBeGreaterThan(0);
+  const recalled = fromStoredHeader(storedHeaderOf(layered));
+  expect(rowsToCount(recalled.header, ALL)).toEqual([]);
+  expect(counted(recalled, ALL)).toBe(399);
+  const next = after(layered, evaluated(layered, [remove(KEYS[5]!)]));
+  expect(rowsToCount(next.header, ALL).length).toBeGreaterThan(0);
+  expect(counted(next, ALL)).toBe(398);
+});
+
+test('one that holds a record that will expire is counted anew each time', () => {
+  const leaf = leafOf(KEYS.map((key, number) => put(key, 1, number === 200 ? 10 : undefined)));
+  expect(counted(leaf, ALL, 5)).toBe(400);
+  expect(rowsToCount(leaf.header, ALL).length).toBe(1);
+  expect(counted(leaf, ALL, 20)).toBe(399);
 });

@@ -11,18 +11,22 @@ import { pageFrom } from '../../../shared/store/format/page.ts';
 const sealed = Buffer.alloc(100);
 const page = { body: Buffer.alloc(300), starts: [0, 150, 300], mayHoldDead: false };
 
+/** Each form's objects, and the starts of a page. */
+const OBJECTS_BYTES = 256;
+const STARTS_BYTES = 3 * 12;
+
 test('a content weighs the forms it holds', () => {
   const content = new PageContent();
   expect([content.isKnown, content.heldBytes]).toEqual([false, 0]);
   content.offer(undefined);
   expect(content.isKnown).toBe(false);
   content.offer(sealed);
-  expect([content.isKnown, content.heldBytes]).toEqual([true, 100]);
+  expect([content.isKnown, content.heldBytes]).toEqual([true, OBJECTS_BYTES + 100]);
   content.expandTo(page);
-  expect([content.sealed, content.heldBytes]).toEqual([undefined, 324]);
+  expect([content.sealed, content.heldBytes]).toEqual([undefined, OBJECTS_BYTES + 300 + STARTS_BYTES]);
   content.offer(sealed);
-  expect([content.sealed, content.heldBytes]).toEqual([undefined, 324]);
-  expect(new PageContent(sealed, page).heldBytes).toBe(424);
+  expect([content.sealed, content.heldBytes]).toEqual([undefined, OBJECTS_BYTES + 300 + STARTS_BYTES]);
+  expect(new PageContent(sealed, page).heldBytes).toBe(2 * OBJECTS_BYTES + 400 + STARTS_BYTES);
 });
 
 test('a damaged form is forgotten, its damage is not', () => {
@@ -52,4 +56,15 @@ test.each(['zstd', 'none'] as const)('a page expanded from %s keeps no more memo
   const expanded = decompress(bytes, tag, raw.length);
   expect(Buffer.from(expanded)).toEqual(raw);
   expect(expanded.buffer.byteLength).toBe(raw.length);
+});
+
+test('a page of a large reply is copied, one that has its memory to itself is not', () => {
+  const reply = Buffer.alloc(1_000);
+  const content = new PageContent();
+  content.offer(reply.subarray(0, 100));
+  expect(content.sealed?.buffer.byteLength).toBe(100);
+  const own = new Uint8Array(100);
+  const other = new PageContent();
+  other.offer(own);
+  expect(other.sealed).toBe(own);
 });

@@ -50,7 +50,7 @@ test('getMany rejects with it, though reads of other leaves fail later', async (
       throw new TypeError('fetch failed');
     },
   };
-  const store = openStore({ driver, timeoutMs: TIMEOUT_MS, cacheBytesMax: 16 * 1024 });
+  const store = openStore({ driver, timeoutMs: TIMEOUT_MS, cacheBytesMax: 32 * 1024 });
   const table = await store.table<number>('t', { containers: 8 });
   const keys = Array.from({ length: 100 }, (_, number) => `k${number}`);
   await table.putMany(keys.map((key) => ({ key, value: 1 })));

@@ -188,3 +188,22 @@ test('a count by a process that knows nothing reads headers, and no page of a le
   expect(ofLeaves.length).toBe(leavesOf(world.state, 't').length);
   for (const { parts } of ofLeaves) expect(parts).toEqual(['c', 'h']);
 });
+
+test('leaves with layers are read to be counted once, and again where they changed', async () => {
+  const table = await filled();
+  for (let number = 0; number < COUNT; number += 7) await world.run(table.put(`${key(number)}+`, text(number, 500)));
+  const process = world.process();
+  const other = await world.run(process.store.table<string>('t'));
+  const counted = await world.run(other.count());
+  expect(counted).toBe(COUNT + Math.ceil(COUNT / 7));
+  const pagesRead = (): number => {
+    const reads = process.takeCalls().flatMap((call) => (call.kind === 'read' ? call.requests : []));
+    return reads.filter(({ parts }) => parts === 'all' || parts.some((name) => name.startsWith('p'))).length;
+  };
+  expect(pagesRead()).toBeGreaterThan(3);
+  expect(await world.run(other.count())).toBe(counted);
+  const again = pagesRead();
+  await world.run(table.delete(key(0)));
+  expect(await world.run(other.count())).toBe(counted - 1);
+  expect([again, pagesRead()]).toEqual([0, 1]);
+});

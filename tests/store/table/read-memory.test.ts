@@ -9,37 +9,54 @@ import { items } from '../rules/table-steps.ts';
 import { key, World } from '../rules/world.ts';
 
 const MIB = 1024 * 1024;
+const LARGE_LEAVES = 60;
+/** Those that fill 32 MiB, as large as any leaf may be, and the one that is known. */
+const AT_FIRST = 35;
 
-test('getMany reads some leaves, and by their size as many more at a time as fill its memory', async () => {
+/** Leaves of half a megabyte, and a process that knows none of them and whose reads are watched. */
+async function largeLeaves() {
   const world = new World({ limits: { readsMax: 1, inFlightMax: 1_000 } });
-  const options = { order: 'key', containerBytesMax: 16_384 } as const;
-  const filling = await world.run(world.process().store.table<string>('t', options));
-  const all = items(0, 2_400, 1_000);
-  for (let first = 0; first < all.length; first += 100) await world.run(filling.putMany(all.slice(first, first + 100)));
-  const leaves = leavesOf(world.state, 't').length;
-  expect(leaves).toBeGreaterThan(2 * 128);
-  const process = world.process();
-  const table = await world.run(process.store.table<string>('t', options));
+  const filling = await world.run(world.process().store.table<string>('t', { order: 'key' }));
+  const all = items(0, LARGE_LEAVES * 3, 150_000);
+  for (let first = 0; first < all.length; first += 10) await world.run(filling.putMany(all.slice(first, first + 10)));
+  const process = world.process({ cacheBytesMax: MIB });
+  const table = await world.run(process.store.table<string>('t', { order: 'key' }));
   await world.run(table.get(key(0)));
   const asked = new Set<EntityId>();
-  let askedAtFirst: number | undefined;
+  const seen = { asked, askedAtFirst: 0, most: 0 };
   let unanswered = 0;
-  let most = 0;
   process.rule((call) => {
     if (call.kind !== 'read') return undefined;
     for (const { id } of call.requests) asked.add(id);
-    most = Math.max(most, (unanswered += 1));
+    seen.most = Math.max(seen.most, (unanswered += 1));
     const answer = (): void => {
       unanswered -= 1;
-      askedAtFirst ??= asked.size;
+      seen.askedAtFirst ||= asked.size;
     };
     return { reply: world.runtime.sleep(100).then(answer) };
   });
-  const outcomes = await world.run(table.getMany(all.map(({ key: name }) => name)));
+  return { world, table, keys: all.map(({ key: name }) => name), seen };
+}
+
+test('getMany reads as many large leaves at a time as fill its memory', async () => {
+  const { world, table, keys, seen } = await largeLeaves();
+  const outcomes = await world.run(table.getMany(keys));
   expect(outcomes.every(({ status }) => status === 'found')).toBe(true);
-  expect(askedAtFirst).toBe(128);
-  expect(asked.size).toBe(leaves);
-  expect(most).toBe(leaves - 128);
+  const leaves = leavesOf(world.state, 't').length;
+  expect(leaves).toBeGreaterThan(AT_FIRST + 4);
+  expect(seen.asked.size).toBe(leaves);
+  expect(seen.askedAtFirst).toBe(AT_FIRST);
+  expect(seen.most).toBe(AT_FIRST);
+});
+
+test('getMany reads no further once a value was too much', async () => {
+  const { world, table, keys, seen } = await largeLeaves();
+  const outcomes = await world.run(table.getMany(keys, { bytesMax: 1_000_000 }));
+  const found = outcomes.filter(({ status }) => status === 'found');
+  expect(found.length).toBeGreaterThan(3);
+  const others = outcomes.filter((outcome) => outcome.status === 'failed' && outcome.error.code === 'too_large');
+  expect(found.length + others.length).toBe(keys.length);
+  expect(seen.asked.size).toBe(AT_FIRST);
 });
 
 setFlagsFromString('--expose-gc');

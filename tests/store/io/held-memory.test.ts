@@ -1,0 +1,23 @@
+// The cache's bound is one of memory, as the process has it, not of a sum that leaves things out.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const SCRIPT = fileURLToPath(new URL('held-memory-process.ts', import.meta.url));
+const MIB = 1024 * 1024;
+/** Beside the cache: compiled code, traffic of containers, kept headers, shared buffers. */
+const CONSTANT_BYTES = 2 * MIB;
+
+async function heldBytes(cacheBytesMax: number): Promise<number> {
+  const run = await promisify(execFile)(process.execPath, ['--expose-gc', SCRIPT, String(cacheBytesMax)]);
+  return Number(run.stdout);
+}
+
+test('a store holds its cacheBytesMax and a tenth, beside a constant, where there is more to hold', async () => {
+  const [small, large] = [await heldBytes(2 * MIB), await heldBytes(10 * MIB)];
+  expect(small).toBeLessThan(1.1 * 2 * MIB + CONSTANT_BYTES);
+  expect(large).toBeLessThan(1.1 * 10 * MIB + CONSTANT_BYTES);
+  expect(large - small).toBeGreaterThan(0.7 * 8 * MIB);
+  expect(large - small).toBeLessThan(1.1 * 8 * MIB);
+});
