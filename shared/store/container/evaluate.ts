@@ -84,11 +84,12 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const slots = new Slots(header, nextNumber);
   const layout = new Layout(snapshot, rules, slots);
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
+  const delta = pageFrom(records, PASSING.changes);
   const content = isUnchanged
     ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
     : purges
-      ? layout.writeAnew(pageFrom(records))
-      : layout.write(pageFrom(records), mergesAll ? 0 : (target ?? planCompaction(snapshot, changes).target));
+      ? layout.writeAnew(delta)
+      : layout.write(delta, mergesAll ? 0 : (target ?? planCompaction(snapshot, changes).target));
   return { ...content, ...slots.left, verdicts, appliedCount };
 }
 

@@ -10,26 +10,25 @@ import {
   recordCount,
   slicePage,
 } from '../format/page.ts';
+import { PassingMemory } from '../format/passing-memory.ts';
 import type { PositionOf } from '../format/position.ts';
 import { indexesIn, type Range } from './layers.ts';
 import { isPurgeable } from './when-to-purge.ts';
 
 /** A commit merges several times for one page that it keeps: the others share memory. */
 export const PASSING = {
+  /** The records of the changes themselves. */
+  changes: new PassingMemory(),
   /** A merge of layers reads from one what the step before it wrote. */
-  layers: [passingMemory(), passingMemory()],
-  page: passingMemory(),
+  layers: [new PassingMemory(), new PassingMemory()],
+  page: new PassingMemory(),
 } as const;
-
-function passingMemory(): Buffer {
-  return Buffer.allocUnsafeSlow(64 * 1024);
-}
 
 interface MergeOptions {
   readonly first?: number;
   readonly end?: number;
-  /** The merged page lies there if it fits. */
-  readonly memory?: Buffer | undefined;
+  /** Of the merged page. Default: its own. */
+  readonly memory?: PassingMemory | undefined;
 }
 
 /** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
@@ -73,10 +72,10 @@ export function concatenate(pages: readonly Page[]): Page {
 export function mergeLayers(
   layers: readonly (readonly Page[])[],
   positionOf: PositionOf,
-  memories: readonly Buffer[] = [],
+  memories: readonly PassingMemory[] = [],
 ): Page {
   return layers.reduceRight((flat, layer) => {
-    const memory = memories.find(({ buffer }) => buffer !== flat.body.buffer);
+    const memory = memories.find((one) => !one.holds(flat.body));
     return mergePages(concatenate(layer), flat, positionOf, { memory });
   }, EMPTY_PAGE);
 }
@@ -104,8 +103,8 @@ class PageBuilder {
   readonly #mayHoldDead: boolean;
   #length = 0;
 
-  constructor(bytesMax: number, mayHoldDead: boolean, memory?: Buffer) {
-    this.#body = memory !== undefined && memory.length >= bytesMax ? memory : Buffer.allocUnsafe(bytesMax);
+  constructor(bytesMax: number, mayHoldDead: boolean, memory?: PassingMemory) {
+    this.#body = memory?.take(bytesMax) ?? Buffer.allocUnsafe(bytesMax);
     this.#mayHoldDead = mayHoldDead;
   }
 

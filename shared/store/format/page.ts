@@ -1,5 +1,6 @@
 // The body of a page (FORMAT.md, "Page"). Pages are cut and joined by bytes, never decoded.
 import { ByteReader, ByteWriter, compareBytes, compareRange, owned } from './bytes.ts';
+import type { PassingMemory } from './passing-memory.ts';
 import { compareHashed, groupOf, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
 import { CODEC_MASK, FLAG_EXPIRES, mayBeDead, recordBytes, type StoredRecord, writeRecord } from './record.ts';
 
@@ -135,10 +136,11 @@ function comparePositionAt(page: Page, index: number, position: Position, positi
 /** The writer asks for it before each number, the last one too: without it the memory doubles. */
 const ROOM_FOR_A_NUMBER = 8;
 
-/** The records must be in order of their positions. */
-export function pageFrom(records: readonly StoredRecord[]): Page {
+/** The records must be in order of their positions. `memory`: of the page. Default: its own. */
+export function pageFrom(records: readonly StoredRecord[], memory?: PassingMemory): Page {
   const bytes = records.reduce((sum, record) => sum + recordBytes(record), 0);
-  const writer = new ByteWriter(bytes + ROOM_FOR_A_NUMBER);
+  const roomBytes = bytes + ROOM_FOR_A_NUMBER;
+  const writer = new ByteWriter(memory?.take(roomBytes) ?? roomBytes);
   const starts: number[] = [];
   let mayHoldDead = false;
   for (const record of records) {

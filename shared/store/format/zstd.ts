@@ -1,10 +1,8 @@
 // zstd with one context for all pages: Node.js makes one a call, which takes longer than a page.
 import { constants, createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { PassingMemory } from './passing-memory.ts';
 
 const LEVEL_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-
-/** More output is rare, and would keep its memory for nothing. */
-const KEPT_BYTES_MAX = 64 * 1024;
 
 /** Shows that nothing more would have come. */
 const SPARE_BYTES = 1;
@@ -57,12 +55,12 @@ class Context {
 
 const compression = new Context(() => createZstdCompress(LEVEL_1));
 const expansion = new Context(() => createZstdDecompress());
-let memory = Buffer.alloc(0);
+const memory = new PassingMemory();
 
 /** One frame, valid until the next call. */
 export function zstdCompressed(raw: Uint8Array): Uint8Array {
   // zstd's own bound, ZSTD_COMPRESSBOUND.
-  const output = memoryFor(raw.length + (raw.length >>> 8) + 64 + SPARE_BYTES);
+  const output = memory.take(raw.length + (raw.length >>> 8) + 64 + SPARE_BYTES);
   const bytes = compression.run(raw, output);
   if (bytes !== undefined) return output.subarray(0, bytes);
   return zstdCompressSync(raw, LEVEL_1);
@@ -70,15 +68,9 @@ export function zstdCompressed(raw: Uint8Array): Uint8Array {
 
 /** A frame's content, valid until the next call. Throws for damage and for more than `rawBytes`. */
 export function zstdExpanded(frame: Uint8Array, rawBytes: number): Uint8Array {
-  const output = memoryFor(rawBytes + SPARE_BYTES).subarray(0, rawBytes + SPARE_BYTES);
+  const output = memory.take(rawBytes + SPARE_BYTES).subarray(0, rawBytes + SPARE_BYTES);
   const bytes = expansion.run(frame, output);
   if (bytes === rawBytes) return output.subarray(0, bytes);
   expansion.renew();
   return zstdDecompressSync(frame, { maxOutputLength: Math.max(1, rawBytes) });
-}
-
-function memoryFor(bytes: number): Buffer {
-  if (bytes > KEPT_BYTES_MAX) return Buffer.allocUnsafeSlow(bytes);
-  if (memory.length < bytes) memory = Buffer.allocUnsafeSlow(bytes);
-  return memory;
 }

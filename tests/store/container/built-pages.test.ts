@@ -6,9 +6,9 @@ import { addressOf, type Snapshot } from '../../../shared/store/container/snapsh
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { openPage } from '../../../shared/store/format/envelope.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { type Page, pageFrom } from '../../../shared/store/format/page.ts';
+import { type Page, pageFrom, recordAt } from '../../../shared/store/format/page.ts';
 import { positionsOf } from '../../../shared/store/format/position.ts';
-import { after, evaluated, expectModel, KEYS, type Model, randomChanges } from './changes.ts';
+import { after, change, evaluated, expectModel, KEYS, type Model, randomChanges } from './changes.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
 
 function newPage(): Page {
@@ -45,9 +45,22 @@ test('no later commit changes a page of an earlier one', () => {
   }
 });
 
+test('no later commit changes a large record of an earlier one', () => {
+  const values = [1, 2, 3].map((fill) => Buffer.alloc(300_000, fill));
+  let snapshot: Snapshot = snapshotWith({});
+  const stored = values.map((value) => {
+    const changes = [change('k', { kind: 'write', codec: 0, value, expiresAtMs: undefined })];
+    snapshot = after(snapshot, evaluated(snapshot, changes, { mergesAll: true }));
+    expect(snapshot.header.pages).toHaveLength(1);
+    return snapshot.header.pages[0]!;
+  });
+  for (const [at, { content }] of stored.entries())
+    expect(Buffer.compare(recordAt(content.page!, 0).value, values[at]!)).toBe(0);
+});
+
 test('layers, one of them empty, are merged in passing memory as elsewhere', () => {
   const layers = [[pageOf('a', 'e')], [], [pageOf('z')], [pageOf('c', 'd')], [], [pageOf('b')]];
-  const merge = (memories?: readonly Buffer[]): Buffer =>
+  const merge = (memories?: typeof PASSING.layers): Buffer =>
     Buffer.from(mergeLayers(layers, positionsOf('key', 0), memories).body);
   expect(merge(PASSING.layers)).toEqual(merge());
 });
