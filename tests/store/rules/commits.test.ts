@@ -461,7 +461,7 @@ test('rule 4: new nodes take on count and next number, with an empty list', asyn
     }
     return undefined;
   });
-  await fill(world, tableA, 0, 40);
+  await fill(world, tableA, 0, 60);
   expect(new Set(inserted.map(({ header }) => header.container)).size).toBeGreaterThan(2);
   for (const { header, from } of inserted) {
     expect(header.commitCount).toBe(from.commitCount + 1);

