@@ -8,7 +8,7 @@ import { maintain } from '../engine/leaf-runner.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Position } from '../format/position.ts';
 import { MERGE_SHARE } from '../machine/absorb.ts';
-import { writersSince } from '../traffic/writer-order.ts';
+import { writersSince } from '../container/writers.ts';
 import { type Levels, type Neighbours, nextAfter } from './levels.ts';
 import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
 

@@ -9,6 +9,7 @@ import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
 import { count } from '../io/counters.ts';
 import { isShownBy, PAGE_READS_MAX } from '../io/reads.ts';
+import { isProbablyStale } from '../machine/contention.ts';
 import type { Engine } from './engine.ts';
 
 /** How old what is shown may be. */
@@ -88,7 +89,7 @@ function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolea
 
 /** The leaf from memory, if it `has` what is needed and a tiny read, or none, allows it. */
 async function lookInMemory(
-  { cache, clock, reader, router, traffic }: Engine,
+  { cache, clock, contention, reader, router, runtime }: Engine,
   id: EntityId,
   since: Since,
   has: (leaf: Snapshot) => boolean,
@@ -97,7 +98,7 @@ async function lookInMemory(
   if (before === undefined || !has(before)) return undefined;
   if (isYoungEnough(before, since, clock)) return before;
   // A check would probably be in vain.
-  if (traffic.isProbablyStale(before)) return undefined;
+  if (isProbablyStale(contention, before, runtime.monotonicMs())) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
   router.recognise(id, observed);

@@ -4,10 +4,10 @@ import { commitRoot } from '../rules/structure.ts';
 import { opened } from '../rules/table-steps.ts';
 
 /** A table of one leaf. Its last commit asks for a hold that the process has not seen. */
-async function heldFor(holdForMs: number) {
+async function heldFor(freezeMs: number) {
   const { world, process: mine, table } = await opened<number>({ order: 'key' });
   await world.run(table.put('k', 1));
-  await commitRoot(world, { holdForMs });
+  await commitRoot(world, { freezeMs });
   return { world, mine, table };
 }
 
@@ -22,7 +22,7 @@ test('a hold is waited for, and nothing is committed meanwhile', async () => {
   const before = world.runtime.monotonicMs();
   await world.run(putting);
   expect(world.runtime.monotonicMs() - before).toBeLessThan(150);
-  expect(table.stats().rests).toBeGreaterThan(0);
+  expect(table.stats().yields).toBeGreaterThan(0);
 });
 
 test('a hold that another commit ended is waited for no longer than to the next look', async () => {
@@ -30,7 +30,7 @@ test('a hold that another commit ended is waited for no longer than to the next 
   const putting = table.put('k', 2);
   await world.runtime.advance(1);
   const before = world.runtime.monotonicMs();
-  await commitRoot(world, { holdForMs: 0 });
+  await commitRoot(world, { freezeMs: 0 });
   await world.run(putting);
   expect(world.runtime.monotonicMs() - before).toBeLessThanOrEqual(1.25 * (400 / 4));
 });
@@ -42,11 +42,11 @@ test('however often others ask, and for however long, a change is committed in t
     // Each look finds a new hold.
     if (call.kind === 'read' && holds < 100) {
       holds += 1;
-      await commitRoot(world, { holdForMs: 1_000_000 });
+      await commitRoot(world, { freezeMs: 1_000_000 });
     }
     return undefined;
   });
   await world.run(table.put('k', 2));
   expect((await world.run(table.get('k')))?.value).toBe(2);
-  expect(table.stats().rests).toBeLessThanOrEqual(16);
+  expect(table.stats().yields).toBeLessThanOrEqual(16);
 });
