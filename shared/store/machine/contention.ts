@@ -40,9 +40,6 @@ const WRITERS_AT_ONCE = 2;
 const YIELD_SHARE = 0.3;
 /** ...and no less than so many round trips. */
 const YIELD_ROUND_TRIPS_LEAST = 0.4;
-/** After so many refusals in a row a writer that the header does not name yields at random. */
-const REFUSALS = 2;
-const REFUSAL_DOUBLINGS_MOST = 3;
 /** However many wait, and whatever a header asks for: then a process looks again. */
 const YIELD_MOST_MS = 1_000;
 /** So often in a row: then a commit is tried whatever others do. */
@@ -121,9 +118,6 @@ interface Seen {
   /** Own commits before which it still yields, or that go alone. */
   yieldsLeft: number;
   aloneLeft: number;
-  refusalsInARow: number;
-  /** How many of these it has yielded for. */
-  refusalsYielded: number;
   /** It began to yield after this commit, then. */
   yieldsAfter: Id64 | undefined;
   yieldsSinceMs: number;
@@ -187,12 +181,9 @@ export function note(contention: Contention, id: EntityId, sighting: Sighting, n
       seen.yieldsInARow = 0;
       if (!sighting.isRefused) break;
       seen.yieldsLeft = WARY_COMMITS;
-      seen.refusalsInARow += 1;
       break;
     case 'yield':
       seen.yieldsInARow += 1;
-      seen.refusalsYielded = seen.refusalsInARow;
-      // Nobody came: the writers ahead have left.
       if (seen.yieldsAfter !== sighting.after) [seen.yieldsAfter, seen.yieldsSinceMs] = [sighting.after, nowMs];
       break;
     case 'freeze':
@@ -263,7 +254,6 @@ function commit(
   seen.commitsSinceLook += 1;
   seen.aloneLeft = Math.max(0, seen.aloneLeft - 1);
   seen.yieldsLeft = Math.max(0, seen.yieldsLeft - 1);
-  seen.refusalsInARow = 0;
   seen.yieldsInARow = 0;
 }
 
@@ -281,13 +271,12 @@ export interface Advice {
   readonly isAlone: boolean;
 }
 
-/** `draw`: a share between 0 and 1. */
-export function advise(contention: Contention, snapshot: Snapshot, nowMs: number, draw: () => number): Advice {
+export function advise(contention: Contention, snapshot: Snapshot, nowMs: number): Advice {
   const seen = seenOf(contention, snapshot.id, nowMs);
   const { roundTripMs } = contention.way.commits;
   return {
     readFirst: isLookDue(contention, seen, snapshot, nowMs) || isProbablyStale(contention, snapshot, nowMs),
-    yieldMs: yieldMs(contention, seen, snapshot, nowMs, draw),
+    yieldMs: yieldMs(contention, seen, snapshot, nowMs),
     splitInto: splitInto(contention, seen, snapshot, nowMs),
     freezeMs: Math.min(
       YIELD_MOST_MS,
@@ -311,13 +300,7 @@ function isLookDue(contention: Contention, seen: Seen, snapshot: Snapshot, nowMs
   return isDue && isInARow && foreignPerMs(contention, seen) > 0;
 }
 
-function yieldMs(
-  contention: Contention,
-  seen: Seen,
-  { header, lastCommit }: Snapshot,
-  nowMs: number,
-  draw: () => number,
-): number {
+function yieldMs(contention: Contention, seen: Seen, { header, lastCommit }: Snapshot, nowMs: number): number {
   if (seen.yieldsInARow >= YIELDS_MOST) return 0;
   const isYielding = seen.yieldsAfter === lastCommit;
   if (header.freezeMs > 0) {
@@ -326,21 +309,15 @@ function yieldMs(
     return Math.max(0, Math.min(leftMs, header.freezeMs / LOOKS_A_FREEZE));
   }
   if (isYielding || seen.yieldsLeft === 0) return 0;
-  return Math.min(YIELD_MOST_MS, yieldToWritersMs(contention, seen, header, draw));
+  return Math.min(YIELD_MOST_MS, yieldToWritersMs(contention, seen, header));
 }
 
-/** As long as the writers that wrote less recently need, about: so the rate can rise. */
-function yieldToWritersMs(contention: Contention, seen: Seen, header: Header, draw: () => number): number {
-  const { tag, way } = contention;
+/** As long as the writers that wrote less recently need, about. */
+function yieldToWritersMs({ tag, way }: Contention, seen: Seen, header: Header): number {
   const { roundTripMs } = way.commits;
-  const isRefusedAnew = seen.refusalsInARow > seen.refusalsYielded;
   const commitsPerMs = perMs(seen.foreign) + perMs(seen.own);
   if (commitsPerMs * roundTripMs < (way.commitsWait ? CROWD_TO_YIELD : CROWD_TO_YIELD_AT_ONCE)) return 0;
-  const ahead = writersAhead(header, tag);
-  if (ahead === undefined) {
-    const mostMs = roundTripMs * 2 ** Math.min(REFUSAL_DOUBLINGS_MOST, seen.refusalsInARow);
-    return isRefusedAnew && seen.refusalsInARow >= REFUSALS ? mostMs * draw() : 0;
-  }
+  const ahead = writersAhead(header, tag) ?? 0;
   const eachMs = Math.max(YIELD_ROUND_TRIPS_LEAST * roundTripMs, YIELD_SHARE / commitsPerMs);
   return Math.max(0, ahead + 1 - WRITERS_AT_ONCE) * eachMs;
 }
@@ -416,8 +393,6 @@ function newSeen(nowMs: number): Seen {
     requestsSinceCommit: 0,
     yieldsLeft: 0,
     aloneLeft: 0,
-    refusalsInARow: 0,
-    refusalsYielded: 0,
     yieldsAfter: undefined,
     yieldsSinceMs: 0,
     yieldsInARow: 0,
