@@ -130,7 +130,11 @@ function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): 
     },
     world.rules,
   );
-  if (frozen !== undefined) return splitInTime(leaf, draft, planned, frozen, { world, now: group.now });
+  if (frozen !== undefined) {
+    if (planned.kind === 'split') return splitInTime(leaf, draft, planned, frozen.freezeMs);
+    loseFrozenSplit(leaf, world, group.now.monotonicMs);
+    return undefined;
+  }
   switch (planned.kind) {
     case 'needs_whole':
       return readOf(leaf, 'intact');
@@ -186,19 +190,10 @@ function splitFrozen(leaf: Leaf, stage: Extract<Stage, { kind: 'frozen' }>, { wo
   return lay(leaf, { snapshot: known, base: known, changes: [], now, mergesAll, frozen: stage.frozen }, world);
 }
 
-function splitInTime(
-  leaf: Leaf,
-  draft: Draft,
-  planned: Plan,
-  { freezeMs: withinMs }: Frozen,
-  { world, now }: Here,
-): Step | undefined {
-  if (planned.kind !== 'split') {
-    loseFrozenSplit(leaf, world, now.monotonicMs);
-    return undefined;
-  }
-  leaf.stage = { kind: 'split', draft, plan: planned, isChecked: true, withinMs, isKept: false };
-  return { kind: 'insert', headers: planned.inserts, attempt: draft.id, withinMs };
+/** Whoever waits for the split has looked anew by then. */
+function splitInTime(leaf: Leaf, draft: Draft, plan: SplitPlan, withinMs: number): Step {
+  leaf.stage = { kind: 'split', draft, plan, isChecked: true, withinMs, isKept: false };
+  return { kind: 'insert', headers: plan.inserts, attempt: draft.id, withinMs };
 }
 
 /** Rule 3: the attempt begins when its request departs, and only while all its callers wait. */
