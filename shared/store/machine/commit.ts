@@ -2,7 +2,7 @@
 import { type Attempt, settleAll } from '../container/attempts.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { type Evaluation, evaluate } from '../container/evaluate.ts';
-import { type Plan, planCommit } from '../container/plan-commit.ts';
+import { planCommit } from '../container/plan-commit.ts';
 import { sealPages } from '../container/seal-pages.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { isDivisible } from '../container/split.ts';
