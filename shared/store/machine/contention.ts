@@ -25,8 +25,6 @@ const PRIOR_MS = 1_000;
 const STALE_MAX = 0.16;
 /** Commits follow each other in a row with no more round trips between them. */
 const IN_A_ROW_ROUND_TRIPS = 2;
-/** A look is due after so many commits in a row: others that read first have no chance. */
-const COMMITS_BEFORE_LOOK = 32;
 /** After trouble so many own commits are wary: they yield, follow a look, or go alone. */
 const WARY_COMMITS = 8;
 
@@ -36,12 +34,19 @@ const CROWD_TO_YIELD = 0.25;
 const CROWD_TO_YIELD_AT_ONCE = 0.5;
 /** The second of the writers tries at once; the others yield, for each writer before them... */
 const WRITERS_AT_ONCE = 2;
-/** ...this share of the mean time between commits, so that the rate can rise... */
+/** ...this share of the mean time between commits, so that the rate can rise. */
 const YIELD_SHARE = 0.3;
-/** ...and no less than so many round trips. */
-const YIELD_ROUND_TRIPS_LEAST = 0.4;
+/** A commit that takes so many round trips stood in line with others of its container. */
+const IN_LINE_ROUND_TRIPS = 3;
+/** If it was refused, the process yields at random up to so many times as long: lines dissolve. */
+const LINES_YIELDED = 2;
+/** After so many refusals in a row a writer that the header does not name yields at random. */
+const REFUSALS = 2;
+const REFUSAL_DOUBLINGS_MOST = 3;
 /** However many wait, and whatever a header asks for: then a process looks again. */
 const YIELD_MOST_MS = 1_000;
+/** Processes that yielded come back at different times, spread over this share of their wait. */
+const YIELD_SPREAD = 0.25;
 /** So often in a row: then a commit is tried whatever others do. */
 const YIELDS_MOST = 16;
 
@@ -75,9 +80,6 @@ const COMMIT_READS = 3;
 const NODES_MAX = 16;
 /** Positions of the last changes: whether all lie close together. */
 const POSITIONS_KEPT = 8;
-/** The pause after a split that was lost; it doubles up to a quarter of an hour. */
-const LOST_SPLIT_FIRST_MS = 1_000;
-const LOST_SPLIT_DOUBLINGS_MOST = 10;
 
 /** How soon requests are answered, and how commits of one entity meet. */
 export interface Way {
@@ -110,14 +112,18 @@ interface Seen {
   costs: Costs;
   requestsSinceCommit: number;
   positions: readonly Position[];
-  commitsSinceLook: number;
+  /** Since the last look. */
+  hasCommitted: boolean;
   /** Looks still to be taken because one met a commit of others. */
   looksDue: number;
-  lostSplits: number;
-  noSplitBeforeMs: number;
   /** Own commits before which it still yields, or that go alone. */
   yieldsLeft: number;
   aloneLeft: number;
+  refusalsInARow: number;
+  /** It was refused, and has not yielded since. */
+  isRefused: boolean;
+  /** How long the refused commit stood in line; 0: it did not. */
+  lineMs: number;
   /** It began to yield after this commit, then. */
   yieldsAfter: Id64 | undefined;
   yieldsSinceMs: number;
@@ -153,7 +159,7 @@ export type Sighting =
   /** A commit of this process was acknowledged. */
   | { readonly kind: 'commit'; readonly changes: readonly Pick<Change, 'queuedMs' | 'position'>[] }
   /** One was refused, or its fate is unknown. */
-  | { readonly kind: 'failure'; readonly isRefused: boolean }
+  | { readonly kind: 'failure'; readonly isRefused: boolean; readonly tookMs: number }
   /** This process waits for others, which committed this last. */
   | { readonly kind: 'yield'; readonly after: Id64 }
   /** This process asked others to leave it alone, by this commit. */
@@ -181,30 +187,24 @@ export function note(contention: Contention, id: EntityId, sighting: Sighting, n
       seen.yieldsInARow = 0;
       if (!sighting.isRefused) break;
       seen.yieldsLeft = WARY_COMMITS;
+      seen.refusalsInARow += 1;
+      seen.isRefused = true;
+      seen.lineMs = isInLine(contention.way, sighting.tookMs) ? sighting.tookMs : 0;
       break;
     case 'yield':
       seen.yieldsInARow += 1;
+      seen.isRefused = false;
       if (seen.yieldsAfter !== sighting.after) [seen.yieldsAfter, seen.yieldsSinceMs] = [sighting.after, nowMs];
       break;
     case 'freeze':
       [seen.yieldsAfter, seen.yieldsSinceMs] = [sighting.by, -Infinity];
       break;
-    case 'split': {
-      const { count, watchedMs } = seen.foreign;
-      for (const node of sighting.nodes) {
-        const part = seenOf(contention, node, nowMs);
-        forget(part, nowMs);
-        part.foreign = { count: count / sighting.nodes.length, watchedMs };
-      }
+    case 'split':
+      for (const node of sighting.nodes) forget(seenOf(contention, node, nowMs), nowMs);
       break;
-    }
-    case 'lost split': {
-      const lostSplits = seen.lostSplits + 1;
+    case 'lost split':
       forget(seen, nowMs);
-      const doublings = Math.min(LOST_SPLIT_DOUBLINGS_MOST, lostSplits - 1);
-      [seen.lostSplits, seen.noSplitBeforeMs] = [lostSplits, nowMs + LOST_SPLIT_FIRST_MS * 2 ** doublings];
       break;
-    }
     default:
       sighting satisfies never;
   }
@@ -222,7 +222,7 @@ function look(
   if (!(ms > 0)) return;
   contention.foreign = added(contention.foreign, foreignCommits, ms, TABLE_HORIZON_MS);
   seen.foreign = added(seen.foreign, foreignCommits, ms, HORIZON_MS);
-  seen.commitsSinceLook = 0;
+  seen.hasCommitted = false;
   seen.looksDue = foreignCommits > 0 ? WARY_COMMITS : Math.max(0, seen.looksDue - 1);
 }
 
@@ -251,10 +251,12 @@ function commit(
   seen.own = added(seen.own, 1, Math.max(0, nowMs - seen.lastCommitMs), HORIZON_MS);
   seen.lastCommitMs = nowMs;
   seen.requestsSinceCommit = 0;
-  seen.commitsSinceLook += 1;
+  seen.hasCommitted = true;
   seen.aloneLeft = Math.max(0, seen.aloneLeft - 1);
   seen.yieldsLeft = Math.max(0, seen.yieldsLeft - 1);
   seen.yieldsInARow = 0;
+  seen.refusalsInARow = 0;
+  seen.isRefused = false;
 }
 
 /** What to do with the changes of one container next. */
@@ -271,13 +273,19 @@ export interface Advice {
   readonly isAlone: boolean;
 }
 
-export function advise(contention: Contention, snapshot: Snapshot, nowMs: number): Advice {
+/** When advice is asked for, and shares between 0 and 1. */
+interface Moment {
+  readonly nowMs: number;
+  readonly draw: () => number;
+}
+
+export function advise(contention: Contention, snapshot: Snapshot, nowMs: number, draw: () => number): Advice {
   const seen = seenOf(contention, snapshot.id, nowMs);
   const { roundTripMs } = contention.way.commits;
   return {
     readFirst: isLookDue(contention, seen, snapshot, nowMs) || isProbablyStale(contention, snapshot, nowMs),
-    yieldMs: yieldMs(contention, seen, snapshot, nowMs),
-    splitInto: splitInto(contention, seen, snapshot, nowMs),
+    yieldMs: yieldMs(contention, seen, snapshot, { nowMs, draw }) * (1 + YIELD_SPREAD * draw()),
+    splitInto: splitInto(contention, seen, snapshot),
     freezeMs: Math.min(
       YIELD_MOST_MS,
       Math.ceil(FREEZE_ROUND_TRIPS * roundTripMs + pageBytesOf(snapshot.header) / SPLIT_BYTES_A_MS),
@@ -292,15 +300,23 @@ export function isProbablyStale(contention: Contention, { id, seen }: Snapshot, 
   return foreignPerMs(contention, foreign) * (nowMs - seen.monotonicMs) > STALE_MAX;
 }
 
-/** This process commits in a row for so long that others may wait. One that met no other looks for none. */
-function isLookDue(contention: Contention, seen: Seen, snapshot: Snapshot, nowMs: number): boolean {
-  const { commitsSinceLook, looksDue } = seen;
-  const isDue = commitsSinceLook >= COMMITS_BEFORE_LOOK || (commitsSinceLook > 0 && looksDue > 0);
-  const isInARow = nowMs - snapshot.seen.monotonicMs <= IN_A_ROW_ROUND_TRIPS * contention.way.commits.roundTripMs;
-  return isDue && isInARow && foreignPerMs(contention, seen) > 0;
+/** Commits in a row leave no chance to others, which read first. */
+function isLookDue(
+  contention: Contention,
+  { hasCommitted, looksDue }: Seen,
+  snapshot: Snapshot,
+  nowMs: number,
+): boolean {
+  const inARowMs = IN_A_ROW_ROUND_TRIPS * contention.way.commits.roundTripMs;
+  return hasCommitted && looksDue > 0 && nowMs - snapshot.seen.monotonicMs <= inARowMs;
 }
 
-function yieldMs(contention: Contention, seen: Seen, { header, lastCommit }: Snapshot, nowMs: number): number {
+function yieldMs(
+  contention: Contention,
+  seen: Seen,
+  { header, lastCommit }: Snapshot,
+  { nowMs, draw }: Moment,
+): number {
   if (seen.yieldsInARow >= YIELDS_MOST) return 0;
   const isYielding = seen.yieldsAfter === lastCommit;
   if (header.freezeMs > 0) {
@@ -309,23 +325,32 @@ function yieldMs(contention: Contention, seen: Seen, { header, lastCommit }: Sna
     return Math.max(0, Math.min(leftMs, header.freezeMs / LOOKS_A_FREEZE));
   }
   if (isYielding || seen.yieldsLeft === 0) return 0;
-  return Math.min(YIELD_MOST_MS, yieldToWritersMs(contention, seen, header));
+  return Math.min(YIELD_MOST_MS, yieldToWritersMs(contention, seen, header, draw));
+}
+
+function isInLine(way: Way, tookMs: number): boolean {
+  return way.commitsWait && tookMs > IN_LINE_ROUND_TRIPS * freeCommitMs(way);
 }
 
 /** As long as the writers that wrote less recently need, about. */
-function yieldToWritersMs({ tag, way }: Contention, seen: Seen, header: Header): number {
+function yieldToWritersMs({ tag, way }: Contention, seen: Seen, header: Header, draw: () => number): number {
   const { roundTripMs } = way.commits;
+  if (seen.isRefused && seen.lineMs > 0) return LINES_YIELDED * seen.lineMs * draw();
   const commitsPerMs = perMs(seen.foreign) + perMs(seen.own);
   if (commitsPerMs * roundTripMs < (way.commitsWait ? CROWD_TO_YIELD : CROWD_TO_YIELD_AT_ONCE)) return 0;
-  const ahead = writersAhead(header, tag) ?? 0;
-  const eachMs = Math.max(YIELD_ROUND_TRIPS_LEAST * roundTripMs, YIELD_SHARE / commitsPerMs);
-  return Math.max(0, ahead + 1 - WRITERS_AT_ONCE) * eachMs;
+  const ahead = writersAhead(header, tag);
+  // Writers that do not know of each other thin out.
+  if (ahead === undefined) {
+    const isThinned = seen.isRefused && seen.refusalsInARow >= REFUSALS;
+    return isThinned ? roundTripMs * 2 ** Math.min(REFUSAL_DOUBLINGS_MOST, seen.refusalsInARow) * draw() : 0;
+  }
+  return (Math.max(0, ahead + 1 - WRITERS_AT_ONCE) * YIELD_SHARE) / commitsPerMs;
 }
 
-function splitInto(contention: Contention, seen: Seen, { header }: Snapshot, nowMs: number): number {
+function splitInto(contention: Contention, seen: Seen, { header }: Snapshot): number {
   const { records } = sumsOf(header.pages);
   // Branches are hints, written to seldom: they split by size alone.
-  if (header.level > 0 || records < 2 || nowMs < seen.noSplitBeforeMs) return 0;
+  if (header.level > 0 || records < 2) return 0;
   if (seen.costs.commits < COMMITS_LEAST || productOf(seen.costs) < PRODUCT_MAX) return 0;
   const lacking = Math.max(0, COMMITS_ENOUGH - seen.costs.commits);
   const share = Math.min(1, lacking / Math.max(1, contention.seldom.commits));
@@ -393,6 +418,8 @@ function newSeen(nowMs: number): Seen {
     requestsSinceCommit: 0,
     yieldsLeft: 0,
     aloneLeft: 0,
+    refusalsInARow: 0,
+    isRefused: false,
     yieldsAfter: undefined,
     yieldsSinceMs: 0,
     yieldsInARow: 0,
@@ -407,10 +434,9 @@ function nothingSeen(nowMs: number) {
     lastCommitMs: nowMs,
     costs: NOTHING,
     positions: [],
-    commitsSinceLook: 0,
+    hasCommitted: false,
     looksDue: 0,
-    lostSplits: 0,
-    noSplitBeforeMs: 0,
+    lineMs: 0,
   };
 }
 

@@ -105,12 +105,16 @@ function beginBackoff(leaf: Leaf, { world, now }: Here): Step | undefined {
   const doublings = doublingsOf(leaf);
   if (doublings === 0) return undefined;
   const areHints = hasWork(leaf) && !isAwaited(leaf);
-  const share = asBuffer(world.runtime.random(2)).readUInt16BE() / 0xffff;
-  const ms = leaf.backoff.pauseMs(doublings, areHints, share);
+  const ms = leaf.backoff.pauseMs(doublings, areHints, drawShare(world));
   leaf.pause = { kind: areHints ? 'hints' : 'backoff', leftMs: ms };
   const leftMs = leaf.open.doubtDueMs - now.monotonicMs;
   if (areHints || leftMs <= 0 || ms < leftMs / 2) return undefined;
   return { kind: 'read', id: leaf.id, what: [], reader: 'doubt', withinMs: leftMs };
+}
+
+/** Between 0 and 1. */
+function drawShare({ runtime }: World): number {
+  return asBuffer(runtime.random(2)).readUInt16BE() / 0xffff;
 }
 
 /** A missing leaf lost its content to its left (rule 15); a branch is sought anew. */
@@ -143,7 +147,7 @@ function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: 
   leaf.changes = [...group, ...later];
   if (group.length === 0) return { kind: 'rest' };
   leaf.tried = { snapshot: known, group };
-  leaf.advice = advise(world.contention, known, now.monotonicMs);
+  leaf.advice = advise(world.contention, known, now.monotonicMs, () => drawShare(world));
   if (isReadDue(leaf, known, leaf.advice, now)) {
     count(world, 'readsFirst');
     return readOf(leaf, slotsToCommit(known, group), known);

@@ -121,7 +121,7 @@ function shownWhileUnderWay(leaf: Leaf, here: Here): void {
     leaf.overdue = underWay;
     leaf.underWay = undefined;
     leaf.isPauseDue = true;
-    mustSettle(leaf, underWay, { kind: 'unknown', reason: 'other' }, here);
+    mustSettle(leaf, underWay, { kind: 'unknown', reason: 'other' }, { ...here, sent: here.now });
   }
 }
 
@@ -140,7 +140,8 @@ function answered(leaf: Leaf, { attempt, outcome, sent }: Extract<Event, { kind:
   if (outcome.kind === 'written') return acknowledged(leaf, attempt, { version: outcome.version, seen: sent }, here);
   leaf.isPauseDue = true;
   if (outcome.kind === 'taken back') return;
-  if (outcome.kind === 'unknown' || outcome.reason === 'condition') mustSettle(leaf, attempt, outcome, here);
+  if (outcome.kind === 'unknown' || outcome.reason === 'condition')
+    mustSettle(leaf, attempt, outcome, { ...here, sent });
   else turnedAway(leaf, attempt, outcome, { ...here, sent });
 }
 
@@ -192,9 +193,15 @@ function turnedAway(
   if (!leaf.mustSplit) failChanges(attempt.changes, refusal, world);
 }
 
-function mustSettle(leaf: Leaf, attempt: Attempt, outcome: Refused | Unknown, { world, now }: Here): void {
+function mustSettle(
+  leaf: Leaf,
+  attempt: Attempt,
+  outcome: Refused | Unknown,
+  { world, now, sent }: Here & { readonly sent: Moment },
+): void {
   const isRefused = outcome.kind === 'refused';
-  note(world.contention, leaf.id, { kind: 'failure', isRefused }, now.monotonicMs);
+  const tookMs = now.monotonicMs - sent.monotonicMs;
+  note(world.contention, leaf.id, { kind: 'failure', isRefused, tookMs }, now.monotonicMs);
   leaf.backoff.noteSent();
   if (isRefused) {
     attempt.answer = 'refused';

@@ -28,7 +28,7 @@ const commit =
     { kind: 'commit', changes: [{ queuedMs: nowMs + passedMs - waitedMs, position: Uint8Array.of(at) }] },
     id,
   ];
-const refused: Told = [0, { kind: 'failure', isRefused: true }];
+const refused: Told = [0, { kind: 'failure', isRefused: true, tookMs: MS }];
 
 type Row = Told | ((nowMs: number) => Told);
 
@@ -68,9 +68,9 @@ function shown(
   return { id, header, seen, lastCommit: ids.at(-1) } as unknown as Snapshot;
 }
 
-function advised(rows: readonly Row[], what: Shown = {}, way = WAY): Advice {
+function advised(rows: readonly Row[], what: Shown = {}, way = WAY, draw = 0): Advice {
   const { contention, nowMs } = after(rows, way);
-  return advise(contention, shown(what, nowMs), nowMs);
+  return advise(contention, shown(what, nowMs), nowMs, () => draw);
 }
 
 const OTHERS_WRITE = times(200, look(1));
@@ -84,7 +84,7 @@ describe('read first', () => {
     ['a thousand commits in an hour are no rush now', [look(1_000, 3_600_000)], { ageMs: 50 }, false],
     ['replies older than the one before', [look(1_000, -5), look(1_000, 0)], { ageMs: 5_000 }, false],
     ['a container not known yet is like the others', OTHERS_WRITE, { ageMs: 50, id: OTHER }, true],
-  ])('%s: %s', (_, rows, what, expected) => {
+  ])('%s', (_, rows, what, expected) => {
     expect(advised(rows, what).readFirst).toBe(expected);
   });
 });
@@ -94,8 +94,13 @@ describe('a look between commits in a row', () => {
   const met: Row[] = [...once, look(1, MS), commit()];
   test.each<[string, Row[], Shown, boolean]>([
     ['none for a process that never met another', Array.from({ length: 64 }, () => commit()), { ageMs: MS }, false],
-    ['none after 31 commits', [...once, ...Array.from({ length: 31 }, () => commit())], { ageMs: MS }, false],
-    ['one after 32', [...once, ...Array.from({ length: 32 }, () => commit())], { ageMs: MS }, true],
+    [
+      'none after commits that met none',
+      [...once, ...Array.from({ length: 31 }, () => commit())],
+      { ageMs: MS },
+      false,
+    ],
+    ['none where a read has shown it since', [...once, look(1, MS)], { ageMs: MS }, false],
     ['one after each commit, once one met another', met, { ageMs: MS }, true],
     ['until eight met none', [...met, ...times(8, look(0, MS)), commit()], { ageMs: MS }, false],
     ['none where pauses leave others their chance', met, { ageMs: 3 * MS }, false],
@@ -114,12 +119,12 @@ describe('yield', () => {
     ['who never wrote tries at once', BUSY, { by: [B, C] }, 0],
     ['the first in order tries at once', BUSY, { by: [B, C, MINE, B, C] }, 0],
     ['and so does the second', BUSY, { by: [B, MINE] }, 0],
-    ['the third waits', BUSY, { by: [B, C, MINE] }, 4],
-    ['the fourth waits twice as long', BUSY, { by: [B, C, D, MINE] }, 8],
+    ['the third waits', BUSY, { by: [B, C, MINE] }, 1.8],
+    ['the fourth waits twice as long', BUSY, { by: [B, C, D, MINE] }, 3.6],
     ['once', [...BUSY, yielded([B, C, MINE])], { by: [B, C, MINE] }, 0],
     ['for each commit', [...BUSY, yielded([B, C, MINE])], { by: [C, D, MINE, D] }, 0],
     ['sixteen times in a row', [...BUSY, ...times(16, yielded([B]))], { by: [B, C, MINE] }, 0],
-    ['until an own commit', [...BUSY, ...times(16, yielded([B])), refused], { by: [B, C, MINE] }, 4],
+    ['until an own commit', [...BUSY, ...times(16, yielded([B])), refused], { by: [B, C, MINE] }, 1.8],
     ['for eight own commits', [...BUSY, ...Array.from({ length: 8 }, () => commit())], { by: [B, C, MINE] }, 0],
     ['a freeze is waited for in steps', [], { by: [B], freezeMs: 40 }, 10],
     ['for no longer than it lasts', [yielded([B]), [35, look(0, 35)[1]]], { by: [B], freezeMs: 40 }, 5],
@@ -137,10 +142,31 @@ describe('yield', () => {
     expect(advised(rows, what).yieldMs).toBeCloseTo(expected, 1);
   });
 
-  test('however many wait, for a second at most', () => {
+  test('for a second at most', () => {
     const way = { ...WAY, commits: { roundTripMs: 500, meanRoundTripMs: 500 } };
     const many = Array.from({ length: 30 }, (_, each) => (0xb000 + each).toString(16));
-    expect(advised(BUSY, { by: [...many, MINE] }, way).yieldMs).toBe(1_000);
+    expect(advised(times(400, look(0.1)), { by: [...many, MINE] }, way).yieldMs).toBe(1_000);
+  });
+
+  const line: Told = [0, { kind: 'failure', isRefused: true, tookMs: 100 }];
+  const again: Told = [0, { kind: 'yield', after: hexId('cccccccccccccccc') }];
+  test.each<[string, Row[], boolean, number]>([
+    ['one refusal may be chance', [...BUSY, refused], true, 0],
+    ['a writer that nobody names thins out after two', [...BUSY, refused, refused], true, 40],
+    ['the longer the more refusals', [...BUSY, ...times(9, refused)], true, 80],
+    ['once for each', [...BUSY, refused, refused, again], true, 0],
+    ['who stood in line waits twice as long', [line], true, 200],
+    ['once', [line, again], true, 0],
+    ['where nobody stands in line a slow refusal is nothing else', [line], false, 0],
+    [
+      'nor is it once the container was split',
+      [line, [0, { kind: 'look', foreignCommits: 1, ms: 0, wasSplit: true }]],
+      true,
+      0,
+    ],
+  ])('%s', (_, rows, commitsWait, expected) => {
+    // All of it, and the spread: a quarter.
+    expect(advised(rows, { by: [B, C] }, { ...WAY, commitsWait }, 1).yieldMs).toBe(1.25 * expected);
   });
 
   test.each([
@@ -195,9 +221,7 @@ describe('split', () => {
     ['others split it', [...costs(DEAR), [0, { kind: 'look', foreignCommits: 1, ms: 0, wasSplit: true }]], {}, 0],
     ['it was split', [...costs(DEAR), [0, { kind: 'split', nodes }]], {}, 0],
     ['its split was lost', [...costs(DEAR), lost], {}, 0],
-    ['and it is dear again at once', [...costs(DEAR), lost, ...costs(DEAR)], {}, 0],
-    ['and a second later', [...costs(DEAR), lost, [1_000, { kind: 'read' }], ...costs(DEAR)], {}, 8],
-    ['and lost again', [...costs(DEAR), lost, lost, [1_999, { kind: 'read' }], ...costs(DEAR)], {}, 0],
+    ['and it is dear again', [...costs(DEAR), lost, ...costs(DEAR)], {}, 8],
   ])('%s', (_, rows, what, expected) => {
     expect(advised(rows, what).splitInto).toBe(expected);
   });
@@ -237,12 +261,6 @@ describe('split', () => {
   ])('where all commits stand in line, reads of %i ms tell what a round trip is: %s', (roundTripMs, expected) => {
     const way = { reads: { roundTripMs }, commits: { roundTripMs: 200, meanRoundTripMs: 200 }, commitsWait: true };
     expect(advised(costs({ commits: 40, requests: 3, trips: 40 }), {}, way).splitInto > 0).toBe(expected);
-  });
-
-  test('each part of a split has its share of the commits of others', () => {
-    const rows: Row[] = [...times(200, look(2)), [0, { kind: 'split', nodes }]];
-    expect(advised(rows, { id: nodes[2]!, ageMs: 20 }).readFirst).toBe(false);
-    expect(advised(rows, { id: nodes[2]!, ageMs: 5_000 }).readFirst).toBe(true);
   });
 
   test.each([
