@@ -1,5 +1,5 @@
-// Who wrote a container: each commit's id begins with the tag of its process, and a header keeps the
-// last ids.
+// Who wrote a container: the id of each commit begins with the tag of its process, and a header
+// keeps the last ids.
 import { asBuffer, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 
@@ -13,7 +13,7 @@ export function tagged(id: Id64, tag: string): Id64 {
   return `${tag}${id.slice(TAG_DIGITS)}` as Id64;
 }
 
-/** How many of the last writers wrote less recently than this one; undefined: it is none of them. */
+/** How many of the last writers wrote less recently than this one; undefined: it is not named. */
 export function writersAhead({ commitIds }: Header, tag: string): number | undefined {
   const tags: string[] = [];
   for (

@@ -71,20 +71,13 @@ interface Pending {
   readonly reply: PromiseWithResolvers<Observation | undefined>;
 }
 
-/** What a reply tells of other processes, compared with one that is `ms` older. */
-export interface Look {
-  readonly foreignCommits: number;
-  readonly ms: number;
-  readonly wasSplit: boolean;
-}
-
 export interface ReaderContext extends Provider {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Pick<Runtime, 'watch' | 'busyShare' | 'monotonicMs'>;
   readonly hedge: Hedge;
   readonly limit: RequestLimit;
-  readonly noteLook: (id: EntityId, look: Look) => void;
+  readonly noteLook: (id: EntityId, look: { foreignCommits: number; ms: number; wasSplit: boolean }) => void;
   /** Own open attempts among the commits that `now` counts beyond `before`. */
   readonly landedBetween: (before: Snapshot, now: Header) => number;
 }

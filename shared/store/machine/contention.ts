@@ -3,83 +3,39 @@
 // it alone meanwhile. `note` keeps what was seen as plain data; `advise` says what follows from it.
 // A wrong advice costs requests or time, never a record: no rule rests on it.
 import type { Change } from '../container/change.ts';
-import { layersOf } from '../container/layers.ts';
-import { sumsOf } from '../container/size.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import { writersAhead } from '../container/writers.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Header } from '../format/header.ts';
-import { compareBytes, type Id64 } from '../format/bytes.ts';
-import type { PageRef } from '../format/page-table.ts';
+import type { Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
-
-/** Containers that are remembered, the last ones looked at. */
-const CONTAINERS_MAX = 10_000;
-/** Rates average over about this time: long against two writes, short against a rush. */
-const HORIZON_MS = 5_000;
-/** The same for all containers together: a second in which four were watched counts as 4 s. */
-const TABLE_HORIZON_MS = 4 * HORIZON_MS;
-/** A container that was watched for less than this is taken for one like the others. */
-const PRIOR_MS = 1_000;
-/** Read first where others probably made more commits than this since the last look. */
-const STALE_MAX = 0.16;
-/** Commits follow each other in a row with no more round trips between them. */
-const IN_A_ROW_ROUND_TRIPS = 2;
-/** After trouble so many own commits are wary: they yield, follow a look, or go alone. */
-const WARY_COMMITS = 8;
-
-/** Processes yield where so many commits are made while one is under way. */
-const CROWD_TO_YIELD = 0.25;
-/** A refusal that comes at once holds nobody up: there yielding costs more than refusals do. */
-const CROWD_TO_YIELD_AT_ONCE = 0.5;
-/** The second of the writers tries at once; the others yield, for each writer before them... */
-const WRITERS_AT_ONCE = 2;
-/** ...this share of the mean time between commits, so that the rate can rise. */
-const YIELD_SHARE = 0.3;
-/** A commit that takes so many round trips stood in line with others of its container. */
-const IN_LINE_ROUND_TRIPS = 3;
-/** If it was refused, the process yields at random up to so many times as long: lines dissolve. */
-const LINES_YIELDED = 2;
-/** After so many refusals in a row a writer that the header does not name yields at random. */
-const REFUSALS = 2;
-const REFUSAL_DOUBLINGS_MOST = 3;
-/** However many wait, and whatever a header asks for: then a process looks again. */
-const YIELD_MOST_MS = 1_000;
-/** Processes that yielded come back at different times, spread over this share of their wait. */
-const YIELD_SPREAD = 0.25;
-/** So often in a row: then a commit is tried whatever others do. */
-const YIELDS_MOST = 16;
-
-/** A freeze is long enough for a reply, the slowest insert of a split, and the way of its link. */
-const FREEZE_ROUND_TRIPS = 5;
-/** And for reading and writing its pages. */
-const SPLIT_BYTES_A_MS = 2_048;
-/** Most splits end before their freeze does: a process that waits looks so often. */
-const LOOKS_A_FREEZE = 4;
-
-/**
- * A leaf is split where requests per change, times round trips that it waits, are more than this.
- * In a leaf of its own among writers a change takes a read and a commit: 2 times 2. Where a process
- * writes alone the product is at most 1.6, so none splits a leaf for its own callers.
- */
-const PRODUCT_MAX = 4.2;
-/** After n commits it must lie above that by a share of DOUBT / sqrt(n), which may be chance. */
-const DOUBT = 3.5;
-/** Each commit counts so much less than the next: about the last two hundred count. */
-const KEPT = 0.995;
-/** What a leaf's own commits lack to this is filled up with those of leaves that are like it. */
-const COMMITS_ENOUGH = 50;
-/** A leaf with fewer commits of this process says nothing about itself. */
-const COMMITS_LEAST = 3;
-/** A longer wait is one for something else: a lost reply, a split, a pause of the process. */
-const ROUND_TRIPS_MOST = 16;
-const ROUND_TRIP_LEAST_MS = 0.01;
-/** A commit that nothing holds up takes no longer than so many reads. */
-const COMMIT_READS = 3;
-/** Nodes of one split: their names fit into the header (`last-split.ts`). */
-const NODES_MAX = 16;
-/** Positions of the last changes: whether all lie close together. */
-const POSITIONS_KEPT = 8;
+import {
+  COMMITS_ENOUGH,
+  COMMIT_READS,
+  CONTAINERS_MAX,
+  CROWD_TO_YIELD,
+  CROWD_TO_YIELD_AT_ONCE,
+  FREEZE_ROUND_TRIPS,
+  HORIZON_MS,
+  IN_A_ROW_ROUND_TRIPS,
+  IN_LINE_ROUND_TRIPS,
+  KEPT,
+  LINES_YIELDED,
+  LOOKS_A_FREEZE,
+  POSITIONS_KEPT,
+  PRIOR_MS,
+  REFUSALS,
+  REFUSAL_DOUBLINGS_MOST,
+  SPLIT_BYTES_A_MS,
+  STALE_MAX,
+  TABLE_HORIZON_MS,
+  WARY_COMMITS,
+  WRITERS_AT_ONCE,
+  YIELDS_MOST,
+  YIELD_MOST_MS,
+  YIELD_SHARE,
+} from './contention-numbers.ts';
+import { costOf, type Costs, NOTHING, splitInto, sum } from './sharing-costs.ts';
 
 /** How soon requests are answered, and how commits of one entity meet. */
 export interface Way {
@@ -93,14 +49,6 @@ export interface Way {
 interface Rate {
   readonly count: number;
   readonly watchedMs: number;
-}
-
-/** What the changes of this process cost: sums over its last commits. */
-interface Costs {
-  readonly requests: number;
-  readonly roundTrips: number;
-  readonly changes: number;
-  readonly commits: number;
 }
 
 /** One container, as this process saw it. */
@@ -144,7 +92,6 @@ export interface Contention {
 }
 
 const NEVER: Rate = { count: 0, watchedMs: 0 };
-const NOTHING: Costs = { requests: 0, roundTrips: 0, changes: 0, commits: 0 };
 
 export function newContention(tag: string, way: Way): Contention {
   return { tag, way, containers: new Map(), foreign: NEVER, seldom: NOTHING };
@@ -232,16 +179,7 @@ function commit(
   { changes }: Extract<Sighting, { kind: 'commit' }>,
   nowMs: number,
 ): void {
-  const roundTripMs = Math.max(ROUND_TRIP_LEAST_MS, freeCommitMs(contention.way));
-  const cost: Costs = {
-    requests: seen.requestsSinceCommit + 1,
-    roundTrips: changes.reduce(
-      (sum, { queuedMs }) => sum + Math.min(ROUND_TRIPS_MOST, (nowMs - queuedMs) / roundTripMs),
-      0,
-    ),
-    changes: changes.length,
-    commits: 1,
-  };
+  const cost = costOf(changes, seen.requestsSinceCommit + 1, freeCommitMs(contention.way), nowMs);
   if (seen.costs.commits < COMMITS_ENOUGH) contention.seldom = sum(contention.seldom, KEPT, cost);
   seen.costs = sum(seen.costs, KEPT, cost);
   const position = changes[changes.length >> 1]?.position;
@@ -284,8 +222,8 @@ export function advise(contention: Contention, snapshot: Snapshot, nowMs: number
   const { roundTripMs } = contention.way.commits;
   return {
     readFirst: isLookDue(contention, seen, snapshot, nowMs) || isProbablyStale(contention, snapshot, nowMs),
-    yieldMs: yieldMs(contention, seen, snapshot, { nowMs, draw }) * (1 + YIELD_SPREAD * draw()),
-    splitInto: splitInto(contention, seen, snapshot),
+    yieldMs: yieldMs(contention, seen, snapshot, { nowMs, draw }),
+    splitInto: splitInto(snapshot, seen.costs, contention.seldom, seen.positions),
     freezeMs: Math.min(
       YIELD_MOST_MS,
       Math.ceil(FREEZE_ROUND_TRIPS * roundTripMs + pageBytesOf(snapshot.header) / SPLIT_BYTES_A_MS),
@@ -345,44 +283,6 @@ function yieldToWritersMs({ tag, way }: Contention, seen: Seen, header: Header, 
     return isThinned ? roundTripMs * 2 ** Math.min(REFUSAL_DOUBLINGS_MOST, seen.refusalsInARow) * draw() : 0;
   }
   return (Math.max(0, ahead + 1 - WRITERS_AT_ONCE) * YIELD_SHARE) / commitsPerMs;
-}
-
-function splitInto(contention: Contention, seen: Seen, { header }: Snapshot): number {
-  const { records } = sumsOf(header.pages);
-  // Branches are hints, written to seldom: they split by size alone.
-  if (header.level > 0 || records < 2) return 0;
-  if (seen.costs.commits < COMMITS_LEAST || productOf(seen.costs) < PRODUCT_MAX) return 0;
-  const lacking = Math.max(0, COMMITS_ENOUGH - seen.costs.commits);
-  const share = Math.min(1, lacking / Math.max(1, contention.seldom.commits));
-  const like = sum(contention.seldom, share, seen.costs);
-  const product = productOf(like);
-  if (product < PRODUCT_MAX * (1 + DOUBT / Math.sqrt(like.commits))) return 0;
-  const nodes = Math.min(NODES_MAX, Math.max(2, Math.ceil(product / PRODUCT_MAX)));
-  return Math.min(records, partsOf(seen.positions, layersOf(header)[0]!, nodes));
-}
-
-/** So many of the nodes as changes would go to: one record, or one end, cannot be shared out. */
-function partsOf(positions: readonly Position[], base: readonly PageRef[], nodes: number): number {
-  const sorted = positions.toSorted(compareBytes);
-  const distinct = sorted.filter((position, at) => at === 0 || compareBytes(position, sorted[at - 1]!) > 0);
-  if (distinct.length < 2) return 0;
-  const rowOf = (position: Position): number => base.findLastIndex(({ low }) => compareBytes(low, position) <= 0);
-  const isOneEnd = rowOf(distinct.at(-1)!) - rowOf(distinct[0]!) < Math.floor(base.length / nodes);
-  return isOneEnd ? 0 : Math.min(nodes, distinct.length);
-}
-
-function productOf({ requests, roundTrips, changes }: Costs): number {
-  return (requests * roundTrips) / (changes * changes);
-}
-
-/** So much of the first costs, and the others. */
-function sum(costs: Costs, share: number, more: Costs): Costs {
-  return {
-    requests: costs.requests * share + more.requests,
-    roundTrips: costs.roundTrips * share + more.roundTrips,
-    changes: costs.changes * share + more.changes,
-    commits: costs.commits * share + more.commits,
-  };
 }
 
 function added({ count, watchedMs }: Rate, more: number, ms: number, horizonMs: number): Rate {

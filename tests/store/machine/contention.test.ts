@@ -165,8 +165,7 @@ describe('yield', () => {
       0,
     ],
   ])('%s', (_, rows, commitsWait, expected) => {
-    // All of it, and the spread: a quarter.
-    expect(advised(rows, { by: [B, C] }, { ...WAY, commitsWait }, 1).yieldMs).toBe(1.25 * expected);
+    expect(advised(rows, { by: [B, C] }, { ...WAY, commitsWait }, 1).yieldMs).toBe(expected);
   });
 
   test.each([
