@@ -6,7 +6,13 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Position } from '../format/position.ts';
-import { COMMITS_ENOUGH, COMMITS_LEAST, DOUBT, NODES_MAX, PRODUCT_MAX   ROUND_TRIP_LEAST_MS,
+import {
+  COMMITS_ENOUGH,
+  COMMITS_LEAST,
+  DOUBT,
+  NODES_MAX,
+  PRODUCT_MAX,
+  ROUND_TRIP_LEAST_MS,
   ROUND_TRIPS_MOST,
 } from './contention-numbers.ts';
 
