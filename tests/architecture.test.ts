@@ -28,7 +28,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'container',
     // Time, chance and threads enter the store here alone.
     'system: xxhash-wasm node:',
-    'traffic: lru-cache',
     'io: lru-cache',
     'machine',
     'engine',

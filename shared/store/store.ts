@@ -14,6 +14,7 @@ import { CHECK } from './contract/check-options.ts';
 import type { ContainerInfo, InspectOptions } from './contract/inspect.ts';
 import type { RepairOptions, RepairReport } from './contract/repair.ts';
 import type { VerifyReport } from './contract/verify.ts';
+import { TAG_DIGITS } from './container/writers.ts';
 import type { StoreShared } from './engine/core.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { checkTableName } from './format/ids.ts';
@@ -31,7 +32,6 @@ import { traceOperation } from './system/tracing.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
 import { decodeValue } from './table/values.ts';
-import { TAG_DIGITS } from './traffic/writer-order.ts';
 
 const CACHE_BYTES_DEFAULT = 64 * 1024 * 1024;
 /** A smaller cache would not hold one header. */

@@ -39,7 +39,7 @@ export interface Node {
   readonly commitIds: readonly string[];
   /** When a merged leaf was emptied. */
   readonly createdAtMs: number;
-  readonly holdForMs: number;
+  readonly freezeMs: number;
   /** The parts of its last split. */
   readonly parts: readonly { readonly low: Buffer; readonly id: string }[];
   readonly origin: { readonly id: string; readonly version: string } | undefined;
@@ -163,11 +163,11 @@ function nodeOf(bytes: Buffer): Node {
     rows,
     cursor.many(() => cursor.varint()),
   );
-  const holdForMs = cursor.left > 4 ? cursor.varint() : 0;
+  const freezeMs = cursor.left > 4 ? cursor.varint() : 0;
   const parts = cursor.left > 4 ? cursor.many(() => ({ low: cursor.bytes(), id: cursor.id() })) : [];
   if (parts.length > 0) cursor.varint();
   if (cursor.left !== 4) throw new RangeError('bytes beyond the header');
-  return { ...head, layers, rows, holdForMs, parts };
+  return { ...head, layers, rows, freezeMs, parts };
 }
 
 function rowsOf(cursor: Cursor, low: Buffer): Row[] {

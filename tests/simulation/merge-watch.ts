@@ -67,7 +67,7 @@ export class MergeWatch {
     expect(isAllowed && was.incarnation === is.incarnation, `turned ${turn}`);
     expect(was.level === 0 && was.low.length > 0, 'retired, and is the leftmost, or no leaf');
     expect(sameBound(is.high, was.high) && is.right === was.right, `changed its bounds: ${turn}`);
-    expect(is.nextNumber === was.nextNumber && is.holdForMs === 0, `changed more than its state: ${turn}`);
+    expect(is.nextNumber === was.nextNumber && is.freezeMs === 0, `changed more than its state: ${turn}`);
     if (is.state === 'merged') this.#isEmptied(now);
     else {
       const isKept = pagesOf(is) === pagesOf(was) && rowsOf(is) === rowsOf(was);

@@ -30,7 +30,7 @@ const STATS = [
   ['unknownOutcomes', 'write settled by reading'],
   ['conflicts', 'conflict, tried again at once'],
   ['readsFirst', 'read before a commit'],
-  ['rests', 'rest before a commit'],
+  ['yields', 'rest before a commit'],
   ['splitsByTraffic', 'leaf split for its traffic'],
   ['lostSplits', 'split after a hold lost'],
   ['leftSearches', 'search to the left'],

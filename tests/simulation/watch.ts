@@ -113,7 +113,7 @@ export class Watch {
       return true;
     }
     expect(node.commitIds.length === 0, 'a new node has commit ids');
-    expect(node.holdForMs === 0 && node.parts.length === 0, 'a new node asks for a hold, or names parts');
+    expect(node.freezeMs === 0 && node.parts.length === 0, 'a new node asks for a hold, or names parts');
     expect(
       node.rows.every((row) => row.number < node.nextNumber),
       'a page number is not below the next number',
@@ -164,12 +164,12 @@ export class Watch {
   /** Courtesies: a hold is short, and parts come only from a split that is linked. */
   #checkCourtesies({ node: was }: Held, { id, node: is }: Held, { made, absorbed }: Reshape): void {
     const expect = this.#complaints.about(id);
-    expect(is.holdForMs <= HOLD_MOST_MS, `asks for a hold of ${is.holdForMs} ms`);
-    if (is.holdForMs > 0) this.#events.count('commit that asks others to hold');
+    expect(is.freezeMs <= HOLD_MOST_MS, `asks for a hold of ${is.freezeMs} ms`);
+    if (is.freezeMs > 0) this.#events.count('commit that asks others to hold');
     const isSplit = made.length > 0;
-    if (was.holdForMs > 0) this.#events.count(isSplit ? 'leaf split after a hold' : 'hold that no split followed');
+    if (was.freezeMs > 0) this.#events.count(isSplit ? 'leaf split after a hold' : 'hold that no split followed');
     if (isSplit) {
-      expect(is.holdForMs === 0, 'asks for a hold after its split');
+      expect(is.freezeMs === 0, 'asks for a hold after its split');
       expect(is.parts[0]?.low.equals(is.high!) !== false, 'names parts that do not begin at its high');
       if (is.parts.length > 0) this.#events.count('split that names its parts');
       if (was.parts.length > 0 && is.parts.length > was.parts.length)

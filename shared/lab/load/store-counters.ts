@@ -11,7 +11,7 @@ export const storeCountersSchema = z.strictObject({
   /** Reads sent before a commit, because others had probably written to the container. */
   readsFirst: count,
   /** Pauses before a commit, because another process was splitting the container. */
-  rests: count,
+  yields: count,
   /** Containers that were split, for their size or for their traffic. */
   splits: count,
   splitsByTraffic: count,

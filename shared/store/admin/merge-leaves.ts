@@ -11,7 +11,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Header } from '../format/header.ts';
 import type { Position } from '../format/position.ts';
 import { MERGE_SHARE } from '../machine/absorb.ts';
-import { writersSince } from '../traffic/writer-order.ts';
+import { writersSince } from '../container/writers.ts';
 import type { SeenNode } from './levels.ts';
 import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
 import { AT_A_TIME_MAX, sideBySide } from './side-by-side.ts';

@@ -35,10 +35,10 @@ export interface PlanInput extends SplitInput {
   readonly mustSplit: boolean;
   /** Whether all is written, as the stored version lacks pages of it (absorb.ts). */
   readonly mustReplace: boolean;
-  /** Nodes to split the container among for its traffic; 0: it may stay as it is. */
-  readonly nodesForTraffic: number;
-  /** The hold that an update asks of others (`Header.holdForMs`). */
-  readonly holdForMs: number;
+  /** Nodes to split the container among beside other writers; 0: it may stay as it is. */
+  readonly splitInto: number;
+  /** How long an update asks others to leave it alone (`Header.freezeMs`). */
+  readonly freezeMs: number;
 }
 
 /** The rules for all commits of a table's engine. */
@@ -52,13 +52,13 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits, splitLimits } = rules;
   const { pages, layers, deadSlots, nextNumber } = evaluation;
-  const { holdForMs } = input;
-  const next = { ...successor(snapshot.header, attempt), pages, layers, deadSlots, nextNumber, holdForMs };
+  const { freezeMs } = input;
+  const next = { ...successor(snapshot.header, attempt), pages, layers, deadSlots, nextNumber, freezeMs };
   const header = roomyOrBare(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
   const mustSplit = input.mustSplit || isFull(live, splitLimits);
-  if (mustSplit || input.nodesForTraffic > 0) {
+  if (mustSplit || input.splitInto > 0) {
     if (!isWhole(header)) return { kind: 'needs_whole' };
     const wouldShedMuch = layers.length > 0 && isPurgeDue(snapshot, header, input.nowMs, rules.table);
     if (wouldShedMuch) return { kind: 'needs_merge' };
@@ -77,7 +77,7 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
 function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
   // Pages are cut where parts begin, and layers have their own: they are merged first.
   if (input.evaluation.layers.length > 0) return undefined;
-  for (let parts = input.nodesForTraffic; parts > 1; parts >>>= 1) {
+  for (let parts = input.splitInto; parts > 1; parts >>>= 1) {
     const plan = planSplitIfPossible(input, parts, rules);
     if (plan !== undefined) return plan;
   }

@@ -14,7 +14,7 @@ export function successor(header: Header, attempt: Id64): Header {
     ...header,
     commitCount: header.commitCount + 1,
     commitIds: appendCommitId(header.commitIds, attempt),
-    holdForMs: 0,
+    freezeMs: 0,
     lastSplit: lastSplitAfter(header.lastSplit, header.commitCount + 1),
   };
 }

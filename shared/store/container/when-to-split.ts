@@ -1,4 +1,4 @@
-// When a container splits for its size, or for commits that fail. For traffic: `sharing.ts`.
+// When a container splits for its size, or for commits that fail. Else: `machine/contention.ts`.
 import type { DriverLimits } from '../contract/driver.ts';
 import { fits, type Size } from './size.ts';
 

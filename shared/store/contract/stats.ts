@@ -24,7 +24,7 @@ export interface TableStats {
   /** Reads before a commit, as others had probably written to the container. */
   readonly readsFirst: number;
   /** Pauses before a commit, as another process was splitting the container. */
-  readonly rests: number;
+  readonly yields: number;
   /** Steps to the right of a split node, as a branch did not know the split yet. */
   readonly rightWalks: number;
   /** Searches to the left of a leaf that was merged into its left neighbour. */

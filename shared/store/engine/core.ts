@@ -9,7 +9,7 @@ import type { Counters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import type { Reader } from '../io/reads.ts';
 import type { Turns } from '../io/turns.ts';
-import type { Traffic } from '../traffic/traffic.ts';
+import type { Contention } from '../machine/contention.ts';
 import type { Repair } from '../machine/leaf.ts';
 import type { Tree } from './tree.ts';
 
@@ -45,7 +45,7 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly reader: Reader;
   readonly tree: Tree;
   readonly writeBatcher: WriteBatcher;
-  readonly traffic: Traffic;
+  readonly contention: Contention;
   /** Rule 11. */
   readonly repair: Repair;
 }

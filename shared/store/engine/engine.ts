@@ -5,7 +5,7 @@ import { newCounters } from '../io/counters.ts';
 import { Hedge, Reader, type ReaderContext } from '../io/reads.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/requests.ts';
-import { Traffic } from '../traffic/traffic.ts';
+import { newContention, note } from '../machine/contention.ts';
 import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
 import { ParentRepair } from './parent-repair.ts';
 import type { Repair } from '../machine/leaf.ts';
@@ -25,11 +25,14 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
   const splitLimits = { ...limits, entityBytesMax: containerBytesMax };
   const counters = newCounters();
   const turns = new Turns(runtime);
-  const traffic = new Traffic(runtime, { reads: limit, commitsWait: limits.commitsWait }, tag);
+  const way = { reads: limit, commits: writeLimit, commitsWait: limits.commitsWait };
+  const contention = newContention(tag, way);
+  const noteLook: ReaderContext['noteLook'] = (id, look) =>
+    note(contention, id, { kind: 'look', ...look }, runtime.monotonicMs());
   const landedBetween: ReaderContext['landedBetween'] = (before, now) => router.landedBetween(before, now);
   const provider = { table, driver, counters };
   const hedge = new Hedge(deadlines);
-  const reader = new Reader({ ...provider, cache, clock, hedge, limit, runtime, traffic, landedBetween });
+  const reader = new Reader({ ...provider, cache, clock, hedge, limit, runtime, noteLook, landedBetween });
   const repair: Repair = (entry) => parents.repair(entry);
   const core: EngineCore = {
     ...shared,
@@ -38,11 +41,11 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
     counters,
     rules: { table, limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) },
     turns,
-    traffic,
+    contention,
     reader,
     repair,
     tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
-    writeBatcher: new WriteBatcher(provider, writeLimit, (ms, ids, nowMs) => traffic.noteRoundTrip(ms, ids, nowMs)),
+    writeBatcher: new WriteBatcher(provider, writeLimit),
   };
   const router = new Router(core);
   const parents = new ParentRepair(clock, (change) => router.route([change]));

@@ -147,7 +147,7 @@ export class LeafRunner {
     const { clock, deadlines, writeBatcher } = this.#core;
     const { leaf } = this;
     const sent = clock.now();
-    const sending = writeBatcher.send(write, isAlone, () => departs(leaf, attempt, this.#core));
+    const sending = writeBatcher.send(write, isAlone, () => departs(leaf, attempt));
     try {
       for (let nowMs = sent.monotonicMs; leaf.underWay === attempt;) {
         const soon = await deadlines.within(lateAfterMs(leaf, nowMs), sending, nowMs);

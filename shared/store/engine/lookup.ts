@@ -10,6 +10,7 @@ import { isExpired, type StoredRecord } from '../format/record.ts';
 import type { Clock } from '../io/clock.ts';
 import { count } from '../io/counters.ts';
 import { isShownBy, PAGE_READS_MAX } from '../io/reads.ts';
+import { isProbablyStale } from '../machine/contention.ts';
 import type { Engine } from './engine.ts';
 import type { Routable } from './tree.ts';
 
@@ -96,14 +97,14 @@ async function readFor(engine: Engine, id: EntityId, since: Since, needs: Needs)
  * one if others wrote since.
  */
 function readOnce(
-  { reader, traffic }: Engine,
+  { contention, reader, runtime }: Engine,
   id: EntityId,
   latest: Snapshot | undefined,
   needs: Needs,
 ): Promise<Snapshot | undefined> {
   if (latest === undefined) return reader.readUnknown(id);
   const needed = needs(latest);
-  const unknown = traffic.isProbablyStale(latest) ? [] : needed.filter((ref) => !isKnown(ref));
+  const unknown = isProbablyStale(contention, latest, runtime.monotonicMs()) ? [] : needed.filter((ref) => !isKnown(ref));
   const asked = unknown.length > 0 ? unknown : needed;
   const allBytes = pageBytesOf(latest.header);
   const askedBytes = asked.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
@@ -121,7 +122,7 @@ function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolea
 
 /** The leaf from memory, if it `has` what is needed and a tiny read, or none, allows it. */
 async function lookInMemory(
-  { cache, clock, reader, router, traffic }: Engine,
+  { cache, clock, contention, reader, router, runtime }: Engine,
   id: EntityId,
   since: Since,
   has: (leaf: Snapshot) => boolean,
@@ -130,7 +131,7 @@ async function lookInMemory(
   if (before === undefined || !has(before)) return undefined;
   if (isYoungEnough(before, since, clock)) return before;
   // A check would probably be in vain.
-  if (traffic.isProbablyStale(before)) return undefined;
+  if (isProbablyStale(contention, before, runtime.monotonicMs())) return undefined;
   const observed = await reader.commitOf(id);
   // It may be a commit of this process, whose reply is on its way.
   router.recognise(id, observed);

@@ -90,13 +90,13 @@ export interface Header {
   /** How many of the rows each layer above the base has. */
   readonly layers: readonly number[];
   /** The last writer splits the container and asks others to wait as long; 0: it does not. */
-  readonly holdForMs: number;
+  readonly freezeMs: number;
   /** Undefined if it was not split lately. */
   readonly lastSplit: LastSplit | undefined;
 }
 
 /** A node of which no page is left: nobody splits it, and its last split names nodes no more. */
-export const NO_PAGES = { pages: [], layers: [], deadSlots: [], holdForMs: 0, lastSplit: undefined } as const;
+export const NO_PAGES = { pages: [], layers: [], deadSlots: [], freezeMs: 0, lastSplit: undefined } as const;
 
 /** Appends an id, and drops the oldest one too many. */
 export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
@@ -195,10 +195,10 @@ export function decodeHeader(stored: Uint8Array): Header {
 }
 
 /** Hints to other processes. No promise depends on them. */
-type Courtesies = Pick<Header, 'holdForMs' | 'lastSplit'>;
+type Courtesies = Pick<Header, 'freezeMs' | 'lastSplit'>;
 
-function writeCourtesies(writer: ByteWriter, { holdForMs, lastSplit }: Courtesies): void {
-  if (holdForMs > 0 || lastSplit !== undefined) writer.varint(holdForMs);
+function writeCourtesies(writer: ByteWriter, { freezeMs, lastSplit }: Courtesies): void {
+  if (freezeMs > 0 || lastSplit !== undefined) writer.varint(freezeMs);
   if (lastSplit === undefined) return;
   writer.varint(lastSplit.parts.length);
   for (const { low, container } of lastSplit.parts) {
@@ -209,10 +209,10 @@ function writeCourtesies(writer: ByteWriter, { holdForMs, lastSplit }: Courtesie
 }
 
 function readCourtesies(reader: ByteReader): Courtesies {
-  const holdForMs = reader.left > CRC_BYTES ? reader.varint() : 0;
-  if (reader.left === CRC_BYTES) return { holdForMs, lastSplit: undefined };
+  const freezeMs = reader.left > CRC_BYTES ? reader.varint() : 0;
+  if (reader.left === CRC_BYTES) return { freezeMs, lastSplit: undefined };
   const parts = readMany(reader, () => ({ low: owned(reader.bytes()), container: reader.id() }));
-  return { holdForMs, lastSplit: { parts, commit: reader.varint() } };
+  return { freezeMs, lastSplit: { parts, commit: reader.varint() } };
 }
 
 function orderOf(byte: number): Pick<Header, 'order' | 'groupBy'> {

@@ -1,5 +1,5 @@
 // Moments: a count orders the events of this process; two clocks measure their age.
-import { tagged } from '../traffic/writer-order.ts';
+import { tagged } from '../container/writers.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 

@@ -32,7 +32,7 @@ export function newCounters(): Counters {
     lostSplits: 0,
     foreignCommits: 0,
     readsFirst: 0,
-    rests: 0,
+    yields: 0,
     rightWalks: 0,
     leftSearches: 0,
     merges: 0,

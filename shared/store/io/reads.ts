@@ -11,7 +11,6 @@ import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
 import { isSameBound } from '../format/position.ts';
 import { currentOperation } from '../system/tracing.ts';
-import type { Traffic } from '../traffic/traffic.ts';
 import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import { count } from './counters.ts';
@@ -25,6 +24,12 @@ const CHECKED: readonly PartName[] = [COMMIT_PART];
 const HEADER_PARTS: readonly PartName[] = [COMMIT_PART, HEADER_PART];
 /** Checks that wait for another are looked at again so often. */
 const PARKED_LOOK_MS = 100;
+/** A shorter round trip costs a caller less than requests for more containers cost the process. */
+const NEAR_MS = 4;
+/** A near reply that takes longer may be lost: no check waits for it any more. */
+const NEAR_WAIT_MS = 100;
+/** Above this share sharing requests gains more than sending more of them. */
+const BUSY_SHARE = 0.7;
 /** A container counts so much in the average of all before. */
 const BYTES_WEIGHT = 1 / 8;
 /** The header's bytes in a reply, about. */
@@ -69,10 +74,10 @@ interface Pending {
 export interface ReaderContext extends Provider {
   readonly cache: ContainerCache;
   readonly clock: Clock;
-  readonly runtime: Pick<Runtime, 'watch'>;
+  readonly runtime: Pick<Runtime, 'watch' | 'busyShare' | 'monotonicMs'>;
   readonly hedge: Hedge;
   readonly limit: RequestLimit;
-  readonly traffic: Traffic;
+  readonly noteLook: (id: EntityId, look: { foreignCommits: number; ms: number; wasSplit: boolean }) => void;
   /** Own open attempts among the commits that `now` counts beyond `before`. */
   readonly landedBetween: (before: Snapshot, now: Header) => number;
 }
@@ -170,7 +175,14 @@ export class Reader {
 
   #mayDepart(pending: Pending): boolean {
     const sentMs = this.#checking.get(pending.id);
-    return !isCheck(pending) || sentMs === undefined || !this.#context.traffic.sharesChecks(sentMs);
+    return !isCheck(pending) || sentMs === undefined || !this.#sharesChecks(sentMs);
+  }
+
+  /** Whether checks wait for one sent at `sentMs`, and share the next request. */
+  #sharesChecks(sentMs: number): boolean {
+    const { limit, runtime } = this.#context;
+    const isDueSoon = limit.loneRoundTripMs < NEAR_MS && runtime.monotonicMs() - sentMs < NEAR_WAIT_MS;
+    return isDueSoon || runtime.busyShare() > BUSY_SHARE;
   }
 
   #departSoon(pending: Pending): void {
@@ -261,13 +273,13 @@ export class Reader {
 
   /** Tells how many commits of others a reply showed since the container was seen last. */
   #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
-    const { landedBetween, traffic } = this.#context;
+    const { landedBetween, noteLook } = this.#context;
     if (known?.header.incarnation !== now.incarnation) return;
     const more = now.commitCount - known.header.commitCount;
     const foreignCommits = more > 0 ? more - landedBetween(known, now) : 0;
     if (foreignCommits > 0) count(this.#context, 'foreignCommits', foreignCommits);
     const ms = seen.monotonicMs - known.seen.monotonicMs;
-    traffic.noteLook(known.id, { foreignCommits, ms, wasSplit: !isSameBound(known.header.high, now.high) });
+    noteLook(known.id, { foreignCommits, ms, wasSplit: !isSameBound(known.header.high, now.high) });
   }
 
   #observe(pending: Pending, entity: Entity, seen: Moment): Observation {

@@ -14,7 +14,7 @@ import type { Runtime } from '../contract/runtime.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import { asBuffer } from '../format/bytes.ts';
 import { currentOperation, noteEvent } from '../system/tracing.ts';
-import { RoundTrip } from '../traffic/round-trip.ts';
+import { RoundTrip } from './round-trip.ts';
 import { type Provider, sendWrites } from './send.ts';
 
 interface Waiting {
@@ -31,20 +31,15 @@ export interface TakenBack {
   readonly kind: 'taken back';
 }
 
-/** Hears how long a request took that was answered at `nowMs`, and what it wrote to. */
-type NoteRoundTrip = (ms: number, ids: readonly EntityId[], nowMs: number) => void;
-
 export class WriteBatcher {
   readonly #provider: Provider;
   readonly #limit: RequestLimit;
-  readonly #noteRoundTrip: NoteRoundTrip;
   /** Not sent yet, the oldest first: at most one a container, whose queue sends no other before. */
   readonly #waiting = new Map<EntityId, Waiting>();
 
-  constructor(provider: Provider, limit: RequestLimit, noteRoundTrip: NoteRoundTrip) {
+  constructor(provider: Provider, limit: RequestLimit) {
     this.#provider = provider;
     this.#limit = limit;
-    this.#noteRoundTrip = noteRoundTrip;
   }
 
   /**
@@ -55,7 +50,7 @@ export class WriteBatcher {
     const outcome = Promise.withResolvers<WriteOutcome | TakenBack>();
     const bytes = partBytes(write.parts);
     this.#waiting.set(write.id, { write, bytes, isAlone, operation: currentOperation(), departs, outcome });
-    void this.#limit.run((sentMs) => this.#depart(sentMs));
+    void this.#limit.run(() => this.#depart());
     return outcome.promise;
   }
 
@@ -64,7 +59,7 @@ export class WriteBatcher {
     return this.#waiting.has(id);
   }
 
-  async #depart(sentMs: number): Promise<Reply | undefined> {
+  async #depart(): Promise<Reply | undefined> {
     const batch = this.#nextBatch();
     if (batch.length === 0) return undefined;
     const writes = batch.map(({ write }) => write);
@@ -74,8 +69,6 @@ export class WriteBatcher {
       const answeredMs = this.#limit.nowMs();
       const isThrottled = outcomes.some((each) => each.kind !== 'written' && each.reason === 'throttled');
       const isFailed = outcomes.some((each) => each.kind !== 'written' && each.reason !== 'condition');
-      const ids = writes.map(({ id }) => id);
-      if (!isFailed) this.#noteRoundTrip(answeredMs - sentMs, ids, answeredMs);
       return { isThrottled, isFailed, answeredMs };
     } catch (error) {
       for (const { outcome } of batch) outcome.reject(error);
@@ -148,6 +141,11 @@ export class RequestLimit {
   /** The time of a request in between others, about; infinite before the first. */
   get roundTripMs(): number {
     return this.#all.ms || Infinity;
+  }
+
+  /** The mean of those; infinite before the first. */
+  get meanRoundTripMs(): number {
+    return this.#all.meanMs || Infinity;
   }
 
   /** A try of the call was turned away as too much, and is sent again without another turn. */

@@ -77,7 +77,7 @@ function drawCopy(right: Snapshot, { world, now }: Here): NonNullable<Absorbing[
 function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot, world: World): Step | undefined {
   leaf.absorbing = undefined;
   mendParent(pair.retired, left, world);
-  return isCarrying(leaf) ? readOf(leaf, world, []) : undefined;
+  return isCarrying(leaf) ? readOf(leaf, []) : undefined;
 }
 
 /** Has the entry of the neighbour name the live leaf that owns its positions now. */

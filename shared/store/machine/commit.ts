@@ -2,18 +2,18 @@
 import { type Attempt, settleAll } from '../container/attempts.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { type Evaluation, evaluate } from '../container/evaluate.ts';
-import { type Plan, planCommit } from '../container/plan-commit.ts';
+import { planCommit } from '../container/plan-commit.ts';
 import { sealPages } from '../container/seal-pages.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { isDivisible } from '../container/split.ts';
 import { failsTooOften } from '../container/when-to-split.ts';
 import type { EntityId, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { Moment } from '../contract/runtime.ts';
 import { drawAttempt, drawId } from '../io/clock.ts';
 import { count } from '../io/counters.ts';
 import {
   type Draft,
+  type Frozen,
   type Group,
   GROUP_COUNT_MAX,
   type Here,
@@ -24,7 +24,7 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { failChanges, loseHeldSplit } from './settle.ts';
+import { failChanges, loseFrozenSplit } from './settle.ts';
 
 const TURN: Step = { kind: 'turn' };
 
@@ -47,19 +47,19 @@ export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
       return plan(leaf, stage.group, stage.evaluation, world);
     case 'negatives':
       // The check said that the version is another by now.
-      return readOf(leaf, world, []);
+      return readOf(leaf, []);
     case 'split':
       leaf.stage = stage;
       if (stage.isChecked)
         return { kind: 'insert', headers: stage.plan.inserts, attempt: stage.draft.id, withinMs: stage.withinMs };
       leaf.stage = undefined;
-      return readOf(leaf, world, slotsToCommit(stage.draft.base, stage.draft.changes), stage.draft.base);
-    case 'held':
-      return splitHeld(leaf, stage, here);
+      return readOf(leaf, slotsToCommit(stage.draft.base, stage.draft.changes), stage.draft.base);
+    case 'frozen':
+      return splitFrozen(leaf, stage, here);
     case 'settle': {
       leaf.stage = stage;
       const { base, changes } = stage.attempt;
-      return stage.clears ? readOf(leaf, world, []) : readOf(leaf, world, slotsToCommit(base, changes), base);
+      return stage.clears ? readOf(leaf, []) : readOf(leaf, slotsToCommit(base, changes), base);
     }
     default:
       stage satisfies never;
@@ -96,8 +96,9 @@ function seal(leaf: Leaf, group: Group, unsealed: Parameters<typeof sealPages>[0
 }
 
 function plan(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): Step | undefined {
-  const { changes, maintenance, heldFor = 0 } = group;
-  const mustWrite = maintenance !== undefined || heldFor > 0 || changes.some((change) => change.openAttempts > 0);
+  const { changes, maintenance, frozen } = group;
+  const mustWrite =
+    maintenance !== undefined || frozen !== undefined || changes.some((change) => change.openAttempts > 0);
   if (evaluation.appliedCount > 0 || mustWrite) return write(leaf, group, evaluation, world);
   // Rule 6: such a verdict needs a read after the call began that shows this version.
   if (changes.every((change) => group.snapshot.seen.tick > change.begunTick)) {
@@ -109,11 +110,12 @@ function plan(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): S
 }
 
 function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): Step | undefined {
-  const { snapshot, base, changes, maintenance, heldFor = 0 } = group;
+  const { snapshot, base, changes, maintenance, frozen } = group;
   leaf.groupCountMax = GROUP_COUNT_MAX;
   const draft = draftOf(group, evaluation, world);
-  const mustSplit = heldFor === 0 && (leaf.mustSplit || failsTooOften(leaf.backoff.failuresInARow));
-  const nodes = mustSplit || heldFor > 0 || maintenance !== undefined ? 0 : nodesForTraffic(snapshot, group.now, world);
+  const mustSplit = frozen === undefined && (leaf.mustSplit || failsTooOften(leaf.backoff.failuresInARow));
+  const next =
+    mustSplit || frozen !== undefined || maintenance !== undefined ? undefined : toFreeze(leaf, snapshot, world);
   const planned = planCommit(
     {
       snapshot: base,
@@ -121,17 +123,21 @@ function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): 
       attempt: draft.id,
       mustSplit,
       mustReplace: typeof maintenance === 'object' && maintenance.mustReplace,
-      nodesForTraffic: heldFor,
-      holdForMs: nodes > 0 ? world.traffic.holdMs(snapshot) : 0,
+      splitInto: frozen?.splitInto ?? 0,
+      freezeMs: next?.freezeMs ?? 0,
       nowMs: group.now.wallMs,
       drawId: () => drawId(world.runtime),
     },
     world.rules,
   );
-  if (heldFor > 0) return linkHeld(leaf, draft, planned, { world, now: group.now });
+  if (frozen !== undefined) {
+    if (planned.kind === 'split') return splitInTime(leaf, draft, planned, frozen.freezeMs);
+    loseFrozenSplit(leaf, world, group.now.monotonicMs);
+    return undefined;
+  }
   switch (planned.kind) {
     case 'needs_whole':
-      return readOf(leaf, world, 'intact');
+      return readOf(leaf, 'intact');
     case 'needs_merge':
       return lay(leaf, { ...group, mergesAll: true }, world);
     case 'too_large':
@@ -142,25 +148,24 @@ function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): 
       // Another round makes anew what takes a neighbour in: it may have changed.
       return checkBeforeSplit(leaf, draft, planned, maintenance === undefined);
     case 'update':
-      leaf.nodesForTraffic = nodes;
-      return send(leaf, planned.write, { ...draft, header: planned.header }, world);
+      leaf.frozen = next;
+      return send(leaf, planned.write, { ...draft, header: planned.header });
     default:
       return planned satisfies never;
   }
 }
 
-function draftOf({ snapshot, base, changes, heldFor = 0 }: Group, { verdicts }: Evaluation, world: World): Draft {
+function draftOf({ snapshot, base, changes, frozen }: Group, { verdicts }: Evaluation, world: World): Draft {
   const landed = (): void => {
     if (base !== snapshot) count(world, 'merges');
-    if (heldFor > 0) count(world, 'splitsByTraffic');
+    if (frozen !== undefined) count(world, 'splitsByTraffic');
   };
   return { id: drawAttempt(world), base: snapshot, changes, verdicts, answer: 'none', landed };
 }
 
-/** None for a group that has its container to itself: others would hold in vain (rule 34). */
-function nodesForTraffic(snapshot: Snapshot, { monotonicMs }: Moment, { table, traffic }: World): number {
-  const nodes = traffic.nodesFor(snapshot, monotonicMs);
-  return nodes > 0 && isDivisible(snapshot, table) ? nodes : 0;
+/** None for a group that has its container to itself: others would wait in vain (rule 34). */
+function toFreeze({ advice }: Leaf, snapshot: Snapshot, { table }: World): Frozen | undefined {
+  return advice !== undefined && advice.splitInto > 0 && isDivisible(snapshot, table) ? advice : undefined;
 }
 
 /** Rule 10: looks again before it inserts anything. */
@@ -170,53 +175,48 @@ function checkBeforeSplit(leaf: Leaf, draft: Draft, split: SplitPlan, isKept: bo
 }
 
 /** Splits the container as it just left it. Nobody waits for it, and nobody is told. */
-function splitHeld(leaf: Leaf, held: Extract<Stage, { kind: 'held' }>, { world, now }: Here): Step | undefined {
+function splitFrozen(leaf: Leaf, stage: Extract<Stage, { kind: 'frozen' }>, { world, now }: Here): Step | undefined {
   const { known } = leaf;
   // Another process may have been quicker.
-  if (known?.lastCommit !== held.hold) {
-    loseHeldSplit(leaf, world, now.monotonicMs);
+  if (known?.lastCommit !== stage.by) {
+    loseFrozenSplit(leaf, world, now.monotonicMs);
     return undefined;
   }
   if (!isWhole(known.header)) {
-    leaf.stage = held;
-    return readOf(leaf, world, 'intact');
+    leaf.stage = stage;
+    return readOf(leaf, 'intact');
   }
   const mergesAll = known.header.layers.length > 0;
-  return lay(leaf, { snapshot: known, base: known, changes: [], now, mergesAll, heldFor: held.nodes }, world);
+  return lay(leaf, { snapshot: known, base: known, changes: [], now, mergesAll, frozen: stage.frozen }, world);
 }
 
-function linkHeld(leaf: Leaf, draft: Draft, planned: Plan, { world, now }: Here): Step | undefined {
-  if (planned.kind !== 'split') {
-    loseHeldSplit(leaf, world, now.monotonicMs);
-    return undefined;
-  }
-  const withinMs = world.traffic.holdMs(draft.base);
-  leaf.stage = { kind: 'split', draft, plan: planned, isChecked: true, withinMs, isKept: false };
-  return { kind: 'insert', headers: planned.inserts, attempt: draft.id, withinMs };
+/** Whoever waits for the split has looked anew by then. */
+function splitInTime(leaf: Leaf, draft: Draft, plan: SplitPlan, withinMs: number): Step {
+  leaf.stage = { kind: 'split', draft, plan, isChecked: true, withinMs, isKept: false };
+  return { kind: 'insert', headers: plan.inserts, attempt: draft.id, withinMs };
 }
 
 /** Rule 3: the attempt begins when its request departs, and only while all its callers wait. */
-export function send(leaf: Leaf, request: Write, attempt: Attempt, world: World): Step | undefined {
+export function send(leaf: Leaf, request: Write, attempt: Attempt): Step | undefined {
   leaf.hasDeparted = false;
   leaf.isLate = false;
   // It counts as sent at once: else callers who leave one by one would take back each attempt.
-  if (leaf.wasTakenBack && !begin(leaf, attempt, world)) return undefined;
+  if (leaf.wasTakenBack && !begin(leaf, attempt)) return undefined;
   leaf.underWay = attempt;
-  return { kind: 'write', write: request, attempt, isAlone: world.traffic.sendsAlone(leaf.id) };
+  return { kind: 'write', write: request, attempt, isAlone: leaf.advice?.isAlone === true };
 }
 
 /** The request leaves now; false takes it back. */
-export function departs(leaf: Leaf, attempt: Attempt, world: World): boolean {
-  leaf.hasDeparted = leaf.open.has(attempt) || begin(leaf, attempt, world);
+export function departs(leaf: Leaf, attempt: Attempt): boolean {
+  leaf.hasDeparted = leaf.open.has(attempt) || begin(leaf, attempt);
   return leaf.hasDeparted;
 }
 
 /** False if a caller has left. */
-function begin(leaf: Leaf, attempt: Attempt, world: World): boolean {
+function begin(leaf: Leaf, attempt: Attempt): boolean {
   leaf.wasTakenBack = attempt.changes.some(({ isSettled }) => isSettled);
   if (leaf.wasTakenBack) return false;
   leaf.open.begin(attempt);
-  world.traffic.noteRequest(leaf.id);
   return true;
 }
 

@@ -15,8 +15,8 @@ import type { Position } from '../format/position.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counted } from '../io/counters.ts';
 import type { TakenBack } from '../io/requests.ts';
-import type { Traffic } from '../traffic/traffic.ts';
 import { Backoff } from './backoff.ts';
+import type { Advice, Contention } from './contention.ts';
 
 /** Changes in a commit, at most: bounds memory, and an evaluation to some 20 ms. */
 export const GROUP_COUNT_MAX = 5_000;
@@ -25,7 +25,7 @@ export const GROUP_COUNT_MAX = 5_000;
 export interface World extends Counted {
   readonly rules: CommitRules;
   readonly cache: ContainerCache;
-  readonly traffic: Traffic;
+  readonly contention: Contention;
   readonly runtime: Pick<Runtime, 'random'>;
   /** Begins the ids of all attempts of this process. */
   readonly tag: string;
@@ -142,9 +142,12 @@ export interface Group {
   /** The layer to write, if compaction was planned already. */
   readonly target?: number | undefined;
   readonly mergesAll?: boolean;
-  /** Nodes to split the container among for its traffic, as it was left by the commit `hold`. */
-  readonly heldFor?: number;
+  /** To split the container, as the commit left it that asked others to leave it alone. */
+  readonly frozen?: Frozen;
 }
+
+/** A split that others are asked to wait for: among so many nodes, and given up after so long. */
+export type Frozen = Pick<Advice, 'splitInto' | 'freezeMs'>;
 
 /** Taking the right neighbour in, or writing all pages anew without dead records. */
 export type Maintenance = { readonly mustReplace: boolean } | 'purge';
@@ -165,8 +168,8 @@ export type Stage =
       readonly withinMs: number | undefined;
       readonly isKept: boolean;
     }
-  /** A commit asked others to hold, was acknowledged, and a split for traffic follows. */
-  | { readonly kind: 'held'; readonly hold: Id64; readonly nodes: number }
+  /** A commit asked others to leave the container alone, was acknowledged, and a split follows. */
+  | { readonly kind: 'frozen'; readonly by: Id64; readonly frozen: Frozen }
   /** Rule 5: what became of the attempts is read. */
   | { readonly kind: 'settle'; readonly attempt: Attempt; readonly isRefused: boolean; readonly clears: boolean };
 
@@ -215,10 +218,12 @@ export interface Leaf {
   /** Callers left before the last attempt departed, so it was not sent. */
   wasTakenBack: boolean;
   stage: Stage | undefined;
-  /** Nodes to split the container among once the write under way is acknowledged; 0: none. */
-  nodesForTraffic: number;
+  /** What to do about other writers: asked once a round. */
+  advice: Advice | undefined;
+  /** Follows once the write under way is acknowledged. */
+  frozen: Frozen | undefined;
   /** A split for traffic whose link was sent: lost unless it lands. */
-  heldLink: Attempt | undefined;
+  frozenLink: Attempt | undefined;
   /** A split whose nodes were throttled: tried again while its base is the newest. */
   throttledSplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
   absorbing: Absorbing | undefined;
@@ -228,8 +233,7 @@ export interface Leaf {
   tried: { readonly snapshot: Snapshot; readonly group: readonly Change[] } | undefined;
   /** An attempt or a read failed: a pause may come first. */
   isPauseDue: boolean;
-  pause: { readonly kind: 'backoff' | 'hints' | 'rest'; leftMs: number } | undefined;
-  restsInARow: number;
+  pause: { readonly kind: 'backoff' | 'hints' | 'yield'; leftMs: number } | undefined;
   /** Its work is awaited though no call waits, as a vacuum's is: the first failure ends it. */
   readonly isMaintained: boolean;
   failure: { readonly error: unknown } | undefined;
@@ -254,15 +258,15 @@ export function newLeaf(id: EntityId, table: string, isMaintained = false): Leaf
     overdue: undefined,
     wasTakenBack: false,
     stage: undefined,
-    nodesForTraffic: 0,
-    heldLink: undefined,
+    advice: undefined,
+    frozen: undefined,
+    frozenLink: undefined,
     throttledSplit: undefined,
     absorbing: undefined,
     purge: undefined,
     tried: undefined,
     isPauseDue: false,
     pause: undefined,
-    restsInARow: 0,
     isMaintained,
     failure: undefined,
   };
@@ -275,7 +279,7 @@ export function hasWork(leaf: Leaf): boolean {
 
 /** Nothing waits, and nothing was begun that must be gone on with. */
 export function isIdle(leaf: Leaf): boolean {
-  return leaf.stage === undefined && leaf.heldLink === undefined && !hasWork(leaf);
+  return leaf.stage === undefined && leaf.frozenLink === undefined && !hasWork(leaf);
 }
 
 /** Whether somebody waits for what is done: nobody waits for hints. */
@@ -300,8 +304,7 @@ export function sortOut({ changes, groupCountMax }: Leaf, { header }: Snapshot, 
 }
 
 /** A read of the container for the sake of its changes. `latest`: as it was seen last. */
-export function readOf({ id }: Leaf, { traffic }: World, what: Reading, latest?: Snapshot): Step {
-  traffic.noteRequest(id);
+export function readOf({ id }: Leaf, what: Reading, latest?: Snapshot): Step {
   return { kind: 'read', id, what, reader: 'container', latest };
 }
 

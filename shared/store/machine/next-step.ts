@@ -4,6 +4,7 @@ import { firstDueMs } from '../container/attempts.ts';
 import { planCompaction, slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { SortedChanges } from '../container/sort-changes.ts';
+import type { Moment } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
 import { rootId } from '../format/ids.ts';
 import { ageAt } from '../io/clock.ts';
@@ -12,6 +13,7 @@ import { PAGE_READS_MAX } from '../io/reads.ts';
 import { LOST_AFTER_MS } from '../io/send.ts';
 import { absorb } from './absorb.ts';
 import { commit, goOn } from './commit.ts';
+import { type Advice, advise, note } from './contention.ts';
 import {
   doublingsOf,
   type Group,
@@ -24,16 +26,12 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { loseHeldSplit } from './settle.ts';
+import { loseFrozenSplit } from './settle.ts';
 
 /** An older snapshot is read again: a merged leaf keeps its commit ids for 24 h (rule 30). */
 const REMEMBERED_MS = 12 * 60 * 60_000;
 /** A pause is slept in pieces, so that it ends with the last call that waits. */
 const PIECE_MS = 100;
-/** After so many rests in a row a commit is tried whatever others do. */
-const RESTS_MAX = 16;
-/** Queues that rested come back at different times, spread over this share of their rest. */
-const REST_SPREAD = 0.25;
 /** A write that may be lost is asked after; near a deadline sooner, but not below the least. */
 const SETTLING_READ_LEAST_MS = 100;
 
@@ -43,9 +41,9 @@ const SETTLING_READ_LEAST_MS = 100;
  */
 export function nextStep(leaf: Leaf, here: Here): Step {
   const { world, now } = here;
-  if (leaf.underWay !== undefined) return whileUnderWay(leaf, world);
+  if (leaf.underWay !== undefined) return whileUnderWay(leaf);
   if (leaf.stage !== undefined) return goOn(leaf, leaf.stage, here) ?? nextStep(leaf, here);
-  if (leaf.heldLink !== undefined) loseHeldSplit(leaf, world, now.monotonicMs);
+  if (leaf.frozenLink !== undefined) loseFrozenSplit(leaf, world, now.monotonicMs);
   if (!hasWork(leaf)) return { kind: 'rest' };
   const pause = nextPause(leaf, here);
   if (pause !== undefined) return pause;
@@ -53,7 +51,7 @@ export function nextStep(leaf: Leaf, here: Here): Step {
   const known = latest(leaf, world);
   if (known !== undefined) leaf.open.settle(known);
   if (!hasWork(leaf)) return { kind: 'rest' };
-  if (known === undefined) return leaf.isMissing ? sendFromMissing(leaf, world) : readOf(leaf, world, 'unknown');
+  if (known === undefined) return leaf.isMissing ? sendFromMissing(leaf, world) : readOf(leaf, 'unknown');
   if (leaf.purge !== undefined) return purge(leaf, leaf.purge, here);
   if (leaf.absorbing !== undefined) return absorb(leaf, leaf.absorbing, known, here) ?? nextStep(leaf, here);
   const sorted = sortOut(leaf, known, world.table);
@@ -61,10 +59,9 @@ export function nextStep(leaf: Leaf, here: Here): Step {
 }
 
 /** Rule 3: a write that may be lost is asked after, and nothing else goes on beside it. */
-function whileUnderWay(leaf: Leaf, world: World): Step {
+function whileUnderWay(leaf: Leaf): Step {
   if (!leaf.isLate) return { kind: 'answer' };
   leaf.isLate = false;
-  world.traffic.noteRequest(leaf.id);
   return { kind: 'read', id: leaf.id, what: [], reader: 'late write' };
 }
 
@@ -108,13 +105,16 @@ function beginBackoff(leaf: Leaf, { world, now }: Here): Step | undefined {
   const doublings = doublingsOf(leaf);
   if (doublings === 0) return undefined;
   const areHints = hasWork(leaf) && !isAwaited(leaf);
-  const share = asBuffer(world.runtime.random(2)).readUInt16BE() / 0xffff;
-  const ms = leaf.backoff.pauseMs(doublings, areHints, share);
+  const ms = leaf.backoff.pauseMs(doublings, areHints, drawShare(world));
   leaf.pause = { kind: areHints ? 'hints' : 'backoff', leftMs: ms };
   const leftMs = leaf.open.doubtDueMs - now.monotonicMs;
   if (areHints || leftMs <= 0 || ms < leftMs / 2) return undefined;
-  world.traffic.noteRequest(leaf.id);
   return { kind: 'read', id: leaf.id, what: [], reader: 'doubt', withinMs: leftMs };
+}
+
+/** Between 0 and 1. */
+function drawShare({ runtime }: World): number {
+  return asBuffer(runtime.random(2)).readUInt16BE() / 0xffff;
 }
 
 /** A missing leaf lost its content to its left (rule 15); a branch is sought anew. */
@@ -147,14 +147,14 @@ function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: 
   leaf.changes = [...group, ...later];
   if (group.length === 0) return { kind: 'rest' };
   leaf.tried = { snapshot: known, group };
-  if (isReadDue(leaf, known, here)) {
+  leaf.advice = advise(world.contention, known, now.monotonicMs, () => drawShare(world));
+  if (isReadDue(leaf, known, leaf.advice, now)) {
     count(world, 'readsFirst');
-    return readOf(leaf, world, slotsToCommit(known, group), known);
+    return readOf(leaf, slotsToCommit(known, group), known);
   }
-  const restMs = leaf.restsInARow < RESTS_MAX ? world.traffic.restMs(known, now.monotonicMs) : 0;
-  if (restMs > 0) {
-    const spread = asBuffer(world.runtime.random(1)).readUInt8() / 0xff;
-    leaf.pause = { kind: 'rest', leftMs: restMs * (1 + REST_SPREAD * spread) };
+  if (leaf.advice.yieldMs > 0) {
+    note(world.contention, leaf.id, { kind: 'yield', after: known.lastCommit }, now.monotonicMs);
+    leaf.pause = { kind: 'yield', leftMs: leaf.advice.yieldMs };
     return nextStep(leaf, here);
   }
   const { unread, target } = planCompaction(known, group);
@@ -162,18 +162,17 @@ function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: 
     count(world, 'cacheMisses', group.length);
     leaf.pageReads += 1;
     const slots = unread.map(({ slot }) => slot);
-    return readOf(leaf, world, leaf.pageReads > PAGE_READS_MAX ? 'intact' : slots);
+    return readOf(leaf, leaf.pageReads > PAGE_READS_MAX ? 'intact' : slots);
   }
   leaf.pageReads = 0;
-  leaf.restsInARow = 0;
   count(world, 'cacheHits', group.length);
   return tryCommit(leaf, here, { snapshot: known, base: known, changes: group, now, target });
 }
 
 /** A read and a commit that is hardly refused, instead of a refusal and then both. */
-function isReadDue(leaf: Leaf, known: Snapshot, { world: { traffic }, now }: Here): boolean {
+function isReadDue(leaf: Leaf, known: Snapshot, { readFirst }: Advice, now: Moment): boolean {
   if (leaf.isFresh) return false;
-  return leaf.mustRead || traffic.isReadDue(known, now.monotonicMs) || ageAt(known.seen, now) > REMEMBERED_MS;
+  return leaf.mustRead || readFirst || ageAt(known.seen, now) > REMEMBERED_MS;
 }
 
 function tryCommit(leaf: Leaf, here: Here, group: Group): Step {

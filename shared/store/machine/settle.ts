@@ -3,17 +3,18 @@ import { dropHints, failAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import type { StoreError } from '../contract/errors.ts';
 import { count } from '../io/counters.ts';
+import { note } from './contention.ts';
 import type { Leaf, World } from './leaf.ts';
 
 export function failChanges(changes: readonly Change[], error: unknown, { table }: Pick<World, 'table'>): void {
   failAll(changes, error, table);
 }
 
-/** The split for traffic is given up: its nodes are left to vacuum. */
-export function loseHeldSplit(leaf: Leaf, world: World, nowMs: number): void {
-  leaf.heldLink = undefined;
+/** The split beside other writers is given up: its nodes are left to vacuum. */
+export function loseFrozenSplit(leaf: Leaf, world: World, nowMs: number): void {
+  leaf.frozenLink = undefined;
   count(world, 'lostSplits');
-  world.traffic.noteLostSplit(leaf.id, nowMs);
+  note(world.contention, leaf.id, { kind: 'lost split' }, nowMs);
 }
 
 /**

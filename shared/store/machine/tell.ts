@@ -14,6 +14,7 @@ import { nodeId } from '../format/ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { count } from '../io/counters.ts';
 import { send } from './commit.ts';
+import { note } from './contention.ts';
 import {
   type Event,
   type Here,
@@ -25,7 +26,7 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { failChanges, loseHeldSplit, noteTurnedAway } from './settle.ts';
+import { failChanges, loseFrozenSplit, noteTurnedAway } from './settle.ts';
 
 /** Gives the step that follows at once, if there is one. */
 export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
@@ -39,7 +40,7 @@ export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
       came(leaf, event, here);
       break;
     case 'shown':
-      shown(leaf, event, world);
+      shown(leaf, event, here);
       break;
     case 'checked':
       checked(leaf, event.isCurrent);
@@ -73,16 +74,16 @@ function passed(leaf: Leaf, world: World): void {
   const { pause } = leaf;
   if (pause === undefined || pause.leftMs > 0) return;
   leaf.pause = undefined;
-  if (pause.kind !== 'rest') return;
-  count(world, 'rests');
-  leaf.restsInARow += 1;
+  if (pause.kind !== 'yield') return;
+  count(world, 'yields');
   // Others could write meanwhile: there may be more of the container, or less.
   leaf.isFresh = false;
   leaf.mustRead = true;
 }
 
-function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' }>, world: World): void {
+function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' }>, here: Here): void {
   if (reader === 'neighbour') return shownNeighbour(leaf, snapshot);
+  note(here.world.contention, leaf.id, { kind: 'read' }, here.now.monotonicMs);
   leaf.known = snapshot;
   leaf.isMissing = snapshot === undefined;
   leaf.isFresh = true;
@@ -91,7 +92,7 @@ function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' 
   if (reader === 'doubt') return leaf.open.settleAndClear(snapshot);
   if (reader === 'container' && stage?.kind === 'settle') return settled(leaf, stage, snapshot);
   leaf.open.settle(snapshot);
-  if (reader === 'late write') shownWhileUnderWay(leaf, world);
+  if (reader === 'late write') shownWhileUnderWay(leaf, here);
 }
 
 function shownNeighbour({ absorbing }: Leaf, snapshot: Snapshot | undefined): void {
@@ -112,7 +113,7 @@ function settled(leaf: Leaf, stage: Extract<Stage, { kind: 'settle' }>, snapshot
  * Rule 3: what a read showed while a write had no answer. If it left and the base stands, it is
  * overdue: another competes with it, and nobody hears it.
  */
-function shownWhileUnderWay(leaf: Leaf, world: World): void {
+function shownWhileUnderWay(leaf: Leaf, here: Here): void {
   const { underWay } = leaf;
   if (underWay === undefined || !leaf.hasDeparted) return;
   if (!leaf.open.has(underWay)) leaf.underWay = undefined;
@@ -120,7 +121,7 @@ function shownWhileUnderWay(leaf: Leaf, world: World): void {
     leaf.overdue = underWay;
     leaf.underWay = undefined;
     leaf.isPauseDue = true;
-    mustSettle(leaf, underWay, { kind: 'unknown', reason: 'other' }, world);
+    mustSettle(leaf, underWay, { kind: 'unknown', reason: 'other' }, { ...here, sent: here.now });
   }
 }
 
@@ -134,13 +135,13 @@ function checked(leaf: Leaf, isCurrent: boolean): void {
 }
 
 function answered(leaf: Leaf, { attempt, outcome, sent }: Extract<Event, { kind: 'answered' }>, here: Here): void {
-  const { world } = here;
   if (leaf.underWay !== attempt) return;
   leaf.underWay = undefined;
   if (outcome.kind === 'written') return acknowledged(leaf, attempt, { version: outcome.version, seen: sent }, here);
   leaf.isPauseDue = true;
   if (outcome.kind === 'taken back') return;
-  if (outcome.kind === 'unknown' || outcome.reason === 'condition') mustSettle(leaf, attempt, outcome, world);
+  if (outcome.kind === 'unknown' || outcome.reason === 'condition')
+    mustSettle(leaf, attempt, outcome, { ...here, sent });
   else turnedAway(leaf, attempt, outcome, { ...here, sent });
 }
 
@@ -150,8 +151,8 @@ function acknowledged(
   written: Pick<Snapshot, 'version' | 'seen'>,
   { world, now }: Here,
 ): void {
-  const { cache, traffic } = world;
-  traffic.noteCommit(leaf.id, attempt.changes, now.monotonicMs);
+  const { cache, contention } = world;
+  note(contention, leaf.id, { kind: 'commit', changes: attempt.changes }, now.monotonicMs);
   leaf.known = cache.offer({ id: leaf.id, ...written, header: attempt.header, lastCommit: attempt.id });
   leaf.isMissing = false;
   count(world, 'commits');
@@ -159,12 +160,12 @@ function acknowledged(
   leaf.isFresh = false;
   leaf.mustSplit = false;
   leaf.open.acknowledge(attempt);
-  const nodes = leaf.nodesForTraffic;
-  leaf.nodesForTraffic = 0;
+  const { frozen } = leaf;
+  leaf.frozen = undefined;
   // Another process may have been quicker already.
-  if (nodes === 0 || leaf.known.lastCommit !== attempt.id) return;
-  traffic.noteOwnHold(leaf.id, attempt.id);
-  leaf.stage = { kind: 'held', hold: attempt.id, nodes };
+  if (frozen === undefined || leaf.known.lastCommit !== attempt.id) return;
+  note(contention, leaf.id, { kind: 'freeze', by: attempt.id }, now.monotonicMs);
+  leaf.stage = { kind: 'frozen', by: attempt.id, frozen };
 }
 
 /** Rule 7: the provider turned it away as a whole, or it did not leave. */
@@ -192,9 +193,15 @@ function turnedAway(
   if (!leaf.mustSplit) failChanges(attempt.changes, refusal, world);
 }
 
-function mustSettle(leaf: Leaf, attempt: Attempt, outcome: Refused | Unknown, world: World): void {
+function mustSettle(
+  leaf: Leaf,
+  attempt: Attempt,
+  outcome: Refused | Unknown,
+  { world, now, sent }: Here & { readonly sent: Moment },
+): void {
   const isRefused = outcome.kind === 'refused';
-  world.traffic.noteFailure(leaf.id, isRefused);
+  const tookMs = now.monotonicMs - sent.monotonicMs;
+  note(world.contention, leaf.id, { kind: 'failure', isRefused, tookMs }, now.monotonicMs);
   leaf.backoff.noteSent();
   if (isRefused) {
     attempt.answer = 'refused';
@@ -226,7 +233,7 @@ function inserted(
   }
   leaf.stage = undefined;
   const { draft, plan, withinMs, isKept } = stage;
-  if (nodes !== undefined) return link(leaf, stage, nodes, world);
+  if (nodes !== undefined) return link(leaf, stage, nodes, { world, now });
   if (refusal === undefined) leaf.backoff.failuresInARow += 1;
   else {
     const { monotonicMs: nowMs } = now;
@@ -235,7 +242,7 @@ function inserted(
   }
   dropHints(draft.changes);
   leaf.isPauseDue = true;
-  if (withinMs !== undefined) loseHeldSplit(leaf, world, now.monotonicMs);
+  if (withinMs !== undefined) loseFrozenSplit(leaf, world, now.monotonicMs);
   return undefined;
 }
 
@@ -243,25 +250,26 @@ function link(
   leaf: Leaf,
   { draft, plan: { left }, withinMs }: Extract<Stage, { kind: 'split' }>,
   nodes: readonly InsertedNode[],
-  world: World,
+  here: Here,
 ): Step | undefined {
   const landed = (): void => {
-    leaf.heldLink = undefined;
+    leaf.frozenLink = undefined;
     draft.landed();
-    announce(leaf, left.header, nodes, world);
+    announce(leaf, left.header, nodes, here);
   };
   const attempt: Attempt = { ...draft, header: left.header, landed };
-  leaf.heldLink = withinMs === undefined ? undefined : attempt;
-  leaf.nodesForTraffic = 0;
-  return send(leaf, left.write, attempt, world);
+  leaf.frozenLink = withinMs === undefined ? undefined : attempt;
+  leaf.frozen = undefined;
+  return send(leaf, left.write, attempt);
 }
 
 /** New nodes are cached, and their parent told. A root's children are in the root. */
-function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], world: World): void {
-  const { cache, repair, table, traffic } = world;
+function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { world, now }: Here): void {
+  const { cache, repair, table, contention } = world;
   count(world, 'splits');
   const ids = nodes.map(({ header }) => nodeId(table, header.incarnation, header.container));
-  traffic.noteSplit(leaf.id, left.level === 0 ? [leaf.id, ...ids] : ids);
+  const parts = left.level === 0 ? [leaf.id, ...ids] : ids;
+  note(contention, leaf.id, { kind: 'split', nodes: parts }, now.monotonicMs);
   for (const { header, snapshot } of nodes) {
     if (snapshot !== undefined) cache.offer(snapshot);
     const { level, incarnation, low: separator, container: child } = header;
@@ -280,10 +288,10 @@ function failed(
   const { stage, absorbing } = leaf;
   leaf.stage = undefined;
   leaf.underWay = undefined;
-  const isForTraffic = stage?.kind === 'held' || (stage?.kind === 'split' && stage.withinMs !== undefined);
+  const isForTraffic = stage?.kind === 'frozen' || (stage?.kind === 'split' && stage.withinMs !== undefined);
   // The next commit meets the same, and has a caller to tell.
   if (isForTraffic && error instanceof StoreError) {
-    loseHeldSplit(leaf, world, now.monotonicMs);
+    loseFrozenSplit(leaf, world, now.monotonicMs);
     return undefined;
   }
   leaf.known = undefined;

@@ -40,9 +40,9 @@ test('rates are added up, each over its own window; counts one by one', () => {
 
 test('what the stores of all instances counted is added up', () => {
   const one = { ...COUNTERS, commits: 5, foreignCommits: 2 };
-  const other = { ...COUNTERS, commits: 6, rests: 1 };
+  const other = { ...COUNTERS, commits: 6, yields: 1 };
   const merged = mergeParts([result({ store: one }), result({ store: other })]);
-  expect(merged.store).toEqual({ ...COUNTERS, commits: 11, foreignCommits: 2, rests: 1 });
+  expect(merged.store).toEqual({ ...COUNTERS, commits: 11, foreignCommits: 2, yields: 1 });
 });
 
 test.each([

@@ -23,7 +23,7 @@ test('has a row for each run, with coordinates, figures and where it ran', () =>
     commits: '',
   });
   const container = rows.find(({ layout }) => layout === 'container');
-  expect(container).toMatchObject({ commits: '90', foreignCommits: '7', readsFirst: '5', rests: '2' });
+  expect(container).toMatchObject({ commits: '90', foreignCommits: '7', readsFirst: '5', yields: '2' });
   expect(container).toMatchObject({ splits: '3', splitsByTraffic: '1', lostSplits: '1', conflicts: '0' });
 });
 

@@ -219,7 +219,7 @@ test('rule 27: a copy holds what the retired leaf does, under a fresh id, and na
     expect(pages.map(({ slot }) => slot)).toEqual(pages.map((_, index) => index));
     expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => right.header.nextNumber + index));
     expect(next.header.nextNumber).toBe(right.header.nextNumber + pages.length);
-    expect([next.header.holdForMs, next.header.lastSplit]).toEqual([0, undefined]);
+    expect([next.header.freezeMs, next.header.lastSplit]).toEqual([0, undefined]);
   });
 });
 
@@ -229,7 +229,7 @@ const PARTS = { parts: [{ low: HIGH, container: BEYOND }], commit: 1 };
 function leaf(header: Partial<Header> = {}): Snapshot {
   const pages = [pageOfRecords(0, [['k150', Buffer.from('v')]])];
   const bounds = { container: RIGHT, low: MIDDLE, high: HIGH, right: BEYOND, deadSlots: [{ slot: 3, chunksMost: 1 }] };
-  return snapshotWith({ ...bounds, pages, holdForMs: 20, lastSplit: PARTS, ...header });
+  return snapshotWith({ ...bounds, pages, freezeMs: 20, lastSplit: PARTS, ...header });
 }
 
 test('rule 26: a leaf that is retired changes in nothing but its state', () => {
@@ -240,7 +240,7 @@ test('rule 26: a leaf that is retired changes in nothing but its state', () => {
     state: 'retired',
     commitCount: header.commitCount + 1,
     commitIds,
-    holdForMs: 0,
+    freezeMs: 0,
   });
 });
 
@@ -267,7 +267,7 @@ test('rule 30: a stripped leaf keeps bounds, link, numbers and commit ids, and n
     pages: [],
     layers: [],
     deadSlots: [],
-    holdForMs: 0,
+    freezeMs: 0,
     lastSplit: undefined,
   });
   expect(() => strippedHeader(leaf().header, stripping, 5)).toThrow('only a retired leaf');

@@ -91,7 +91,7 @@ export function leafOf(changes: readonly Change[]): Snapshot {
 export function planInput(snapshot: Snapshot, evaluation: Evaluation, rest: Partial<PlanInput> = {}): PlanInput {
   let ids = 0x10;
   const drawId = () => hexId((ids += 1).toString(16).padStart(16, '0'));
-  const plain = { mustSplit: false, mustReplace: false, nodesForTraffic: 0, holdForMs: 0, nowMs: 0 };
+  const plain = { mustSplit: false, mustReplace: false, splitInto: 0, freezeMs: 0, nowMs: 0 };
   return { snapshot, evaluation, attempt: ATTEMPT, drawId, ...plain, ...rest };
 }
 

@@ -33,7 +33,7 @@ export const EMPTY_LEAF: Header = {
   deadSlots: [],
   pages: [],
   layers: [],
-  holdForMs: 0,
+  freezeMs: 0,
   lastSplit: undefined,
 };
 

@@ -43,9 +43,9 @@ function update(...args: Parameters<typeof plan>) {
 }
 
 test('a hold is asked for by the very commit that announces a split, and by no later one', () => {
-  const { header, stored } = update(leaf(), { holdForMs: 30 });
-  expect([header.holdForMs, stored.holdForMs]).toEqual([30, 30]);
-  expect(update(snapshotWith(header)).stored.holdForMs).toBe(0);
+  const { header, stored } = update(leaf(), { freezeMs: 30 });
+  expect([header.freezeMs, stored.freezeMs]).toEqual([30, 30]);
+  expect(update(snapshotWith(header)).stored.freezeMs).toBe(0);
 });
 
 test('a commit hands on the parts of the last split, for a while', () => {
@@ -62,15 +62,15 @@ test('where space is tight the parts go, and nothing is split for them', () => {
 });
 
 test('a split for traffic asks for no hold, and names its parts and those before; they name none', () => {
-  const planned = plan(leaf({ lastSplit: PARTS, holdForMs: 30 }), { nodesForTraffic: 4 });
+  const planned = plan(leaf({ lastSplit: PARTS, freezeMs: 30 }), { splitInto: 4 });
   if (planned.kind !== 'split') throw new Error(`planned ${planned.kind}`);
   const { header } = planned.left;
   const lows = header.lastSplit!.parts.map(({ low }) => Buffer.from(low).toString());
   expect(lows.at(-1)).toBe('m');
   expect(lows).toEqual([...planned.inserts.map(({ low }) => Buffer.from(low).toString()), 'm']);
   expect(planned.inserts.length).toBeGreaterThan(1);
-  expect([header.holdForMs, header.lastSplit?.commit]).toEqual([0, 2]);
-  expect(planned.inserts.map(({ holdForMs, lastSplit }) => [holdForMs, lastSplit])).toEqual(
+  expect([header.freezeMs, header.lastSplit?.commit]).toEqual([0, 2]);
+  expect(planned.inserts.map(({ freezeMs, lastSplit }) => [freezeMs, lastSplit])).toEqual(
     planned.inserts.map(() => [0, undefined]),
   );
 });
@@ -82,7 +82,7 @@ function writeOf(planned: Plan) {
   throw new Error(`planned ${planned.kind}`);
 }
 
-test.each([{}, { nodesForTraffic: 2 }])('rule 27: what must be replaced is, whole: %j', (asked) => {
+test.each([{}, { splitInto: 2 }])('rule 27: what must be replaced is, whole: %j', (asked) => {
   const parts = ({ parts: sent }: ReturnType<typeof writeOf>) => sent.map(({ name }) => name);
   const patch = writeOf(plan(leaf(), asked));
   const whole = writeOf(plan(leaf(), { ...asked, mustReplace: true }));

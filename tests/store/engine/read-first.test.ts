@@ -62,19 +62,6 @@ test('one read serves one commit: what was read before the last own commit is ol
   expect((await world.run(tableB.get('k')))?.value).toBe(4);
 });
 
-test('where nobody else writes a change is one request', async () => {
-  const world = new World();
-  const { process: a } = farProcess(world);
-  const table = await open<number>(world, a);
-  a.takeCalls();
-  for (let round = 0; round < 10; round += 1) {
-    await world.run(table.put('k', round));
-    await world.runtime.advance(60_000);
-  }
-  expect(a.takeCalls().map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => 'write'));
-  expect(table.stats().foreignCommits).toBe(0);
-});
-
 test('an own commit on its way is none of another, whether a read shows it before its answer or a foreign one follows it', async () => {
   const { world, a, tableA, tableB } = await twoProcesses<number>();
   await world.run(tableA.put('k', 0));

@@ -103,12 +103,6 @@ test('what sixteen processes split one vacuum joins again beside the one that st
   for (const [each, value] of last) expect((await runtime.run(tables[0]!.get(each)))?.value).toBe(value);
 });
 
-test('the callers of one process share its commits: they split nothing', async () => {
-  const { runtime, tables, leaves } = await shared({ processes: 1 });
-  await putFor({ runtime, tables }, 8, 3_000);
-  expect(leaves()).toBe(1);
-});
-
 test.each<[string, MemoryFault]>([
   ['fail', { fail: 'unavailable' }],
   ['are not answered in time', { reply: new Promise(() => undefined) }],
@@ -121,19 +115,7 @@ test.each<[string, MemoryFault]>([
   expect(runtime.monotonicMs()).toBeLessThan(9_500);
 });
 
-test('a lone caller splits nothing, nor do batches', async () => {
-  const { runtime, tables, leaves } = await shared({ processes: 1 });
-  await putFor({ runtime, tables }, 1, 5_000);
-  for (let round = 0; round < 100; round += 1) {
-    const putting = Array.from({ length: 4 }, (_, caller) =>
-      tables[0]!.putMany(KEYS.slice(caller, caller + 8).map((each) => ({ key: each, value: text(round) }))),
-    );
-    await runtime.run(Promise.all(putting));
-  }
-  expect(leaves()).toBe(1);
-});
-
-test.each([1, 4])('%i processes ask for no hold of a container of one group', async (processes) => {
+test.each([1, 4])('%i processes ask for no freeze of a container of one group', async (processes) => {
   const keys = KEYS.map((each) => `a/${each}`);
   const { runtime, tables, leaves } = await shared({ processes, keys, groupBy: '/' });
   await putFor({ runtime, tables, keys }, 8 / processes, 8_000);
@@ -146,20 +128,6 @@ test('of a container of several groups each group gets one of its own', async ()
   const { runtime, tables, leaves } = await shared({ processes: 4, keys, groupBy: '/' });
   await putFor({ runtime, tables, keys }, 2, 8_000);
   expect(leaves()).toBe(4);
-});
-
-test('a lone record stays one container, however many write it', async () => {
-  const { runtime, tables, leaves } = await shared({ processes: 4, keys: KEYS.slice(0, 1) });
-  const endMs = runtime.monotonicMs() + 5_000;
-  const counted = tables.map(async (table) => {
-    let count = 0;
-    for (; runtime.monotonicMs() < endMs; count += 1) await table.update(key(0), (current) => `${current?.value}.`);
-    return count;
-  });
-  const counts = await runtime.run(Promise.all(counted));
-  expect(leaves()).toBe(1);
-  const { length } = (await runtime.run(tables[0]!.get(key(0))))!.value;
-  expect(length).toBe(text(key(0)).length + counts.reduce((sum, count) => sum + count, 0));
 });
 
 const long = (number: number): string => 'x'.repeat(280) + key(number);

@@ -69,9 +69,9 @@ test('the golden containers have layers, and tombstones in them', async () => {
 test('containers whose headers ask for a hold and name the parts of a split are read, and written on', async () => {
   const state = await goldenState('courtesies');
   const headers = [...state.entities.values()].map(({ parts }) => decodeHeader(parts.get(partName('h'))!));
-  const [held, ...others] = headers.filter(({ holdForMs, lastSplit }) => holdForMs > 0 || lastSplit !== undefined);
+  const [held, ...others] = headers.filter(({ freezeMs, lastSplit }) => freezeMs > 0 || lastSplit !== undefined);
   expect(others).toEqual([]);
-  expect(held).toMatchObject({ holdForMs: 44, commitCount: 27, lastSplit: { commit: 19 } });
+  expect(held).toMatchObject({ freezeMs: 44, commitCount: 27, lastSplit: { commit: 19 } });
   const parts = held!.lastSplit!.parts.map(({ low, container }) => `${Buffer.from(low).toString()} ${container}`);
   expect(parts).toEqual(['key-04 1b5b664627d03691', 'key-08 16839bbb7c7bf023']);
   const store = openStore({ driver: memoryDriver({ state }) });
@@ -96,7 +96,7 @@ test('containers of leaves that are retired, absorbed, and copied are read, and 
   const [retired, merged] = [inState('retired'), inState('merged')];
   expect([lows(retired), lows(merged)]).toEqual([['key-69'], ['key-26', 'key-49']]);
   for (const { header, id } of merged) {
-    expect(header).toMatchObject({ pages: [], layers: [], deadSlots: [], holdForMs: 0, lastSplit: undefined });
+    expect(header).toMatchObject({ pages: [], layers: [], deadSlots: [], freezeMs: 0, lastSplit: undefined });
     expect([id, header.commitCount > 0, header.commitIds.length > 0]).toEqual([id, true, true]);
     expect(commitIdAt(header, header.commitCount)).toBe(storedNode(state, 'golden', id)!.lastCommit);
   }
@@ -169,10 +169,10 @@ test('the courtesies of FORMAT.md are what the decoder reads and the encoder wri
   const bytes = exampleParts().get(partName('courtesies'))!;
   const lastSplit = { parts: [{ low: Buffer.from('m'), container: ID }], commit: 2 };
   const cases = [
-    { courtesies: { holdForMs: 0, lastSplit: undefined }, tail: bytes.subarray(0, 0) },
-    { courtesies: { holdForMs: 25, lastSplit: undefined }, tail: bytes.subarray(0, 1) },
-    { courtesies: { holdForMs: 25, lastSplit }, tail: bytes },
-    { courtesies: { holdForMs: 0, lastSplit }, tail: Buffer.concat([Buffer.of(0), bytes.subarray(1)]) },
+    { courtesies: { freezeMs: 0, lastSplit: undefined }, tail: bytes.subarray(0, 0) },
+    { courtesies: { freezeMs: 25, lastSplit: undefined }, tail: bytes.subarray(0, 1) },
+    { courtesies: { freezeMs: 25, lastSplit }, tail: bytes },
+    { courtesies: { freezeMs: 0, lastSplit }, tail: Buffer.concat([Buffer.of(0), bytes.subarray(1)]) },
   ];
   for (const { courtesies, tail } of cases) {
     const full = withCourtesies(stored, tail);
@@ -193,7 +193,7 @@ test('a header with every optional field survives encoding', () => {
     nextNumber: Number.MAX_SAFE_INTEGER,
     origin: { id: entityId('n!t!1!2'), version: entityVersion('W/"datetime\'2026\'"') },
     deadSlots: [{ slot: 7, chunksMost: 9 }],
-    holdForMs: 1_000,
+    freezeMs: 1_000,
     lastSplit: { parts: [{ low: Buffer.from('abd'), container: hexId('fedcba9876543210') }], commit: 2 },
   };
   expect(decodeHeader(encodeHeader(full))).toEqual({

@@ -43,7 +43,7 @@ function sending() {
   };
   const runtime = new VirtualRuntime();
   const provider = { table: 'users', driver, counters: newCounters() };
-  const batcher = new WriteBatcher(provider, new RequestLimit(runtime, 64), () => {});
+  const batcher = new WriteBatcher(provider, new RequestLimit(runtime, 64));
   return { batcher, requests };
 }
 
@@ -98,12 +98,11 @@ test('a round trip begins when its request leaves: waiting for room before is no
     ...memory,
     write: async (writes, options) => (await runtime.sleep(10), memory.write(writes, options)),
   };
-  const told: (readonly [number, readonly string[]])[] = [];
   const provider = { table: 'users', driver, counters: newCounters() };
-  const note = (ms: number, ids: readonly string[]): void => void told.push([ms, ids]);
-  const batcher = new WriteBatcher(provider, new RequestLimit(runtime, 1), note);
+  const limit = new RequestLimit(runtime, 1);
+  const batcher = new WriteBatcher(provider, limit);
   await runtime.run(Promise.all(['a', 'b', 'c'].map((id) => batcher.send(insert(id), true, always))));
-  expect(told).toEqual(['a', 'b', 'c'].map((id) => [10, [id]]));
+  expect([limit.roundTripMs, limit.meanRoundTripMs]).toEqual([10, 10]);
 });
 
 // How many requests may be in flight, how fast they leave, and how soon one is answered.

@@ -11,10 +11,10 @@ import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
 import { departs } from '../../../shared/store/machine/commit.ts';
+import { newContention } from '../../../shared/store/machine/contention.ts';
 import { type Event, type Leaf, newLeaf, type Step, type World } from '../../../shared/store/machine/leaf.ts';
 import { nextStep } from '../../../shared/store/machine/next-step.ts';
 import { tell } from '../../../shared/store/machine/tell.ts';
-import { Traffic } from '../../../shared/store/traffic/traffic.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { change, put } from '../container/changes.ts';
@@ -25,6 +25,12 @@ const REFUSED: WriteOutcome = { kind: 'refused', reason: 'condition' };
 const UNKNOWN: WriteOutcome = { kind: 'unknown', reason: 'other' };
 const THROTTLED: WriteOutcome = { kind: 'refused', reason: 'throttled', cause: new StoreError('throttled', 'said') };
 const UNSENT: WriteOutcome = { kind: 'refused', reason: 'unsent', cause: new StoreError('unavailable', 'said') };
+
+const WAY = {
+  reads: { roundTripMs: 10 },
+  commits: { roundTripMs: 10, meanRoundTripMs: 10 },
+  commitsWait: false,
+};
 
 /** A leaf at its first commit, its changes by name, and what became of them. */
 class Played {
@@ -43,14 +49,12 @@ class Played {
     this.leaf = newLeaf(this.base.id, TABLE);
     this.leaf.known = this.base;
     const runtime = new VirtualRuntime();
-    const ways = { reads: { loneRoundTripMs: 10, roundTripMs: 10 }, commitsWait: false };
-    const clock = { monotonicMs: () => this.#nowMs, busyShare: () => 0 };
     this.#world = {
       table: TABLE,
       counters: newCounters(),
       rules: { ...RULES, splitLimits: RULES.limits },
       cache: new ContainerCache(1_000_000),
-      traffic: new Traffic({ ...clock, random: (bytes) => runtime.random(bytes) }, ways, '0000'),
+      contention: newContention('0000', WAY),
       runtime,
       tag: '0000',
       repair: () => undefined,
@@ -94,7 +98,7 @@ class Played {
   departed(): Attempt {
     const step = this.next();
     if (step.kind !== 'write') throw new Error(`a write was to come next, not ${step.kind}`);
-    departs(this.leaf, step.attempt, this.#world);
+    departs(this.leaf, step.attempt);
     this.#sent = this.#here.now;
     return step.attempt;
   }

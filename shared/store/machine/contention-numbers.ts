@@ -1,0 +1,106 @@
+// The numbers of `contention.ts`: a table, so that they can be compared and taken out one by one.
+// "Without" tells what `npm run scale` shows then, on even round trips unless it names a service.
+// All times are in milliseconds. Where it tells nothing, the number bounds something, or its effect
+// has not been measured apart from others.
+
+/** Containers that are remembered, the last ones looked at. */
+export const CONTAINERS_MAX = 10_000;
+/** Rates average over about this time: long against two writes, short against a rush. */
+export const HORIZON_MS = 5_000;
+/** The same for all containers together: a second in which four were watched counts as 4 s. */
+export const TABLE_HORIZON_MS = 4 * HORIZON_MS;
+/**
+ * A container that was watched for less than this is taken for one like the others. Without: 4 x 4
+ * queue makes 8 % fewer calls, with 10 % more requests per call.
+ */
+export const PRIOR_MS = 1_000;
+/** Read first where others probably made more commits than this since the last look. */
+export const STALE_MAX = 0.16;
+/**
+ * Commits follow each other in a row with no more round trips between them; then a read comes in
+ * between. Without: the slowest of a hundred calls takes 10 % longer (2 x 32 put of 500 records,
+ * 4 x 4 queue), though the rate is up to 6 % higher.
+ */
+export const IN_A_ROW_ROUND_TRIPS = 2;
+/** After trouble so many own commits are wary: they yield, follow a look, or go alone. */
+export const WARY_COMMITS = 8;
+
+/**
+ * Processes yield where so many commits are made while one is under way and commits stand in line.
+ * Twice that, on Datastore: 4 x 4 append makes 11 % fewer calls. Without any yield: 26 % fewer, and
+ * one record is hardly written at all.
+ */
+export const CROWD_TO_YIELD = 0.25;
+/**
+ * The same where a refusal comes at once, and holds nobody up. Half of that: 4 x 4 queue makes 17 %
+ * fewer calls. Without any yield: one record by 16 processes takes 39 % more requests per call.
+ */
+export const CROWD_TO_YIELD_AT_ONCE = 0.5;
+/** The second of the writers tries at once; the others yield, for each writer before them... */
+export const WRITERS_AT_ONCE = 2;
+/**
+ * ...this share of the mean time between commits, so that the rate can rise. A share of the round
+ * trip instead: one record takes 11 % more requests per call.
+ */
+export const YIELD_SHARE = 0.3;
+/**
+ * A commit that takes so many round trips stood in line with others of its container. Without this
+ * and the random waits below: 64 processes make half as many puts in their first seconds on
+ * Datastore, and 16 at one record a third.
+ */
+export const IN_LINE_ROUND_TRIPS = 3;
+/** If it was refused, the process yields at random up to so many times as long: lines dissolve. */
+export const LINES_YIELDED = 2;
+/** After so many refusals in a row a writer that the header does not name yields at random. */
+export const REFUSALS = 2;
+export const REFUSAL_DOUBLINGS_MOST = 3;
+/** However many wait, and whatever a header asks for: then a process looks again. */
+export const YIELD_MOST_MS = 1_000;
+/** So often in a row: then a commit is tried whatever others do. */
+export const YIELDS_MOST = 16;
+
+/**
+ * A freeze is long enough for a reply, the slowest insert of a split, and the way of its link.
+ * Without freezes: 4 x 4 queue leaves 26 entities instead of 8.
+ */
+export const FREEZE_ROUND_TRIPS = 5;
+/** And for reading and writing its pages. */
+export const SPLIT_BYTES_A_MS = 2_048;
+/**
+ * Most splits end before their freeze does: a process that waits looks so often. Once alone: the
+ * slowest of a hundred calls of 4 x 4 put takes 12 % longer.
+ */
+export const LOOKS_A_FREEZE = 4;
+
+/**
+ * A leaf is split where requests per change, times round trips that it waits, are more than this.
+ * In a leaf of its own among writers a change takes a read and a commit: 2 times 2. Where a process
+ * writes alone the product is at most 1.6, so none splits a leaf for its own callers.
+ */
+export const PRODUCT_MAX = 4.2;
+/** After n commits it must lie above that by a share of DOUBT / sqrt(n), which may be chance. */
+export const DOUBT = 3.5;
+/** Each commit counts so much less than the next: about the last two hundred count. */
+export const KEPT = 0.995;
+/**
+ * What a leaf's own commits lack to this is filled up with those of leaves that are like it.
+ * Without: 4 x 4 put leaves 40 % more entities.
+ */
+export const COMMITS_ENOUGH = 50;
+/** A leaf with fewer commits of this process says nothing about itself. */
+export const COMMITS_LEAST = 3;
+/** A longer wait is one for something else: a lost reply, a split, a pause of the process. */
+export const ROUND_TRIPS_MOST = 16;
+export const ROUND_TRIP_LEAST_MS = 0.01;
+/**
+ * A commit that nothing holds up takes no longer than so many reads. Without, on Datastore: 4 x 4
+ * put makes 11 % fewer calls.
+ */
+export const COMMIT_READS = 3;
+/** Nodes of one split: their names fit into the header (`last-split.ts`). */
+export const NODES_MAX = 16;
+/**
+ * Positions of the last changes: whether all lie close together. Without: 4 x 4 append leaves 76 %
+ * more entities.
+ */
+export const POSITIONS_KEPT = 8;

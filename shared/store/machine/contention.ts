@@ -1,0 +1,345 @@
+// What a process does about others that write the same containers: it reads before it commits,
+// yields to those that waited longer, splits a leaf that is dear to share, and asks others to leave
+// it alone meanwhile. `note` keeps what was seen as plain data; `advise` says what follows from it.
+// A wrong advice costs requests or time, never a record: no rule rests on it.
+import type { Change } from '../container/change.ts';
+import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { writersAhead } from '../container/writers.ts';
+import type { EntityId } from '../contract/driver.ts';
+import type { Header } from '../format/header.ts';
+import type { Id64 } from '../format/bytes.ts';
+import type { Position } from '../format/position.ts';
+import {
+  COMMITS_ENOUGH,
+  COMMIT_READS,
+  CONTAINERS_MAX,
+  CROWD_TO_YIELD,
+  CROWD_TO_YIELD_AT_ONCE,
+  FREEZE_ROUND_TRIPS,
+  HORIZON_MS,
+  IN_A_ROW_ROUND_TRIPS,
+  IN_LINE_ROUND_TRIPS,
+  KEPT,
+  LINES_YIELDED,
+  LOOKS_A_FREEZE,
+  POSITIONS_KEPT,
+  PRIOR_MS,
+  REFUSALS,
+  REFUSAL_DOUBLINGS_MOST,
+  SPLIT_BYTES_A_MS,
+  STALE_MAX,
+  TABLE_HORIZON_MS,
+  WARY_COMMITS,
+  WRITERS_AT_ONCE,
+  YIELDS_MOST,
+  YIELD_MOST_MS,
+  YIELD_SHARE,
+} from './contention-numbers.ts';
+import { costOf, type Costs, NOTHING, splitInto, sum } from './sharing-costs.ts';
+
+/** How soon requests are answered, and how commits of one entity meet. */
+export interface Way {
+  readonly reads: { readonly roundTripMs: number };
+  readonly commits: { readonly roundTripMs: number; readonly meanRoundTripMs: number };
+  /** The driver's: whether commits stand in line at one entity, instead of a refusal at once. */
+  readonly commitsWait: boolean;
+}
+
+/** How often something happened while it was watched; both fade. */
+interface Rate {
+  readonly count: number;
+  readonly watchedMs: number;
+}
+
+/** One container, as this process saw it. */
+interface Seen {
+  /** Commits of other processes, and of this one. */
+  foreign: Rate;
+  own: Rate;
+  lastCommitMs: number;
+  costs: Costs;
+  requestsSinceCommit: number;
+  positions: readonly Position[];
+  /** Since the last look. */
+  hasCommitted: boolean;
+  /** Looks still to be taken because one met a commit of others. */
+  looksDue: number;
+  /** Own commits before which it still yields, or that go alone. */
+  yieldsLeft: number;
+  aloneLeft: number;
+  refusalsInARow: number;
+  /** It was refused, and has not yielded since. */
+  isRefused: boolean;
+  /** How long the refused commit stood in line; 0: it did not. */
+  lineMs: number;
+  /** It began to yield after this commit, then. */
+  yieldsAfter: Id64 | undefined;
+  yieldsSinceMs: number;
+  yieldsInARow: number;
+}
+
+/** One table, as this process saw it. */
+export interface Contention {
+  /** This process's, with which the ids of its commits begin. */
+  readonly tag: string;
+  readonly way: Way;
+  /** The last ones looked at come last. */
+  readonly containers: Map<EntityId, Seen>;
+  /** Commits of others in all containers: what is usual. */
+  foreign: Rate;
+  /** What changes cost in leaves that this process commits to seldom. */
+  seldom: Costs;
+}
+
+const NEVER: Rate = { count: 0, watchedMs: 0 };
+
+export function newContention(tag: string, way: Way): Contention {
+  return { tag, way, containers: new Map(), foreign: NEVER, seldom: NOTHING };
+}
+
+/** What was seen of a container, or done to it. */
+export type Sighting =
+  /** A reply showed so many commits of others since one that is `ms` older. */
+  | { readonly kind: 'look'; readonly foreignCommits: number; readonly ms: number; readonly wasSplit: boolean }
+  /** A read for the sake of its changes was answered. */
+  | { readonly kind: 'read' }
+  /** A commit of this process was acknowledged. */
+  | { readonly kind: 'commit'; readonly changes: readonly Pick<Change, 'queuedMs' | 'position'>[] }
+  /** One was refused, or its fate is unknown. */
+  | { readonly kind: 'failure'; readonly isRefused: boolean; readonly tookMs: number }
+  /** This process waits for others, which committed this last. */
+  | { readonly kind: 'yield'; readonly after: Id64 }
+  /** This process asked others to leave it alone, by this commit. */
+  | { readonly kind: 'freeze'; readonly by: Id64 }
+  /** This process split it into these nodes, itself among them unless it is a root. */
+  | { readonly kind: 'split'; readonly nodes: readonly EntityId[] }
+  /** A split for contention failed. */
+  | { readonly kind: 'lost split' };
+
+export function note(contention: Contention, id: EntityId, sighting: Sighting, nowMs: number): void {
+  const seen = seenOf(contention, id, nowMs);
+  switch (sighting.kind) {
+    case 'look':
+      look(contention, seen, sighting, nowMs);
+      break;
+    case 'read':
+      seen.requestsSinceCommit += 1;
+      break;
+    case 'commit':
+      commit(contention, seen, sighting, nowMs);
+      break;
+    case 'failure':
+      seen.requestsSinceCommit += 1;
+      seen.aloneLeft = WARY_COMMITS;
+      seen.yieldsInARow = 0;
+      if (!sighting.isRefused) break;
+      seen.yieldsLeft = WARY_COMMITS;
+      seen.refusalsInARow += 1;
+      seen.isRefused = true;
+      seen.lineMs = isInLine(contention.way, sighting.tookMs) ? sighting.tookMs : 0;
+      break;
+    case 'yield':
+      seen.yieldsInARow += 1;
+      seen.isRefused = false;
+      if (seen.yieldsAfter !== sighting.after) [seen.yieldsAfter, seen.yieldsSinceMs] = [sighting.after, nowMs];
+      break;
+    case 'freeze':
+      [seen.yieldsAfter, seen.yieldsSinceMs] = [sighting.by, -Infinity];
+      break;
+    case 'split':
+      for (const node of sighting.nodes) forget(seenOf(contention, node, nowMs), nowMs);
+      break;
+    case 'lost split':
+      forget(seen, nowMs);
+      break;
+    default:
+      sighting satisfies never;
+  }
+}
+
+function look(
+  contention: Contention,
+  seen: Seen,
+  { foreignCommits, ms, wasSplit }: Extract<Sighting, { kind: 'look' }>,
+  nowMs: number,
+): void {
+  if (foreignCommits > 0) seen.yieldsLeft = WARY_COMMITS;
+  if (wasSplit) return forget(seen, nowMs);
+  // A reply that is older than the one before says nothing of rates.
+  if (!(ms > 0)) return;
+  contention.foreign = added(contention.foreign, foreignCommits, ms, TABLE_HORIZON_MS);
+  seen.foreign = added(seen.foreign, foreignCommits, ms, HORIZON_MS);
+  seen.hasCommitted = false;
+  seen.looksDue = foreignCommits > 0 ? WARY_COMMITS : Math.max(0, seen.looksDue - 1);
+}
+
+function commit(
+  contention: Contention,
+  seen: Seen,
+  { changes }: Extract<Sighting, { kind: 'commit' }>,
+  nowMs: number,
+): void {
+  const cost = costOf(changes, seen.requestsSinceCommit + 1, freeCommitMs(contention.way), nowMs);
+  if (seen.costs.commits < COMMITS_ENOUGH) contention.seldom = sum(contention.seldom, KEPT, cost);
+  seen.costs = sum(seen.costs, KEPT, cost);
+  const position = changes[changes.length >> 1]?.position;
+  // A process that meets no others splits nothing.
+  if (position !== undefined && seen.yieldsLeft > 0)
+    seen.positions = [position, ...seen.positions.slice(0, POSITIONS_KEPT - 1)];
+  seen.own = added(seen.own, 1, Math.max(0, nowMs - seen.lastCommitMs), HORIZON_MS);
+  seen.lastCommitMs = nowMs;
+  seen.requestsSinceCommit = 0;
+  seen.hasCommitted = true;
+  seen.aloneLeft = Math.max(0, seen.aloneLeft - 1);
+  seen.yieldsLeft = Math.max(0, seen.yieldsLeft - 1);
+  seen.yieldsInARow = 0;
+  seen.refusalsInARow = 0;
+  seen.isRefused = false;
+}
+
+/** What to do with the changes of one container next. */
+export interface Advice {
+  /** A commit would probably be refused, or others starve. */
+  readonly readFirst: boolean;
+  /** How long to leave the container to others, before it is looked at again; 0: not at all. */
+  readonly yieldMs: number;
+  /** Nodes to split it among; 0: it may stay as it is. */
+  readonly splitInto: number;
+  /** How long others are asked to leave it alone, if it is split. */
+  readonly freezeMs: number;
+  /** Whether its commits go alone: in a batch a refusal proves nothing (rule 1). */
+  readonly isAlone: boolean;
+}
+
+/** When advice is asked for, and shares between 0 and 1. */
+interface Moment {
+  readonly nowMs: number;
+  readonly draw: () => number;
+}
+
+export function advise(contention: Contention, snapshot: Snapshot, nowMs: number, draw: () => number): Advice {
+  const seen = seenOf(contention, snapshot.id, nowMs);
+  const { roundTripMs } = contention.way.commits;
+  return {
+    readFirst: isLookDue(contention, seen, snapshot, nowMs) || isProbablyStale(contention, snapshot, nowMs),
+    yieldMs: yieldMs(contention, seen, snapshot, { nowMs, draw }),
+    splitInto: splitInto(snapshot, seen.costs, contention.seldom, seen.positions),
+    freezeMs: Math.min(
+      YIELD_MOST_MS,
+      Math.ceil(FREEZE_ROUND_TRIPS * roundTripMs + pageBytesOf(snapshot.header) / SPLIT_BYTES_A_MS),
+    ),
+    isAlone: seen.aloneLeft > 0,
+  };
+}
+
+/** Whether others have probably committed since the snapshot was seen. */
+export function isProbablyStale(contention: Contention, { id, seen }: Snapshot, nowMs: number): boolean {
+  const foreign = seenOf(contention, id, nowMs);
+  return foreignPerMs(contention, foreign) * (nowMs - seen.monotonicMs) > STALE_MAX;
+}
+
+/** Commits in a row leave no chance to others, which read first. */
+function isLookDue(
+  contention: Contention,
+  { hasCommitted, looksDue }: Seen,
+  snapshot: Snapshot,
+  nowMs: number,
+): boolean {
+  const inARowMs = IN_A_ROW_ROUND_TRIPS * contention.way.commits.roundTripMs;
+  return hasCommitted && looksDue > 0 && nowMs - snapshot.seen.monotonicMs <= inARowMs;
+}
+
+function yieldMs(
+  contention: Contention,
+  seen: Seen,
+  { header, lastCommit }: Snapshot,
+  { nowMs, draw }: Moment,
+): number {
+  if (seen.yieldsInARow >= YIELDS_MOST) return 0;
+  const isYielding = seen.yieldsAfter === lastCommit;
+  if (header.freezeMs > 0) {
+    const sinceMs = isYielding ? seen.yieldsSinceMs : nowMs;
+    const leftMs = sinceMs + Math.min(YIELD_MOST_MS, header.freezeMs) - nowMs;
+    return Math.max(0, Math.min(leftMs, header.freezeMs / LOOKS_A_FREEZE));
+  }
+  if (isYielding || seen.yieldsLeft === 0) return 0;
+  return Math.min(YIELD_MOST_MS, yieldToWritersMs(contention, seen, header, draw));
+}
+
+function isInLine(way: Way, tookMs: number): boolean {
+  return way.commitsWait && tookMs > IN_LINE_ROUND_TRIPS * freeCommitMs(way);
+}
+
+/** As long as the writers that wrote less recently need, about. */
+function yieldToWritersMs({ tag, way }: Contention, seen: Seen, header: Header, draw: () => number): number {
+  const { roundTripMs } = way.commits;
+  if (seen.isRefused && seen.lineMs > 0) return LINES_YIELDED * seen.lineMs * draw();
+  const commitsPerMs = perMs(seen.foreign) + perMs(seen.own);
+  if (commitsPerMs * roundTripMs < (way.commitsWait ? CROWD_TO_YIELD : CROWD_TO_YIELD_AT_ONCE)) return 0;
+  const ahead = writersAhead(header, tag);
+  // Writers that do not know of each other thin out.
+  if (ahead === undefined) {
+    const isThinned = seen.isRefused && seen.refusalsInARow >= REFUSALS;
+    return isThinned ? roundTripMs * 2 ** Math.min(REFUSAL_DOUBLINGS_MOST, seen.refusalsInARow) * draw() : 0;
+  }
+  return (Math.max(0, ahead + 1 - WRITERS_AT_ONCE) * YIELD_SHARE) / commitsPerMs;
+}
+
+function added({ count, watchedMs }: Rate, more: number, ms: number, horizonMs: number): Rate {
+  const kept = horizonMs / (horizonMs + ms);
+  return { count: count * kept + more, watchedMs: watchedMs * kept + ms };
+}
+
+/** Time that lacks to `PRIOR_MS` is filled up with `usual`. */
+function perMs({ count, watchedMs }: Rate, usual = 0): number {
+  return (count + usual * PRIOR_MS) / (watchedMs + PRIOR_MS);
+}
+
+function foreignPerMs(contention: Contention, seen: Seen): number {
+  return perMs(seen.foreign, perMs(contention.foreign));
+}
+
+/** The time of a commit that nothing holds up. Reads tell it if all commits stood in line. */
+function freeCommitMs({ reads, commits }: Way): number {
+  return Math.min(commits.meanRoundTripMs, COMMIT_READS * reads.roundTripMs);
+}
+
+function seenOf({ containers }: Contention, id: EntityId, nowMs: number): Seen {
+  const seen = containers.get(id) ?? newSeen(nowMs);
+  containers.delete(id);
+  containers.set(id, seen);
+  if (containers.size > CONTAINERS_MAX) containers.delete(containers.keys().next().value!);
+  return seen;
+}
+
+function newSeen(nowMs: number): Seen {
+  return {
+    ...nothingSeen(nowMs),
+    requestsSinceCommit: 0,
+    yieldsLeft: 0,
+    aloneLeft: 0,
+    refusalsInARow: 0,
+    isRefused: false,
+    yieldsAfter: undefined,
+    yieldsSinceMs: 0,
+    yieldsInARow: 0,
+  };
+}
+
+/** What a split makes of no account: what was seen of the container says little of what is left. */
+function nothingSeen(nowMs: number) {
+  return {
+    foreign: NEVER,
+    own: NEVER,
+    lastCommitMs: nowMs,
+    costs: NOTHING,
+    positions: [],
+    hasCommitted: false,
+    looksDue: 0,
+    lineMs: 0,
+  };
+}
+
+function forget(seen: Seen, nowMs: number): void {
+  Object.assign(seen, nothingSeen(nowMs));
+}
