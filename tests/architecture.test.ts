@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'io: lru-cache',
     'machine',
     'engine',
-    'table: msgpackr node:util node:zlib | admin',
+    'table: msgpackr node:util node:zlib | admin: node:zlib',
     'store.ts',
     'index.ts',
   ],

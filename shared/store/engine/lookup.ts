@@ -104,7 +104,9 @@ function readOnce(
 ): Promise<Snapshot | undefined> {
   if (latest === undefined) return reader.readUnknown(id);
   const needed = needs(latest);
-  const unknown = isProbablyStale(contention, latest, runtime.monotonicMs()) ? [] : needed.filter((ref) => !isKnown(ref));
+  const unknown = isProbablyStale(contention, latest, runtime.monotonicMs())
+    ? []
+    : needed.filter((ref) => !isKnown(ref));
   const asked = unknown.length > 0 ? unknown : needed;
   const allBytes = pageBytesOf(latest.header);
   const askedBytes = asked.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
