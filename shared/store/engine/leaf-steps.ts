@@ -1,7 +1,9 @@
 // Carries out single steps of a container: reads, checks, inserts and writes, and tells it the answer.
 import type { Attempt } from '../container/attempts.ts';
 import type { Snapshot } from '../container/snapshot.ts';
+import type { WriteOutcome } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
+import type { TakenBack } from '../io/requests.ts';
 import { departs } from '../machine/commit.ts';
 import type { Event, Leaf, Step } from '../machine/leaf.ts';
 import { lateAfterMs, nextStep } from '../machine/next-step.ts';
@@ -57,8 +59,8 @@ async function insert(core: EngineCore, { headers, attempt, withinMs }: StepOf<'
   return { kind: 'inserted', nodes, refusal: refusals.at(-1) };
 }
 
-/** Until the write is answered, or a read tells what became of it, or it is given up (rule 3). */
-export async function write(
+/** Until the write is answered/** Until the write is answered, or a read tells what became of it, or it is given up (rule 3). */
+export function write(
   core: EngineCore,
   leaf: Leaf,
   { write: request, attempt, isAlone }: StepOf<'write'>,
@@ -66,21 +68,46 @@ export async function write(
   const { clock, deadlines, writeBatcher } = core;
   const sent = clock.now();
   const sending = writeBatcher.send(request, isAlone, () => departs(leaf, attempt, core));
-  try {
-    for (let nowMs = sent.monotonicMs; leaf.underWay === attempt;) {
-      const soon = await deadlines.within(lateAfterMs(leaf, nowMs), sending, nowMs);
-      const outcome = soon ?? (await Promise.race([sending, askAfter(core, leaf, attempt)]));
-      if (outcome !== undefined) told(core, leaf, { kind: 'answered', attempt, outcome, sent });
-      else nowMs = clock.now().monotonicMs;
-    }
-  } catch (error) {
-    return told(core, leaf, { kind: 'failed', reader: undefined, error });
-  }
-  if (leaf.overdue === attempt) forgetWhenAnswered(leaf, attempt, sending);
-  return undefined;
+  const answered = (outcome: WriteOutcome | TakenBack) =>
+    told(core, leaf, { kind: 'answered', attempt, outcome, sent });
+  const failed = (error: unknown) => told(core, leaf, { kind: 'failed', reader: undefined, error });
+  // No await: a lone put makes fewer promises.
+  return deadlines
+    .within(lateAfterMs(leaf, sent.monotonicMs), sending, sent.monotonicMs)
+    .then(
+      (outcome) =>
+        outcome === undefined
+          ? askUntilAnswered(core, leaf, { attempt, sending, answered }).catch(failed)
+          : answered(outcome),
+      failed,
+    );
 }
 
-/** Nobody hears it any more, but no third write is sent beside it. */
+interface Sending {
+  readonly attempt: Attempt;
+  readonly sending: Promise<WriteOutcome | TakenBack>;
+  readonly answered: (outcome: WriteOutcome | TakenBack) => Step | undefined;
+}
+
+/** A write that may be lost is asked after by reads. */
+async function askUntilAnswered(
+  core: EngineCore,
+  leaf: Leaf,
+  { attempt, sending, answered }: Sending,
+): Promise<undefined> {
+  while (leaf.underWay === attempt) {
+    const first = await Promise.race([sending, askAfter(core, leaf, attempt)]);
+    if (first !== undefined) answered(first);
+    else if (leaf.underWay === attempt) {
+      const nowMs = core.clock.now().monotonicMs;
+      const soon = await core.deadlines.within(lateAfterMs(leaf, nowMs), sending, nowMs);
+      if (soon !== undefined) answered(soon);
+    }
+  }
+  if (leaf.overdue === attempt) forgetWhenAnswered(leaf, attempt, sending);
+}
+
+/** Nobody hears it any more/** Nobody hears it any more, but no third write is sent beside it. */
 function forgetWhenAnswered(leaf: Leaf, overdue: Attempt, sending: Promise<unknown>): void {
   const answered = (): void => {
     if (leaf.overdue === overdue) leaf.overdue = undefined;
