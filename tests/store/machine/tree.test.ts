@@ -264,6 +264,13 @@ test.each<[string, Search, Answers, Answers, string[]]>([
     ['8 whole', 'root whole anew', '8 whole', 'root whole anew', 'named 7'],
   ],
   [
+    'nor under one with fewer levels',
+    sought('named'),
+    [DEEP],
+    [MISSING, LONE_LEAF],
+    ['8 whole', 'root whole anew', 'named root'],
+  ],
+  [
     'nor where the table was dropped',
     sought('named'),
     [DEEP],
@@ -308,7 +315,8 @@ const L1_TO_2 = leaf('1', ['', 'm', '2']);
 const R2 = retired('2', ['m']);
 const R2_TO_3 = retired('2', ['m', 'p', '3']);
 const R3 = retired('3', ['p']);
-const SEVEN = root({ '': '1', b: '2', d: '3', f: '4', h: '5', j: '6', m: '7' });
+const LOWS = ['', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'm'];
+const MANY = root(Object.fromEntries(LOWS.map((low, index) => [low, (index + 1).toString(16)])));
 
 const writer = (gone: Snapshot | undefined, digit = '2'): Search =>
   sought('left', { kind: 'left', id: idOf(digit), incarnation, gone });
@@ -350,6 +358,13 @@ test.each<[string, Search, Answers, Answers, string[], hints?: string[]]>([
     [TWO],
     [R2, TWO, L1_TO_2, R2, merged('2', ['m']), L1],
     ['2 sought', 'root whole', '1 header', '2 header', '2 sought', '1 sought', 'found 1'],
+  ],
+  [
+    '(a) a missing leaf behind a retired one is damage',
+    sought('seen'),
+    [TWO],
+    [R2_TO_3, TWO, L1_TO_2, R2_TO_3, MISSING, L1_TO_2, TWO],
+    ['2 sought', 'root whole', '1 header', '2 header', '3 header', '1 header', 'root whole anew', 'corrupt'],
   ],
   [
     '(d) a writer stops at the first',
@@ -412,11 +427,11 @@ test.each<[string, Search, Answers, Answers, string[], hints?: string[]]>([
   ],
   [
     '(c) steps back double',
-    writer(merged('7', ['m']), '7'),
-    [SEVEN],
-    [SEVEN, merged('6', ['j']), SEVEN, MISSING, SEVEN, L1],
-    ['root whole', '6 header', 'root whole', '4 header', 'root whole', '1 header', 'left 1'],
-    ['m1 for 7'],
+    writer(merged('c', ['m']), 'c'),
+    [MANY],
+    [MANY, merged('b', ['k']), MANY, MISSING, MANY, merged('6', ['f']), MANY, L1],
+    ['root whole', 'b header', 'root whole', '9 header', 'root whole', '6 header', 'root whole', '1 header', 'left 1'],
+    ['m1 for c'],
   ],
   [
     '(c) a leftmost leaf that is missed twice is damage',
