@@ -30,7 +30,7 @@ export interface Node {
   readonly end: UpperBound;
 }
 
-/** What the search is at. Those of the search to the left go together with `Search.left`. */
+/** What the search is at. */
 export type Phase =
   /** The root, from memory if it may; the branches of an incarnation are forgotten before. */
   | { readonly kind: 'root'; readonly isAnew: boolean; readonly forgets?: Id64 | undefined }
@@ -60,12 +60,12 @@ export type Phase =
       readonly gone: Snapshot | undefined;
     }
   /** A leaf's entry below the bound is sought in this branch; undefined: in the root. */
-  | { readonly kind: 'entry'; readonly id: EntityId | undefined }
-  | { readonly kind: 'start'; readonly entry: RoutingEntry }
+  | { readonly kind: 'entry'; readonly left: LeftSearch; readonly id: EntityId | undefined }
+  | { readonly kind: 'start'; readonly left: LeftSearch; readonly entry: RoutingEntry }
   /** Along the links from `live`, past retired leaves, to `at`. */
-  | { readonly kind: 'links'; readonly live: Snapshot; readonly at: Snapshot }
+  | { readonly kind: 'links'; readonly left: LeftSearch; readonly live: Snapshot; readonly at: Snapshot }
   /** A link led to nothing: has the live leaf another one by now? */
-  | { readonly kind: 'again'; readonly live: Snapshot; readonly missing: Id64 }
+  | { readonly kind: 'again'; readonly left: LeftSearch; readonly live: Snapshot; readonly missing: Id64 }
   | { readonly kind: 'owner'; readonly found: FoundLeft };
 
 export type PhaseOf<Kind extends Phase['kind']> = Extract<Phase, { readonly kind: Kind }>;
@@ -81,14 +81,11 @@ export interface FoundLeft {
 export interface LeftSearch {
   readonly incarnation: Id64;
   /** The content of the leaf that is gone lies in a leaf that begins below this. */
-  bound: Position;
+  readonly bound: Position;
   /** The entry that led astray. */
   readonly astray: Child | undefined;
-  /** Leaves to start from that were tried, and nodes that were passed since. */
-  tries: number;
-  steps: number;
-  hasMissedBranch: boolean;
-  hasMissedFirst: boolean;
+  /** Leaves to start from that were tried. */
+  readonly tries: number;
 }
 
 /** The whole state of one search. */
@@ -105,10 +102,10 @@ export interface Search {
   /** The answer to the last look, until it is taken. */
   reply: { readonly node: Snapshot | undefined } | undefined;
   restarts: number;
+  /** A branch, or the leftmost leaf, was missing: a second time is damage. */
   hasMissed: boolean;
-  /** Searches to the left that ended before the owner. */
-  leftSearches: number;
-  left: LeftSearch | undefined;
+  /** Looks of searches to the left. */
+  leftLooks: number;
   /** By level: the low of the rightmost node that sent it on to the right. */
   readonly passed: (Position | undefined)[];
   /** What the parents are to be told; whoever carries the search out takes it from here. */
@@ -135,7 +132,6 @@ export type TreeStep =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 export const ROOT: Phase = { kind: 'root', isAnew: false };
-export const ENTRY: Phase = { kind: 'entry', id: undefined };
 
 /** `phase`: where it begins; by default at the root in memory. */
 export function newSearch(
@@ -150,8 +146,7 @@ export function newSearch(
     reply: undefined,
     restarts: 0,
     hasMissed: false,
-    leftSearches: 0,
-    left: undefined,
+    leftLooks: 0,
     passed: [],
     hints: [],
   };
@@ -159,9 +154,8 @@ export function newSearch(
 
 /** From the left, past every cache (rule 28): a search for vacuum. */
 export function newSearchFromTheLeft(incarnation: Id64, position: Position): Search {
-  const search = newSearch({ position, level: 0, until: 'left' }, ENTRY);
-  search.left = newLeftSearch(incarnation, position, undefined);
-  return search;
+  const left = { incarnation, bound: position, astray: undefined, tries: 0 };
+  return newSearch({ position, level: 0, until: 'left' }, entryPhase(left));
 }
 
 /** Begins at the root anew, without the branches that led to `node`. If that has grown, it is right. */
@@ -180,8 +174,14 @@ export function shown(search: Search, node: Snapshot | undefined): void {
   search.reply = { node };
 }
 
-export function newLeftSearch(incarnation: Id64, bound: Position, astray: Child | undefined): LeftSearch {
-  return { incarnation, bound, astray, tries: 0, steps: 0, hasMissedBranch: false, hasMissedFirst: false };
+export function entryPhase(left: LeftSearch): Phase {
+  return { kind: 'entry', left, id: undefined };
+}
+
+/** Goes on with `next` once the root was looked at. */
+export function miss(search: Search, id: EntityId, incarnation: Id64, next: Phase): undefined {
+  search.phase = afterMiss(id, incarnation, search.hasMissed, next);
+  search.hasMissed = true;
 }
 
 export function look(id: EntityId, what: Look): TreeStep {

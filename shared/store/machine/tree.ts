@@ -10,18 +10,19 @@ import { count } from '../io/counters.ts';
 import { alongLinks, atEntry, atOwner, atStart, goLeft, lookAgain } from './left-search.ts';
 import {
   afterAstray,
-  afterMiss,
   branchInMemory,
   childInMemory,
   goTo,
   liveRoot,
   look,
   type Memory,
+  miss,
   type Node,
   owns,
   type Phase,
   type PhaseOf,
   restart,
+  ROOT,
   type Search,
   type TreeStep,
 } from './search.ts';
@@ -58,9 +59,9 @@ function proceed(search: Search, phase: Phase, memory: Memory): TreeStep | undef
     case 'left':
       return goLeft(search, phase, memory);
     case 'entry':
-      return atEntry(search, phase.id, memory);
+      return atEntry(search, phase, memory);
     case 'start':
-      return atStart(search, phase.entry, memory);
+      return atStart(search, phase, memory);
     case 'links':
       return alongLinks(search, phase, memory);
     case 'again':
@@ -151,9 +152,8 @@ function met(search: Search, at: Node, node: Snapshot | undefined, memory: Memor
   else if (found === 'gone' && level === 0 && !isRoot) search.phase = { kind: 'left', id, incarnation, gone: node };
   else {
     restart(search, id, memory);
-    search.phase =
-      node === undefined ? afterMiss(id, incarnation, search.hasMissed) : afterAstray(node, level, memory.table);
-    search.hasMissed ||= node === undefined;
+    if (node === undefined) miss(search, id, incarnation, ROOT);
+    else search.phase = afterAstray(node, level, memory.table);
   }
   return undefined;
 }
