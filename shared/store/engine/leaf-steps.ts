@@ -1,4 +1,4 @@
-// Carries out single steps of a container: reads, checks, inserts and writes, and tells it the answer.
+// Carries out a container's steps: reads, checks, inserts and writes, and tells it the answer.
 import type { Attempt } from '../container/attempts.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { WriteOutcome } from '../contract/driver.ts';
@@ -21,7 +21,7 @@ export function told(core: EngineCore, leaf: Leaf, event: Event): Step | undefin
   return tell(leaf, event, { world: core, now: core.clock.now() });
 }
 
-/** The next step now. An error of the decision itself, as for a damaged page, is as that of a read. */
+/** The next step now. An error of the decision, as for a damaged page, is as that of a read. */
 export function next(core: EngineCore, leaf: Leaf): Step {
   try {
     return nextStep(leaf, { world: core, now: core.clock.now() });
@@ -59,7 +59,7 @@ async function insert(core: EngineCore, { headers, attempt, withinMs }: StepOf<'
   return { kind: 'inserted', nodes, refusal: refusals.at(-1) };
 }
 
-/** Until the write is answered/** Until the write is answered, or a read tells what became of it, or it is given up (rule 3). */
+/** Until the write is answered, or a read tells what became of it, or it is given up (rule 3). */
 export function write(
   core: EngineCore,
   leaf: Leaf,

@@ -1,6 +1,5 @@
-// Runs the containers of one table that have work: brings changes to the one that owns them, carries
-// out the steps that it asks for, and tells it what came of them. While a commit is under way later
-// changes gather, then go in one.
+// Runs the containers of one table that have work: brings changes to the one that owns them, and
+// has its steps carried out. While a commit is under way later changes gather, then go in one.
 import { byPosition, type Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';

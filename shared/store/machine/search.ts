@@ -158,7 +158,7 @@ export function newSearchFromTheLeft(incarnation: Id64, position: Position): Sea
   return newSearch({ position, level: 0, until: 'left' }, entryPhase(left));
 }
 
-/** Begins at the root anew, without the branches that led to `node`. If that has grown, it is right. */
+/** Begins at the root anew, without the branches that led astray. If it has grown, it is right. */
 export function afterAstray({ id, header }: Snapshot, level: number, table: string): Phase {
   const hasGrown = id === rootId(table) && header.state === 'live' && header.level > level;
   return hasGrown ? ROOT : { kind: 'root', isAnew: true, forgets: header.incarnation };

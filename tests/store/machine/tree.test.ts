@@ -1,5 +1,5 @@
-// The rules of a search as rows: what memory has, where the search is, what each look showed, and the
-// step that follows. There is no provider, no cache and no promise around it.
+// The rules of a search as rows: what memory has, where the search is, what each look showed, and
+// the step that follows. There is no provider, no cache and no promise around it.
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
