@@ -107,7 +107,7 @@ async function askUntilAnswered(
   if (leaf.overdue === attempt) forgetWhenAnswered(leaf, attempt, sending);
 }
 
-/** Nobody hears it any more/** Nobody hears it any more, but no third write is sent beside it. */
+/** Nobody hears it any more, but no third write is sent beside it. */
 function forgetWhenAnswered(leaf: Leaf, overdue: Attempt, sending: Promise<unknown>): void {
   const answered = (): void => {
     if (leaf.overdue === overdue) leaf.overdue = undefined;
