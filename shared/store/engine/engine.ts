@@ -7,13 +7,12 @@ import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/requests.ts';
 import { newContention, note } from '../machine/contention.ts';
 import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
-import { ParentRepair } from './parent-repair.ts';
-import type { Repair } from '../machine/leaf.ts';
 import { Router } from './router.ts';
-import { Tree } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 export interface Engine extends EngineCore {
   readonly router: Router;
+  readonly tree: Tree;
 }
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
@@ -29,11 +28,10 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
   const contention = newContention(tag, way);
   const noteLook: ReaderContext['noteLook'] = (id, look) =>
     note(contention, id, { kind: 'look', ...look }, runtime.monotonicMs());
-  const landedBetween: ReaderContext['landedBetween'] = (before, now) => router.landedBetween(before, now);
+  const leaves: EngineCore['leaves'] = new Map();
   const provider = { table, driver, counters };
   const hedge = new Hedge(deadlines);
-  const reader = new Reader({ ...provider, cache, clock, hedge, limit, runtime, noteLook, landedBetween });
-  const repair: Repair = (entry) => parents.repair(entry);
+  const reader = new Reader({ ...provider, cache, clock, hedge, limit, runtime, noteLook, leaves });
   const core: EngineCore = {
     ...shared,
     ...subject,
@@ -43,11 +41,9 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
     turns,
     contention,
     reader,
-    repair,
-    tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
+    leaves,
     writeBatcher: new WriteBatcher(provider, writeLimit),
   };
   const router = new Router(core);
-  const parents = new ParentRepair(clock, (change) => router.route([change]));
-  return { ...core, router };
+  return { ...core, router, tree: router.tree };
 }

@@ -1,6 +1,7 @@
 // Reads containers, and tells the cache what they showed. Waiting reads of one share a read, of
 // several a batch. None joins a request that was sent already: its reply may be older than the
 // caller (rule 19). A reply that may be lost is asked for a second time.
+import type { OpenAttempts } from '../container/attempts.ts';
 import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -34,7 +35,7 @@ const BUSY_SHARE = 0.7;
 const BYTES_WEIGHT = 1 / 8;
 /** The header's bytes in a reply, about. */
 const HEADER_BYTES = 1_024;
-/** Bytes of a batch, about: no more than one large entity, so that little is lost if it fails. */
+/** Of a batch: no more than one large entity, so that little is lost if it fails. */
 const BATCH_BYTES = 1024 * 1024;
 
 /** A container as one reply showed it. */
@@ -78,8 +79,8 @@ export interface ReaderContext extends Provider {
   readonly hedge: Hedge;
   readonly limit: RequestLimit;
   readonly noteLook: (id: EntityId, look: { foreignCommits: number; ms: number; wasSplit: boolean }) => void;
-  /** Own open attempts among the commits that `now` counts beyond `before`. */
-  readonly landedBetween: (before: Snapshot, now: Header) => number;
+  /** Containers with work, and their attempts whose fate is not known. */
+  readonly leaves: ReadonlyMap<EntityId, { readonly open: OpenAttempts }>;
 }
 
 export class Reader {
@@ -88,7 +89,6 @@ export class Reader {
   /** Containers whose last commit is being asked for, since when: checks may share it. */
   readonly #checking = new Map<EntityId, number>();
   #isDepartureCalled = false;
-  /** Whether those that wait for a check are to be looked at again. */
   #isWatching = false;
   /** Bytes of the pages of a container, as those seen last had them. */
   #usualBytes = SMALL_BYTES * 2;
@@ -273,10 +273,11 @@ export class Reader {
 
   /** Tells how many commits of others a reply showed since the container was seen last. */
   #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
-    const { landedBetween, noteLook } = this.#context;
+    const { leaves, noteLook } = this.#context;
     if (known?.header.incarnation !== now.incarnation) return;
     const more = now.commitCount - known.header.commitCount;
-    const foreignCommits = more > 0 ? more - landedBetween(known, now) : 0;
+    const own = leaves.get(known.id)?.open.ownCommitsBetween(known.header, now) ?? 0;
+    const foreignCommits = more > 0 ? more - own : 0;
     if (foreignCommits > 0) count(this.#context, 'foreignCommits', foreignCommits);
     const ms = seen.monotonicMs - known.seen.monotonicMs;
     noteLook(known.id, { foreignCommits, ms, wasSplit: !isSameBound(known.header.high, now.high) });

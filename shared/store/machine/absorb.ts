@@ -14,7 +14,6 @@ import {
   readOf,
   sortOut,
   type Step,
-  type World,
 } from './leaf.ts';
 
 /** Leaves below this share together become one. A split leaves more: the two never alternate. */
@@ -31,12 +30,12 @@ const ABSORB_TRIES_MAX = 16;
 export function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, here: Here): Step | undefined {
   const { world, now } = here;
   const isTriedOut = pair.tries > ABSORB_TRIES_MAX && !isCarrying(leaf);
-  if (isTriedOut || pair.isGone || !isPair(left, pair)) return endAbsorbing(leaf, pair, left, world);
+  if (isTriedOut || pair.isGone || !isPair(left, pair)) return endAbsorbing(leaf, pair, left);
   if (!isWhole(left.header)) return { kind: 'read', id: leaf.id, what: 'intact', reader: 'container' };
   // A repair that makes the neighbour anew moves the left leaf to another version before that.
   if (pair.right === undefined || pair.right.seen.tick < left.seen.tick)
     return { kind: 'read', id: pair.retired.id, what: 'intact', reader: 'neighbour' };
-  if (pair.right.header.state !== 'retired') return endAbsorbing(leaf, pair, left, world);
+  if (pair.right.header.state !== 'retired') return endAbsorbing(leaf, pair, left);
   const base = joined(pair, left, pair.right, here);
   if ('kind' in base) return base;
   pair.tries += 1;
@@ -74,16 +73,19 @@ function drawCopy(right: Snapshot, { world, now }: Here): NonNullable<Absorbing[
   return { header: copyOf(right, { attempt, container, nowMs: now.wallMs }, world.rules), attempt };
 }
 
-function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot, world: World): Step | undefined {
+function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot): Step | undefined {
   leaf.absorbing = undefined;
-  mendParent(pair.retired, left, world);
+  mendParent(leaf, pair.retired, left);
   return isCarrying(leaf) ? readOf(leaf, []) : undefined;
 }
 
-/** Has the entry of the neighbour name the live leaf that owns its positions now. */
-function mendParent(retired: Snapshot, { header }: Snapshot, { repair }: World): void {
+/**
+ * Has the entry of the neighbour name the live leaf that owns its positions now. A vacuum, for which
+ * no call waits, drops such entries itself.
+ */
+function mendParent({ hints, isMaintained }: Leaf, retired: Snapshot, { header }: Snapshot): void {
   const { container: instead, low: separator, incarnation } = retired.header;
-  if (header.state !== 'live' || header.right === instead) return;
+  if (isMaintained || header.state !== 'live' || header.right === instead) return;
   const child = beforeBound(separator, header.high) ? header.container : header.right;
-  if (child !== undefined) repair({ level: 1, incarnation, separator, child, instead });
+  if (child !== undefined) hints.push({ level: 1, incarnation, separator, child, instead });
 }

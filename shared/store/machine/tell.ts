@@ -265,7 +265,7 @@ function link(
 
 /** New nodes are cached, and their parent told. A root's children are in the root. */
 function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { world, now }: Here): void {
-  const { cache, repair, table, contention } = world;
+  const { cache, table, contention } = world;
   count(world, 'splits');
   const ids = nodes.map(({ header }) => nodeId(table, header.incarnation, header.container));
   const parts = left.level === 0 ? [leaf.id, ...ids] : ids;
@@ -273,7 +273,7 @@ function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { wo
   for (const { header, snapshot } of nodes) {
     if (snapshot !== undefined) cache.offer(snapshot);
     const { level, incarnation, low: separator, container: child } = header;
-    if (left.level === level) repair({ level: level + 1, incarnation, separator, child, instead: undefined });
+    if (left.level === level) leaf.hints.push({ level: level + 1, incarnation, separator, child, instead: undefined });
   }
 }
 

@@ -146,9 +146,9 @@ export class TableScan<T> implements AsyncIterable<T> {
     try {
       return await this.#leafAt(range.from, range);
     } catch (error) {
-      const next = tree.branches.route(range.from, 0)?.end;
+      const next = tree.endOf(range.from);
       if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined) {
-        this.#enter((await tree.root.get()).header);
+        this.#enter((await tree.root()).header);
         this.#movePast({ low: range.from, high: next });
       }
       throw error;
@@ -171,7 +171,7 @@ export class TableScan<T> implements AsyncIterable<T> {
   #read(position: Position, range: ScanRange): Promise<Snapshot> {
     const { engine } = this.#context;
     const { tree } = engine;
-    const isWhole = range.recordsMax === Infinity && isNotAbove(tree.branches.route(position, 0)?.end, range.end);
+    const isWhole = range.recordsMax === Infinity && isNotAbove(tree.endOf(position), range.end);
     return tree.find(position, (id) => lookToScan(engine, id, { ...range, isWhole }));
   }
 
@@ -181,7 +181,7 @@ export class TableScan<T> implements AsyncIterable<T> {
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
     const count = this.#leavesAhead(header);
     if (this.#ahead.size > count * KEPT_AHEAD) return;
-    for (const low of this.#context.engine.tree.branches.lowsAfter(header.low, count)) {
+    for (const low of this.#context.engine.tree.lowsAfter(header.low, count)) {
       const name = asName(low);
       const isWanted = !beforeBound(low, header.high) && beforeBound(low, this.#left.end) && !this.#ahead.has(name);
       if (!isWanted || this.#ahead.size >= count) continue;

@@ -57,7 +57,6 @@ class Played {
       contention: newContention('0000', WAY),
       runtime,
       tag: '0000',
-      repair: () => undefined,
     };
   }
 

@@ -20,19 +20,7 @@ import {
   open,
   retireOne,
 } from './table-steps.ts';
-import {
-  change,
-  damage,
-  isReadOf,
-  isRemovalOf,
-  isWholeRead,
-  isWriteOf,
-  key,
-  type Process,
-  text,
-  TINY,
-  World,
-} from './world.ts';
+import { change, damage, isReadOf, isWholeRead, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
@@ -257,27 +245,6 @@ test('rule 29: entries of a table that grew branches between two looks stay', as
   expect(entriesDropped).toBe(0);
 });
 
-test('rules 15, 28: a leaf that a drop took away meanwhile is no damage to who searches', async () => {
-  const { world, retired, left, low } = await retiring();
-  const [dropper, reader] = [world.process(), world.process()];
-  const table = await open(world, reader);
-  await world.run(table.get(low));
-  // The drop has removed the retired leaf, and not yet the one that links it.
-  dropper.rule((call) => (isRemovalOf(left)(call) ? { fail: 'unavailable' } : undefined));
-  let isDropping = false;
-  reader.rule(async (call) => {
-    if (isDropping || !isReadOf(left)(call)) return undefined;
-    isDropping = true;
-    // The reply shows the leaf as it was before.
-    return { reply: dropper.store.drop('t').catch(() => undefined) };
-  });
-  const reading = world.run(table.get(low + '!'));
-  await expect(reading).rejects.toMatchObject({ code: 'not_found' });
-  expect(isDropping).toBe(true);
-  expect(world.state.entities.has(retired)).toBe(false);
-  expect(world.state.entities.has(left)).toBe(true);
-});
-
 /** The leaf behind another, with a new header in the provider. */
 function changeBehind(world: World, before: EntityId, next: (header: Header) => Header): Snapshot {
   const leaves = leavesOf(world.state, 't');
@@ -297,34 +264,6 @@ test.each(['missing', 'stripped'])('rules 15, 28: a %s leaf behind a retired one
     await expect(world.run(ask(table))).rejects.toMatchObject({ code: 'corrupt' });
     expect(asker.takeCalls().length).toBeLessThan(20);
   }
-});
-
-test.each([
-  ['has another link', 0],
-  ['was merged itself', 1],
-])('rules 15, 28: a leaf that is gone is no damage to a search whose way there %s by then', async (_, further) => {
-  const { world, table: writer, retired } = await retiring();
-  const leaves = leavesOf(world.state, 't');
-  // Leads there: the retired leaf, or the live one behind it.
-  const way = leaves[leaves.findIndex(({ id }) => id === retired) + further]!.id;
-  const { id, header } = changeBehind(world, way, (now) => now);
-  const name = Buffer.from(header.low).toString();
-  await world.run(writer.put(name, text('kept')));
-  changeBehind(world, way, (now) => ({ ...now, state: 'retired' }));
-  const [finisher, reader] = [world.process(), world.process()];
-  const table = await open(world, reader);
-  let hasPassed = false;
-  reader.rule(async (call) => {
-    // The search has come that way, and asks for the leaf.
-    if (!isReadOf(id)(call) || !reader.calls.some(isReadOf(way)) || hasPassed) return undefined;
-    hasPassed = true;
-    // The first absorbs the leaf, the second merges the way there.
-    for (let vacuums = 0; vacuums <= further; vacuums += 1) await finisher.store.vacuum('t', { quietMs: 0 });
-    world.state.entities.delete(id);
-    return undefined;
-  });
-  expect(await world.run(table.get(name))).toMatchObject({ key: name });
-  expect(hasPassed).toBe(true);
 });
 
 test('rule 27: a retired leaf with a damaged page fails its own keys alone, beside it all are written', async () => {
@@ -452,26 +391,6 @@ test('rule 27: where both are too large together, the neighbour lives on in a co
   expect(await keysBy(world, (await newcomer(world)).table)).toHaveLength(kept.length + 28);
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(isWriteOf('insert')(vacuumer.calls.at(-1)!)).toBe(false);
-});
-
-test('rule 28: however many entries lead astray, to merged leaves or removed ones, few reads find the leaf', async () => {
-  const { world, b: vacuumer, table } = await begun();
-  for (let from = 0; from < 2_500; from += 50) await world.run(table.putMany(items(from, from + 50)));
-  await world.run(table.deleteMany(keys(1, 2_499)));
-  expect(leavesOf(world.state, 't').length).toBeGreaterThan(110);
-  hideFromBranches(world, vacuumer);
-  const vacuum = () => world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
-  const last = key(2_499);
-  for (const stored of ['live merged', 'live']) {
-    await vacuum();
-    expect([...new Set(statesOf(world).toSorted())].join(' ')).toBe(stored);
-    const { process: reader, table: read } = await newcomer(world);
-    hideFromBranches(world, reader);
-    expect(await world.run(read.get(last))).toMatchObject({ key: last });
-    expect(reader.takeCalls().length).toBeLessThan(60);
-    // Merged leaves are removed a day later.
-    await world.run(world.runtime.sleep(25 * 3_600_000));
-  }
 });
 
 function levelOf(world: World, id: string): number {

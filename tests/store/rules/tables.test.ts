@@ -5,7 +5,7 @@ import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
 import { begun, fill, open, opened } from './table-steps.ts';
-import { isReadOf, isRemovalOf, isWriteOf, key, text, World } from './world.ts';
+import { isReadOf, isRemovalOf, isWriteOf, key, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
@@ -209,28 +209,6 @@ test('rule 15: a root that is recreated with fewer levels before a refused write
   await world.run(tableB.put(last, 'x'));
   expect(drops).toBe(1);
   expect((await world.run(tableB.get(last)))?.value).toBe('x');
-});
-
-/** Few of them fill a container's page table. */
-function longKey(number: number): string {
-  return 'x'.repeat(200) + key(number);
-}
-
-test('rule 15: a branch is missing because the table was created again with fewer levels: the search begins anew', async () => {
-  const world = new World();
-  const [a, b, c] = [world.process(), world.process(), world.process()];
-  const tableA = await open(world, a);
-  for (let number = 0; number < 120; number += 20) {
-    const keys = Array.from({ length: 20 }, (_, index) => longKey(number + index));
-    await world.run(tableA.putMany(keys.map((each) => ({ key: each, value: text(each, 300) }))));
-  }
-  expect(storedRoot(world.state, 't').header.level).toBe(2);
-  const tableB = await open(world, b);
-  await world.run(tableB.get(longKey(0)));
-  await world.run(c.store.drop('t'));
-  await open(world, c);
-  await world.run(tableB.put(longKey(119), 'new'));
-  expect((await world.run(tableB.get(longKey(119))))?.value).toBe('new');
 });
 
 test('rule 18: every removal names the version that was read, and a refused one is read and tried again', async () => {

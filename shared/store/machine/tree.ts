@@ -1,0 +1,233 @@
+// The next step of a search: down by branches, right by links and hints, anew from the root.
+import { childFor, locate, pageToChild } from '../container/branch.ts';
+import { partFor } from '../container/last-split.ts';
+import { isKnown, type Snapshot } from '../container/snapshot.ts';
+import { StoreError, tableNotFound } from '../contract/errors.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
+import { nodeId, rootId } from '../format/ids.ts';
+import type { Position } from '../format/position.ts';
+import { count } from '../io/counters.ts';
+import { alongLinks, atEntry, atOwner, atStart, goLeft, lookAgain } from './left-search.ts';
+import {
+  afterAstray,
+  branchInMemory,
+  childInMemory,
+  goTo,
+  liveRoot,
+  look,
+  type Memory,
+  miss,
+  type Node,
+  owns,
+  type Phase,
+  type PhaseOf,
+  restart,
+  ROOT,
+  type Search,
+  type TreeStep,
+} from './search.ts';
+
+/** If a node names the nodes of its split, its parent is read anew no more often. */
+const PARENT_AGE_MS = 1_000;
+
+/** What is needed next, or the end. A look is answered by `shown` before this is asked again. */
+export function nextTreeStep(search: Search, memory: Memory): TreeStep {
+  try {
+    for (;;) {
+      const step = proceed(search, search.phase, memory);
+      search.reply = undefined;
+      if (step !== undefined) return step;
+    }
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+/** Undefined: it is in another phase by now. */
+function proceed(search: Search, phase: Phase, memory: Memory): TreeStep | undefined {
+  switch (phase.kind) {
+    case 'root':
+      return atRoot(search, phase, memory);
+    case 'node':
+      return atNode(search, phase.at, memory);
+    case 'page':
+      return atPage(search, phase, memory);
+    case 'right':
+      return goRight(search, phase.overtaken, memory);
+    case 'missing':
+      return lookAfterMiss(search, phase, memory);
+    case 'left':
+      return goLeft(search, phase, memory);
+    case 'entry':
+      return atEntry(search, phase, memory);
+    case 'start':
+      return atStart(search, phase, memory);
+    case 'links':
+      return alongLinks(search, phase, memory);
+    case 'again':
+      return lookAgain(search, phase, memory);
+    case 'owner':
+      return atOwner(search, phase.found, memory);
+    default:
+      return phase satisfies never;
+  }
+}
+
+function atRoot(search: Search, { isAnew, forgets }: PhaseOf<'root'>, memory: Memory): TreeStep | undefined {
+  const { reply } = search;
+  const id = rootId(memory.table);
+  const known = reply === undefined && !isAnew ? memory.get(id) : reply?.node;
+  if (reply === undefined && known?.header.state !== 'live') return { kind: 'look', id, what: 'whole', forgets };
+  return fromRoot(search, liveRoot(known, memory), memory);
+}
+
+/** The root owns every position; its own level tells whether it is what is sought. */
+function fromRoot(search: Search, root: Snapshot, memory: Memory): TreeStep | undefined {
+  const { level: sought, until } = search;
+  const { id, header } = root;
+  if (until === 'root') return { kind: 'found', node: root };
+  if (header.level < sought) throw new RangeError(`the tree has no level ${sought}`);
+  if (header.level > sought) return down(search, root, memory);
+  search.phase = { kind: 'node', at: { id, incarnation: header.incarnation, level: sought, end: undefined } };
+  return undefined;
+}
+
+/** To the child of a branch that owns the position. A read of it brought the page. */
+function down(search: Search, branch: Snapshot, { table }: Memory): undefined {
+  if (search.reply === undefined && pageToChild(branch, search.position)?.content.isKnown !== true) {
+    search.phase = { kind: 'page', branch, isAll: false, overtaken: undefined };
+    return;
+  }
+  const { child, end } = childFor(branch, search.position, table);
+  const { incarnation, level } = branch.header;
+  goTo(search, { id: nodeId(table, incarnation, child), incarnation, level: level - 1, end });
+}
+
+function atNode(search: Search, at: Node, memory: Memory): TreeStep | undefined {
+  const { reply } = search;
+  const isSought = at.level === search.level;
+  if (isSought && search.until === 'named') return { kind: 'named', id: at.id, end: at.end };
+  const known = reply === undefined && !isSought ? memory.get(at.id) : reply?.node;
+  if (reply === undefined && known === undefined) return look(at.id, isSought ? 'sought' : 'whole');
+  return met(search, at, known, memory);
+}
+
+/** Of a branch, those pages are read too that changed: other positions need them soon. */
+function atPage(search: Search, { branch, isAll, overtaken }: PhaseOf<'page'>, memory: Memory): TreeStep | undefined {
+  const { id, header } = branch;
+  const { position, reply } = search;
+  const ref = pageToChild(branch, position);
+  if (reply === undefined) {
+    const slots = header.pages.filter((page) => page === ref || !isKnown(page)).map(({ slot }) => slot);
+    const what = isAll || ref === undefined ? 'whole' : slots;
+    return { kind: 'look', id, what, isHint: overtaken !== undefined };
+  }
+  const { node } = reply;
+  // The page has another slot by now.
+  if (node !== undefined && !isAll && !hasPage(node, position)) {
+    search.phase = { kind: 'page', branch, isAll: true, overtaken };
+    return undefined;
+  }
+  if (overtaken !== undefined) return byHints(search, overtaken, node, memory);
+  if (id === rootId(memory.table)) return fromRoot(search, liveRoot(node, memory), memory);
+  const { incarnation, level } = header;
+  return met(search, { id, incarnation, level, end: header.high }, node, memory);
+}
+
+/** Whether the branch has the page for `position`, or does not own it and needs none. */
+function hasPage(branch: Snapshot, position: Position): boolean {
+  return !owns(branch, position) || pageToChild(branch, position)?.content.isKnown === true;
+}
+
+/** A node was looked at, in memory or by a read. */
+function met(search: Search, at: Node, node: Snapshot | undefined, memory: Memory): TreeStep | undefined {
+  const { id, incarnation, level } = at;
+  const isRoot = id === rootId(memory.table);
+  const found = node === undefined ? 'gone' : locate(node.header, search.position, level);
+  if (node !== undefined && found === 'here') {
+    if (level === search.level) return { kind: 'found', node };
+    return down(search, node, memory);
+  }
+  if (node !== undefined && found === 'right') search.phase = { kind: 'right', overtaken: node };
+  else if (found === 'gone' && level === 0 && !isRoot) search.phase = { kind: 'left', id, incarnation, gone: node };
+  else {
+    restart(search, id, memory);
+    if (node === undefined) miss(search, id, incarnation, ROOT);
+    else search.phase = afterAstray(node, level, memory.table);
+  }
+  return undefined;
+}
+
+function lookAfterMiss(
+  search: Search,
+  { id, incarnation, isDamage, next }: PhaseOf<'missing'>,
+  { table }: Memory,
+): TreeStep | undefined {
+  const { reply } = search;
+  if (reply === undefined) return { kind: 'look', id: rootId(table), what: 'whole', forgets: incarnation };
+  const header = reply.node?.header;
+  const where = { table, container: id };
+  if (header === undefined)
+    throw new StoreError('corrupt', 'the root of a table that has containers is missing', where);
+  if (header.state !== 'live') throw tableNotFound(table);
+  if (isDamage && header.incarnation === incarnation)
+    throw new StoreError('corrupt', 'a container that the table links to does not exist', where);
+  search.phase = next;
+  return undefined;
+}
+
+/**
+ * To the node that its last split names, else its parent's child, else the right neighbour; one
+ * read at most. From a node that was passed before, links alone lead on (rule 12).
+ */
+function goRight(search: Search, overtaken: Snapshot, memory: Memory): TreeStep | undefined {
+  const { position, passed } = search;
+  const { header, seen } = overtaken;
+  const { incarnation, level, low } = header;
+  count(memory, 'rightWalks');
+  const before = passed[level];
+  if (before !== undefined && compareBytes(low, before) <= 0) return toNeighbour(search, overtaken, memory);
+  passed[level] = low;
+  const parent = branchInMemory(memory, position, level + 1);
+  if (parent?.header.incarnation !== incarnation) return byHints(search, overtaken, undefined, memory);
+  const isNamed = partFor(header, position) !== undefined;
+  const isOld = isNamed ? memory.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
+  if (!isOld) return byHints(search, overtaken, parent, memory);
+  search.phase = { kind: 'page', branch: parent, isAll: false, overtaken };
+  return undefined;
+}
+
+/** By a parent from memory, or as it was just read; undefined: there is none to believe. */
+function byHints(search: Search, overtaken: Snapshot, parent: Snapshot | undefined, memory: Memory): undefined {
+  const { position, hints } = search;
+  const { header } = overtaken;
+  const { container, incarnation, level, low, high, right } = header;
+  const entry = parent && childInMemory(parent, position, memory);
+  if (entry !== undefined && compareBytes(entry.low, low) > 0) {
+    const known = memory.get(nodeId(memory.table, incarnation, entry.child));
+    const isAstray = entry.child === container || (known !== undefined && compareBytes(known.header.low, low) <= 0);
+    if (!isAstray) return toSibling(search, overtaken, entry.child, memory);
+    const owner = compareBytes(high!, entry.low) <= 0 ? right! : container;
+    if (owner !== entry.child)
+      hints.push({ level: level + 1, incarnation, separator: entry.low, child: owner, instead: entry.child });
+  }
+  const part = partFor(header, position);
+  if (part === undefined) return toNeighbour(search, overtaken, memory);
+  const isFresh = parent !== undefined && search.reply !== undefined;
+  if (isFresh)
+    hints.push({ level: level + 1, incarnation, separator: part.low, child: part.container, instead: undefined });
+  return toSibling(search, overtaken, part.container, memory);
+}
+
+/** The right neighbour. The parent is told of it. */
+function toNeighbour(search: Search, overtaken: Snapshot, memory: Memory): undefined {
+  const { incarnation, level, high, right } = overtaken.header;
+  search.hints.push({ level: level + 1, incarnation, separator: high!, child: right!, instead: undefined });
+  return toSibling(search, overtaken, right!, memory);
+}
+
+/** Which other positions belong there is not known. */
+function toSibling(search: Search, { header }: Snapshot, container: Id64, { table }: Memory): undefined {
+  const { incarnation, level } = header;
+  return goTo(search, { id: nodeId(table, incarnation, container), incarnation, level, end: search.position });
+}
