@@ -1,6 +1,6 @@
 // Vacuum's first look: every node of a table in the provider, past every cache, and the levels that
-// their links make. Nodes are read side by side, so links are of several moments: a node that any of
-// them led to was linked once, and a live node that was ever linked is linked (invariant 2).
+// their links make. Nodes are read side by side, so links are of several moments: a node that any
+// of them led to was linked once, and a live node that was ever linked is linked (invariant 2).
 import { childrenOf } from '../container/branch.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';

@@ -83,15 +83,13 @@ export interface Store extends AsyncDisposable {
   drop(name: string, options?: CallOptions): Promise<boolean>;
   /**
    * Removes containers that interrupted splits and drops left behind, then purges quiet containers
-   * and merges those that one process at most writes. Safe beside any other call, to which it leaves
-   * three quarters of the requests in flight. Its deadline or signal does not fail it: it resolves
-   * with what was done by then, and a cursor to go on with. Cost: a read of each container, three
+   * and merges those that one process at most writes. Safe beside any other call, to which it
+   * leaves three quarters of the requests in flight. Its deadline does not fail it: it resolves
+   * with what was done by then and a cursor to go on with. Cost: a read of each container, three
    * writes for each merge, many of each in one request where the provider takes them.
    *
    * @example
-   * const { damaged, cursor } = await store.vacuum('users', { quietMs: 0 });
-   * damaged; // => 0
-   * cursor; // => undefined
+   * (await store.vacuum('users', { quietMs: 0 })).cursor; // => undefined
    */
   vacuum(name: string, options?: VacuumOptions): Promise<VacuumReport>;
   /**

@@ -2,7 +2,7 @@
 
 /** Counts of one vacuum, and where the next one goes on. */
 export interface VacuumReport {
-  /** There if time was over before all was done: `VacuumOptions.cursor` of a vacuum that goes on. */
+  /** There if time was over before all was done: the next vacuum goes on from it. */
   readonly cursor?: string;
   /** Containers looked at. */
   readonly listed: number;

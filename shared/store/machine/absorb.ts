@@ -80,8 +80,8 @@ function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot): Step | undef
 }
 
 /**
- * Has the entry of the neighbour name the live leaf that owns its positions now. A vacuum, for which
- * no call waits, drops such entries itself.
+ * Has the entry of the neighbour name the live leaf that owns its positions now. A vacuum, for
+ * which no call waits, drops such entries itself.
  */
 function mendParent({ hints, isMaintained }: Leaf, retired: Snapshot, { header }: Snapshot): void {
   const { container: instead, low: separator, incarnation } = retired.header;
