@@ -1,5 +1,6 @@
 // A vacuum's cursor: the position behind which leaves are still to be merged, or the beginning,
-// where orphans are still to be judged. Its CRC-32 covers the table's name: no other table takes it.
+// where orphans are still to be judged. Its CRC-32 covers the table's name, so that no other
+// table takes it.
 import { crc32 } from 'node:zlib';
 import { StoreError } from '../contract/errors.ts';
 import { ByteReader, ByteWriter, checkCrc } from '../format/bytes.ts';
