@@ -1,12 +1,12 @@
 // Plays a scenario to its end, then looks at everything without faults.
 import { memoryState } from '../../shared/drivers/memory.ts';
-import type { Table } from '../../shared/store/index.ts';
+import { openStore, type Table } from '../../shared/store/index.ts';
 import type { Value } from './caller.ts';
 import { Client } from './client.ts';
 import { Events } from './events.ts';
 import { Network } from './network.ts';
 import { play } from './play.ts';
-import { Process, START_WALL_MS } from './process.ts';
+import { type Life, Process, START_WALL_MS, TIMEOUT_MS } from './process.ts';
 import { Provider } from './provider.ts';
 import { Recorder } from './recorder.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
@@ -36,6 +36,10 @@ const STATS = [
   ['leftSearches', 'search to the left'],
   ['merges', 'merge finished by a writer'],
 ] as const;
+
+export function countStats(events: Events, stats: Readonly<Record<(typeof STATS)[number][0], number>>): void {
+  for (const [stat, event] of STATS) events.count(event, stats[stat]);
+}
 
 export interface Result {
   readonly complaints: readonly string[];
@@ -117,7 +121,11 @@ class Run {
   }
 
   #process(index: number): Process {
-    return new Process(index, this.#scheduler, this.#scenario, (life) => this.#network.driverFor(life));
+    const { compression, cacheBytesMax } = this.#scenario;
+    const options = { compression, cacheBytesMax, timeoutMs: TIMEOUT_MS };
+    return new Process(index, this.#scheduler, this.#scenario, (life: Life) =>
+      openStore({ ...options, driver: this.#network.driverFor(life), runtime: life }),
+    );
   }
 
   #client(process: Process): Client {
@@ -148,15 +156,11 @@ class Run {
   }
 
   #countLives(processes: readonly Process[]): void {
-    for (const { index, lives } of processes) {
+    for (const { lives } of processes) {
       this.#events.count('process restarted', lives.length - 1);
-      for (const { number } of lives.filter(({ isStuck }) => isStuck))
-        this.#recorder.complain(`process ${index} went in a circle in its life ${number}`);
       // Handles of one store share their table's counters, so one is enough.
       const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
-      for (const each of stats) {
-        for (const [stat, event] of STATS) this.#events.count(event, each[stat]);
-      }
+      for (const each of stats) countStats(this.#events, each);
     }
   }
 

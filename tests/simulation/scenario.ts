@@ -46,8 +46,22 @@ export type Fault = (typeof FAULTS)[number];
 /** One-way times of requests, in milliseconds. */
 export type Latency = 'even' | 'wide' | 'uneven';
 
-export interface Scenario {
+/** What the provider, the network and the processes go through, whatever is asked of them. */
+export interface Weather {
   readonly seed: number;
+  readonly entityBytesMax: number;
+  readonly chunksMax: number;
+  readonly chunkBytes: number;
+  readonly latency: Latency;
+  readonly faults: Partial<Record<Fault, number>>;
+  /** Requests that meet no fault, each by process and number. */
+  readonly spared?: readonly string[] | undefined;
+  /** By how much each process's wall clock is ahead. */
+  readonly skewsMs: readonly number[];
+  readonly mishaps: readonly Mishap[];
+}
+
+export interface Scenario extends Weather {
   readonly order: 'hash' | 'key';
   /** The character that ends the groups of keys, of ten each; undefined without groups. */
   readonly groupBy: '/' | undefined;
@@ -56,17 +70,9 @@ export interface Scenario {
   readonly compression: 'none' | 'zstd';
   /** A small cache holds a container or two. */
   readonly cacheBytesMax: number;
-  readonly entityBytesMax: number;
-  readonly chunksMax: number;
-  readonly chunkBytes: number;
   readonly keyCount: number;
   /** All keys share a prefix of this length: separators are long, so that branches split. */
   readonly prefixBytes: number;
-  readonly latency: Latency;
-  readonly faults: Partial<Record<Fault, number>>;
-  /** By how much each process's wall clock is ahead. */
-  readonly skewsMs: readonly number[];
-  readonly mishaps: readonly Mishap[];
   readonly clients: readonly { readonly process: number; readonly actions: readonly Action[] }[];
 }
 
@@ -201,14 +207,14 @@ function sizesOf(
 }
 
 /** Each seed has some faults only. If everything fails, little happens. */
-function faultsOf(chance: Chance, shares: readonly number[]): Partial<Record<Fault, number>> {
+export function faultsOf(chance: Chance, shares: readonly number[]): Partial<Record<Fault, number>> {
   const share = chance.of(shares);
   return Object.fromEntries(
     FAULTS.filter(() => chance.is(share)).map((fault) => [fault, chance.of([0.02, 0.06, 0.15])]),
   );
 }
 
-function mishapsOf(chance: Chance, processes: number): Mishap[] {
+export function mishapsOf(chance: Chance, processes: number): Mishap[] {
   return Array.from({ length: chance.of([0, 0, 1, 1, 2, 3]) }, (): Mishap => {
     const kind = chance.weighted({ crash: 5, sleep: 4, clock: 1 });
     const common = { process: chance.below(processes), atCall: chance.below(60) };
@@ -219,7 +225,7 @@ function mishapsOf(chance: Chance, processes: number): Mishap[] {
   });
 }
 
-export function keyName({ prefixBytes, groupBy }: Scenario, key: number): string {
+export function keyName({ prefixBytes, groupBy }: Pick<Scenario, 'prefixBytes' | 'groupBy'>, key: number): string {
   const group = Math.floor(key / KEYS_OF_A_GROUP);
   return `${'x'.repeat(prefixBytes)}k${group}${groupBy ?? ''}${key % KEYS_OF_A_GROUP}`;
 }
