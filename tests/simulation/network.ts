@@ -104,9 +104,7 @@ export class Network {
         const apply = (only?: readonly number[]) =>
           only === undefined ? [this.#effects.list(page)] : [{ ids: [], cursor: cursor ?? AT_START }];
         const request = { name: `list ${prefix}`, kind: 'list', ids: [], timeoutMs, apply } as const;
-        const [listed] = await promised<ListPage>((answer) =>
-          this.#send(life, { ...request, answer }),
-        );
+        const [listed] = await promised<ListPage>((answer) => this.#send(life, { ...request, answer }));
         return listed!;
       },
       write: (writes, { timeoutMs }) => promised((answer) => this.write(life, writes, timeoutMs, answer)),
@@ -357,13 +355,21 @@ export class Network {
 }
 
 /** A mishap that aims at a step of merging counts only such requests. */
-function isDue({ process, atCall, step }: Mishap, life: Life<unknown>, number: number, now: MergeStep | undefined): boolean {
+function isDue(
+  { process, atCall, step }: Mishap,
+  life: Life<unknown>,
+  number: number,
+  now: MergeStep | undefined,
+): boolean {
   if (process !== life.process.index) return false;
   return step === undefined ? atCall === number : step === now && atCall === life.process.mergeSteps[step];
 }
 
 /** A read or a listing fails. Of a change each part has such an outcome. */
-function troubled({ kind, ids }: Pick<Request<never>, 'kind' | 'ids'>, trouble: Trouble): StoreError | Outcome<never>[] {
+function troubled(
+  { kind, ids }: Pick<Request<never>, 'kind' | 'ids'>,
+  trouble: Trouble,
+): StoreError | Outcome<never>[] {
   const isThrottled = trouble === 'throttled' || trouble === 'throttled before';
   const isKnown = trouble === 'throttled' || trouble === 'denied';
   const cause = new StoreError(isThrottled ? 'throttled' : 'unavailable', `the network has it so: ${trouble}`, {

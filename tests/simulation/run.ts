@@ -49,6 +49,8 @@ export interface Result {
   readonly steps: number;
   /** The events of a traced run. */
   readonly lines: readonly string[];
+  /** The requests that met a fault, see `Network`. */
+  readonly struck: readonly string[];
 }
 
 export async function run(scenario: Scenario, isTraced = false): Promise<Result> {
@@ -105,6 +107,7 @@ class Run {
       hash: this.#events.hash,
       steps: this.#scheduler.steps,
       lines: this.#events.lines ?? [],
+      struck: this.#network.struck,
     };
   }
 

@@ -157,8 +157,7 @@ class Written {
 
   /** The states that it may leave if nobody knows what became of it. */
   may(seen: readonly State[], state: State): readonly State[] {
-    if (this.#kind === 'update')
-      return this.#tries.filter(({ before }) => seen.includes(before)).map(({ id }) => id);
+    if (this.#kind === 'update') return this.#tries.filter(({ before }) => seen.includes(before)).map(({ id }) => id);
     return this.#kind === 'delete' && !seen.some(isThere) ? [state] : this.must(seen, undefined);
   }
 }

@@ -12,7 +12,7 @@ import type { EventStore } from './event-store.ts';
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
 
-/** Rule 3: a second write beside one that may be lost, and no third. */
+/** Rule 3: another write beside one that may land yet, and no third. */
 const WRITES_MAX = 2;
 
 export class EventLeaf {
@@ -20,8 +20,8 @@ export class EventLeaf {
   readonly #store: EventStore;
   #isRunning = false;
   #wake: (() => void) | undefined;
-  /** Departed and not answered. */
-  #writes = 0;
+  /** Attempts that departed and were not answered. */
+  readonly #sent = new Set<Attempt>();
 
   constructor(store: EventStore, id: Leaf['id']) {
     this.#store = store;
@@ -118,10 +118,11 @@ export class EventLeaf {
     };
     store.after(store.drawRoomMs(), () => {
       if (!departs(this.leaf, attempt, store.world)) return answered({ kind: 'taken back' });
-      this.#writes += 1;
-      if (this.#writes > WRITES_MAX) store.complain(`${this.leaf.id} has ${this.#writes} writes under way`);
+      this.#sent.add(attempt);
+      const { length } = [...this.#sent].filter((each) => this.leaf.open.has(each));
+      if (length > WRITES_MAX) store.complain(`${this.leaf.id} has ${length} writes under way that may land`);
       store.write(write, (outcome) => {
-        this.#writes -= 1;
+        this.#sent.delete(attempt);
         answered(outcome);
       });
     });

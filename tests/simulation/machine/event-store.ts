@@ -191,8 +191,7 @@ export class EventStore {
     if (first === undefined) return;
     const phase: Phase = { kind: 'left', id, incarnation: incarnationOf(id), gone };
     this.#search(newSearch({ position: first.position, level: 0, until: 'left' }, phase), (end) => {
-      if (end.kind !== 'left')
-        for (const change of changes) change.settle({ kind: 'failed', error: errorOf(end) });
+      if (end.kind !== 'left') for (const change of changes) change.settle({ kind: 'failed', error: errorOf(end) });
       else if (end.found === undefined) this.submit(changes);
       else this.#enqueue(end.found.live.id, changes, end.found.retired);
     });

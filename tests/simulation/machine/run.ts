@@ -30,12 +30,7 @@ const HOUR_MS = 3_600_000;
 /** No scenario has a process of this number. */
 const LAST = 99;
 
-export interface MachineResult extends Result {
-  /** The requests that met a fault. */
-  readonly struck: readonly string[];
-}
-
-export function playMachine(scenario: MachineScenario, isTraced = false): MachineResult {
+export function playMachine(scenario: MachineScenario, isTraced = false): Result {
   const scheduler = new Scheduler(scenario.seed);
   const nowMs = (): number => scheduler.nowMs;
   const events = new Events(isTraced, nowMs);
@@ -79,12 +74,15 @@ export function playMachine(scenario: MachineScenario, isTraced = false): Machin
       events.count('process restarted', lives.length - 1);
       for (const { number, isDead, store } of lives) {
         countStats(events, store.counters);
-        if (!isDead && store.atWork.length > 0) complain(`p${index}.${number} never came to rest: ${store.atWork.join()}`);
+        if (!isDead && store.atWork.length > 0)
+          complain(`p${index}.${number} never came to rest: ${store.atWork.join()}`);
       }
     }
     const { life } = processOf(LAST);
     const found: string[] = [];
-    const names = Array.from({ length: scenario.keyCount }, (_, key) => keyName({ ...scenario, groupBy: undefined }, key));
+    const names = Array.from({ length: scenario.keyCount }, (_, key) =>
+      keyName({ ...scenario, groupBy: undefined }, key),
+    );
     for (const name of names) callers.get(life, name, HOUR_MS, (version) => found.push(`${name} ${version}`));
     play();
     const stored = storedRecords(provider, TABLE).map(({ record, leaf }) => {
