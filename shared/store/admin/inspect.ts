@@ -50,7 +50,7 @@ async function idOf(engine: Engine, { container, key }: InspectOptions): Promise
 
 async function leafOf(engine: Engine, key: string): Promise<EntityId> {
   const { table } = engine;
-  const root = await engine.tree.root.get(true);
+  const root = await engine.tree.root(true);
   const { incarnation, order, level } = root.header;
   if (level === 0) return root.id;
   const position = positionsOf(order, 0)(encodeKey(key, table));

@@ -4,7 +4,6 @@
 import { fitsTogether } from '../container/absorb.ts';
 import { isPurgeDue } from '../container/when-to-purge.ts';
 import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
-import { maintain } from '../engine/leaf-runner.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Position } from '../format/position.ts';
 import { MERGE_SHARE } from '../machine/absorb.ts';
@@ -134,7 +133,7 @@ export class LeafMerger {
   /** Writes a quiet leaf anew if that is due. Without an acknowledgement gives it as it then is. */
   async #purgedIf(whole: Snapshot | undefined, isDue: (whole: Snapshot) => boolean): Promise<Snapshot | undefined> {
     if (whole === undefined || !this.#isQuiet(whole) || !isDue(whole)) return whole;
-    const { known: now, isFresh } = await maintain(whole.id, this.#engine, this.#engine.router, (leaf) => {
+    const { known: now, isFresh } = await this.#engine.router.maintain(whole.id, (leaf) => {
       leaf.known = whole;
       leaf.purge = whole;
     });

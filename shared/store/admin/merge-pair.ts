@@ -4,7 +4,6 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { VacuumReport } from '../contract/results.ts';
-import { maintain } from '../engine/leaf-runner.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
@@ -50,7 +49,7 @@ export async function finishPair(
   retired: Snapshot,
   tally: Tally,
 ): Promise<Snapshot | undefined> {
-  const { known: now } = await maintain(left.id, engine, engine.router, (leaf) => {
+  const { known: now } = await engine.router.maintain(left.id, (leaf) => {
     leaf.known = left;
     leaf.absorbing = newAbsorbing(retired);
   });

@@ -89,7 +89,7 @@ export class OpenAttempts {
   }
 
   /** How many are among the commits that `now` counts beyond `before`. */
-  landedBetween(before: Header, now: Header): number {
+  ownCommitsBetween(before: Header, now: Header): number {
     return this.#attempts.filter(({ id, base }) => {
       const number = base.header.commitCount + 1;
       return number > before.commitCount && commitIdAt(now, number) === id;

@@ -1,6 +1,6 @@
 // All that the store's tables share, and one table's own reader, tree and batches.
 import type { CommitRules } from '../container/plan-commit.ts';
-import type { Driver } from '../contract/driver.ts';
+import type { Driver, EntityId } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
 import type { RequestLimit, Semaphore, WriteBatcher } from '../io/requests.ts';
 import type { Clock } from '../io/clock.ts';
@@ -10,8 +10,7 @@ import type { Deadlines } from '../io/deadline.ts';
 import type { Reader } from '../io/reads.ts';
 import type { Turns } from '../io/turns.ts';
 import type { Traffic } from '../traffic/traffic.ts';
-import type { Repair } from '../machine/leaf.ts';
-import type { Tree } from './tree.ts';
+import type { Leaf } from '../machine/leaf.ts';
 
 /** Shared by the engines of one store. */
 export interface StoreShared {
@@ -43,9 +42,8 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly rules: CommitRules;
   readonly turns: Turns;
   readonly reader: Reader;
-  readonly tree: Tree;
   readonly writeBatcher: WriteBatcher;
   readonly traffic: Traffic;
-  /** Rule 11. */
-  readonly repair: Repair;
+  /** Those that have work. */
+  readonly leaves: Map<EntityId, Leaf>;
 }

@@ -2,18 +2,17 @@
 import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/size.ts';
 import { newCounters } from '../io/counters.ts';
-import { Hedge, Reader, type ReaderContext } from '../io/reads.ts';
+import { Hedge, Reader } from '../io/reads.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/requests.ts';
 import { Traffic } from '../traffic/traffic.ts';
 import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
-import { ParentRepair } from './parent-repair.ts';
-import type { Repair } from '../machine/leaf.ts';
 import { Router } from './router.ts';
-import { Tree } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 export interface Engine extends EngineCore {
   readonly router: Router;
+  readonly tree: Tree;
 }
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
@@ -26,11 +25,10 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
   const counters = newCounters();
   const turns = new Turns(runtime);
   const traffic = new Traffic(runtime, { reads: limit, commitsWait: limits.commitsWait }, tag);
-  const landedBetween: ReaderContext['landedBetween'] = (before, now) => router.landedBetween(before, now);
+  const leaves: EngineCore['leaves'] = new Map();
   const provider = { table, driver, counters };
   const hedge = new Hedge(deadlines);
-  const reader = new Reader({ ...provider, cache, clock, hedge, limit, runtime, traffic, landedBetween });
-  const repair: Repair = (entry) => parents.repair(entry);
+  const reader = new Reader({ ...provider, cache, clock, hedge, limit, runtime, traffic, leaves });
   const core: EngineCore = {
     ...shared,
     ...subject,
@@ -40,11 +38,9 @@ export function createEngine(shared: StoreShared, subject: EngineSubject): Engin
     turns,
     traffic,
     reader,
-    repair,
-    tree: new Tree({ table, reader, cache, clock, counters, turns, repair }),
+    leaves,
     writeBatcher: new WriteBatcher(provider, writeLimit, (ms, ids, nowMs) => traffic.noteRoundTrip(ms, ids, nowMs)),
   };
   const router = new Router(core);
-  const parents = new ParentRepair(clock, (change) => router.route([change]));
-  return { ...core, router };
+  return { ...core, router, tree: router.tree };
 }

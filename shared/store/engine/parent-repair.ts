@@ -2,32 +2,25 @@
 import { type Change, entryChange } from '../container/change.ts';
 import { asBuffer, id64 } from '../format/bytes.ts';
 import { noteEvent } from '../system/tracing.ts';
-import type { Clock } from '../io/clock.ts';
 import type { EntryRepair } from '../machine/leaf.ts';
 
 /** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
 const REPAIRS_MAX = 256;
 
 export class ParentRepair {
-  readonly #clock: Clock;
-  readonly #send: (change: Change) => void;
   readonly #underWay = new Set<string>();
 
-  constructor(clock: Clock, send: (change: Change) => void) {
-    this.#clock = clock;
-    this.#send = send;
-  }
-
-  /** Once for each entry at a time; dropped at the first trouble. */
-  repair({ level, incarnation, separator, child, instead }: EntryRepair): void {
+  /** A change of the entry; undefined if one of it is under way, or too many are. */
+  begin({ level, incarnation, separator, child, instead }: EntryRepair, begunTick: number): Change | undefined {
     const name = `${incarnation}/${level}/${Buffer.from(separator).toString('base64')}/${instead ?? ''}`;
-    if (this.#underWay.has(name) || this.#underWay.size >= REPAIRS_MAX) return;
+    if (this.#underWay.has(name) || this.#underWay.size >= REPAIRS_MAX) return undefined;
     this.#underWay.add(name);
+    noteEvent('repairs', undefined);
     const value = Buffer.from(child, 'hex');
-    const change = entryChange({
+    return entryChange({
       separator,
       level,
-      begunTick: this.#clock.now().tick,
+      begunTick,
       action: (current, found) => {
         const named = current && id64(asBuffer(current.value));
         if (named !== instead || found !== incarnation) return { kind: 'none' };
@@ -36,7 +29,5 @@ export class ParentRepair {
       sink: { settled: () => this.#underWay.delete(name) },
       index: 0,
     });
-    noteEvent('repairs', undefined);
-    this.#send(change);
   }
 }

@@ -1,83 +1,182 @@
-// Brings changes to the queue of the container that owns them, again when turned away.
+// Runs the containers of one table that have work: brings changes to the one that owns them, carries
+// out the steps that it asks for, and tells it what came of them. While a commit is under way later
+// changes gather, then go in one.
 import { byPosition, type Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { Header } from '../format/header.ts';
 import { incarnationOf, rootId } from '../format/ids.ts';
 import type { Observation } from '../io/reads.ts';
-import { isAwaited, newLeaf } from '../machine/leaf.ts';
+import { type EntryRepair, isAwaited, isIdle, type Leaf, newLeaf, type Step } from '../machine/leaf.ts';
+import { afterAstray, afterMiss, newSearch, type Search, type TreeStep } from '../machine/search.ts';
+import { inOperation } from '../system/tracing.ts';
 import type { EngineCore } from './core.ts';
-import { LeafRunner } from './leaf-runner.ts';
-import type { Routes } from './route.ts';
+import { ask, next, type StepOf, told, write } from './leaf-steps.ts';
+import { ParentRepair } from './parent-repair.ts';
+import { Tree } from './tree.ts';
 
 /** A change that is sent on more often meets a damaged table. */
 const REROUTES_MAX = 50;
 
-export class Router implements Routes {
+export class Router {
   readonly #core: EngineCore;
-  readonly #queues = new Map<EntityId, LeafRunner>();
+  readonly tree: Tree;
+  readonly #parents = new ParentRepair();
+  /** Ends the pause of a container for whose changes nobody waits. */
+  readonly #wakes = new Map<Leaf, () => void>();
 
   constructor(core: EngineCore) {
     this.#core = core;
+    this.tree = new Tree(core, (hints) => this.#tellParents(hints));
   }
 
   /** Whether a change waits that is no hint. */
   get isAwaited(): boolean {
-    return [...this.#queues.values()].some(({ leaf }) => isAwaited(leaf));
+    return [...this.#core.leaves.values()].some(isAwaited);
   }
 
   /** Sends each change to its container. An error settles its changes. */
   route(changes: readonly Change[]): void {
-    const [first] = changes;
-    const known = changes.length === 1 ? this.#core.tree.branches.route(first!.position, first!.level) : undefined;
-    if (known === undefined) void this.#routeByTree(changes);
-    else this.enqueue(known.id, changes);
+    const [change] = changes;
+    if (changes.length !== 1 || change === undefined) return void this.#routeMany(changes);
+    const search = newSearch({ position: change.position, level: change.level, until: 'named' });
+    const step = this.tree.next(search);
+    if (step.kind === 'named') this.enqueue(step.id, changes);
+    else inBackground(changes, this.#enqueueAtEnd(search, step, changes));
   }
 
-  async #routeByTree(changes: readonly Change[]): Promise<void> {
-    const routed = await this.#core.tree.group(changes, failChange);
-    for (const [id, queued] of routed) this.enqueue(id, queued);
+  async #routeMany(changes: readonly Change[]): Promise<void> {
+    for (const [id, group] of await this.tree.group(changes, failChange)) this.enqueue(id, group);
   }
 
-  /** `retired`: the container's right neighbour, which is to be absorbed first. */
+  async #enqueueAtEnd(search: Search, step: TreeStep, changes: readonly Change[]): Promise<void> {
+    this.enqueue((await this.tree.end(search, 'named', undefined, step)).id, changes);
+  }
+
+  /** `retired`: the container's right neighbour, which is to be absorbed first (rule 27). */
   enqueue(id: EntityId, changes: readonly Change[], retired?: Snapshot): void {
-    let queue = this.#queues.get(id);
-    if (queue === undefined) {
-      queue = new LeafRunner(newLeaf(id, this.#core.table), this.#core, this);
-      this.#queues.set(id, queue);
-    }
-    queue.add(changes, retired);
+    const { leaves, table } = this.#core;
+    const running = leaves.get(id);
+    const leaf = running ?? newLeaf(id, table);
+    told(this.#core, leaf, { kind: 'came', changes, retired });
+    if (changes.some(({ isHint }) => !isHint)) this.#wakes.get(leaf)?.();
+    if (running !== undefined) return;
+    leaves.set(id, leaf);
+    void this.#run(leaf);
   }
 
-  queueIsIdle(id: EntityId): void {
-    this.#queues.delete(id);
-  }
-
-  /** Open attempts among the commits that `now` counts beyond `before`. */
-  landedBetween({ id, header }: Snapshot, now: Header): number {
-    return this.#queues.get(id)?.leaf.open.landedBetween(header, now) ?? 0;
+  /** Works on a container that no call waits for, as a vacuum does. Throws if a read fails. */
+  async maintain(id: EntityId, prepare: (leaf: Leaf) => void): Promise<Leaf> {
+    const leaf = newLeaf(id, this.#core.table, true);
+    prepare(leaf);
+    await this.#run(leaf);
+    if (leaf.failure !== undefined) throw leaf.failure.error;
+    return leaf;
   }
 
   /** Caches a commit of this process that is not answered yet, if a read showed it. */
   recognise(id: EntityId, observed: Observation | undefined): void {
-    const attempt = this.#queues.get(id)?.leaf.underWay;
+    const { cache, leaves } = this.#core;
+    const attempt = leaves.get(id)?.underWay;
     if (attempt === undefined || observed?.lastCommit !== attempt.id) return;
     const { version, seen } = observed;
-    this.#core.cache.offer({ id, version, header: attempt.header, lastCommit: attempt.id, seen });
+    cache.offer({ id, version, header: attempt.header, lastCommit: attempt.id, seen });
   }
 
-  routeBeyond(overtaken: Snapshot, changes: readonly Change[]): void {
-    inBackground(changes, this.#sendBeyond(overtaken, changes));
+  /** Resolves when there is nothing to do any more. */
+  async #run(leaf: Leaf): Promise<void> {
+    const { commitsAtATime, leaves, runtime } = this.#core;
+    while (!isIdle(leaf)) {
+      // Also where there is room: changes of the same moment gather.
+      await commitsAtATime.acquire();
+      let pause: StepOf<'pause'> | undefined;
+      try {
+        pause = await inOperation(leaf.changes[0]?.operation, () => this.#round(leaf));
+      } finally {
+        commitsAtATime.release();
+      }
+      this.#tellParents(leaf.hints.splice(0));
+      if (pause === undefined) continue;
+      if (pause.isWoken) await this.#pauseUnlessWoken(leaf, pause.ms);
+      else await runtime.sleep(pause.ms);
+      told(this.#core, leaf, { kind: 'passed' });
+    }
+    if (leaves.get(leaf.id) === leaf) leaves.delete(leaf.id);
   }
 
+  async #pauseUnlessWoken(leaf: Leaf, ms: number): Promise<void> {
+    const woken = new AbortController();
+    this.#wakes.set(leaf, () => woken.abort());
+    await this.#core.runtime.watch(ms, woken.signal);
+    this.#wakes.delete(leaf);
+  }
+
+  /** Until an attempt is over, or a pause is due. */
+  async #round(leaf: Leaf): Promise<StepOf<'pause'> | undefined> {
+    const core = this.#core;
+    const { turns } = core;
+    if (leaf.changes.length > 1 && turns.isLong) await turns.pause();
+    for (let step = next(core, leaf); ;) {
+      let follows: Step | undefined;
+      switch (step.kind) {
+        case 'rest':
+          return undefined;
+        case 'answer':
+          throw new Error('a round begins while a write is under way');
+        case 'pause':
+          return step;
+        case 'write':
+          follows = await write(core, leaf, step);
+          if (follows === undefined) return undefined;
+          break;
+        case 'turn':
+          if (turns.isLong) await turns.pause();
+          break;
+        case 'send on':
+          this.#sendOn(leaf, step);
+          break;
+        case 'read':
+        case 'check':
+        case 'insert':
+          follows = await ask(core, leaf, step);
+          break;
+        default:
+          step satisfies never;
+      }
+      this.#tellParents(leaf.hints.splice(0));
+      step = follows ?? next(core, leaf);
+    }
+  }
+
+  #sendOn({ id }: Leaf, { way, node, changes }: StepOf<'send on'>): void {
+    const [first] = changes;
+    if (first === undefined) return;
+    const { table } = this.#core;
+    if (way === 'right') inBackground(changes, this.#sendBeyond(node!, changes));
+    else if (way === 'left') inBackground(changes, this.#sendLeft(id, node, changes));
+    else {
+      const { position, level } = first;
+      const isDamage = changes.some(({ misses }) => misses > 0);
+      const from = node === undefined ? afterMiss(id, incarnationOf(id), isDamage) : afterAstray(node, level, table);
+      if (node === undefined) for (const change of changes) change.misses += 1;
+      if (node === undefined && id === rootId(table)) fail(changes, tableNotFound(table));
+      else inBackground(changes, this.#routeAnew(newSearch({ position, level, until: 'root' }, from), changes));
+    }
+  }
+
+  /** Each change to what lies beyond the high of the node `overtaken`. */
   async #sendBeyond(overtaken: Snapshot, changes: readonly Change[]): Promise<void> {
-    const { tree, turns } = this.#core;
+    const { turns } = this.#core;
     const groups = new Map<EntityId, Change[]>();
     for (const change of changes) {
       if (turns.isLong) await turns.pause();
       if (change.isSettled) continue;
-      const { id } = await tree.beyond(overtaken, change);
+      const { position, level } = change;
+      const search = newSearch({ position, level, until: 'named' }, { kind: 'right', overtaken });
+      search.passed[level] = change.passed;
+      const step = this.tree.next(search);
+      const { id } = step.kind === 'named' ? step : await this.tree.end(search, 'named', undefined, step);
+      change.passed = search.passed[level];
       const group = groups.get(id);
       if (group === undefined) groups.set(id, [change]);
       else group.push(change);
@@ -85,41 +184,20 @@ export class Router implements Routes {
     for (const [id, group] of groups) this.enqueue(id, group);
   }
 
-  routeAstray(astray: Snapshot, changes: readonly Change[]): void {
-    inBackground(changes, this.#reroute(changes, this.#core.tree.root.restart(astray, changes[0]?.level ?? 0)));
-  }
-
-  routeLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): void {
-    inBackground(changes, this.#sendLeft(id, gone, changes));
-  }
-
   /** Rule 28 (d): the changes go on at the leaf where the search ends, not by another route. */
   async #sendLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): Promise<void> {
-    const [first] = changes.toSorted(byPosition);
-    if (first === undefined) return;
-    const lost = { id, incarnation: incarnationOf(id), gone };
+    const { position } = changes.toSorted(byPosition)[0]!;
     // Whatever lies to the right of that leaf finds its way along the links.
-    const found = await this.#core.tree.searchLeft(lost, first.position, true);
+    const lost = { kind: 'left', id, incarnation: incarnationOf(id), gone } as const;
+    const { found } = await this.tree.end(newSearch({ position, level: 0, until: 'left' }, lost), 'left');
     const waiting = changes.filter((change) => !change.isSettled);
     if (found === undefined) this.route(waiting);
     else this.enqueue(found.live.id, waiting, found.retired);
   }
 
-  routeAfterMiss(id: EntityId, changes: readonly Change[]): void {
-    inBackground(changes, this.#reroute(changes, this.#lookAfterMiss(id, changes)));
-  }
-
-  async #lookAfterMiss(id: EntityId, changes: readonly Change[]): Promise<void> {
-    const { table, tree } = this.#core;
-    if (id === rootId(table)) throw tableNotFound(table);
-    const missedBefore = changes.some((change) => change.misses > 0);
-    for (const change of changes) change.misses += 1;
-    await tree.root.afterMiss({ id, incarnation: incarnationOf(id) }, missedBefore);
-  }
-
-  /** Routes changes anew once the tree is prepared for it. */
-  async #reroute(changes: readonly Change[], preparing: Promise<void>): Promise<void> {
-    await preparing;
+  /** Once the root was read anew. */
+  async #routeAnew(search: Search, changes: readonly Change[]): Promise<void> {
+    await this.tree.end(search, 'found');
     const { table } = this.#core;
     for (const change of changes) {
       change.reroutes += 1;
@@ -128,13 +206,22 @@ export class Router implements Routes {
     }
     this.route(changes.filter((change) => !change.isSettled));
   }
+
+  #tellParents(hints: readonly EntryRepair[]): void {
+    for (const hint of hints) {
+      const change = this.#parents.begin(hint, this.#core.clock.now().tick);
+      if (change !== undefined) this.route([change]);
+    }
+  }
 }
 
 /** An error settles the changes. */
 function inBackground(changes: readonly Change[], work: Promise<void>): void {
-  work.catch((error: unknown) => {
-    for (const change of changes) failChange(change, error);
-  });
+  work.catch((error: unknown) => fail(changes, error));
+}
+
+function fail(changes: readonly Change[], error: unknown): void {
+  for (const change of changes) failChange(change, error);
 }
 
 function failChange(change: Change, error: unknown): void {

@@ -1,6 +1,7 @@
 // Reads containers, and tells the cache what they showed. Waiting reads of one share a read, of
 // several a batch. None joins a request that was sent already: its reply may be older than the
 // caller (rule 19). A reply that may be lost is asked for a second time.
+import type { OpenAttempts } from '../container/attempts.ts';
 import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -73,8 +74,8 @@ export interface ReaderContext extends Provider {
   readonly hedge: Hedge;
   readonly limit: RequestLimit;
   readonly traffic: Traffic;
-  /** Own open attempts among the commits that `now` counts beyond `before`. */
-  readonly landedBetween: (before: Snapshot, now: Header) => number;
+  /** Containers with work, and their attempts whose fate is not known. */
+  readonly leaves: ReadonlyMap<EntityId, { readonly open: OpenAttempts }>;
 }
 
 export class Reader {
@@ -261,10 +262,11 @@ export class Reader {
 
   /** Tells how many commits of others a reply showed since the container was seen last. */
   #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
-    const { landedBetween, traffic } = this.#context;
+    const { leaves, traffic } = this.#context;
     if (known?.header.incarnation !== now.incarnation) return;
     const more = now.commitCount - known.header.commitCount;
-    const foreignCommits = more > 0 ? more - landedBetween(known, now) : 0;
+    const own = leaves.get(known.id)?.open.ownCommitsBetween(known.header, now) ?? 0;
+    const foreignCommits = more > 0 ? more - own : 0;
     if (foreignCommits > 0) count(this.#context, 'foreignCommits', foreignCommits);
     const ms = seen.monotonicMs - known.seen.monotonicMs;
     traffic.noteLook(known.id, { foreignCommits, ms, wasSplit: !isSameBound(known.header.high, now.high) });

@@ -184,6 +184,8 @@ export class RequestLimit {
   }
 }
 
+const AT_ONCE = Promise.resolve();
+
 /** A bound on work at a time. It makes no promise if there is room; p-limit makes seven a call. */
 export class Semaphore {
   readonly #max: number;
@@ -195,11 +197,11 @@ export class Semaphore {
     this.#max = max;
   }
 
-  /** Awaited before the work, which ends with `release`; undefined if there is room. */
-  acquire(): Promise<void> | undefined {
+  /** Awaited before the work, which ends with `release`. */
+  acquire(): Promise<void> {
     if (this.active < this.#max) {
       this.active += 1;
-      return undefined;
+      return AT_ONCE;
     }
     return new Promise((resolve) => this.#line.push(resolve));
   }
@@ -319,12 +321,11 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: 
       failures.delete(options);
     }
   };
-  const outcomes = async <O>(asked: readonly unknown[], answering: Promise<readonly O[]>) => {
-    const answer: readonly O[] | undefined = await answering;
-    const ended = turn();
-    if (ended !== undefined) await ended;
-    return asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
-  };
+  const outcomes = <O>(asked: readonly unknown[], answering: Promise<readonly O[] | undefined>) =>
+    answering.then((answer) => {
+      const complete = asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
+      return turn()?.then(() => complete) ?? complete;
+    });
   return {
     failure: (): StoreError | undefined => [...failures.values()].at(-1),
     driver: {

@@ -76,14 +76,14 @@ function drawCopy(right: Snapshot, { world, now }: Here): NonNullable<Absorbing[
 
 function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot, world: World): Step | undefined {
   leaf.absorbing = undefined;
-  mendParent(pair.retired, left, world);
+  mendParent(leaf, pair.retired, left);
   return isCarrying(leaf) ? readOf(leaf, world, []) : undefined;
 }
 
 /** Has the entry of the neighbour name the live leaf that owns its positions now. */
-function mendParent(retired: Snapshot, { header }: Snapshot, { repair }: World): void {
+function mendParent({ hints }: Leaf, retired: Snapshot, { header }: Snapshot): void {
   const { container: instead, low: separator, incarnation } = retired.header;
   if (header.state !== 'live' || header.right === instead) return;
   const child = beforeBound(separator, header.high) ? header.container : header.right;
-  if (child !== undefined) repair({ level: 1, incarnation, separator, child, instead });
+  if (child !== undefined) hints.push({ level: 1, incarnation, separator, child, instead });
 }

@@ -29,7 +29,6 @@ export interface World extends Counted {
   readonly runtime: Pick<Runtime, 'random'>;
   /** Begins the ids of all attempts of this process. */
   readonly tag: string;
-  readonly repair: Repair;
 }
 
 /** What a decision is made with: the world, and the moment at which it is made. */
@@ -48,9 +47,6 @@ export interface EntryRepair {
   /** The child that the entry names wrongly (rule 29); undefined: it is added (rule 11). */
   readonly instead: Id64 | undefined;
 }
-
-/** Tells the parent level. Returns at once. */
-export type Repair = (entry: EntryRepair) => void;
 
 /** What is read: all of a container if its table's are small; all of it; or pages by slot. */
 export type Reading = 'unknown' | 'intact' | readonly number[];
@@ -233,6 +229,8 @@ export interface Leaf {
   /** Its work is awaited though no call waits, as a vacuum's is: the first failure ends it. */
   readonly isMaintained: boolean;
   failure: { readonly error: unknown } | undefined;
+  /** What its parent is to be told; whoever carries its steps out takes it from here. */
+  readonly hints: EntryRepair[];
 }
 
 export function newLeaf(id: EntityId, table: string, isMaintained = false): Leaf {
@@ -265,6 +263,7 @@ export function newLeaf(id: EntityId, table: string, isMaintained = false): Leaf
     restsInARow: 0,
     isMaintained,
     failure: undefined,
+    hints: [],
   };
 }
 

@@ -50,7 +50,7 @@ export type Phase =
       readonly id: EntityId;
       readonly incarnation: Id64;
       readonly isDamage: boolean;
-      readonly then: Phase;
+      readonly next: Phase;
     }
   /** Rule 28: the leaf sought is missing, or `gone`: no longer live. */
   | {
@@ -171,8 +171,8 @@ export function afterAstray({ id, header }: Snapshot, level: number, table: stri
 }
 
 /** Begins at the root after a node was missing (rule 15). */
-export function afterMiss(id: EntityId, incarnation: Id64, isDamage: boolean, then: Phase = ROOT): Phase {
-  return { kind: 'missing', id, incarnation, isDamage, then };
+export function afterMiss(id: EntityId, incarnation: Id64, isDamage: boolean, next: Phase = ROOT): Phase {
+  return { kind: 'missing', id, incarnation, isDamage, next };
 }
 
 /** The answer to the look that was asked for; undefined: the node is missing. */

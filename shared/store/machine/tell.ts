@@ -258,14 +258,14 @@ function link(
 
 /** New nodes are cached, and their parent told. A root's children are in the root. */
 function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], world: World): void {
-  const { cache, repair, table, traffic } = world;
+  const { cache, table, traffic } = world;
   count(world, 'splits');
   const ids = nodes.map(({ header }) => nodeId(table, header.incarnation, header.container));
   traffic.noteSplit(leaf.id, left.level === 0 ? [leaf.id, ...ids] : ids);
   for (const { header, snapshot } of nodes) {
     if (snapshot !== undefined) cache.offer(snapshot);
     const { level, incarnation, low: separator, container: child } = header;
-    if (left.level === level) repair({ level: level + 1, incarnation, separator, child, instead: undefined });
+    if (left.level === level) leaf.hints.push({ level: level + 1, incarnation, separator, child, instead: undefined });
   }
 }
 

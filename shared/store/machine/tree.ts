@@ -77,23 +77,23 @@ function atRoot(search: Search, { isAnew, forgets }: PhaseOf<'root'>, memory: Me
   const id = rootId(memory.table);
   const known = reply === undefined && !isAnew ? memory.get(id) : reply?.node;
   if (reply === undefined && known?.header.state !== 'live') return { kind: 'look', id, what: 'whole', forgets };
-  return fromRoot(search, liveRoot(known, memory), reply !== undefined, memory);
+  return fromRoot(search, liveRoot(known, memory), memory);
 }
 
 /** The root owns every position; its own level tells whether it is what is sought. */
-function fromRoot(search: Search, root: Snapshot, isWhole: boolean, memory: Memory): TreeStep | undefined {
+function fromRoot(search: Search, root: Snapshot, memory: Memory): TreeStep | undefined {
   const { level: sought, until } = search;
   const { id, header } = root;
   if (until === 'root') return { kind: 'found', node: root };
   if (header.level < sought) throw new RangeError(`the tree has no level ${sought}`);
-  if (header.level > sought) return down(search, root, isWhole, memory);
+  if (header.level > sought) return down(search, root, memory);
   search.phase = { kind: 'node', at: { id, incarnation: header.incarnation, level: sought, end: undefined } };
   return undefined;
 }
 
-/** To the child of a branch that owns the position. */
-function down(search: Search, branch: Snapshot, isWhole: boolean, { table }: Memory): undefined {
-  if (!isWhole && pageToChild(branch, search.position)?.content.isKnown !== true) {
+/** To the child of a branch that owns the position. A read of it brought the page. */
+function down(search: Search, branch: Snapshot, { table }: Memory): undefined {
+  if (search.reply === undefined && pageToChild(branch, search.position)?.content.isKnown !== true) {
     search.phase = { kind: 'page', branch, isAll: false, overtaken: undefined };
     return;
   }
@@ -108,7 +108,7 @@ function atNode(search: Search, at: Node, memory: Memory): TreeStep | undefined 
   if (isSought && search.until === 'named') return { kind: 'named', id: at.id, end: at.end };
   const known = reply === undefined && !isSought ? memory.get(at.id) : reply?.node;
   if (reply === undefined && known === undefined) return look(at.id, isSought ? 'sought' : 'whole');
-  return met(search, at, known, reply !== undefined, memory);
+  return met(search, at, known, memory);
 }
 
 /** Of a branch, those pages are read too that changed: other positions need them soon. */
@@ -127,10 +127,10 @@ function atPage(search: Search, { branch, isAll, overtaken }: PhaseOf<'page'>, m
     search.phase = { kind: 'page', branch, isAll: true, overtaken };
     return undefined;
   }
-  if (overtaken !== undefined) return byHints(search, overtaken, node, node !== undefined, memory);
-  if (id === rootId(memory.table)) return fromRoot(search, liveRoot(node, memory), true, memory);
+  if (overtaken !== undefined) return byHints(search, overtaken, node, memory);
+  if (id === rootId(memory.table)) return fromRoot(search, liveRoot(node, memory), memory);
   const { incarnation, level } = header;
-  return met(search, { id, incarnation, level, end: header.high }, node, true, memory);
+  return met(search, { id, incarnation, level, end: header.high }, node, memory);
 }
 
 /** Whether the branch has the page for `position`, or does not own it and needs none. */
@@ -138,20 +138,14 @@ function hasPage(branch: Snapshot, position: Position): boolean {
   return !owns(branch, position) || pageToChild(branch, position)?.content.isKnown === true;
 }
 
-/** A node was looked at. `isRead`: by a read, which brought what a branch needs. */
-function met(
-  search: Search,
-  at: Node,
-  node: Snapshot | undefined,
-  isRead: boolean,
-  memory: Memory,
-): TreeStep | undefined {
+/** A node was looked at, in memory or by a read. */
+function met(search: Search, at: Node, node: Snapshot | undefined, memory: Memory): TreeStep | undefined {
   const { id, incarnation, level } = at;
   const isRoot = id === rootId(memory.table);
   const found = node === undefined ? 'gone' : locate(node.header, search.position, level);
   if (node !== undefined && found === 'here') {
     if (level === search.level) return { kind: 'found', node };
-    return down(search, node, isRead, memory);
+    return down(search, node, memory);
   }
   if (node !== undefined && found === 'right') search.phase = { kind: 'right', overtaken: node };
   else if (found === 'gone' && level === 0 && !isRoot) search.phase = { kind: 'left', id, incarnation, gone: node };
@@ -166,7 +160,7 @@ function met(
 
 function lookAfterMiss(
   search: Search,
-  { id, incarnation, isDamage, then }: PhaseOf<'missing'>,
+  { id, incarnation, isDamage, next }: PhaseOf<'missing'>,
   { table }: Memory,
 ): TreeStep | undefined {
   const { reply } = search;
@@ -178,7 +172,7 @@ function lookAfterMiss(
   if (header.state !== 'live') throw tableNotFound(table);
   if (isDamage && header.incarnation === incarnation)
     throw new StoreError('corrupt', 'a container that the table links to does not exist', where);
-  search.phase = then;
+  search.phase = next;
   return undefined;
 }
 
@@ -195,22 +189,16 @@ function goRight(search: Search, overtaken: Snapshot, memory: Memory): TreeStep 
   if (before !== undefined && compareBytes(low, before) <= 0) return toNeighbour(search, overtaken, memory);
   passed[level] = low;
   const parent = branchInMemory(memory, position, level + 1);
-  if (parent?.header.incarnation !== incarnation) return byHints(search, overtaken, undefined, false, memory);
+  if (parent?.header.incarnation !== incarnation) return byHints(search, overtaken, undefined, memory);
   const isNamed = partFor(header, position) !== undefined;
   const isOld = isNamed ? memory.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
-  if (!isOld) return byHints(search, overtaken, parent, false, memory);
+  if (!isOld) return byHints(search, overtaken, parent, memory);
   search.phase = { kind: 'page', branch: parent, isAll: false, overtaken };
   return undefined;
 }
 
-/** `isFresh`: the parent was read for this. */
-function byHints(
-  search: Search,
-  overtaken: Snapshot,
-  parent: Snapshot | undefined,
-  isFresh: boolean,
-  memory: Memory,
-): undefined {
+/** By a parent from memory, or as it was just read; undefined: there is none to believe. */
+function byHints(search: Search, overtaken: Snapshot, parent: Snapshot | undefined, memory: Memory): undefined {
   const { position, hints } = search;
   const { header } = overtaken;
   const { container, incarnation, level, low, high, right } = header;
@@ -225,6 +213,7 @@ function byHints(
   }
   const part = partFor(header, position);
   if (part === undefined) return toNeighbour(search, overtaken, memory);
+  const isFresh = parent !== undefined && search.reply !== undefined;
   if (isFresh)
     hints.push({ level: level + 1, incarnation, separator: part.low, child: part.container, instead: undefined });
   return toSibling(search, overtaken, part.container, memory);

@@ -51,7 +51,7 @@ export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep
   };
   for (let at: UpperBound = from; at !== undefined && beforeBound(at, end);) {
     // The first leaf alone tells the incarnation.
-    const lows = known === undefined ? [] : engine.tree.branches.lowsAfter(at, LEAVES_AT_ONCE - 1);
+    const lows = known === undefined ? [] : engine.tree.lowsAfter(at, LEAVES_AT_ONCE - 1);
     const starts: Position[] = [at, ...lows.filter((low) => beforeBound(low, end))];
     const walks = starts.slice(1).map((next, index) => walk({ from: starts[index]!, end: next }));
     // The last one tells where to go on, as a branch does not name all leaves.

@@ -15,7 +15,7 @@ export async function partition(engine: Engine, count: number): Promise<string[]
   const { table } = engine;
   if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX)
     throw new StoreError('invalid', `count must be a whole number from 1 to ${PARTITIONS_MAX}`, { table });
-  const root = await engine.tree.root.get(true);
+  const root = await engine.tree.root(true);
   const { order, incarnation } = root.header;
   const cuts = evenly(await separators(engine, root, count), count);
   return [EMPTY_BYTES, ...cuts].map((from, index) =>

@@ -136,9 +136,9 @@ export class TableScan<T> implements AsyncIterable<T> {
     try {
       return await this.#leafAt(position);
     } catch (error) {
-      const next = tree.branches.route(position, 0)?.end;
+      const next = tree.endOf(position);
       if (error instanceof StoreError && error.code === 'corrupt' && next !== undefined) {
-        this.#enter((await tree.root.get()).header);
+        this.#enter((await tree.root()).header);
         this.#movePast({ low: position, high: next });
       }
       throw error;
@@ -165,7 +165,7 @@ export class TableScan<T> implements AsyncIterable<T> {
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
     const count = this.#leavesAhead(header);
     if (this.#ahead.size > count * KEPT_AHEAD) return;
-    for (const low of this.#context.engine.tree.branches.lowsAfter(header.low, count)) {
+    for (const low of this.#context.engine.tree.lowsAfter(header.low, count)) {
       const name = asName(low);
       const isWanted = !beforeBound(low, header.high) && beforeBound(low, this.#left.end) && !this.#ahead.has(name);
       if (!isWanted || this.#ahead.size >= count) continue;

@@ -37,17 +37,13 @@ export class Writer {
     this.#positionOf = positionsOf(context.order, 0);
   }
 
-  /** An outcome for each item, in order. Waves keep equal keys in the order given. */
-  async write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
+  /** An outcome for each item, in order. Waves keep equal keys in the order given. May throw. */
+  write<T extends Keyed, O>(batch: WriteBatch<T, O>): Promise<O[]> {
     const { deadlines, engine } = this.#context;
     const now = engine.clock.now();
     const deadline = deadlines.begin(batch.options, now.monotonicMs);
     // No await first: the caller may change its value once it has the promise.
-    if (batch.items.length === 1) {
-      const outcomes: O[] = [];
-      await this.#writeSlice(new Slice(batch, [0], [], outcomes), deadline, now);
-      return outcomes;
-    }
+    if (batch.items.length === 1) return this.#writeOne(new Slice(batch, [0], [], []), deadline, now);
     return deadlines.hold(() => this.#writeMany(batch, deadline));
   }
 
@@ -103,9 +99,21 @@ export class Writer {
     }
   }
 
+  /** Without an await: it begins in the caller's turn. */
+  #writeOne<T extends Keyed, O>(slice: Slice<T, O>, deadline: Deadline, begun: Moment): Promise<O[]> {
+    const { deadlines } = this.#context;
+    const { monotonicMs: nowMs } = begun;
+    if (deadlines.isOver(deadline, nowMs)) slice.failRest(deadlines.aborted(deadlines.causeOf(deadline)));
+    else {
+      const change = this.#prepare(slice, 0, callOf(deadline, begun));
+      if (change !== undefined) this.#send(slice, [change], deadline, nowMs);
+    }
+    return slice.done;
+  }
+
   async #writeSlice<T extends Keyed, O>(slice: Slice<T, O>, deadline: Deadline, begun: Moment): Promise<void> {
     const { engine, deadlines } = this.#context;
-    const call = { begunTick: begun.tick, dueMs: deadline.dueMs, operation: currentOperation() };
+    const call = callOf(deadline, begun);
     let nowMs = begun.monotonicMs;
     const changes: Change[] = [];
     let bytes = 0;
@@ -122,7 +130,8 @@ export class Writer {
       bytes = change?.bytes ?? 0;
       if (change !== undefined) changes.push(change);
     }
-    if (changes.length > 0) await this.#send(slice, changes, deadline, nowMs);
+    if (changes.length > 0) this.#send(slice, changes, deadline, nowMs);
+    await slice.done;
   }
 
   #change({ key, position }: Location, { action, bytes, whole }: Prepared, call: Call, { sink, index }: Heard): Change {
@@ -183,39 +192,38 @@ export class Writer {
       outcome: (_, verdict) => verdict,
       options,
     };
-    const outcomes: Verdict[] = [];
-    const slice = new Slice(batch, [0], [{ key: position, position }], outcomes);
+    const slice = new Slice(batch, [0], [{ key: position, position }], []);
     const begun = this.#context.engine.clock.now();
-    await this.#writeSlice(slice, this.#context.deadlines.begin(options, begun.monotonicMs), begun);
-    return outcomes[0]!;
+    const deadline = this.#context.deadlines.begin(options, begun.monotonicMs);
+    const [verdict] = await this.#writeOne(slice, deadline, begun);
+    return verdict!;
   }
 
-  async #send<T extends Keyed, O>(
-    slice: Slice<T, O>,
-    changes: readonly Change[],
-    deadline: Deadline,
-    nowMs: number,
-  ): Promise<void> {
+  #send<T extends Keyed, O>(slice: Slice<T, O>, changes: readonly Change[], deadline: Deadline, nowMs: number): void {
     const { engine, admission, deadlines } = this.#context;
     const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
-    const unwatch = deadlines.watch(deadline, (cause) => this.#end(changes, cause), nowMs);
-    engine.counters.queueDepth += changes.length;
+    let unwatch: (() => void) | undefined;
     let ticket: Ticket | undefined;
+    engine.counters.queueDepth += changes.length;
+    slice.ended = () => {
+      unwatch?.();
+      ticket?.leave();
+      engine.counters.queueDepth -= changes.length;
+    };
+    unwatch = deadlines.watch(deadline, (cause) => this.#end(changes, cause), nowMs);
+    if (slice.left === 0) return;
     try {
       ticket = admission.enter(bytes, changes.length);
     } catch (error) {
       for (const change of changes) change.settle({ kind: 'failed', error });
+      return;
     }
-    try {
-      // If the deadline passes in the line, every change has its verdict and none is routed.
-      if (ticket?.entered !== undefined) await Promise.race([ticket.entered, slice.done]);
+    // If the deadline passes in the line, every change has its verdict and none is routed.
+    const route = (): void => {
       if (slice.left > 0) engine.router.route(changes.filter((change) => !change.isSettled));
-      await slice.done;
-    } finally {
-      unwatch();
-      engine.counters.queueDepth -= changes.length;
-      ticket?.leave();
-    }
+    };
+    if (ticket.entered === undefined) route();
+    else void ticket.entered.then(route);
   }
 
   /** The call ends: its changes fail with `unknown` if they were sent and may have been applied. */
@@ -259,17 +267,23 @@ interface Location {
 /** By index of the item; undefined where taken, invalid or not computed. */
 type Locations = (Location | undefined)[];
 
+function callOf({ dueMs }: Deadline, { tick: begunTick }: Moment): Call {
+  return { begunTick, dueMs, operation: currentOperation() };
+}
+
 /** Items of a batch that are written together, with their outcomes. */
 class Slice<T extends Keyed, O> implements VerdictSink {
   readonly indexes: readonly number[];
   readonly batch: WriteBatch<T, O>;
   readonly #outcomes: O[];
   readonly #locations: Locations;
-  readonly #done = Promise.withResolvers<void>();
+  readonly #done = Promise.withResolvers<O[]>();
   #failure: { readonly error: unknown } | undefined;
   left: number;
   /** Others of the call were sent before: it can no longer reject as if nothing was done. */
   isLater = false;
+  /** Called when every item that was sent has its verdict. */
+  ended: (() => void) | undefined;
 
   constructor(batch: WriteBatch<T, O>, indexes: readonly number[], locations: Locations, outcomes: O[]) {
     this.batch = batch;
@@ -279,8 +293,8 @@ class Slice<T extends Keyed, O> implements VerdictSink {
     this.left = indexes.length;
   }
 
-  /** Settles when every item has its verdict. Rejects if an outcome could not be made. */
-  get done(): Promise<void> {
+  /** The outcomes, when every item has its verdict. Rejects if one could not be made. */
+  get done(): Promise<O[]> {
     return this.#done.promise;
   }
 
@@ -294,6 +308,7 @@ class Slice<T extends Keyed, O> implements VerdictSink {
   /** Fails the items without a verdict. */
   failRest(error: StoreError): void {
     for (const index of this.indexes) this.#outcomes[index] ??= this.#outcomeOf(index, { kind: 'failed', error });
+    this.#done.resolve(this.#outcomes);
   }
 
   settled(index: number, verdict: Verdict): void {
@@ -305,7 +320,8 @@ class Slice<T extends Keyed, O> implements VerdictSink {
     }
     this.left -= 1;
     if (this.left > 0) return;
-    if (this.#failure === undefined) this.#done.resolve();
+    this.ended?.();
+    if (this.#failure === undefined) this.#done.resolve(this.#outcomes);
     else this.#done.reject(this.#failure.error);
   }
 

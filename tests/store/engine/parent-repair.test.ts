@@ -1,20 +1,16 @@
 // Rule 29: a repair sets an entry on condition of the child that it still names.
 import { expect, test } from 'vitest';
-import { type Change } from '../../../shared/store/container/change.ts';
 import { ParentRepair } from '../../../shared/store/engine/parent-repair.ts';
-import { Clock } from '../../../shared/store/io/clock.ts';
-import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { childId, EMPTY_LEAF } from '../container/nodes.ts';
 
 const { incarnation } = EMPTY_LEAF;
 
 /** The deed of a repair to child 2, where the branch has an entry to this child. */
 function done(instead: string | undefined, named: string | undefined, found = incarnation): string {
-  const sent: Change[] = [];
-  const repairs = new ParentRepair(new Clock(new VirtualRuntime()), (change) => void sent.push(change));
+  const repairs = new ParentRepair();
   const named64 = instead === undefined ? undefined : childId(instead);
-  repairs.repair({ level: 1, incarnation, separator: Buffer.from('m'), child: childId('2'), instead: named64 });
-  const { action } = sent[0]!;
+  const entry = { level: 1, incarnation, separator: Buffer.from('m'), child: childId('2'), instead: named64 };
+  const { action } = repairs.begin(entry, 1)!;
   if (typeof action !== 'function') throw new TypeError('a repair decides by what it finds');
   const value = named === undefined ? undefined : Buffer.from(childId(named), 'hex');
   const rest = { key: Buffer.from('m'), version: 1, codec: 0, expiresAtMs: undefined };

@@ -53,7 +53,6 @@ class Played {
       traffic: new Traffic({ ...clock, random: (bytes) => runtime.random(bytes) }, ways, '0000'),
       runtime,
       tag: '0000',
-      repair: () => undefined,
     };
   }
 

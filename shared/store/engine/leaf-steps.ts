@@ -1,0 +1,125 @@
+// Carries out single steps of a container: reads, checks, inserts and writes, and tells it the answer.
+import type { Attempt } from '../container/attempts.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { WriteOutcome } from '../contract/driver.ts';
+import type { StoreError } from '../contract/errors.ts';
+import type { TakenBack } from '../io/requests.ts';
+import { departs } from '../machine/commit.ts';
+import type { Event, Leaf, Step } from '../machine/leaf.ts';
+import { lateAfterMs, nextStep } from '../machine/next-step.ts';
+import { tell } from '../machine/tell.ts';
+import type { EngineCore } from './core.ts';
+import { insertNodes } from './insert-nodes.ts';
+
+export type StepOf<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
+
+/** The steps that ask the provider something, and go on with its answer. */
+type Question = StepOf<'read' | 'check' | 'insert'>;
+
+/** Tells an event now. */
+export function told(core: EngineCore, leaf: Leaf, event: Event): Step | undefined {
+  return tell(leaf, event, { world: core, now: core.clock.now() });
+}
+
+/** The next step now. An error of the decision itself, as for a damaged page, is as that of a read. */
+export function next(core: EngineCore, leaf: Leaf): Step {
+  try {
+    return nextStep(leaf, { world: core, now: core.clock.now() });
+  } catch (error) {
+    return told(core, leaf, { kind: 'failed', reader: undefined, error }) ?? { kind: 'turn' };
+  }
+}
+
+export async function ask(core: EngineCore, leaf: Leaf, step: Question): Promise<Step | undefined> {
+  return told(core, leaf, await answerTo(core, step));
+}
+
+async function answerTo(core: EngineCore, step: Question): Promise<Event> {
+  try {
+    if (step.kind === 'check') return { kind: 'checked', isCurrent: await core.reader.isCurrent(step.snapshot) };
+    if (step.kind === 'insert') return await insert(core, step);
+    const { withinMs, reader } = step;
+    const reading = read(core, step).then((snapshot): Event => ({ kind: 'shown', reader, snapshot }));
+    const shown = await (withinMs === undefined ? reading : core.deadlines.within(withinMs, reading));
+    return shown ?? { kind: 'failed', reader, error: undefined };
+  } catch (error) {
+    return { kind: 'failed', reader: step.kind === 'read' ? step.reader : undefined, error };
+  }
+}
+
+function read({ reader }: EngineCore, { id, what, latest }: StepOf<'read'>): Promise<Snapshot | undefined> {
+  if (what === 'unknown') return reader.readUnknown(id);
+  return what === 'intact' ? reader.readIntact(id) : reader.readPages(id, what, latest);
+}
+
+async function insert(core: EngineCore, { headers, attempt, withinMs }: StepOf<'insert'>): Promise<Event> {
+  const refusals: StoreError[] = [];
+  const inserting = insertNodes(core, headers, attempt, (refusal) => refusals.push(refusal));
+  const nodes = await (withinMs === undefined ? inserting : core.deadlines.within(withinMs, inserting));
+  return { kind: 'inserted', nodes, refusal: refusals.at(-1) };
+}
+
+/** Until the write is answered/** Until the write is answered, or a read tells what became of it, or it is given up (rule 3). */
+export function write(
+  core: EngineCore,
+  leaf: Leaf,
+  { write: request, attempt, isAlone }: StepOf<'write'>,
+): Promise<Step | undefined> {
+  const { clock, deadlines, writeBatcher } = core;
+  const sent = clock.now();
+  const sending = writeBatcher.send(request, isAlone, () => departs(leaf, attempt, core));
+  const answered = (outcome: WriteOutcome | TakenBack) =>
+    told(core, leaf, { kind: 'answered', attempt, outcome, sent });
+  const failed = (error: unknown) => told(core, leaf, { kind: 'failed', reader: undefined, error });
+  // No await: a lone put makes fewer promises.
+  return deadlines
+    .within(lateAfterMs(leaf, sent.monotonicMs), sending, sent.monotonicMs)
+    .then(
+      (outcome) =>
+        outcome === undefined
+          ? askUntilAnswered(core, leaf, { attempt, sending, answered }).catch(failed)
+          : answered(outcome),
+      failed,
+    );
+}
+
+interface Sending {
+  readonly attempt: Attempt;
+  readonly sending: Promise<WriteOutcome | TakenBack>;
+  readonly answered: (outcome: WriteOutcome | TakenBack) => Step | undefined;
+}
+
+/** A write that may be lost is asked after by reads. */
+async function askUntilAnswered(
+  core: EngineCore,
+  leaf: Leaf,
+  { attempt, sending, answered }: Sending,
+): Promise<undefined> {
+  while (leaf.underWay === attempt) {
+    const first = await Promise.race([sending, askAfter(core, leaf, attempt)]);
+    if (first !== undefined) answered(first);
+    else if (leaf.underWay === attempt) {
+      const nowMs = core.clock.now().monotonicMs;
+      const soon = await core.deadlines.within(lateAfterMs(leaf, nowMs), sending, nowMs);
+      if (soon !== undefined) answered(soon);
+    }
+  }
+  if (leaf.overdue === attempt) forgetWhenAnswered(leaf, attempt, sending);
+}
+
+/** Nobody hears it any more/** Nobody hears it any more, but no third write is sent beside it. */
+function forgetWhenAnswered(leaf: Leaf, overdue: Attempt, sending: Promise<unknown>): void {
+  const answered = (): void => {
+    if (leaf.overdue === overdue) leaf.overdue = undefined;
+  };
+  void sending.then(answered, answered);
+}
+
+/** Once the write is answered, what this read shows is of the past, and nobody hears it. */
+async function askAfter(core: EngineCore, leaf: Leaf, attempt: Attempt): Promise<undefined> {
+  told(core, leaf, { kind: 'late' });
+  const step = next(core, leaf);
+  if (step.kind !== 'read') return;
+  const event = await answerTo(core, step);
+  if (leaf.underWay === attempt) told(core, leaf, event);
+}
