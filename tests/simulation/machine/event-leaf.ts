@@ -57,6 +57,7 @@ export class EventLeaf {
   /** Begins a step. Whatever ends it goes on here, so there is one at a time. */
   #go(step = this.#next()): void {
     const { leaf } = this;
+    this.#store.tellParents(leaf.hints);
     switch (step.kind) {
       case 'rest':
         this.#isRunning = !isIdle(leaf);

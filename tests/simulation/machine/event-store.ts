@@ -26,7 +26,15 @@ import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
 import { isShownBy } from '../../../shared/store/io/reads.ts';
 import { MERGE_SHARE } from '../../../shared/store/machine/absorb.ts';
-import type { Event, InsertedNode, Leaf, Reading, Step, World } from '../../../shared/store/machine/leaf.ts';
+import type {
+  EntryRepair,
+  Event,
+  InsertedNode,
+  Leaf,
+  Reading,
+  Step,
+  World,
+} from '../../../shared/store/machine/leaf.ts';
 import {
   afterAstray,
   afterMiss,
@@ -72,6 +80,7 @@ export class EventStore {
   readonly world: World;
   readonly clock: Clock;
   readonly complain: Surroundings['complain'];
+  readonly #parents = new ParentRepair();
   readonly #memory: Memory;
   readonly #life: Life<EventStore>;
   readonly #around: Surroundings;
@@ -86,7 +95,6 @@ export class EventStore {
     const cache = new ContainerCache(scenario.cacheBytesMax);
     const tag = drawId(life).slice(0, TAG_DIGITS);
     const ways = { reads: { loneRoundTripMs: 10, roundTripMs: 10 }, commitsWait: scenario.commitsWait };
-    const parents = new ParentRepair(this.clock, (change) => this.submit([change]));
     const counted = { table: TABLE, counters: newCounters() };
     this.#memory = { ...counted, get: (id) => cache.get(id), ageMs: (seen) => this.clock.ageMs(seen) };
     this.world = {
@@ -96,7 +104,6 @@ export class EventStore {
       traffic: new Traffic(life, ways, tag),
       runtime: life,
       tag,
-      repair: (entry) => parents.repair(entry),
     };
   }
 
@@ -139,6 +146,14 @@ export class EventStore {
 
   #note(what: string): void {
     this.#around.events.tell(`p${this.#life.process.index}.${this.#life.number}`, what);
+  }
+
+  /** Takes the hints, and sends each to its branch. */
+  tellParents(hints: EntryRepair[]): void {
+    for (const hint of hints.splice(0)) {
+      const change = this.#parents.begin(hint, this.clock.now().tick);
+      if (change !== undefined) this.submit([change]);
+    }
   }
 
   rests(id: EntityId): void {
@@ -206,7 +221,7 @@ export class EventStore {
 
   #search(search: Search, done: (end: TreeStep) => void): void {
     const step = nextTreeStep(search, this.#memory);
-    for (const hint of search.hints.splice(0)) this.world.repair(hint);
+    this.tellParents(search.hints);
     if (step.kind !== 'look') return done(step);
     const { cache, table } = this.world;
     if (step.forgets !== undefined) cache.forgetBranches(incarnationPrefix(table, step.forgets), rootId(table));
@@ -253,7 +268,7 @@ export class EventStore {
     const cached = cache.get(id);
     const read = snapshotOf(entity, table, seen, cached ?? latest);
     if (cached?.header.incarnation === read.header.incarnation) {
-      const own = this.#leaves.get(id)?.leaf.open.landedBetween(cached.header, read.header) ?? 0;
+      const own = this.#leaves.get(id)?.leaf.open.ownCommitsBetween(cached.header, read.header) ?? 0;
       const foreignCommits = Math.max(0, read.header.commitCount - cached.header.commitCount - own);
       traffic.noteLook(id, { foreignCommits, ms: seen.monotonicMs - cached.seen.monotonicMs, wasSplit: false });
     }
