@@ -133,7 +133,6 @@ class Round {
       events: this.#events,
       nextId: () => (this.#lastId += 1),
       isRetired: () => false,
-      stopped: Promise.resolve(),
     });
   }
 }

@@ -37,8 +37,6 @@ export interface NetworkOptions {
   readonly state: MemoryState;
   readonly scheduler: Scheduler;
   readonly events: Events;
-  /** Called when a process stopped in the midst of a merge. */
-  readonly stopped?: () => void;
   /** Called with every entity that a request may change in this step. */
   readonly touch: (ids: readonly string[]) => void;
 }
@@ -327,10 +325,7 @@ export class Network {
 
   #befall(life: Life<unknown>, mishap: Mishap): void {
     this.#options.events.count(`mishap ${mishap.kind}`);
-    if (mishap.step !== undefined) {
-      this.#options.events.count(`mishap ${mishap.kind} as it was to ${mishap.step}`);
-      this.#options.stopped?.();
-    }
+    if (mishap.step !== undefined) this.#options.events.count(`mishap ${mishap.kind} as it was to ${mishap.step}`);
     switch (mishap.kind) {
       case 'crash':
         this.#tell(life, 'crashes');

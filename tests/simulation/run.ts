@@ -66,7 +66,6 @@ class Run {
   readonly #recorder: Recorder;
   readonly #network: Network;
   readonly #hasNeighbour: boolean;
-  readonly #stopped = Promise.withResolvers<void>();
   #lastId = 0;
 
   constructor(scenario: Scenario, isTraced: boolean) {
@@ -86,7 +85,6 @@ class Run {
       scheduler,
       events,
       touch: watch.touch,
-      stopped: this.#stopped.resolve,
     });
     this.#hasNeighbour = hasDrops(scenario);
   }
@@ -142,7 +140,6 @@ class Run {
       events: this.#events,
       nextId: () => (this.#lastId += 1),
       isRetired,
-      stopped: this.#stopped.promise,
     });
   }
 
