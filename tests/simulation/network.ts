@@ -185,8 +185,7 @@ export class Network {
     const fault = this.isCalm ? undefined : this.#draw(chance, request, `${life.process.index}/${number}`);
     this.#tell(life, `#${number} ${request.name}${fault === undefined ? '' : ` (${fault})`}`);
     if (fault !== undefined) events.count(`fault ${fault}`);
-    const delayMs = mishaps.reduce((sum, mishap) => sum + (mishap.kind === 'delay' ? mishap.ms : 0), 0);
-    this.#deliver(life, request, chance, fault, delayMs);
+    this.#deliver(life, request, chance, fault);
     for (const mishap of mishaps) if (!life.isDead) this.#befall(life, mishap);
   }
 
@@ -212,13 +211,7 @@ export class Network {
     return fault;
   }
 
-  #deliver<O>(
-    life: Life<unknown>,
-    request: Request<O>,
-    chance: Chance,
-    fault: Fault | undefined,
-    delayMs: number,
-  ): void {
+  #deliver<O>(life: Life<unknown>, request: Request<O>, chance: Chance, fault: Fault | undefined): void {
     const { scheduler, scenario } = this.#options;
     const { kind, ids, timeoutMs, apply } = request;
     const latency = this.isCalm ? 'even' : scenario.latency;
@@ -226,7 +219,7 @@ export class Network {
     if (kind === 'insert')
       for (const id of ids) (this.#inserts.has(id) ? this.#repeatedInserts : this.#inserts).add(id);
     const arriveMs =
-      sentMs + delayMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
+      sentMs + oneWayMs(chance, latency) + (fault === 'slow on the way' ? 500 + chance.below(14_000) : 0);
     const answerMs =
       arriveMs + oneWayMs(chance, latency) + (fault === 'slow to reply' ? 500 + chance.below(11_000) : 0);
     const isAsked = kind === 'read' || kind === 'list';
@@ -337,8 +330,6 @@ export class Network {
       case 'clock':
         this.#tell(life, `has its clock set by ${mishap.jumpMs} ms`);
         return life.process.setClock(mishap.jumpMs);
-      case 'delay':
-        return;
       default:
         mishap satisfies never;
     }

@@ -61,6 +61,10 @@ async function work({ from, until, step, forMs, failuresMax, of, mutant }: Work)
   return { seeds, steps, failures, counts: [...counts] };
 }
 
+function end(last: Message): void {
+  tell(last, () => process.disconnect());
+}
+
 function tell(message: Message, then = (): void => undefined): void {
   process.send?.(message, then);
 }
@@ -68,7 +72,6 @@ function tell(message: Message, then = (): void => undefined): void {
 // The parent is gone, so nobody hears the answer.
 process.once('disconnect', () => process.exit());
 process.once('message', (message: Work) => {
-  const end = (last: Message): void => tell(last, () => process.disconnect());
   work(message).then(
     (found) => end({ found }),
     (error: unknown) => end({ error: String(error instanceof Error ? error.stack : error) }),

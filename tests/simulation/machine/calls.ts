@@ -57,7 +57,10 @@ export class Callers {
     life.store.find(position, (found) => {
       if (!end()) return;
       this.#recorder.ends(`get ${name}`, call, timeoutMs);
-      if ('error' in found) return void this.#recorder.fails(`get ${name}`, found.error, READ_CODES);
+      if ('error' in found) {
+        this.#recorder.fails(`get ${name}`, found.error, READ_CODES);
+        return;
+      }
       const leaf = found.snapshot!;
       const record = findRecord(leaf.header, position, key, (ref) => pageOf(leaf, ref, TABLE));
       const isThere = record !== undefined && !isExpired(record, life.wallMs());

@@ -54,7 +54,6 @@ import type { Events } from '../events.ts';
 import type { Network } from '../network.ts';
 import type { Life } from '../process.ts';
 import { TABLE } from '../scenario.ts';
-import { EventLeaf } from './event-leaf.ts';
 import type { MachineScenario } from './scenario.ts';
 
 /** A request without an answer is given up after so long. */
@@ -66,6 +65,20 @@ const STRIP_AFTER_MS = 5_000;
 
 type Reply = { readonly snapshot: Snapshot | undefined } | { readonly error: unknown };
 
+/** A leaf at work. */
+interface AtWork {
+  readonly leaf: Leaf;
+  add(changes: readonly Change[], retired?: Snapshot): void;
+}
+
+/** One reading of a container, as its reply is judged. */
+interface Asked {
+  readonly id: EntityId;
+  readonly parts: 'all' | readonly PartName[];
+  readonly seen: Moment;
+  readonly latest: Snapshot | undefined;
+}
+
 /** What all processes of a run share. */
 export interface Surroundings {
   readonly scenario: MachineScenario;
@@ -74,6 +87,7 @@ export interface Surroundings {
   readonly events: Events;
   readonly rules: CommitRules;
   readonly complain: (what: string) => void;
+  readonly begin: (store: EventStore, id: EntityId) => AtWork;
 }
 
 export class EventStore {
@@ -84,7 +98,7 @@ export class EventStore {
   readonly #memory: Memory;
   readonly #life: Life<EventStore>;
   readonly #around: Surroundings;
-  readonly #leaves = new Map<EntityId, EventLeaf>();
+  readonly #leaves = new Map<EntityId, AtWork>();
 
   constructor(life: Life<EventStore>, around: Surroundings) {
     const { rules, scenario } = around;
@@ -177,7 +191,7 @@ export class EventStore {
 
   #enqueue(id: EntityId, changes: readonly Change[], retired?: Snapshot): void {
     let leaf = this.#leaves.get(id);
-    if (leaf === undefined) this.#leaves.set(id, (leaf = new EventLeaf(this, id)));
+    if (leaf === undefined) this.#leaves.set(id, (leaf = this.#around.begin(this, id)));
     leaf.add(changes, retired);
   }
 
@@ -242,7 +256,7 @@ export class EventStore {
     this.#around.network.read(this.#life, [{ id, parts }], REQUEST_MS, (answer) => {
       try {
         if (answer instanceof StoreError) throw answer;
-        const snapshot = this.#seen(id, answer[0], parts, seen, latest);
+        const snapshot = this.#seen({ id, parts, seen, latest }, answer[0]);
         const damage = snapshot?.header.pages.find(({ content }) => !content.isKnown)?.content.damage;
         if (what === 'intact' && damage !== undefined) throw damage;
         done({ snapshot });
@@ -253,13 +267,7 @@ export class EventStore {
   }
 
   /** As a reader of the store has it. */
-  #seen(
-    id: EntityId,
-    entity: Entity | undefined,
-    parts: 'all' | readonly PartName[],
-    seen: Moment,
-    latest: Snapshot | undefined,
-  ): Snapshot | undefined {
+  #seen({ id, parts, seen, latest }: Asked, entity: Entity | undefined): Snapshot | undefined {
     const { cache, table, traffic } = this.world;
     if (entity === undefined) {
       cache.forget(id);
@@ -405,7 +413,10 @@ function told(event: Event): string {
       return `inserted: ${event.nodes?.length ?? 'not certain'}`;
     case 'checked':
       return `checked: ${event.isCurrent}`;
-    default:
+    case 'late':
+    case 'passed':
       return event.kind;
+    default:
+      return event satisfies never;
   }
 }

@@ -19,6 +19,8 @@ import { keyName, TABLE } from '../scenario.ts';
 import { storedRecords, structureFaults } from '../structure.ts';
 import { Watch } from '../watch.ts';
 import { Callers } from './calls.ts';
+import type { EntityId } from '../../../shared/store/contract/driver.ts';
+import { EventLeaf } from './event-leaf.ts';
 import { EventStore } from './event-store.ts';
 import type { Input, MachineScenario } from './scenario.ts';
 
@@ -49,7 +51,8 @@ export function playMachine(scenario: MachineScenario, isTraced = false): Result
     pageBytes: pageBytesFor(limits),
   } as const;
   const complain = (what: string): void => recorder.complain(what);
-  const around = { scenario, scheduler, network, events, rules, complain };
+  const begin = (store: EventStore, id: EntityId): EventLeaf => new EventLeaf(store, id);
+  const around = { scenario, scheduler, network, events, rules, complain, begin };
   const processOf = (index: number): Process<EventStore> =>
     new Process(index, scheduler, scenario, (life: Life<EventStore>) => new EventStore(life, around));
   const processes = scenario.skewsMs.map((_, index) => processOf(index));
