@@ -131,7 +131,6 @@ class Round {
       events: this.#events,
       nextId: () => (this.#lastId += 1),
       isRetired: () => false,
-      stopped: Promise.resolve(),
     });
   }
 }

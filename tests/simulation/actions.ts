@@ -6,8 +6,6 @@ interface Base<Kind extends string> {
   readonly kind: Kind;
   /** Its client waits this long before the action. */
   readonly gapMs: number;
-  /** And first until a process has stopped in the midst of a merge, for a minute at most. */
-  readonly isBesideMerge?: true;
   readonly timeoutMs: number | undefined;
 }
 

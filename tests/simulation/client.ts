@@ -20,8 +20,6 @@ export interface ClientOptions {
   readonly nextId: () => number;
   /** Whether the key's leaf has been retired since `sinceMs` and is not yet absorbed. */
   readonly isRetired: (key: string, sinceMs: number) => boolean;
-  /** Resolves when a process has stopped in the midst of a merge. */
-  readonly stopped: Promise<void>;
 }
 
 /** How a call ended. `nothing`: an error that says nothing was written. */

@@ -13,6 +13,4 @@ export type Mishap = {
   | { readonly kind: 'crash'; readonly isSent: boolean; readonly downMs: number }
   | { readonly kind: 'sleep'; readonly ms: number; readonly monotonicStops: boolean }
   | { readonly kind: 'clock'; readonly jumpMs: number }
-  /** This request travels so much longer. */
-  | { readonly kind: 'delay'; readonly ms: number }
 );

@@ -1,14 +1,18 @@
 // Shares seeds among worker processes, and gathers their results.
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { addCounts } from './events.ts';
-import type { Found, Work } from './worker.ts';
+import type { SimulationName } from './simulations.ts';
+import type { Found, Message, Work } from './worker.ts';
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 
+/** No seed takes a hundredth of it: a worker that reports none in that time is in a circle. */
+const SILENT_MS = 60_000;
+
 export interface Seeds {
+  readonly of: SimulationName;
   readonly from: number;
   readonly count: number;
   /** Default: one for each processor. */
@@ -26,11 +30,12 @@ export interface Report extends Omit<Found, 'counts'> {
 }
 
 /** Runs the seeds. Rejects if a worker ends without an answer. */
-export async function runSeeds({ from, count, workers = availableParallelism(), ...rest }: Seeds): Promise<Report> {
+export async function runSeeds({ of, from, count, workers = availableParallelism(), ...rest }: Seeds): Promise<Report> {
   const begunMs = performance.now();
   const { forMs = 2 ** 40, failuresMax = 3, mutant } = rest;
   const step = Math.max(1, Math.min(workers, count));
   const shares = Array.from({ length: step }, (_, index): Work => ({
+    of,
     from: from + index,
     until: from + count,
     step,
@@ -50,16 +55,32 @@ export async function runSeeds({ from, count, workers = availableParallelism(), 
   };
 }
 
+/** A seed that does not end has failed. What its worker found before is lost. */
 async function runShare(work: Work): Promise<Found> {
   const worker = fork(WORKER, { execArgv: ['--max-semi-space-size=64'] });
-  const ended = once(worker, 'exit').then((end) => [{ error: `a worker ended: ${end.join(' ')}` }]);
+  const ended = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<Found>();
+  let seed = work.from;
+  const watchdog = setTimeout(() => {
+    const complaints = [`it did not end in ${SILENT_MS / 1_000} s`];
+    answer.resolve({ seeds: 0, steps: 0, failures: [{ seed, complaints }], counts: [] });
+  }, SILENT_MS);
+  worker.on('message', (message: Message) => {
+    watchdog.refresh();
+    if ('at' in message) seed = message.at;
+    else if ('found' in message) answer.resolve(message.found);
+    else answer.reject(new Error(message.error));
+  });
+  worker.once('exit', (...end) => {
+    answer.reject(new Error(`a worker ended: ${end.join(' ')}`));
+    ended.resolve();
+  });
   try {
     worker.send(work);
-    const [answer] = (await Promise.race([once(worker, 'message'), ended])) as [{ found?: Found; error?: string }];
-    if (answer.found !== undefined) return answer.found;
-    throw new Error(answer.error);
+    return await answer.promise;
   } finally {
-    worker.kill();
-    await ended;
+    clearTimeout(watchdog);
+    worker.kill('SIGKILL');
+    await ended.promise;
   }
 }

@@ -5,13 +5,9 @@ import type { CalledTable, Caller } from './caller.ts';
 import type { Client } from './client.ts';
 import * as singles from './singles.ts';
 
-/** Many merges are stopped by nothing. */
-const STOPPED_WITHIN_MS = 60_000;
-
 export async function play(client: Client, actions: readonly Action[]): Promise<void> {
-  const { process, scheduler, stopped } = client.options;
+  const { process, scheduler } = client.options;
   for (const action of actions) {
-    if (action.isBesideMerge === true) await Promise.race([stopped, scheduler.after(STOPPED_WITHIN_MS)]);
     await scheduler.after(action.gapMs);
     const life = await process.awake();
     const table = await client.table(life);

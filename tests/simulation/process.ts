@@ -1,11 +1,10 @@
 // A simulated process: clocks, chance and a store. It crashes, sleeps, and has its clock set.
-import type { Driver } from '../../shared/store/contract/driver.ts';
 import type { Runtime } from '../../shared/store/contract/runtime.ts';
-import { openStore, type Store, type TableStats } from '../../shared/store/index.ts';
+import type { Store, TableStats } from '../../shared/store/index.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
 import { Chance } from './chance.ts';
 import type { MergeStep } from './mishap.ts';
-import type { Scenario } from './scenario.ts';
+import type { Weather } from './scenario.ts';
 import type { Owner, Scheduler } from '../../shared/lab/kit/scheduler.ts';
 
 // Real time compiles WebAssembly, while virtual time would pass the first call's deadline.
@@ -15,18 +14,14 @@ await loadHash();
 export const START_WALL_MS = 1_700_000_000_000;
 /** The deadline of calls that name none. */
 export const TIMEOUT_MS = 30_000;
-/** More looks at the clocks in one step mean an endless loop. */
-const LOOKS_MAX = 100_000;
-/** Ten times the requests of any life. More of them mean an endless loop. */
-const REQUESTS_MAX = 10_000;
-/** A process that ran in a loop restarts after this time. */
-const RESTART_MS = 20_000;
-const LONG_MS = 1_000_000;
 
-/** The life of a process from its start to its crash, or its end. */
-export class Life implements Owner, Runtime {
+/** What a process runs, made anew in each of its lives. */
+type Start<S> = (life: Life<S>) => S;
+
+/** The life of a process from its start to its crash. */
+export class Life<S = Store> implements Owner, Runtime {
   readonly number: number;
-  readonly store: Store;
+  readonly store: S;
   /** Requests under way that a crash may still recall. */
   readonly inFlight = new Set<() => void>();
   /** Entities that its last request about them read. */
@@ -35,11 +30,6 @@ export class Life implements Owner, Runtime {
   wakesAtMs = 0;
   /** Counts its sleeps. */
   naps = 0;
-  /** It ran in an endless loop, and was ended. */
-  isStuck = false;
-  #requests = 0;
-  #looks = 0;
-  #looksAtStep = 0;
   readonly #scheduler: Scheduler;
   readonly #chance: Chance;
   #stoodStillMs = 0;
@@ -48,60 +38,26 @@ export class Life implements Owner, Runtime {
   readonly #death = Promise.withResolvers<void>();
   /** Resolves at its crash. */
   readonly crashed = this.#death.promise;
-  readonly process: Process;
+  readonly process: Process<S>;
 
-  constructor(
-    process: Process,
-    scheduler: Scheduler,
-    scenario: Scenario,
-    number: number,
-    driverFor: (life: Life) => Driver,
-  ) {
+  constructor(process: Process<S>, scheduler: Scheduler, seed: number, number: number, start: Start<S>) {
     this.process = process;
     this.#scheduler = scheduler;
     this.number = number;
-    this.#chance = new Chance(scenario.seed, 2, process.index, number);
+    this.#chance = new Chance(seed, 2, process.index, number);
     this.#busyShare = this.#chance.is(0.5) ? this.#chance.share() : undefined;
-    const { compression, cacheBytesMax } = scenario;
-    const driver = driverFor(this);
-    this.store = openStore({ driver, runtime: this, compression, cacheBytesMax, timeoutMs: TIMEOUT_MS });
+    this.store = start(this);
   }
 
   /** Its tables, for their statistics. */
   readonly tables: { stats(): TableStats }[] = [];
 
   wallMs(): number {
-    this.#countLook();
     return Math.floor(START_WALL_MS + this.#scheduler.nowMs + this.process.wallOffsetMs);
   }
 
   monotonicMs(): number {
-    this.#countLook();
-    // A stuck process sees its turn grow, so the engine waits for a next turn that never comes.
-    return this.#scheduler.nowMs - this.#stoodStillMs + (this.isStuck ? this.#looks * LONG_MS : 0);
-  }
-
-  /** Ends a process that looks at its clocks without end, as no time passes while it does. */
-  #countLook(): void {
-    const { steps } = this.#scheduler;
-    if (steps !== this.#looksAtStep) this.#looks = 0;
-    this.#looksAtStep = steps;
-    this.#looks += 1;
-    if (this.#looks > 2 * LOOKS_MAX)
-      throw new Error('the process stands still, and takes no turn that could be its last');
-    if (this.#looks > LOOKS_MAX) this.#end();
-  }
-
-  /** Call it before each request. A dead process must not send it. */
-  countRequest(): void {
-    this.#requests += 1;
-    if (this.#requests > REQUESTS_MAX) this.#end();
-  }
-
-  #end(): void {
-    if (this.isStuck) return;
-    this.isStuck = true;
-    this.process.crash(RESTART_MS);
+    return this.#scheduler.nowMs - this.#stoodStillMs;
   }
 
   busyShare(): number {
@@ -118,7 +74,7 @@ export class Life implements Owner, Runtime {
 
   /** Work takes no virtual time, so no turn is long. */
   nextTurn(): Promise<void> {
-    return this.isStuck ? new Promise<never>(() => undefined) : Promise.resolve();
+    return Promise.resolve();
   }
 
   random(bytes: number): Uint8Array {
@@ -139,7 +95,7 @@ export class Life implements Owner, Runtime {
   }
 }
 
-export class Process {
+export class Process<S = Store> {
   readonly index: number;
   wallOffsetMs: number;
   /** Its requests in all lives. */
@@ -149,17 +105,17 @@ export class Process {
   /** The sum of all jumps of its clock. */
   wallJumpsMs = 0;
   /** The latest life, which may have ended. */
-  life: Life;
+  life: Life<S>;
   #restarted: Promise<void> = Promise.resolve();
   readonly #scheduler: Scheduler;
-  readonly #start: (number: number) => Life;
+  readonly #start: (number: number) => Life<S>;
 
-  constructor(index: number, scheduler: Scheduler, scenario: Scenario, driverFor: (life: Life) => Driver) {
+  constructor(index: number, scheduler: Scheduler, { seed, skewsMs }: Weather, start: Start<S>) {
     this.index = index;
     this.#scheduler = scheduler;
-    this.wallOffsetMs = scenario.skewsMs[index] ?? 0;
+    this.wallOffsetMs = skewsMs[index] ?? 0;
     this.#start = (number) => {
-      const life = new Life(this, scheduler, scenario, number, driverFor);
+      const life = new Life(this, scheduler, seed, number, start);
       this.lives.push(life);
       return life;
     };
@@ -167,7 +123,7 @@ export class Process {
   }
 
   /** All its lives. */
-  readonly lives: Life[] = [];
+  readonly lives: Life<S>[] = [];
 
   /** Memory is gone. The process starts again after `downMs`, with an empty one. */
   crash(downMs: number): void {
@@ -181,7 +137,7 @@ export class Process {
   }
 
   /** The present life, once the process runs and is awake. */
-  async awake(): Promise<Life> {
+  async awake(): Promise<Life<S>> {
     await this.#restarted;
     for (let life = this.life; life.wakesAtMs > this.#scheduler.nowMs; life = this.life) {
       await this.#scheduler.after(life.wakesAtMs - this.#scheduler.nowMs);

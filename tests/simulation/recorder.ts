@@ -5,6 +5,9 @@ import type { Events } from './events.ts';
 import { isLinearizable, type Operation, OPERATIONS_MAX, type State } from './history.ts';
 import type { Caller } from './caller.ts';
 
+/** What is to be known of a process that calls. */
+type Calling = Pick<Caller, 'number' | 'process' | 'wallMs' | 'naps' | 'wakesAtMs'>;
+
 /** A record expires between these wall times of the process that wrote it. */
 interface Expiry {
   fromMs: number;
@@ -12,8 +15,8 @@ interface Expiry {
 }
 
 /** A call under way, with its beginning. */
-export interface Call {
-  readonly life: Caller;
+export interface Call<Who extends Calling = Caller> {
+  readonly life: Who;
   readonly calledAt: number;
   readonly calledMs: number;
   readonly wallFromMs: number;
@@ -61,7 +64,7 @@ export class Recorder {
     return this.#histories.size;
   }
 
-  begin(life: Caller, maxAgeMs = 0): Call {
+  begin<Who extends Calling>(life: Who, maxAgeMs = 0): Call<Who> {
     const now = this.#moment();
     const calledAt = maxAgeMs > 0 ? this.#momentAt(this.#nowMs() - maxAgeMs) : now;
     const { wallJumpsMs } = life.process;
@@ -88,7 +91,7 @@ export class Recorder {
   }
 
   /** Adds an operation with its answer, or with `isKnown` false if its fate is unknown. */
-  add(key: string, name: string, call: Call, isKnown: boolean, judged: Judged, after?: Operation): Operation {
+  add(key: string, name: string, call: Call<Calling>, isKnown: boolean, judged: Judged, after?: Operation): Operation {
     const answeredAt = isKnown ? this.#moment() : Infinity;
     const window = isKnown ? this.#windowOf(call) : { fromMs: -Infinity, toMs: Infinity };
     const effect = (state: State): readonly State[] => judged(this.#views(state, window), state);
@@ -130,7 +133,7 @@ export class Recorder {
   }
 
   /** A put was answered, so its expiry was computed before now. */
-  settleExpiry(id: string, call: Call, ttlMs: number | undefined): void {
+  settleExpiry(id: string, call: Call<Calling>, ttlMs: number | undefined): void {
     const expiry = this.#expiries.get(id);
     if (expiry === undefined || ttlMs === undefined) return;
     const { fromMs, toMs } = this.#windowOf(call);
@@ -151,7 +154,7 @@ export class Recorder {
   }
 
   /** A call ends in time unless its process slept. */
-  ends(what: string, call: Call, timeoutMs: number | undefined): void {
+  ends(what: string, call: Call<Calling>, timeoutMs: number | undefined): void {
     const tookMs = this.#nowMs() - call.calledMs;
     if (call.life.naps === call.naps && tookMs > (timeoutMs ?? 30_000) + LATE_MS)
       this.complain(`${what} took ${tookMs} ms`);
@@ -169,7 +172,7 @@ export class Recorder {
     }
   }
 
-  #windowOf(call: Call): Window {
+  #windowOf(call: Call<Calling>): Window {
     const wallMs = call.life.wallMs();
     const jumpsMs = call.life.process.wallJumpsMs - call.jumpsMs;
     return { fromMs: Math.min(call.wallFromMs, wallMs) - jumpsMs, toMs: Math.max(call.wallFromMs, wallMs) + jumpsMs };

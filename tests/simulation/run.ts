@@ -1,12 +1,12 @@
 // Plays a scenario to its end, then looks at everything without faults.
 import { memoryState } from '../../shared/drivers/memory.ts';
-import type { Table } from '../../shared/store/index.ts';
+import { openStore, type Table } from '../../shared/store/index.ts';
 import type { Value } from './caller.ts';
 import { Client } from './client.ts';
 import { Events } from './events.ts';
 import { Network } from './network.ts';
 import { play } from './play.ts';
-import { Process, START_WALL_MS } from './process.ts';
+import { type Life, Process, START_WALL_MS, TIMEOUT_MS } from './process.ts';
 import { Provider } from './provider.ts';
 import { Recorder } from './recorder.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
@@ -37,6 +37,10 @@ const STATS = [
   ['merges', 'merge finished by a writer'],
 ] as const;
 
+export function countStats(events: Events, stats: Readonly<Record<(typeof STATS)[number][0], number>>): void {
+  for (const [stat, event] of STATS) events.count(event, stats[stat]);
+}
+
 export interface Result {
   readonly complaints: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
@@ -45,6 +49,8 @@ export interface Result {
   readonly steps: number;
   /** The events of a traced run. */
   readonly lines: readonly string[];
+  /** The requests that met a fault, see `Network`. */
+  readonly struck: readonly string[];
 }
 
 export async function run(scenario: Scenario, isTraced = false): Promise<Result> {
@@ -60,7 +66,6 @@ class Run {
   readonly #recorder: Recorder;
   readonly #network: Network;
   readonly #hasNeighbour: boolean;
-  readonly #stopped = Promise.withResolvers<void>();
   #lastId = 0;
 
   constructor(scenario: Scenario, isTraced: boolean) {
@@ -80,7 +85,6 @@ class Run {
       scheduler,
       events,
       touch: watch.touch,
-      stopped: this.#stopped.resolve,
     });
     this.#hasNeighbour = hasDrops(scenario);
   }
@@ -101,6 +105,7 @@ class Run {
       hash: this.#events.hash,
       steps: this.#scheduler.steps,
       lines: this.#events.lines ?? [],
+      struck: this.#network.struck,
     };
   }
 
@@ -117,7 +122,11 @@ class Run {
   }
 
   #process(index: number): Process {
-    return new Process(index, this.#scheduler, this.#scenario, (life) => this.#network.driverFor(life));
+    const { compression, cacheBytesMax } = this.#scenario;
+    const options = { compression, cacheBytesMax, timeoutMs: TIMEOUT_MS };
+    return new Process(index, this.#scheduler, this.#scenario, (life: Life) =>
+      openStore({ ...options, driver: this.#network.driverFor(life), runtime: life }),
+    );
   }
 
   #client(process: Process): Client {
@@ -131,7 +140,6 @@ class Run {
       events: this.#events,
       nextId: () => (this.#lastId += 1),
       isRetired,
-      stopped: this.#stopped.promise,
     });
   }
 
@@ -148,15 +156,11 @@ class Run {
   }
 
   #countLives(processes: readonly Process[]): void {
-    for (const { index, lives } of processes) {
+    for (const { lives } of processes) {
       this.#events.count('process restarted', lives.length - 1);
-      for (const { number } of lives.filter(({ isStuck }) => isStuck))
-        this.#recorder.complain(`process ${index} went in a circle in its life ${number}`);
       // Handles of one store share their table's counters, so one is enough.
       const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
-      for (const each of stats) {
-        for (const [stat, event] of STATS) this.#events.count(event, each[stat]);
-      }
+      for (const each of stats) countStats(this.#events, each);
     }
   }
 

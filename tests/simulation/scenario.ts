@@ -9,15 +9,7 @@ import {
   verifications,
 } from './actions.ts';
 import { Chance } from './chance.ts';
-import {
-  aimedMishaps,
-  besideAMerge,
-  besideARareMerge,
-  type Clients,
-  mergeMishapsOf,
-  rareMishaps,
-  shrinkBy,
-} from './merge-scenario.ts';
+import { type Clients, mergeMishapsOf, shrinkBy } from './merge-scenario.ts';
 import type { Mishap } from './mishap.ts';
 
 /** The table of every run. */
@@ -46,8 +38,22 @@ export type Fault = (typeof FAULTS)[number];
 /** One-way times of requests, in milliseconds. */
 export type Latency = 'even' | 'wide' | 'uneven';
 
-export interface Scenario {
+/** What the provider, the network and the processes go through, whatever is asked of them. */
+export interface Weather {
   readonly seed: number;
+  readonly entityBytesMax: number;
+  readonly chunksMax: number;
+  readonly chunkBytes: number;
+  readonly latency: Latency;
+  readonly faults: Partial<Record<Fault, number>>;
+  /** Requests that meet no fault, each by process and number. */
+  readonly spared?: readonly string[] | undefined;
+  /** By how much each process's wall clock is ahead. */
+  readonly skewsMs: readonly number[];
+  readonly mishaps: readonly Mishap[];
+}
+
+export interface Scenario extends Weather {
   readonly order: 'hash' | 'key';
   /** The character that ends the groups of keys, of ten each; undefined without groups. */
   readonly groupBy: '/' | undefined;
@@ -56,89 +62,49 @@ export interface Scenario {
   readonly compression: 'none' | 'zstd';
   /** A small cache holds a container or two. */
   readonly cacheBytesMax: number;
-  readonly entityBytesMax: number;
-  readonly chunksMax: number;
-  readonly chunkBytes: number;
   readonly keyCount: number;
   /** All keys share a prefix of this length: separators are long, so that branches split. */
   readonly prefixBytes: number;
-  readonly latency: Latency;
-  readonly faults: Partial<Record<Fault, number>>;
-  /** By how much each process's wall clock is ahead. */
-  readonly skewsMs: readonly number[];
-  readonly mishaps: readonly Mishap[];
   readonly clients: readonly { readonly process: number; readonly actions: readonly Action[] }[];
 }
 
 const HOUR_MS = 3_600_000;
 /** The share of seeds with groups, among those in order of short keys. */
 const GROUPED_SHARE = 0.3;
-/** The share of merging seeds in which a process stops in the midst of a merge. */
-const AIMED_SHARE = 0.4;
-/** The share of aimed seeds that aim at a case which hardly ever occurs otherwise. */
-const RARE_SHARE = 0.5;
-/** The share of seeds, hot ones left out, in which vacuums find much to merge. */
+/** The share of seeds in which vacuums find much to merge. */
 const MERGING_SHARE = 0.45;
 const PURGE_MS = 800_000;
-/** Many clients write one record: writes stay open while later ones gather. */
-const HOT_FAULTS = { 'applied long after failing': 0.1, 'slow on the way': 0.5 } as const;
 /** A table may be dropped and created again while a request is under way. */
 const SLOW_FAULTS = { 'slow on the way': 0.1, 'slow to reply': 0.1 } as const;
-const BURSTS = 4;
-const CALLERS_IN_A_BURST = 5;
-/** Late requests may land between two bursts. */
-const BURST_EVERY_MS = 60_000;
 
 export function scenarioOf(seed: number): Scenario {
   const chance = new Chance(seed, 1);
   const processes = 2 + chance.below(2);
   const order = chance.of(['hash', 'key'] as const);
   const isLong = order === 'key' && chance.is(0.4);
-  const isScattered = !isLong && chance.is(0.25);
-  const isHot = !isLong && !isScattered && chance.is(0.2);
   const merging = new Chance(seed, 5);
-  const isMerging = !isHot && merging.is(MERGING_SHARE);
+  const isMerging = merging.is(MERGING_SHARE);
   const hasTtl = chance.is(0.3);
   const hasDrops = chance.is(0.2);
-  const isAimed = isMerging && !isLong && merging.is(AIMED_SHARE);
-  const rarely = new Chance(seed, 6);
-  // The first leaf is to grow. The first keys share a leaf only in order of keys.
-  const rare = !isAimed || !rarely.is(RARE_SHARE) ? undefined : order === 'key' ? 'copies' : 'refused';
-  const ownMishaps =
-    rare !== undefined
-      ? rareMishaps(rare, rarely, processes)
-      : isAimed
-        ? aimedMishaps(merging)
-        : isMerging
-          ? mergeMishapsOf(merging, processes)
-          : [];
-  const mishaps = [...(isAimed ? [] : mishapsOf(chance, processes)), ...ownMishaps];
+  const mishaps = [...mishapsOf(chance, processes), ...(isMerging ? mergeMishapsOf(merging, processes) : [])];
   const sleeps = mishaps.flatMap((mishap) => (mishap.kind === 'sleep' ? [mishap.ms] : []));
   // Expired records are purged after 5 minutes. Some client must pause longer and come back.
   if (hasTtl) sleeps.push(PURGE_MS);
-  const few = isMerging ? (isAimed ? [24, 40] : [12, 24, 40]) : [3, 12, 24, 40];
-  const keyCounts = isLong ? [24, 60, 60] : isScattered ? [40, 80] : isHot ? [2] : few;
-  const keyCount = chance.of(keyCounts);
+  const keyCount = chance.of(isLong ? [24, 60, 60] : isMerging ? [12, 24, 40] : [3, 12, 24, 40, 80]);
   const actions = new ActionSource(chance, {
     keyCount,
     isLong,
-    isScattered,
-    isHot,
+    // One commit's many changes of few records, and layers, are met by the machine alone.
+    isScattered: false,
+    isHot: false,
     hasTtl,
     hasDrops,
     isMerging,
     sleeps,
   });
-  const clients = isHot
-    ? burstsOf(chance, processes, actions)
-    : isAimed
-      ? rare === undefined
-        ? besideAMerge(merging, processes, actions)
-        : besideARareMerge(rare, rarely, processes, actions)
-      : clientsOf(chance, processes, actions, isMerging);
-  if (isAimed) clients[0]!.actions.unshift(...actions.load(merging.of([150, 300])));
-  else if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
-  if (isMerging && !isAimed) shrinkBy(merging, clients, actions);
+  const clients = clientsOf(chance, processes, actions, isMerging);
+  if (chance.is(0.8)) clients[0]!.actions.unshift(...actions.load());
+  if (isMerging) shrinkBy(merging, clients, actions);
   clearBeside(new Chance(seed, 7), clients, { keyCount, order });
   const grouping = new Chance(seed, 8);
   const groupBy = order === 'key' && !isLong && grouping.is(GROUPED_SHARE) ? '/' : undefined;
@@ -151,14 +117,12 @@ export function scenarioOf(seed: number): Scenario {
     containers: order === 'hash' && chance.is(hasDrops || isMerging ? 0.7 : 0.3) ? 2 + chance.below(14) : 1,
     compression: chance.of(['none', 'none', 'zstd'] as const),
     cacheBytesMax: chance.is(0.3) ? 16 * 1024 : 1024 * 1024,
-    ...sizesOf(chance, { isLong, isScattered, isMerging }),
-    ...(rare === 'copies' ? { entityBytesMax: 4_000 } : {}),
+    ...sizesOf(chance, { isLong, isMerging }),
     keyCount,
     prefixBytes: isLong ? 200 + chance.below(100) : 0,
-    latency: chance.of(isAimed ? (['even', 'even', 'uneven'] as const) : (['even', 'wide', 'uneven'] as const)),
+    latency: chance.of(['even', 'wide', 'uneven'] as const),
     faults: {
-      ...faultsOf(chance, isAimed ? [0, 0.1, 0.3] : [0, 0.3, 0.6]),
-      ...(isHot ? HOT_FAULTS : {}),
+      ...faultsOf(chance, [0, 0.3, 0.6]),
       ...(hasDrops && chance.is(0.5) ? SLOW_FAULTS : {}),
     },
     skewsMs: Array.from({ length: processes }, () => (chance.is(0.5) ? 0 : chance.below(290_000))),
@@ -174,25 +138,13 @@ function clientsOf(chance: Chance, processes: number, actions: ActionSource, isM
   );
 }
 
-/** Bursts of callers of one process. One commit carries their changes. */
-function burstsOf(chance: Chance, processes: number, actions: ActionSource): Clients {
-  return Array.from({ length: BURSTS }, (_, burst) => ({ burst, process: chance.below(processes) })).flatMap(
-    ({ burst, process }) =>
-      Array.from({ length: CALLERS_IN_A_BURST }, () => {
-        const [first, ...rest] = actions.draw(1 + chance.below(2));
-        return { process, actions: [{ ...first!, gapMs: burst * BURST_EVERY_MS + chance.below(4) }, ...rest] };
-      }),
-  );
-}
-
 /** Tiny limits, so that a few records split a leaf. A header always fits into a chunk. */
 function sizesOf(
   chance: Chance,
-  { isLong, isScattered, isMerging }: Pick<ActionRules, 'isLong' | 'isScattered' | 'isMerging'>,
+  { isLong, isMerging }: Pick<ActionRules, 'isLong' | 'isMerging'>,
 ): Pick<Scenario, 'entityBytesMax' | 'chunksMax' | 'chunkBytes'> {
   // Pages of one entry: a branch splits at ten children, a root holds all that a batch makes.
   if (isLong) return { entityBytesMax: 6_000, chunksMax: 14, chunkBytes: 32_768 };
-  if (isScattered) return { entityBytesMax: chance.of([6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
   // Two leaves merge if together they take half of every budget at most. Headers use a part of it.
   if (isMerging) return { entityBytesMax: chance.of([4_000, 6_000, 9_000]), chunksMax: 30, chunkBytes: 32_768 };
   const chunksMax = chance.of([10, 14, 30]);
@@ -201,14 +153,14 @@ function sizesOf(
 }
 
 /** Each seed has some faults only. If everything fails, little happens. */
-function faultsOf(chance: Chance, shares: readonly number[]): Partial<Record<Fault, number>> {
+export function faultsOf(chance: Chance, shares: readonly number[]): Partial<Record<Fault, number>> {
   const share = chance.of(shares);
   return Object.fromEntries(
     FAULTS.filter(() => chance.is(share)).map((fault) => [fault, chance.of([0.02, 0.06, 0.15])]),
   );
 }
 
-function mishapsOf(chance: Chance, processes: number): Mishap[] {
+export function mishapsOf(chance: Chance, processes: number): Mishap[] {
   return Array.from({ length: chance.of([0, 0, 1, 1, 2, 3]) }, (): Mishap => {
     const kind = chance.weighted({ crash: 5, sleep: 4, clock: 1 });
     const common = { process: chance.below(processes), atCall: chance.below(60) };
@@ -219,7 +171,7 @@ function mishapsOf(chance: Chance, processes: number): Mishap[] {
   });
 }
 
-export function keyName({ prefixBytes, groupBy }: Scenario, key: number): string {
+export function keyName({ prefixBytes, groupBy }: Pick<Scenario, 'prefixBytes' | 'groupBy'>, key: number): string {
   const group = Math.floor(key / KEYS_OF_A_GROUP);
   return `${'x'.repeat(prefixBytes)}k${group}${groupBy ?? ''}${key % KEYS_OF_A_GROUP}`;
 }

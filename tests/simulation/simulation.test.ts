@@ -1,28 +1,34 @@
-// 200 seeds find nothing. One seed is one run.
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
+// Seeds of both simulations find nothing. One seed is one run.
+import { expect, test } from 'vitest';
+import { memoryState } from '../../shared/drivers/memory.ts';
 import { missing } from './coverage.ts';
 import { Events } from './events.ts';
 import { checkApplies, mutantNames, patched, readMutant } from './mutate.ts';
 import { Network } from './network.ts';
 import { runSeeds } from './parallel.ts';
-import { Life, Process } from './process.ts';
-import { run } from './run.ts';
+import { Process } from './process.ts';
 import { type Fault, scenarioOf } from './scenario.ts';
 import { Scheduler } from '../../shared/lab/kit/scheduler.ts';
 import { shrink } from './shrink.ts';
+import { type Simulation, SIMULATIONS } from './simulations.ts';
+import { playMachine } from './machine/run.ts';
+import { machineScenarioOf, smallerMachine } from './machine/scenario.ts';
 import { entityId } from '../support/ids.ts';
 
-/** `.ci/run` plays the 400 after them, which must also meet every danger there is. */
-const SEEDS = 200;
+/** `.ci/run` plays more after them, which must also meet every danger there is. */
+const SEEDS = 120;
+const MACHINE_SEEDS = 400;
 
-test(`${SEEDS} seeds find nothing`, { timeout: 600_000 }, async () => {
-  expect((await runSeeds({ from: 1, count: SEEDS })).failures).toEqual([]);
+test.each([
+  ['machine', MACHINE_SEEDS],
+  ['store', SEEDS],
+] as const)('of the %s %i seeds find nothing', { timeout: 600_000 }, async (of, count) => {
+  expect((await runSeeds({ of, from: 1, count })).failures).toEqual([]);
 });
 
 test('400 seeds are asked for every danger, fewer for none', () => {
-  expect(missing(400, new Map()).length).toBeGreaterThan(30);
-  expect(missing(399, new Map())).toEqual([]);
+  expect(missing('store', 400, new Map()).length).toBeGreaterThan(30);
+  expect(missing('store', 399, new Map())).toEqual([]);
 });
 
 test('every mutant applies to the sources as they are', () => {
@@ -39,57 +45,50 @@ test('a mutant whose text is gone, or stands there twice, is refused by name', (
 });
 
 test('an engine that breaks a rule is caught, and nothing else is changed by that', { timeout: 120_000 }, async () => {
-  const seeds = { from: 1, count: 20, workers: 1, failuresMax: 1 };
+  const seeds = { of: 'store', from: 1, count: 20, workers: 1, failuresMax: 1 } as const;
   const broken = await runSeeds({ ...seeds, mutant: 'write-without-its-condition' });
   expect(broken.failures).toHaveLength(1);
   const { seed: from } = broken.failures[0]!;
   expect((await runSeeds({ ...seeds, from, count: 1 })).failures).toEqual([]);
 });
 
-test.each([3, 14, 159])('seed %d runs the same way twice, event by event', async (seed) => {
-  const [first, second] = [await run(scenarioOf(seed), true), await run(scenarioOf(seed), true)];
+test.each([
+  ['machine', 3],
+  ['machine', 12],
+  ['store', 3],
+  ['store', 14],
+] as const)('of the %s seed %d runs the same way twice, event by event, and others another', async (of, seed) => {
+  const { [of]: simulation } = SIMULATIONS;
+  const scenario = simulation.draw(seed);
+  const first = await simulation.play(scenario, true);
   expect(first.lines.length).toBeGreaterThan(50);
-  expect(second.lines).toEqual(first.lines);
-  expect(second.hash).toBe(first.hash);
+  const written = JSON.parse(JSON.stringify(scenario)) as typeof scenario;
+  for (const again of [await simulation.play(scenario, true), await simulation.play(written, true)]) {
+    expect(again.lines).toEqual(first.lines);
+    expect(again.hash).toBe(first.hash);
+  }
+  expect((await simulation.play(simulation.draw(seed + 1), true)).hash).not.toBe(first.hash);
 });
 
-test('another seed is another run; a scenario survives being written to a file', async () => {
-  const scenario = scenarioOf(2);
-  const { hash } = await run(scenario, true);
-  expect((await run(scenarioOf(1), true)).hash).not.toBe(hash);
-  expect((await run(JSON.parse(JSON.stringify(scenario)) as typeof scenario, true)).hash).toBe(hash);
-});
-
-test('a scenario that does not fail is not made smaller', async () => {
-  const scenario = scenarioOf(1);
-  expect(await shrink(scenario, 1_000)).toBe(scenario);
-});
-
-function started(): Process {
-  return new Process(0, new Scheduler(1), scenarioOf(1), () => memoryDriver());
-}
-
-function lookWithoutEnd(life: Life): void {
-  for (let look = 0; look <= 100_000; look += 1) life.wallMs();
-}
-
-test('a process that makes requests, or looks at its clocks, without end is ended', () => {
-  const [looking, asking] = [started(), started()];
-  lookWithoutEnd(looking.life);
-  for (let request = 0; request < 10_000; request += 1) asking.life.countRequest();
-  expect([looking.life.isStuck, looking.life.isDead]).toEqual([true, true]);
-  expect([asking.life.isStuck, asking.life.isDead]).toEqual([false, false]);
-  asking.life.countRequest();
-  expect([asking.life.isStuck, asking.life.isDead]).toEqual([true, true]);
-});
-
-test('a run in which a process went in a circle complains', async () => {
-  const draw = vi.spyOn(Life.prototype, 'random').mockImplementationOnce(function (this: Life, bytes) {
-    lookWithoutEnd(this);
-    return new Uint8Array(bytes);
-  });
-  onTestFinished(() => draw.mockRestore());
-  expect((await run(scenarioOf(1))).complaints).toContain('process 0 went in a circle in its life 0');
+test('a scenario that does not fail is not made smaller, one that fails is until little is left', async () => {
+  const { store } = SIMULATIONS;
+  const scenario = store.draw(1);
+  expect(await shrink(store, scenario, 1_000)).toBe(scenario);
+  // The faults of a failing run: those that end a caller's write in doubt.
+  const doubtful: Simulation<ReturnType<typeof machineScenarioOf>> = {
+    draw: machineScenarioOf,
+    smaller: smallerMachine,
+    play: async (one) => {
+      const result = playMachine(one);
+      return { ...result, complaints: result.counts.has('answer unknown') ? ['in doubt'] : [] };
+    },
+  };
+  const failing = [...Array(50).keys()]
+    .map(machineScenarioOf)
+    .find((one) => playMachine(one).counts.has('answer unknown'))!;
+  const small = await shrink(doubtful, failing, Infinity);
+  expect(small.inputs.length).toBeLessThan(4);
+  expect(playMachine(small).counts.get('answer unknown')).toBe(1);
 });
 
 /**
@@ -102,7 +101,7 @@ async function batch(fault: Fault, seed: number, isRead = false): Promise<{ appl
   const state = memoryState();
   const events = new Events(false, () => 0);
   const network = new Network({ scenario, state, scheduler, events, touch: () => undefined });
-  const { life } = new Process(0, scheduler, scenario, (each) => network.driverFor(each));
+  const { life } = new Process(0, scheduler, scenario, () => undefined);
   const writes = ['a', 'b', 'c'].map(entityId).map((id) => ({ kind: 'insert', id, parts: [] }) as const);
   const driver = network.driverFor(life);
   const writing = driver.write(writes, { timeoutMs: 1_000 });

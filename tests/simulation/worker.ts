@@ -1,9 +1,14 @@
 // Runs seeds in a process of its own, which alone loads a mutant's sources.
 import { mutate } from './mutate.ts';
 import { addCounts } from './events.ts';
+import type { SimulationName } from './simulations.ts';
 
 /** A seed's first complaints suffice. */
 const COMPLAINTS_MAX = 3;
+
+export type Message =
+  /** The seed that it begins. */
+  { readonly at: number } | { readonly found: Found } | { readonly error: string };
 
 /** Seeds `from`, `from + step`, ... below `until`. */
 export interface Work {
@@ -13,6 +18,7 @@ export interface Work {
   /** Ends after this time, or after `failuresMax` failures. */
   readonly forMs: number;
   readonly failuresMax: number;
+  readonly of: SimulationName;
   /** The mutant whose sources it runs. */
   readonly mutant?: string | undefined;
 }
@@ -29,10 +35,10 @@ export interface Found {
   readonly counts: readonly (readonly [string, number])[];
 }
 
-async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Promise<Found> {
+async function work({ from, until, step, forMs, failuresMax, of, mutant }: Work): Promise<Found> {
   if (mutant !== undefined) mutate(mutant);
   // Imported after `mutate`, which may change these sources.
-  const [{ run }, { scenarioOf }] = await Promise.all([import('./run.ts'), import('./scenario.ts')]);
+  const { [of]: simulation } = (await import('./simulations.ts')).SIMULATIONS;
   const untilMs = performance.now() + forMs;
   const tracesMax = Error.stackTraceLimit;
   const counts = new Map<string, number>();
@@ -40,26 +46,34 @@ async function work({ from, until, step, forMs, failuresMax, mutant }: Work): Pr
   let seeds = 0;
   let steps = 0;
   for (let seed = from; seed < until && failures.length < failuresMax && performance.now() < untilMs; seed += step) {
+    tell({ at: seed });
     // Stack traces of expected errors take much time. A failing seed is replayed with them.
     Error.stackTraceLimit = 0;
-    const result = await run(scenarioOf(seed));
+    const result = await simulation.play(simulation.draw(seed));
     Error.stackTraceLimit = tracesMax;
     seeds += 1;
     steps += result.steps;
     addCounts(counts, result.counts);
     if (result.complaints.length === 0) continue;
-    const { complaints } = await run(scenarioOf(seed));
+    const { complaints } = await simulation.play(simulation.draw(seed));
     failures.push({ seed, complaints: complaints.slice(0, COMPLAINTS_MAX) });
   }
   return { seeds, steps, failures, counts: [...counts] };
+}
+
+function end(last: Message): void {
+  tell(last, () => process.disconnect());
+}
+
+function tell(message: Message, then = (): void => undefined): void {
+  process.send?.(message, then);
 }
 
 // The parent is gone, so nobody hears the answer.
 process.once('disconnect', () => process.exit());
 process.once('message', (message: Work) => {
   work(message).then(
-    (found) => process.send?.({ found }, () => process.disconnect()),
-    (error: unknown) =>
-      process.send?.({ error: String(error instanceof Error ? error.stack : error) }, () => process.disconnect()),
+    (found) => end({ found }),
+    (error: unknown) => end({ error: String(error instanceof Error ? error.stack : error) }),
   );
 });

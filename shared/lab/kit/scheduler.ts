@@ -97,21 +97,35 @@ export class Scheduler {
     this.#nowMs = untilMs;
   }
 
+  /** Lets everything happen, where nothing is awaited. Throws after `stepsMax` events. */
+  play(stepsMax: number): void {
+    const last = this.#steps + stepsMax;
+    while (this.#heap.length > 0) {
+      if (this.#happens()) this.afterStep();
+      if (this.#steps > last) throw new Error(`no end after ${stepsMax} events`);
+    }
+  }
+
   /** The next event, and all that follows from it at this moment. */
   #step(): Promise<void> | undefined {
+    return this.#happens() ? this.#settle() : undefined;
+  }
+
+  /** The next event; false if it was taken back, or its owner is dead, or asleep. */
+  #happens(): boolean {
     const event = this.#pop()!;
     const { owner, fire } = event;
-    if (fire === undefined || owner?.isDead === true) return undefined;
+    if (fire === undefined || owner?.isDead === true) return false;
     if (owner !== undefined && owner.wakesAtMs > event.dueMs) {
       event.dueMs = owner.wakesAtMs + this.#draw() * 5;
       this.#push(event);
-      return undefined;
+      return false;
     }
     this.#nowMs = event.dueMs;
     this.#steps += 1;
     event.fire = undefined;
     fire();
-    return this.#settle();
+    return true;
   }
 
   async #settle(): Promise<void> {
