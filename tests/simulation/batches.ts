@@ -258,7 +258,7 @@ function drops(client: Client, call: Call, isDropped: boolean | undefined): void
 function chainIn(recorder: Recorder, call: Call) {
   const last = new Map<string, Operation>();
   return (key: string, name: string, isKnown: boolean, judged: Judged): void => {
-    const operation = recorder.add(key, name, call, isKnown, judged, last.get(key));
+    const operation = recorder.add(key, name, call, isKnown, judged, { after: last.get(key) });
     if (isKnown) last.set(key, operation);
   };
 }

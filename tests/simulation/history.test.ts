@@ -42,6 +42,17 @@ const LEGAL: Record<string, Operation[]> = {
   'a write of unknown fate that never took effect': [put('a', 1, Infinity), get(undefined, 2, 3), get(undefined, 4, 5)],
   'one condition of two holds': [put('a', 1, 2), putIf('a', 'b', 3, 8), conflict('a', 4, 9), get('b', 10, 11)],
   'a conflict beside the delete that ends it': [put('a', 1, 2), remove(true, 3, 8), conflict('a', 4, 7)],
+  'two writes at once, in the order of their versions': [
+    { ...put('a', 1, 10), version: 2 },
+    { ...put('b', 2, 9), version: 1 },
+    get('a', 11, 12),
+  ],
+  'forty writes at once by version, one of them of unknown fate before another': [
+    put('lost', 1, Infinity),
+    ...Array.from({ length: 40 }, (_, at) => ({ ...put(`w${at}`, 1, 100 - at), version: at })),
+    { ...putIf('lost', 'last', 1, 101), version: 40 },
+    get('last', 102, 103),
+  ],
   'a batch in its order': [put('a', 1, 10), put('b', 1, 11), get('b', 12, 13)],
 };
 
@@ -50,6 +61,11 @@ const ILLEGAL: Record<string, Operation[]> = {
   'an acknowledged write that is lost': [put('a', 1, 2), get(undefined, 3, 4)],
   'a stale read': [put('a', 1, 2), put('b', 3, 4), get('a', 5, 6)],
   'a read that goes back, within one write': [put('a', 1, 2), put('b', 3, 10), get('b', 4, 5), get('a', 6, 7)],
+  'two writes at once, against the order of their versions': [
+    { ...put('a', 1, 10), version: 2 },
+    { ...put('b', 2, 9), version: 1 },
+    get('b', 11, 12),
+  ],
   'a write that takes effect before it was called': [get('a', 1, 2), put('a', 3, 4)],
   'a write of unknown fate before it was called': [get('a', 1, 2), put('a', 3, Infinity)],
   'a write of unknown fate that took effect twice: 1, 2, 1': [

@@ -12,12 +12,16 @@ export interface Operation {
   readonly calledAt: number;
   readonly answeredAt: number;
   readonly effect: Effect;
+  /** The version that a write gave its record. They rise: writes took effect in this order. */
+  readonly version?: number | undefined;
   /** The batch's item before this one. It took effect earlier, whatever the moments say. */
   readonly after?: Operation | undefined;
 }
 
 /** Beyond this the search may take for ever. */
 export const OPERATIONS_MAX = 200;
+/** A search that met more dead ends would take for ever. */
+const DEAD_ENDS_MAX = 200_000;
 
 /** Whether some order explains all answers. Throws a RangeError for more than 200 operations. */
 export function isLinearizable(history: readonly Operation[]): boolean {
@@ -34,8 +38,7 @@ class Search {
   readonly #certain: bigint;
 
   constructor(history: readonly Operation[]) {
-    // Operations that answer first are tried first, as most took effect in that order.
-    this.#operations = history.toSorted((a, b) => a.answeredAt - b.answeredAt || a.calledAt - b.calledAt);
+    this.#operations = inLikelyOrder(history);
     this.#afters = this.#operations.map(({ after }) => (after === undefined ? -1 : this.#operations.indexOf(after)));
     this.#bits = this.#operations.map((_, at) => 1n << BigInt(at));
     this.#certain = this.#operations.reduce(
@@ -50,16 +53,32 @@ class Search {
     const name = `${done.toString(36)}/${state ?? ''}`;
     if (this.#failed.has(name)) return false;
     let firstAnswer = Infinity;
+    for (const [at, { answeredAt }] of this.#operations.entries())
+      if ((done & this.#bits[at]!) === 0n) firstAnswer = Math.min(firstAnswer, answeredAt);
+    let isVersionMet = false;
     for (const [at, operation] of this.#operations.entries()) {
       const bit = this.#bits[at]!;
       if ((done & bit) !== 0n) continue;
-      if (operation.calledAt > firstAnswer) continue;
-      firstAnswer = Math.min(firstAnswer, operation.answeredAt);
+      const isLater = operation.version !== undefined && isVersionMet;
+      isVersionMet ||= operation.version !== undefined;
+      if (isLater || operation.calledAt > firstAnswer) continue;
       const before = this.#afters[at]!;
       if (before >= 0 && (done & this.#bits[before]!) === 0n) continue;
-      for (const next of operation.effect(state)) if (this.from(done | bit, next)) return true;
+      const states = operation.effect(state);
+      // What changes nothing may come first wherever any order explains the rest.
+      if (states.length === 1 && states[0] === state) return this.from(done | bit, state);
+      for (const next of states) if (this.from(done | bit, next)) return true;
     }
+    if (this.#failed.size === DEAD_ENDS_MAX) throw new RangeError('too many orders to try');
     this.#failed.add(name);
     return false;
   }
+}
+
+/** Those that answer first, as most took effect in that order; writes among them by version. */
+function inLikelyOrder(history: readonly Operation[]): readonly Operation[] {
+  const answered = history.toSorted((a, b) => a.answeredAt - b.answeredAt || a.calledAt - b.calledAt);
+  const versioned = answered.filter(({ version }) => version !== undefined);
+  const inOrder = versioned.toSorted((a, b) => a.version! - b.version!).values();
+  return answered.map((one) => (one.version === undefined ? one : inOrder.next().value!));
 }

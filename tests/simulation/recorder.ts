@@ -91,11 +91,18 @@ export class Recorder {
   }
 
   /** Adds an operation with its answer, or with `isKnown` false if its fate is unknown. */
-  add(key: string, name: string, call: Call<Calling>, isKnown: boolean, judged: Judged, after?: Operation): Operation {
+  add(
+    key: string,
+    name: string,
+    call: Call<Calling>,
+    isKnown: boolean,
+    judged: Judged,
+    { after, version }: Pick<Operation, 'after' | 'version'> = {},
+  ): Operation {
     const answeredAt = isKnown ? this.#moment() : Infinity;
     const window = isKnown ? this.#windowOf(call) : { fromMs: -Infinity, toMs: Infinity };
     const effect = (state: State): readonly State[] => judged(this.#views(state, window), state);
-    const operation: Operation = { name, calledAt: call.calledAt, answeredAt, effect, after };
+    const operation: Operation = { name, calledAt: call.calledAt, answeredAt, effect, after, version };
     this.operations += 1;
     const history = this.#histories.get(key);
     if (history === undefined) this.#histories.set(key, [operation]);

@@ -105,7 +105,7 @@ export class Callers {
         recorder.settleExpiry(written.id, call, ttlMs);
         recorder.shows(name, versionOf(incarnation, version), record === undefined ? written.id : idOf(record));
       }
-      recorder.add(name, what, call, true, (seen) => written.must(seen, record && idOf(record)));
+      recorder.add(name, what, call, true, (seen) => written.must(seen, record && idOf(record)), { version });
     };
     const { clock } = life.store;
     const { tick, monotonicMs } = clock.now();

@@ -32,6 +32,10 @@ const HOUR_MS = 3_600_000;
 /** No scenario has a process of this number. */
 const LAST = 99;
 
+function begin(store: EventStore, id: EntityId): EventLeaf {
+  return new EventLeaf(store, id);
+}
+
 export function playMachine(scenario: MachineScenario, isTraced = false): Result {
   const scheduler = new Scheduler(scenario.seed);
   const nowMs = (): number => scheduler.nowMs;
@@ -51,7 +55,6 @@ export function playMachine(scenario: MachineScenario, isTraced = false): Result
     pageBytes: pageBytesFor(limits),
   } as const;
   const complain = (what: string): void => recorder.complain(what);
-  const begin = (store: EventStore, id: EntityId): EventLeaf => new EventLeaf(store, id);
   const around = { scenario, scheduler, network, events, rules, complain, begin };
   const processOf = (index: number): Process<EventStore> =>
     new Process(index, scheduler, scenario, (life: Life<EventStore>) => new EventStore(life, around));
