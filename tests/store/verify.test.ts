@@ -155,7 +155,11 @@ test('a leaf whose link skips others is told: a branch still names them', async 
 
 test.each<Order>(['hash', 'key'])('order %s: a header that hides a record is told', async (order) => {
   const world = await filled(order, new World({ limits: {} }));
-  const { id, header } = levelsOf(world.state, 't').at(-1)!.nodes[0]!;
+  // A process that has not read its leaf writes a layer.
+  const cold = await world.run(world.process().store.table<string>('t'));
+  await world.run(cold.put('more', 'of it'));
+  const leaves = levelsOf(world.state, 't').at(-1)!.nodes;
+  const { id, header } = leaves.find((leaf) => leaf.header.pages.some((page) => page.fingerprints !== undefined))!;
   const pages = header.pages.map((ref) => ({ ...ref, fingerprints: ref.fingerprints?.map((one) => one ^ 1) }));
   change(world, id, (parts) => void parts.set(HEADER, encodeHeader({ ...header, pages })));
   const { findings } = await verified(world);

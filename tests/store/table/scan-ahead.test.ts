@@ -59,17 +59,20 @@ test('of small leaves many are read ahead in the end, each is read once, and sev
 
 test('entries that a leaf keeps of others it took in do not use up what is read ahead', async () => {
   const { table } = await tableOf(150, 16_384);
-  await world.run(table.deleteMany(keys(0, 1_500).filter((_, number) => number % 10 > 0)));
+  await world.run(table.deleteMany(keys(0, 1_500).filter((_, number) => number % 4 > 0)));
   const children = (): string[] => childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child);
-  // The vacuum ends when it has merged, and before it drops the entries that are left over.
+  // The vacuum merges, and cannot drop the entries that are left over.
   const vacuumer = world.process();
-  vacuumer.rule(() => {
-    const leaves = leavesOf(world.state, 't').length;
-    return leaves <= 11 && new Set(children()).size === leaves ? { fail: 'unavailable' } : undefined;
-  });
-  await expect(
-    world.run(vacuumer.store.vacuum('t', { quietMs: 1_000, containerBytesMax: 16_384 })),
-  ).rejects.toMatchObject({ code: 'unknown' });
+  vacuumer.rule((call) =>
+    call.kind === 'write' && call.writes.some(({ id }) => id === storedRoot(world.state, 't').id)
+      ? { fail: 'unavailable' }
+      : undefined,
+  );
+  await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000, containerBytesMax: 16_384 })).catch(() => undefined);
+  // Whoever is led astray by an entry has it name the leaf that took the other in.
+  await world.run((await world.run(world.process().store.table<string>('t'))).getMany(keys(0, 1_500)));
+  await world.run(world.runtime.sleep(60_000));
+  expect(new Set(children()).size).toBe(leavesOf(world.state, 't').length);
   expect(children().length).toBeGreaterThan(140);
   const process = world.process();
   const cold = await world.run(process.store.table<string>('t'));
