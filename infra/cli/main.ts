@@ -76,9 +76,9 @@ if (name === '--version') {
   });
 }
 
-/** The package's, which stands beside its bundle; that of the project where it runs from source. */
+/** The library's, also where it runs from source. */
 async function ownVersion(): Promise<string> {
-  const beside = import.meta.url.endsWith('.ts') ? '../../package.json' : './package.json';
+  const beside = import.meta.url.endsWith('.ts') ? '../../shared/package.json' : '../package.json';
   const text = await readFile(new URL(beside, import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }

@@ -25,8 +25,8 @@ test('a soak takes fresh seeds until its time is over, and the minutes that were
 });
 
 test('one seed, or one scenario', () => {
-  expect(command('--seed', '9', '--shrink')).toEqual({ kind: 'seed', seed: 9, isShrunk: true });
-  expect(command('--scenario', 'a.json')).toEqual({ kind: 'scenario', file: 'a.json' });
+  expect(command('--seed', '9', '--shrink')).toEqual({ of: 'store', kind: 'seed', seed: 9, isShrunk: true });
+  expect(command('--scenario', 'a.json')).toEqual({ of: 'store', kind: 'scenario', file: 'a.json' });
 });
 
 test.each([

@@ -64,10 +64,7 @@ class Search {
       if (isLater || operation.calledAt > firstAnswer) continue;
       const before = this.#afters[at]!;
       if (before >= 0 && (done & this.#bits[before]!) === 0n) continue;
-      const states = operation.effect(state);
-      // What changes nothing may come first wherever any order explains the rest.
-      if (states.length === 1 && states[0] === state) return this.from(done | bit, state);
-      for (const next of states) if (this.from(done | bit, next)) return true;
+      for (const next of operation.effect(state)) if (this.from(done | bit, next)) return true;
     }
     if (this.#failed.size === DEAD_ENDS_MAX) throw new RangeError('too many orders to try');
     this.#failed.add(name);

@@ -130,7 +130,7 @@ export class EventLeaf {
     this.#watch(attempt);
   }
 
-  /** Asks after a write that may be lost. Once that is answered, what a read shows is of the past. */
+  /** Asks after a write that may be lost. Once it is answered, a read shows the past. */
   #watch(attempt: Attempt): void {
     const { leaf } = this;
     this.#store.after(lateAfterMs(leaf, this.#store.clock.now().monotonicMs), () => {

@@ -348,7 +348,7 @@ export class EventStore {
     });
   }
 
-  /** Has the leaf of the position take its right neighbour in, as a vacuum does (rules 26 to 30). */
+  /** Has the position's leaf take its right neighbour in, as a vacuum does (rules 26 to 30). */
   merge(position: Position): void {
     const { rules, table } = this.world;
     this.find(position, (found) => {
