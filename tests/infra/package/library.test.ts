@@ -17,7 +17,7 @@ const OLDEST_NODE = '22.18.0';
 
 /** The most by which a user's bundle grows, in KiB. */
 const SIZES = [
-  ['store/index.js', 256],
+  ['store/index.js', 264],
   ['drivers/datastore.js', 48],
   ['drivers/azure-tables.js', 40],
   ['adapters/level.js', 8],
