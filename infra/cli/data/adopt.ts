@@ -10,7 +10,7 @@ import {
 } from '../../../shared/store/index.ts';
 import type { PlainPage, PlainPlace, PlainRecord, PlainValue } from '../../plain/place.ts';
 import { batchesOf, putAll, sideBySide } from './batches.ts';
-import { encodedTable } from './copy.ts';
+import { type CopyState, encodedTable } from './copy.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
 /** Pages that are put at once, while the next is read: they bound what is in memory. */
@@ -22,7 +22,8 @@ const NAMED_MAX = 10;
 export interface AdoptState {
   /** Behind the last page before which all are put; undefined: none is. */
   readonly cursor?: string | undefined;
-  readonly entities: number;
+  /** Entities that became records. */
+  readonly records: number;
 }
 
 export interface AdoptOptions {
@@ -50,15 +51,15 @@ export async function adopt({
   const table = await encodedTable(store, name, { order });
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  let entities = state?.entities ?? 0;
+  let count = state?.records ?? 0;
   let told: Promise<void> = Promise.resolve();
   const putting: Promise<void>[] = [];
   const put = async ({ records, cursor }: PlainPage, before: Promise<void>): Promise<void> => {
     try {
       await inBatches(table, records.map(itemOf), either);
       await before;
-      entities += records.length;
-      await onState({ cursor, entities });
+      count += records.length;
+      await onState({ cursor, records: count });
     } catch (error) {
       failed.abort(error);
     }
@@ -70,7 +71,7 @@ export async function adopt({
   }
   await told;
   either.throwIfAborted();
-  return entities;
+  return count;
 }
 
 /** Reads the next page while one is worked on. The first error aborts, and ends it. */
@@ -100,19 +101,13 @@ async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
 
-/** The state of a release, as JSON: a cursor for each range, null for one that is done. */
-export interface ReleaseState {
-  readonly ranges: readonly (string | null)[];
-  readonly records: number;
-}
-
 export interface ReleaseOptions {
   readonly table: Table<EncodedValue>;
   readonly place: PlainPlace;
   /** Ranges that are worked on side by side. */
   readonly ranges: number;
-  readonly state: ReleaseState | undefined;
-  readonly onState: (state: ReleaseState) => Promise<void>;
+  readonly state: CopyState | undefined;
+  readonly onState: (state: CopyState) => Promise<void>;
   readonly signal: AbortSignal;
 }
 

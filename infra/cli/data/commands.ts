@@ -1,16 +1,14 @@
 // The commands that move tables: export, import, copy.
-import { rm } from 'node:fs/promises';
 import { z } from 'zod';
-import { type Store, StoreError } from '../../../shared/store/index.ts';
+import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { choice, UsageError, wholeNumber } from '../options.ts';
-import { say, warn } from '../print.ts';
-import { readText } from '../text.ts';
+import { say } from '../print.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
-import { StateFile } from './files.ts';
 import { importTable } from './import.ts';
 import { FROM, opened, storeCommand, TO } from './opened.ts';
+import { counted, goingOn, resumed } from './resumed.ts';
 
 export const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };
 const RANGES_MAX = 256;
@@ -79,21 +77,10 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     const ranges = rangesOf(values);
     await using to = opened('--to', values.to);
     const of = [values.from ?? '', table, values.to ?? '', target];
-    const state = await savedIn(file, savedCopy, of);
-    const saved = new StateFile(file);
-    const copying = counted(
-      (onProgress) => {
-        const onState = async (now: CopyState): Promise<void> => {
-          await saved.save({ of, ...now });
-          onProgress(now.records);
-        };
-        return copyTable({ from, to, table, target, ranges, state, onState, signal });
-      },
-      (sure) => `${sure} records were copied; the same command goes on from there`,
-    );
-    const { records } = await goingOn(copying, `remove ${file}, or name another by --state`);
-    await rm(file, { force: true });
-    say(`${records} records were copied; comparing`);
+    await resumed({ file, of, shape: RANGES_STATE, done: 'were copied' }, async (state, onState) => {
+      const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
+      return records;
+    });
     const sumIn = async (store: Store, name: string) =>
       checksumOf(await encodedTable(store, name, { create: false }), ranges, signal);
     const [there, here] = await Promise.all([sumIn(from, table), sumIn(to, target)]);
@@ -107,64 +94,14 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
   },
 });
 
-/** A copy that was interrupted, and of what. */
-const savedCopy = z.strictObject({
-  of: z.array(z.string()),
+/** How far each range is, as JSON. */
+export const RANGES_STATE: z.ZodType<CopyState> = z.strictObject({
   ranges: z.array(z.string().nullable()),
   records: z.int(),
 });
 
-/** What an interrupted command saved, if it was one of the same thing. Throws a UsageError else. */
-export async function savedIn<Saved extends { readonly of: readonly string[] }>(
-  file: string,
-  shape: z.ZodType<Saved>,
-  of: readonly string[],
-): Promise<Saved | undefined> {
-  try {
-    const saved = shape.parse(JSON.parse(await readText(file)));
-    if (saved.of.join() === of.join()) return saved;
-    throw new Error(`it is of ${saved.of.filter((part) => part !== '').join(' ')}`);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UsageError(`${file} is no state of this command: name another file by --state`, { cause: error });
-  }
-}
-
-/** Rejects with how to begin anew if a table is no longer the one that the work was begun with. */
-export async function goingOn<T>(work: Promise<T>, anew: string): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    // A cursor of another order is `invalid`.
-    if (!(error instanceof StoreError) || !(error.code === 'conflict' || error.message.includes('cursor'))) throw error;
-    const message = `the table ${error.table} was dropped and created again meanwhile: to begin anew, ${anew}`;
-    throw new Error(message, { cause: error });
-  }
-}
-
 export function rangesOf({ ranges }: { readonly ranges: string }): number {
   return wholeNumber('--ranges', ranges, 1, RANGES_MAX);
-}
-
-/** Says once a second how far the work has come, and where it broke off after its first record. */
-export async function counted<T>(
-  work: (onProgress: (records: number) => void) => Promise<T>,
-  brokenOff: (records: number) => string,
-): Promise<T> {
-  let last = 0;
-  let nextMs = performance.now() + 1_000;
-  const onProgress = (records: number): void => {
-    last = records;
-    if (performance.now() < nextMs) return;
-    nextMs = performance.now() + 1_000;
-    warn(`${records} records`);
-  };
-  try {
-    return await work(onProgress);
-  } catch (error) {
-    if (last > 0) warn(brokenOff(last));
-    throw error;
-  }
 }
 
 /** Each by its name. */

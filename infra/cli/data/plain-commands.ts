@@ -1,5 +1,4 @@
 // The commands that lead in and out: adopt, release, compare-with.
-import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { PlainError, type PlainPlace } from '../../plain/place.ts';
 import { EXIT } from '../exit.ts';
@@ -7,11 +6,11 @@ import { choice, UsageError } from '../options.ts';
 import { say } from '../print.ts';
 import { askTool } from '../tools.ts';
 import { adopt, compareWith, type Difference, release } from './adopt.ts';
-import { counted, goingOn, RANGES, rangesOf, savedIn } from './commands.ts';
+import { RANGES, RANGES_STATE, rangesOf } from './commands.ts';
 import { encodedTable } from './copy.ts';
-import { StateFile } from './files.ts';
 import { FROM, storeCommand, TO } from './opened.ts';
 import { PLAIN_HELP, plainAt } from './plain-address.ts';
+import { counted, resumed } from './resumed.ts';
 
 const KEY = {
   value: 'TEMPLATE',
@@ -44,7 +43,7 @@ async function withPlain<T>(
   }
 }
 
-const savedAdoption = z.strictObject({ of: z.array(z.string()), cursor: z.string().optional(), entities: z.int() });
+const ADOPT_STATE = z.strictObject({ cursor: z.string().optional(), records: z.int() });
 
 const adoptAll = storeCommand({
   name: 'stowage adopt',
@@ -67,39 +66,13 @@ ${PLAIN_HELP}`,
     const order = choice('--order', values.order, ['hash', 'key']);
     await withPlain(['--plain', plain], { key, where }, async (place) => {
       const of = [plain ?? '', key ?? '', where ?? '', values.to ?? '', name];
-      const saved = new StateFile(file);
-      const state = await savedIn(file, savedAdoption, of);
-      const entities = await goingOn(
-        counted(
-          (onProgress) =>
-            adopt({
-              place,
-              store,
-              table: name,
-              order,
-              state,
-              onState: async (now) => {
-                await saved.save({ of, ...now });
-                onProgress(now.entities);
-              },
-              signal,
-            }),
-          (sure) => `${sure} entities were put; the same command goes on from there`,
-        ),
-        `remove ${file}, or name another by --state`,
+      await resumed({ file, of, shape: ADOPT_STATE, done: 'were put' }, (state, onState) =>
+        adopt({ place, store, table: name, order, state, onState, signal }),
       );
-      await rm(file, { force: true });
-      say(`${entities} entities were put; comparing`);
       const table = await encodedTable(store, name, { create: false });
       tell(await compareWith(place, table, signal));
     });
   },
-});
-
-const savedRelease = z.strictObject({
-  of: z.array(z.string()),
-  ranges: z.array(z.string().nullable()),
-  records: z.int(),
 });
 
 const releaseAll = storeCommand({
@@ -122,29 +95,10 @@ ${PLAIN_HELP}`,
     const { plain, key, state: file = `${name}.release.json` } = values;
     await withPlain(['--plain', plain], { key, creates: values['create-table'] }, async (place) => {
       const of = [values.from ?? '', name, plain ?? ''];
-      const saved = new StateFile(file);
-      const state = await savedIn(file, savedRelease, of);
       const table = await encodedTable(store, name, { create: false });
-      const records = await goingOn(
-        counted(
-          (onProgress) =>
-            release({
-              table,
-              place,
-              ranges: rangesOf(values),
-              state,
-              onState: async (now) => {
-                await saved.save({ of, ...now });
-                onProgress(now.records);
-              },
-              signal,
-            }),
-          (sure) => `${sure} records were written; the same command goes on from there`,
-        ),
-        `remove ${file}, or name another by --state`,
+      await resumed({ file, of, shape: RANGES_STATE, done: 'were written' }, (state, onState) =>
+        release({ table, place, ranges: rangesOf(values), state, onState, signal }),
       );
-      await rm(file, { force: true });
-      say(`${records} records were written; comparing`);
       tell(await compareWith(place, table, signal));
     });
   },

@@ -411,7 +411,7 @@ test.each(['key', 'hash'] as const)(
       path.join(cwd, 't.export', 'table.json'),
       JSON.stringify({ stowageExport: 1, from: address, table: 't', order: 'key', ranges: [range] }),
     );
-    const state = { of: [address, 't', address, 'u'], ranges: [cursor], records: 0 };
+    const state = { of: [address, 't', address, 'u'], state: { ranges: [cursor], records: 0 } };
     await writeFile(path.join(cwd, 't.copy.json'), JSON.stringify(state));
     const message = 'the table t was dropped and created again meanwhile: to begin anew, remove';
     const options = { cwd, env };

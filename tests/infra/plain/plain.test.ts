@@ -88,13 +88,13 @@ test('an adoption that was stopped goes on from its last page, and forgets where
   const options = { place, store, table: 'stopped', order: 'hash' as const, signal: new AbortController().signal };
   await expect(adopt({ ...options, state: undefined, onState })).rejects.toThrow('stopped by the test');
   const state = states.at(-1)!;
-  expect(state.entities).toBeLessThan(COUNT);
+  expect(state.records).toBeLessThan(COUNT);
   expect(await adopt({ ...options, state, onState: () => Promise.resolve() })).toBe(COUNT);
   const table = await encodedTable(store, 'stopped', { create: false });
   expect(await compareWith(place, table, options.signal)).toMatchObject({ isSame: true, entities: COUNT });
   const command = ['adopt', 'stopped', '--plain', `gcp://${PROJECT}/kind:Stopped`, '--to', STORE];
   const file = path.join(cwd, 'stopped.adopt.json');
-  await writeFile(file, JSON.stringify({ of: ['another'], entities: 5 }));
+  await writeFile(file, JSON.stringify({ of: ['another'], state: { records: 5 } }));
   expect(await stowage(command, { env, cwd })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--state') as string,

@@ -1,0 +1,87 @@
+// Long work on many records: tells how far it is, saves that, and goes on from there when the same
+// command runs again.
+import { rm } from 'node:fs/promises';
+import { z } from 'zod';
+import { StoreError } from '../../../shared/store/index.ts';
+import { UsageError } from '../options.ts';
+import { say, warn } from '../print.ts';
+import { readText } from '../text.ts';
+import { StateFile } from './files.ts';
+
+export interface Resumed<State> {
+  /** Holds how far it is; goes once all is done. */
+  readonly file: string;
+  /** What the work is of: another work's file is refused. */
+  readonly of: readonly string[];
+  readonly shape: z.ZodType<State>;
+  /** As in `5 records were copied`. */
+  readonly done: string;
+}
+
+/** Throws a UsageError for a file that is no state of this work. */
+export async function resumed<State extends { readonly records: number }>(
+  { file, of, shape, done }: Resumed<State>,
+  work: (state: State | undefined, onState: (now: State) => Promise<void>) => Promise<number>,
+): Promise<void> {
+  const state = await savedIn(file, shape, of);
+  const saved = new StateFile(file);
+  const working = counted(
+    (onProgress) =>
+      work(state, async (now) => {
+        await saved.save({ of, state: now });
+        onProgress(now.records);
+      }),
+    (sure) => `${sure} records ${done}; the same command goes on from there`,
+  );
+  const records = await goingOn(working, `remove ${file}, or name another by --state`);
+  await rm(file, { force: true });
+  say(`${records} records ${done}; comparing`);
+}
+
+async function savedIn<State>(
+  file: string,
+  shape: z.ZodType<State>,
+  of: readonly string[],
+): Promise<State | undefined> {
+  try {
+    const saved = z.strictObject({ of: z.array(z.string()), state: shape }).parse(JSON.parse(await readText(file)));
+    if (saved.of.join() === of.join()) return saved.state;
+    throw new Error(`it is of ${saved.of.filter((part) => part !== '').join(' ')}`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new UsageError(`${file} is no state of this command: name another file by --state`, { cause: error });
+  }
+}
+
+/** Rejects with how to begin anew if a table is no longer the one that the work was begun with. */
+export async function goingOn<T>(work: Promise<T>, anew: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    // A cursor of another order is `invalid`.
+    if (!(error instanceof StoreError) || !(error.code === 'conflict' || error.message.includes('cursor'))) throw error;
+    const message = `the table ${error.table} was dropped and created again meanwhile: to begin anew, ${anew}`;
+    throw new Error(message, { cause: error });
+  }
+}
+
+/** Says once a second how far the work has come, and where it broke off after its first record. */
+export async function counted<T>(
+  work: (onProgress: (records: number) => void) => Promise<T>,
+  brokenOff: (records: number) => string,
+): Promise<T> {
+  let last = 0;
+  let nextMs = performance.now() + 1_000;
+  const onProgress = (records: number): void => {
+    last = records;
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + 1_000;
+    warn(`${records} records`);
+  };
+  try {
+    return await work(onProgress);
+  } catch (error) {
+    if (last > 0) warn(brokenOff(last));
+    throw error;
+  }
+}
