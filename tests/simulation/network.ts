@@ -123,7 +123,7 @@ export class Network {
     timeoutMs: number,
     answer: Answer<Entity | undefined>,
   ): void {
-    for (const { id } of requests) life.readLast.add(id);
+    for (const { id } of requests) life.reads.set(id, readsOf(life, id) + 1);
     const parts = requests.map(({ id, parts }) => `${id}${parts === 'all' ? '' : `[${parts.join()}]`}`);
     this.#send<Entity | undefined>(life, {
       name: `read ${parts.join(' + ')}`,
@@ -158,7 +158,6 @@ export class Network {
   #change<O extends { readonly kind: string }>(life: Life<unknown>, request: Request<Outcome<O>>): void {
     const { events } = this.#options;
     const { ids, name, step } = request;
-    for (const id of ids) life.readLast.delete(id);
     const answer: Answer<Outcome<O>> = (outcomes) => {
       if (outcomes instanceof StoreError) throw outcomes;
       if (ids.length > 1) events.count('batch of several writes');
@@ -265,6 +264,7 @@ export class Network {
     atMs: number,
   ): void {
     const { scheduler, events, touch } = this.#options;
+    const readsBefore = ids.map((id) => readsOf(life, id));
     const arrive = (): void => {
       if (!this.#late.delete(arrive)) return;
       const wasTurnedAway = fault === 'turned away though applied';
@@ -273,7 +273,7 @@ export class Network {
       // No node of a dropped table returns: it would pass for a linked one (RELIABILITY.md).
       if (isSecond && kind === 'insert' && ids.some((id) => this.#isOfDroppedTable(id))) return;
       // After a read its caller may have been told that nothing was written (RELIABILITY.md).
-      if (wasTurnedAway && ids.some((id) => life.readLast.has(id))) return;
+      if (wasTurnedAway && ids.some((id, at) => readsOf(life, id) > readsBefore[at]!)) return;
       if (wasTurnedAway) events.count('late second copy of a throttled write');
       touch(ids);
       apply();
@@ -382,6 +382,10 @@ function promised<O>(ask: (answer: Answer<O>) => void): Promise<readonly O[]> {
 function oneWayMs(chance: Chance, latency: Latency): number {
   if (latency === 'wide') return chance.share() * 300;
   return latency === 'uneven' && chance.is(0.1) ? chance.share() * 4_000 : 1 + chance.share() * 9;
+}
+
+function readsOf({ reads }: Life<unknown>, id: string): number {
+  return reads.get(id) ?? 0;
 }
 
 function nameOf(outcome: { readonly kind: string; readonly reason?: string }): string {

@@ -24,8 +24,8 @@ export class Life<S = Store> implements Owner, Runtime {
   readonly store: S;
   /** Requests under way that a crash may still recall. */
   readonly inFlight = new Set<() => void>();
-  /** Entities that its last request about them read. */
-  readonly readLast = new Set<string>();
+  /** How often it has asked for an entity. */
+  readonly reads = new Map<string, number>();
   isDead = false;
   wakesAtMs = 0;
   /** Counts its sleeps. */
