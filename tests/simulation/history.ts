@@ -12,6 +12,8 @@ export interface Operation {
   readonly calledAt: number;
   readonly answeredAt: number;
   readonly effect: Effect;
+  /** It leaves every state that it accepts as it is. */
+  readonly isRead?: boolean | undefined;
   /** The version that a write gave its record. They rise: writes took effect in this order. */
   readonly version?: number | undefined;
   /** The batch's item before this one. It took effect earlier, whatever the moments say. */
@@ -64,7 +66,10 @@ class Search {
       if (isLater || operation.calledAt > firstAnswer) continue;
       const before = this.#afters[at]!;
       if (before >= 0 && (done & this.#bits[before]!) === 0n) continue;
-      for (const next of operation.effect(state)) if (this.from(done | bit, next)) return true;
+      const states = operation.effect(state);
+      // A read that fits may come first in whatever order explains the rest.
+      if (operation.isRead === true && states.length > 0) return this.from(done | bit, state);
+      for (const next of states) if (this.from(done | bit, next)) return true;
     }
     if (this.#failed.size === DEAD_ENDS_MAX) throw new RangeError('too many orders to try');
     this.#failed.add(name);

@@ -10,6 +10,9 @@ import { runSeeds } from './parallel.ts';
 /** Seeds of each simulation that hunt a mutant, from the first on. */
 const SEEDS = { machine: 1_000, store: 2_000 };
 
+/** Where the rules of the machine stand, which its own simulation meets sooner. */
+const OF_THE_MACHINE = /^shared\/store\/(machine|container|format)\//;
+
 const MUTANTS = command({
   name: 'npm run mutants --',
   about: `Makes one fault after the other in copies of the sources and looks whether seeds of the simulation, or the test that is named for it,
@@ -43,9 +46,6 @@ async function hunt(mutant: Mutant): Promise<boolean> {
   );
   return caught !== undefined;
 }
-
-/** Where the rules of the machine stand, which its own simulation meets sooner. */
-const OF_THE_MACHINE = /^shared\/store\/(machine|container|format)\//;
 
 async function bySeeds({ name, patches }: Mutant): Promise<[caught: string | undefined, complaint: string]> {
   const isOfTheMachine = patches.some(({ file }) => OF_THE_MACHINE.test(file));

@@ -97,12 +97,12 @@ export class Recorder {
     call: Call<Calling>,
     isKnown: boolean,
     judged: Judged,
-    { after, version }: Pick<Operation, 'after' | 'version'> = {},
+    { after, version, isRead }: Pick<Operation, 'after' | 'version' | 'isRead'> = {},
   ): Operation {
     const answeredAt = isKnown ? this.#moment() : Infinity;
     const window = isKnown ? this.#windowOf(call) : { fromMs: -Infinity, toMs: Infinity };
     const effect = (state: State): readonly State[] => judged(this.#views(state, window), state);
-    const operation: Operation = { name, calledAt: call.calledAt, answeredAt, effect, after, version };
+    const operation: Operation = { name, calledAt: call.calledAt, answeredAt, effect, after, version, isRead };
     this.operations += 1;
     const history = this.#histories.get(key);
     if (history === undefined) this.#histories.set(key, [operation]);

@@ -70,9 +70,8 @@ export class Callers {
         this.#recorder.shows(name, version, shown!);
         hears?.(version);
       }
-      this.#recorder.add(name, `get ${shown ?? 'absent'}`, call, true, (seen, state) =>
-        seen.includes(shown) ? [state] : [],
-      );
+      const isSeen = (seen: readonly State[], state: State) => (seen.includes(shown) ? [state] : []);
+      this.#recorder.add(name, `get ${shown ?? 'absent'}`, call, true, isSeen, { isRead: true });
     });
   }
 
@@ -93,12 +92,19 @@ export class Callers {
         const allowed = faults['refused for its size'] === undefined ? WRITE_CODES : [...WRITE_CODES, 'invalid'];
         if (recorder.fails(`${what} of ${name}`, verdict.error, allowed) === 'unknown') return cut();
         if (verdict.error === CONFLICT)
-          recorder.add(name, `${what}: conflict`, call, true, (seen, state) => (seen.some(isThere) ? [state] : []));
+          recorder.add(name, `${what}: conflict`, call, true, (seen, state) => (seen.some(isThere) ? [state] : []), {
+            isRead: true,
+          });
         return;
       }
       if (verdict.kind === 'unchanged')
-        return void recorder.add(name, `${what}: absent`, call, true, (seen, state) =>
-          kind === 'delete' && seen.includes(undefined) ? [state] : [],
+        return void recorder.add(
+          name,
+          `${what}: absent`,
+          call,
+          true,
+          (seen, state) => (kind === 'delete' && seen.includes(undefined) ? [state] : []),
+          { isRead: true },
         );
       const { record, incarnation, version } = verdict;
       if (kind !== 'delete') {
