@@ -65,7 +65,7 @@ function comparisonFigures(report: Report): string {
   return [
     `From \`npm start\` of ${startedAt.slice(0, 10)}, ${recordWords(plan)}, medians of ${plan.repetitions} runs on ${coordinator.cores} cores. ${whereWords(report)}`,
     '',
-    '| this store : what its users would call otherwise | Datastore | Azure Tables |',
+    '| Stowage compared with plain SDK calls | Datastore | Azure Tables |',
     '| --- | --- | --- |',
     ...rows,
   ].join('\n');

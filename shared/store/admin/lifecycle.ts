@@ -16,7 +16,7 @@ import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, NO_PAGES, type NodeState } from '../format/header.ts';
 import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
-import { drawAttempt, drawId } from '../io/clock.ts';
+import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/send.ts';
 
 /** Conflicts on a root before giving up. Throttled tries do not count: the deadline ends them. */

@@ -1,15 +1,15 @@
 // Merges leaves (rule 32): two neighbours that one process at most wrote between two looks become
-// one if both fit into MERGE_SHARE of a container. Where nobody wrote, dead records are dropped
-// first. Pairs of a window go side by side, windows from left to right, so that a vacuum can end
-// between two of them, and tell where the next one goes on.
-import { fitsTogether, headerTogether } from '../container/absorb.ts';
+// one if both fit into a share of a container (`when-to-join.ts`). Where nobody wrote, dead records
+// are dropped first. Pairs of a window go side by side, windows from left to right, so that a
+// vacuum can end between two of them, and tell where the next one goes on.
+import { headerTogether } from '../container/join-leaves.ts';
+import { fitsTogether } from '../container/when-to-join.ts';
 import { isPurgeDue } from '../container/when-to-purge.ts';
 import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Header } from '../format/header.ts';
 import type { Position } from '../format/position.ts';
-import { MERGE_SHARE } from '../machine/absorb.ts';
 import { writersSince } from '../container/writers.ts';
 import type { SeenNode } from './levels.ts';
 import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
@@ -121,7 +121,7 @@ export class LeafMerger {
   }
 
   #fits(left: Header, right: Header): boolean {
-    return fitsTogether(left, right, MERGE_SHARE, this.#engine.rules);
+    return fitsTogether(left, right, this.#engine.rules);
   }
 
   /** The row with the pairs merged, or as they are now. */

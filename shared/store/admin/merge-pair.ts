@@ -1,5 +1,5 @@
 // Makes one leaf of two (rules 26, 27 and 30): the right one retires, the left one absorbs it.
-import { retiredHeader, strippedHeader } from '../container/absorb.ts';
+import { retiredHeader, strippedHeader } from '../container/join-leaves.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -7,7 +7,7 @@ import type { VacuumReport } from '../contract/vacuum.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
-import { drawAttempt } from '../io/clock.ts';
+import { drawAttempt } from '../io/draw-ids.ts';
 import { newAbsorbing } from '../machine/leaf.ts';
 
 /** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */

@@ -6,7 +6,7 @@ import { lowerBound, type Page, recordAt, recordCount } from '../format/page.ts'
 import { positionsOf } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/record.ts';
 import { indexesIn, isNotAbove, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
-import { mergeLayers, mergePages } from './merge.ts';
+import { mergeLayers, mergePages } from './merge-pages.ts';
 import { countedRecords, rememberCount } from './size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 

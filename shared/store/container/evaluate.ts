@@ -27,7 +27,7 @@ import {
   startingAt,
   tableOfLayers,
 } from './layers.ts';
-import { mergeLayers, mergePages, PASSING, withoutDead, withoutRange } from './merge.ts';
+import { mergeLayers, mergePages, PASSING, withoutDead, withoutRange } from './merge-pages.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
 import { Slots, type SlotsLeft } from './slots.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';

@@ -12,17 +12,18 @@ import type { InsertedNode } from '../machine/leaf.ts';
 import type { EngineCore } from './core.ts';
 
 /**
- * Rule 9: a write for each; a tiny read where its outcome is unknown, and each second until one is
- * told. Undefined if a node is not certainly there; `onThrottled` hears why. The same may be tried
- * again. Throws if one was refused for its size, its form or access.
+ * Rule 9: a write for each node. Where the outcome is unknown, a tiny read asks once a second until
+ * a reply or a read shows the node. Undefined if a node is not certainly there; `onTurnedAway`
+ * hears why, and the same may be tried again. Throws if one was refused for its size, its form or
+ * access.
  */
 export async function insertNodes(
   core: EngineCore,
   headers: readonly Header[],
   attempt: Id64,
-  onThrottled?: (refusal: StoreError) => void,
+  onTurnedAway?: (refusal: StoreError) => void,
 ): Promise<InsertedNode[] | undefined> {
-  const inserted = await Promise.all(headers.map((header) => insertNode(core, header, attempt, onThrottled)));
+  const inserted = await Promise.all(headers.map((header) => insertNode(core, header, attempt, onTurnedAway)));
   return inserted.every((node) => node !== undefined) ? inserted : undefined;
 }
 
@@ -30,7 +31,7 @@ async function insertNode(
   core: EngineCore,
   header: Header,
   attempt: Id64,
-  onThrottled?: (refusal: StoreError) => void,
+  onTurnedAway?: (refusal: StoreError) => void,
 ): Promise<InsertedNode | undefined> {
   const id = nodeId(core.table, header.incarnation, header.container);
   const { seen, outcome } = await sendInsert(core, insertOf(id, header, attempt), attempt);
@@ -44,7 +45,7 @@ async function insertNode(
     const error = refusedError(outcome, core.table, id);
     // Rule 7: sent again it would be refused again.
     if (outcome.reason !== 'throttled' && outcome.reason !== 'unsent') throw error;
-    onThrottled?.(error);
+    onTurnedAway?.(error);
     return undefined;
   }
   return (await isThere(core, id, attempt)) ? { header, snapshot: undefined } : undefined;

@@ -1,4 +1,5 @@
-// Finds records in a leaf: no I/O if young enough, a tiny read with pages at hand, else one read.
+// Finds records in a leaf: no request if the copy in memory is young enough, a read of 8 bytes if
+// its pages are in memory, else one read of header and pages.
 import { rowsToCount } from '../container/count.ts';
 import { everyRowFor, findRecord, type Range, rowsFor } from '../container/layers.ts';
 import { partOf, rangeWithin, rowsOfRange, type ScanRange } from '../container/scan-part.ts';

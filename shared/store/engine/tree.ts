@@ -59,7 +59,7 @@ export class Tree {
     return (await this.end(newSearch({ position, level: 0, until: 'seen' }), 'found', look)).node;
   }
 
-  /** The owner of a position, past every cache: for vacuum. Undefined: created again. */
+  /** Reads the owner of a position from the provider. Undefined if the table was made anew. */
   async leafFromTheLeft(incarnation: Id64, position: Position): Promise<FoundLeft | undefined> {
     return (await this.end(newSearchFromTheLeft(incarnation, position), 'left')).found;
   }
@@ -127,13 +127,13 @@ export class Tree {
     return step as StepOf<Kind>;
   }
 
-  #look({ id, what, forgets, isHint }: StepOf<'look'>, sought?: LookAtSought): Promise<Snapshot | undefined> {
+  #look({ id, what, forgets, mayFail }: StepOf<'look'>, sought?: LookAtSought): Promise<Snapshot | undefined> {
     const { cache, reader, table } = this.#core;
     if (forgets !== undefined) cache.forgetBranches(incarnationPrefix(table, forgets), rootId(table));
     if (what === 'sought') return sought!(id);
     if (what === 'intact') return reader.readIntact(id);
     const reading = what === 'whole' ? reader.readWhole(id) : reader.readPages(id, what);
-    return isHint === true ? reading.catch(() => undefined) : reading;
+    return mayFail === true ? reading.catch(() => undefined) : reading;
   }
 }
 

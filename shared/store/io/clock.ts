@@ -1,7 +1,5 @@
 // Moments: a count orders the events of this process; two clocks measure their age.
-import { tagged } from '../container/writers.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
-import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 
 export class Clock {
   readonly #runtime: Runtime;
@@ -27,20 +25,4 @@ export function ageAt(moment: Moment, now: Omit<Moment, 'tick'>): number {
   const wallMs = now.wallMs - moment.wallMs;
   const monotonicMs = now.monotonicMs - moment.monotonicMs;
   return wallMs < 0 || monotonicMs < 0 ? Infinity : Math.max(wallMs, monotonicMs);
-}
-
-/** A fresh random id: of a container or an incarnation. */
-export function drawId(runtime: Pick<Runtime, 'random'>): Id64 {
-  return id64(runtime.random(ID64_BYTES));
-}
-
-/** A fresh id of an attempt, which begins with the tag of its process. */
-export function drawAttempt({
-  runtime,
-  tag,
-}: {
-  readonly runtime: Pick<Runtime, 'random'>;
-  readonly tag: string;
-}): Id64 {
-  return tagged(drawId(runtime), tag);
 }

@@ -1,23 +1,12 @@
 // Taking a retired right neighbour in (rule 27): the base of the commit by which a leaf owns its
 // content. Whoever meets such a pair may finish it: the condition lets one of them do so.
-import { copyOf, fitsTogether, joinedSnapshot, relinkedSnapshot } from '../container/absorb.ts';
+import { copyOf, joinedSnapshot, relinkedSnapshot } from '../container/join-leaves.ts';
+import { fitsTogether } from '../container/when-to-join.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { beforeBound } from '../format/position.ts';
-import { drawAttempt, drawId } from '../io/clock.ts';
+import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { commit } from './commit.ts';
-import {
-  type Absorbing,
-  type Group,
-  type Here,
-  isCarrying,
-  type Leaf,
-  readOf,
-  sortOut,
-  type Step,
-} from './leaf.ts';
-
-/** Leaves below this share together become one. A split leaves more: the two never alternate. */
-export const MERGE_SHARE = 0.6;
+import { type Absorbing, type Group, type Here, isCarrying, type Leaf, readOf, sortOut, type Step } from './leaf.ts';
 
 /** After so many tries the pair is left to whoever meets it next. */
 const ABSORB_TRIES_MAX = 16;
@@ -58,7 +47,7 @@ function joined(
 ): Step | Required<Pick<Group, 'base' | 'maintenance'>> {
   const { rules } = here.world;
   // The provider has none of the pages that come in: all of the leaf is sent.
-  if (fitsTogether(left.header, right.header, MERGE_SHARE, rules))
+  if (fitsTogether(left.header, right.header, rules))
     return { base: joinedSnapshot(left, right, rules), maintenance: { mustReplace: true } };
   pair.copy ??= drawCopy(right, here);
   const { header, attempt } = pair.copy;

@@ -9,7 +9,7 @@ import { isDivisible } from '../container/split.ts';
 import { failsTooOften } from '../container/when-to-split.ts';
 import type { EntityId, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import { drawAttempt, drawId } from '../io/clock.ts';
+import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { count } from '../io/counters.ts';
 import {
   type Draft,
@@ -24,7 +24,7 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { failChanges, loseFrozenSplit } from './settle.ts';
+import { failChanges, loseFrozenSplit } from './give-up.ts';
 
 const TURN: Step = { kind: 'turn' };
 

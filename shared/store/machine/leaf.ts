@@ -185,6 +185,7 @@ export interface Absorbing {
   unsureInARow: number;
 }
 
+/** Any container of a table as its process knows it: a leaf, a branch or the root. */
 export interface Leaf {
   readonly id: EntityId;
   /** All that wait or are under way: a change leaves when it is settled or sent on. */
@@ -195,7 +196,7 @@ export interface Leaf {
   /** The container as seen last, by a read or an acknowledgement; it may be in the cache alone. */
   known: Snapshot | undefined;
   isMissing: boolean;
-  /** A read has shown it since a commit was acknowledged, and since the process left it alone. */
+  /** A read has shown it since the last commit was acknowledged, and since the last yield. */
   isFresh: boolean;
   /** Others may have split it meanwhile. */
   mustRead: boolean;

@@ -1,5 +1,6 @@
 // What is done next for one container, in the order in which a round goes: what is under way, then
-// pauses, then reads that are lacking, then one attempt at a commit.
+// pauses, then reads that are lacking, then one attempt at a commit. What an answer changes is in
+// `tell.ts`; which attempts landed is judged in `container/attempts.ts`.
 import { firstDueMs } from '../container/attempts.ts';
 import { planCompaction, slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -26,7 +27,7 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { loseFrozenSplit } from './settle.ts';
+import { loseFrozenSplit } from './give-up.ts';
 
 /** An older snapshot is read again: a merged leaf keeps its commit ids for 24 h (rule 30). */
 const REMEMBERED_MS = 12 * 60 * 60_000;
@@ -36,8 +37,8 @@ const PIECE_MS = 100;
 const SETTLING_READ_LEAST_MS = 100;
 
 /**
- * The step that follows in this state. It is taken as begun: what it asks for is told of by an
- * event before the next step is asked for, but for a write, beside which a read may ask.
+ * The step that follows in this state. The caller must carry it out and tell an event of it before
+ * it asks for the next one. Only while a write is under way may it ask for one read beside it.
  */
 export function nextStep(leaf: Leaf, here: Here): Step {
   const { world, now } = here;
@@ -58,7 +59,10 @@ export function nextStep(leaf: Leaf, here: Here): Step {
   return sendOn(leaf, known, sorted) ?? nextForGroup(leaf, known, sorted, here);
 }
 
-/** Rule 3: a write that may be lost is asked after, and nothing else goes on beside it. */
+/**
+ * Rule 3: a read asks after a write that may be lost. If it shows the base still standing, one more
+ * attempt may compete (`tell.ts`).
+ */
 function whileUnderWay(leaf: Leaf): Step {
   if (!leaf.isLate) return { kind: 'answer' };
   leaf.isLate = false;
@@ -98,8 +102,8 @@ function nextPause(leaf: Leaf, here: Here): Step | undefined {
 }
 
 /**
- * Rule 7: before a pause that leaves a caller no time for it, one read tells whether what was
- * turned away was applied after all. If that cannot be had in time, its fate is not known.
+ * Rule 7: if the pause would use half of a caller's time or more, one read before it tells whether
+ * the throttled attempt landed after all. Without an answer in time its outcome is unknown.
  */
 function beginBackoff(leaf: Leaf, { world, now }: Here): Step | undefined {
   const doublings = doublingsOf(leaf);
@@ -132,7 +136,10 @@ function purge(leaf: Leaf, snapshot: Snapshot, here: Here): Step {
   return tryCommit(leaf, here, { snapshot, base: snapshot, changes: [], now: here.now, maintenance: 'purge' });
 }
 
-/** Changes that belong elsewhere are sent on, one way after the other. */
+/**
+ * Changes that belong elsewhere are sent on, one way after the other. No open attempt carries them:
+ * `settle` has ended all whose base is not this version.
+ */
 function sendOn(leaf: Leaf, node: Snapshot, { right, gone, restart }: SortedChanges): Step | undefined {
   const changes = [right, gone, restart].find(({ length }) => length > 0);
   if (changes === undefined) return undefined;

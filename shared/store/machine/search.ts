@@ -123,7 +123,7 @@ export type TreeStep =
       /** The branches of this incarnation are to be forgotten before. */
       readonly forgets?: Id64 | undefined;
       /** If it fails, the search goes on as if the node was missing. */
-      readonly isHint?: boolean;
+      readonly mayFail?: boolean;
     }
   | { readonly kind: 'named'; readonly id: EntityId; readonly end: UpperBound }
   | { readonly kind: 'found'; readonly node: Snapshot }

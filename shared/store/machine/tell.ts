@@ -1,6 +1,6 @@
 // What came of a step, or came by itself: it changes what is known of the container, and settles
-// changes. Refused or unknown, an attempt is settled by what a read shows: never by guessing, never
-// by sending it again (rules 3 to 5).
+// changes. After `unknown`, or a condition that failed, an attempt is settled by what a read shows,
+// never by guessing (rules 3 to 5). Rule 7 has the other refusals.
 import { type Attempt, dropHints, dropRefusedHints, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { planCompaction } from '../container/compaction.ts';
@@ -26,7 +26,7 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { failChanges, loseFrozenSplit, noteTurnedAway } from './settle.ts';
+import { failChanges, loseFrozenSplit, noteTurnedAway } from './give-up.ts';
 
 /** Gives the step that follows at once, if there is one. */
 export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {

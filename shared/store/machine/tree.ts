@@ -120,7 +120,7 @@ function atPage(search: Search, { branch, isAll, overtaken }: PhaseOf<'page'>, m
   if (reply === undefined) {
     const slots = header.pages.filter((page) => page === ref || !isKnown(page)).map(({ slot }) => slot);
     const what = isAll || ref === undefined ? 'whole' : slots;
-    return { kind: 'look', id, what, isHint: overtaken !== undefined };
+    return { kind: 'look', id, what, mayFail: overtaken !== undefined };
   }
   const { node } = reply;
   // The page has another slot by now.

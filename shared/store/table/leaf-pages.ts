@@ -1,7 +1,7 @@
 // The pages of one leaf for a scan, its layers joined. It opens them one by one, as together they
 // may expand to a hundred times their stored bytes.
 import { indexesIn, layersOf, type OwnedRow, type Range, rowBefore, rowsIn } from '../container/layers.ts';
-import { mergeLayers } from '../container/merge.ts';
+import { mergeLayers } from '../container/merge-pages.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';

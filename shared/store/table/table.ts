@@ -35,7 +35,7 @@ import {
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { countFirstLeaf, type DoStep, sumOverLeaves } from './leaf-ranges.ts';
-import { partition } from './partitions.ts';
+import { partition } from './scan-shards.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
 import { decodeEntry, type Give, versionOf } from './values.ts';

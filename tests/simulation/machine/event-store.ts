@@ -1,6 +1,7 @@
 // One life of a process that runs the machine: its leaves, its searches and its memory. Every step
 // becomes a request or a time, every answer an event. Nothing here is awaited.
-import { retiredHeader, strippedHeader, fitsTogether } from '../../../shared/store/container/absorb.ts';
+import { retiredHeader, strippedHeader } from '../../../shared/store/container/join-leaves.ts';
+import { fitsTogether } from '../../../shared/store/container/when-to-join.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
 import type { CommitRules } from '../../../shared/store/container/plan-commit.ts';
 import { isWhole, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
@@ -21,11 +22,11 @@ import {
   rootId,
 } from '../../../shared/store/format/ids.ts';
 import { type Position, within } from '../../../shared/store/format/position.ts';
-import { Clock, drawAttempt, drawId } from '../../../shared/store/io/clock.ts';
+import { Clock } from '../../../shared/store/io/clock.ts';
+import { drawAttempt, drawId } from '../../../shared/store/io/draw-ids.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
 import { isShownBy } from '../../../shared/store/io/reads.ts';
-import { MERGE_SHARE } from '../../../shared/store/machine/absorb.ts';
 import type {
   EntryRepair,
   Event,
@@ -242,7 +243,7 @@ export class EventStore {
     if (step.forgets !== undefined) cache.forgetBranches(incarnationPrefix(table, step.forgets), rootId(table));
     const what = step.what === 'sought' ? 'whole' : step.what;
     this.read(step.id, what, undefined, (reply) => {
-      if ('error' in reply && step.isHint !== true) return done({ kind: 'failed', ...reply });
+      if ('error' in reply && step.mayFail !== true) return done({ kind: 'failed', ...reply });
       shown(search, 'error' in reply ? undefined : reply.snapshot);
       this.#search(search, done);
     });
@@ -357,7 +358,7 @@ export class EventStore {
       const id = nodeId(table, left.header.incarnation, left.header.right);
       this.read(id, 'intact', undefined, (next) => {
         const right = 'error' in next ? undefined : next.snapshot;
-        if (right?.header.state !== 'live' || !fitsTogether(left.header, right.header, MERGE_SHARE, rules)) return;
+        if (right?.header.state !== 'live' || !fitsTogether(left.header, right.header, rules)) return;
         this.#retire(right, (retired) => {
           this.#enqueue(left.id, [], retired);
           this.after(STRIP_AFTER_MS, () => this.#strip(retired));

@@ -1,7 +1,7 @@
 // Memory of pages that a commit builds: merges use it again, so no page may be left in it.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
-import { mergeLayers, PASSING } from '../../../shared/store/container/merge.ts';
+import { mergeLayers, PASSING } from '../../../shared/store/container/merge-pages.ts';
 import { addressOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { openPage } from '../../../shared/store/format/envelope.ts';

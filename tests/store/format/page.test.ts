@@ -1,6 +1,6 @@
 // Pages are changed by copying bytes: the result must equal a page built from scratch.
 import { expect, test } from 'vitest';
-import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge.ts';
+import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge-pages.ts';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import {

@@ -36,9 +36,9 @@ function wordOf(id: EntityId): string {
 function stepOf(step: TreeStep): string {
   switch (step.kind) {
     case 'look': {
-      const { id, what, forgets, isHint } = step;
+      const { id, what, forgets, mayFail } = step;
       const how = typeof what === 'string' ? what : what.length === 0 ? 'header' : `slots ${what.join()}`;
-      return `${wordOf(id)} ${how}${forgets === undefined ? '' : ' anew'}${isHint === true ? ' hint' : ''}`;
+      return `${wordOf(id)} ${how}${forgets === undefined ? '' : ' anew'}${mayFail === true ? ' hint' : ''}`;
     }
     case 'named':
       return `named ${wordOf(step.id)}`;

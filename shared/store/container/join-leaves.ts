@@ -1,12 +1,10 @@
 // Merging a leaf into its left neighbour, pure: the headers of the retired, absorbed and stripped
 // leaf, and the left neighbour to be committed (rules 26, 27 and 30).
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import { encodeHeader, type Header, NO_PAGES } from '../format/header.ts';
+import { type Header, NO_PAGES } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { layersOf, startingAt, tableOfLayers } from './layers.ts';
-import type { CommitRules } from './plan-commit.ts';
 import { movePage, type PageRules } from './seal-page.ts';
-import { fits, sizesOf } from './size.ts';
 import type { Snapshot } from './snapshot.ts';
 import { successor } from './successor.ts';
 
@@ -48,12 +46,6 @@ export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules
 /** The header of both as one node, but for the slots and numbers that pages take when they move. */
 export function headerTogether(left: Header, right: Header): Header {
   return joinedHeader(left, right, (ref) => ref);
-}
-
-/** Whether the joined node takes at most `share` of every budget: page tables decide it. */
-export function fitsTogether(left: Header, right: Header, share: number, rules: CommitRules): boolean {
-  const header = headerTogether(left, right);
-  return fits(sizesOf(header, encodeHeader(header).length, rules.limits).live, rules.splitLimits, share);
 }
 
 /** Rule 27: `left` with a link to `copy` in place of the retired leaf: that is the merge. */

@@ -1,14 +1,14 @@
 // A leaf takes in its right neighbour: no record is lost, found twice or brought back.
+import { fitsTogether } from '../../../shared/store/container/when-to-join.ts';
 import { describe, expect, test } from 'vitest';
 import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import {
   copyOf,
-  fitsTogether,
   joinedSnapshot,
   relinkedSnapshot,
   retiredHeader,
   strippedHeader,
-} from '../../../shared/store/container/absorb.ts';
+} from '../../../shared/store/container/join-leaves.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { planCommit } from '../../../shared/store/container/plan-commit.ts';
 import { fits, sizesOf } from '../../../shared/store/container/size.ts';
@@ -191,7 +191,7 @@ describe('rule 27: two leaves joined', () => {
       // Numbers and slots may take a byte or two less, or more, in rows and envelopes.
       for (const entityBytesMax of [live.entityBytes * 1.8, live.entityBytes * 2.2]) {
         const rules = { ...RULES, splitLimits: { ...RULES.limits, entityBytesMax } };
-        const fit = fitsTogether(l.header, r.header, 0.5, rules);
+        const fit = fitsTogether(l.header, r.header, rules, 0.5);
         expect(fit).toBe(fits(live, rules.splitLimits, 0.5));
         if (fit) verdicts += 1;
       }
