@@ -14,6 +14,8 @@ export interface Operation {
   readonly effect: Effect;
   /** It leaves every state that it accepts as it is. */
   readonly isRead?: boolean | undefined;
+  /** Of a write: the beginning of the ids that its records have. */
+  readonly writes?: string | undefined;
   /** The version that a write gave its record. They rise: writes took effect in this order. */
   readonly version?: number | undefined;
   /** The batch's item before this one. It took effect earlier, whatever the moments say. */
@@ -25,10 +27,15 @@ export const OPERATIONS_MAX = 200;
 /** A search that met more dead ends would take for ever. */
 const DEAD_ENDS_MAX = 200_000;
 
-/** Whether some order explains all answers. Throws a RangeError for more than 200 operations. */
-export function isLinearizable(history: readonly Operation[]): boolean {
+/**
+ * Whether some order explains all answers; undefined if too many writes of unknown fate leave too
+ * many orders to try. Throws a RangeError for more than 200 operations.
+ */
+export function isLinearizable(history: readonly Operation[]): boolean | undefined {
   if (history.length > OPERATIONS_MAX) throw new RangeError(`too many operations to check: ${history.length}`);
-  return new Search(history).from(0n, undefined);
+  const search = new Search(history);
+  const isExplained = search.from(0n, undefined);
+  return search.isGivenUp ? undefined : isExplained;
 }
 
 class Search {
@@ -38,6 +45,7 @@ class Search {
   /** Each operation's bit among those that took effect. */
   readonly #bits: readonly bigint[];
   readonly #certain: bigint;
+  isGivenUp = false;
 
   constructor(history: readonly Operation[]) {
     this.#operations = inLikelyOrder(history);
@@ -51,7 +59,7 @@ class Search {
 
   /** Whether some order explains the answers of all operations that are not `done`. */
   from(done: bigint, state: State): boolean {
-    if ((done & this.#certain) === this.#certain) return true;
+    if (this.isGivenUp || (done & this.#certain) === this.#certain) return true;
     const name = `${done.toString(36)}/${state ?? ''}`;
     if (this.#failed.has(name)) return false;
     let firstAnswer = Infinity;
@@ -71,7 +79,7 @@ class Search {
       if (operation.isRead === true && states.length > 0) return this.from(done | bit, state);
       for (const next of states) if (this.from(done | bit, next)) return true;
     }
-    if (this.#failed.size === DEAD_ENDS_MAX) throw new RangeError('too many orders to try');
+    this.isGivenUp ||= this.#failed.size === DEAD_ENDS_MAX;
     this.#failed.add(name);
     return false;
   }

@@ -82,7 +82,8 @@ export class Callers {
     const written = new Written(`w${(this.#lastId += 1)}`, input, life.wallMs());
     recorder.expires(written.id, ttlMs);
     const what = `${kind} ${written.id}`;
-    const cut = (): void => void recorder.add(name, what, call, false, (seen, state) => written.may(seen, state));
+    const cut = (): void =>
+      void recorder.add(name, what, call, false, (seen, state) => written.may(seen, state), { writes: written.id });
     this.#open.add(cut);
     const settled = (_: number, verdict: Verdict): void => {
       this.#open.delete(cut);
