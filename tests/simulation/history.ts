@@ -65,6 +65,12 @@ class Search {
     let firstAnswer = Infinity;
     for (const [at, { answeredAt }] of this.#operations.entries())
       if ((done & this.#bits[at]!) === 0n) firstAnswer = Math.min(firstAnswer, answeredAt);
+    // A read that fits may come first in whatever order explains the rest.
+    const read = this.#operations.findIndex(
+      ({ isRead, calledAt, effect }, at) =>
+        isRead === true && (done & this.#bits[at]!) === 0n && calledAt <= firstAnswer && effect(state).length > 0,
+    );
+    if (read >= 0) return this.from(done | this.#bits[read]!, state);
     let isVersionMet = false;
     for (const [at, operation] of this.#operations.entries()) {
       const bit = this.#bits[at]!;
@@ -74,10 +80,7 @@ class Search {
       if (isLater || operation.calledAt > firstAnswer) continue;
       const before = this.#afters[at]!;
       if (before >= 0 && (done & this.#bits[before]!) === 0n) continue;
-      const states = operation.effect(state);
-      // A read that fits may come first in whatever order explains the rest.
-      if (operation.isRead === true && states.length > 0) return this.from(done | bit, state);
-      for (const next of states) if (this.from(done | bit, next)) return true;
+      for (const next of operation.effect(state)) if (this.from(done | bit, next)) return true;
     }
     this.isGivenUp ||= this.#failed.size === DEAD_ENDS_MAX;
     this.#failed.add(name);

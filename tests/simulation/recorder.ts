@@ -178,11 +178,11 @@ export class Recorder {
     for (const [key, history] of this.#histories) {
       if (history.length > OPERATIONS_MAX) this.complain(`${key} has too long a history to be checked`);
       else {
-        const isExplained = isLinearizable(history.map((one) => this.#withVersion(key, one)));
+        const versioned = history.map((one) => this.#withVersion(key, one));
+        const isExplained = isLinearizable(versioned);
         if (isExplained === undefined) this.#events.count('history with too many unknown fates to be judged');
-        else if (!isExplained) this.complain(`no order explains ${key}:\n${told(history)}`);
+        else if (!isExplained) this.complain(`no order explains ${key}:\n${told(versioned)}`);
       }
-      this.complain(`no order explains ${key}:\n${told(history)}`);
     }
   }
 
@@ -214,5 +214,6 @@ export class Recorder {
 
 function told(history: readonly Operation[]): string {
   const sorted = history.toSorted((a, b) => a.calledAt - b.calledAt);
-  return sorted.map(({ name, calledAt, answeredAt }) => `    ${calledAt}..${answeredAt} ${name}`).join('\n');
+  const versionText = ({ version }: Operation): string => (version === undefined ? '' : `, version ${version}`);
+  return sorted.map((one) => `    ${one.calledAt}..${one.answeredAt} ${one.name}${versionText(one)}`).join('\n');
 }
