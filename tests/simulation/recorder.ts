@@ -212,8 +212,11 @@ export class Recorder {
   }
 }
 
+function versionText({ version }: Operation): string {
+  return version === undefined ? '' : `, version ${version}`;
+}
+
 function told(history: readonly Operation[]): string {
   const sorted = history.toSorted((a, b) => a.calledAt - b.calledAt);
-  const versionText = ({ version }: Operation): string => (version === undefined ? '' : `, version ${version}`);
   return sorted.map((one) => `    ${one.calledAt}..${one.answeredAt} ${one.name}${versionText(one)}`).join('\n');
 }
