@@ -13,6 +13,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
 const COMMANDS = {
   start: () => import('./start/main.ts'),
   scale: () => import('./lab/scale/main.ts'),
+  growth: () => import('./lab/growth.ts'),
   figures: () => import('./lab/figures.ts'),
   experiments: () => import('./lab/experiments/main.ts'),
   emulators: () => import('./emulators/main.ts'),
