@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { choice, UsageError, wholeNumber } from '../options.ts';
+import { keyPart, keyTemplate } from '../../plain/key-template.ts';
+import { choice, refusing, UsageError, wholeNumber } from '../options.ts';
 import { say } from '../print.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
 import { importTable } from './import.ts';
+import type { KeyOf } from './record-line.ts';
 import { FROM, opened, storeCommand, TO } from './opened.ts';
 import { counted, goingOn, resumed } from './resumed.ts';
 
@@ -35,28 +37,46 @@ that nobody changes meanwhile is in it once; the export is no snapshot.`,
 
 const importAll = storeCommand({
   name: `stowage import`,
-  operands: ['DIR|FILE'],
-  about: `Puts the records of an export, or of a file of NDJSON ({"key":"a","value":1} a line), into a table, whatever is there.
-After an interruption run it again.
+  operands: ['DIR|FILE|-'],
+  about: `Puts the records of an export, or of a file or the standard input (-), into a table, over what is there: NDJSON, a line
+{"key":"a","value":1} for each record, or with a key option any object; or CSV with a header, its values as texts. Gzip is
+unpacked. After an interruption run it again.
 Exit codes: 0 all are put, 1 some could not be, 2 a line is no record: those above it are put.`,
   options: {
     to: TO,
     table: { value: 'NAME', help: 'the table; it must be given' },
     order: { value: 'hash|key', help: 'of a table that does not exist; default as exported, else hash' },
+    format: { value: 'ndjson|csv', help: 'of a file; default csv for names that end in .csv or .csv.gz, else ndjson' },
+    'key-field': { value: 'NAME', help: "the member of an object, or the column, that is the record's key" },
+    'key-template': { value: 'TEMPLATE', help: "the key made of several, by names in braces, as '{tenant}/{id}'" },
   },
-  examples: ['stowage import users.export --to gcp://my-project/stowage-prod --table users'],
+  examples: [
+    'stowage import users.export --to gcp://my-project/stowage-prod --table users',
+    'cat users.csv.gz | stowage import - --format csv --key-field id --to azure://myaccount/stowage --table users',
+  ],
   async run(store, { operands: [source = ''], values }, signal) {
     const { table } = values;
     if (table === undefined) throw new UsageError('--table is missing: the table that the records go to');
     const order = values.order === undefined ? undefined : choice('--order', values.order, ['hash', 'key']);
+    const usual = /\.csv(\.gz)?$/i.test(source) ? 'csv' : 'ndjson';
+    const format = choice('--format', values.format ?? usual, ['ndjson', 'csv']);
+    const keyOf = await keyOption(values['key-field'], values['key-template']);
     const put = (records: number): string => `${records} records were put into ${table}`;
     const records = await counted(
-      (onProgress) => importTable({ store, table, order, source, onProgress, signal }),
+      (onProgress) => importTable({ store, table, order, source, format, keyOf, onProgress, signal }),
       (sure) => `${put(sure)}; import it again, it writes over what is there`,
     );
     say(put(records));
   },
 });
+
+/** Undefined if neither option is given. Throws a UsageError. */
+async function keyOption(field: string | undefined, template: string | undefined): Promise<KeyOf | undefined> {
+  if (field !== undefined && template !== undefined)
+    throw new UsageError('--key-field and --key-template exclude each other: give one');
+  if (field !== undefined) return (partOf) => keyPart(field, partOf(field));
+  return template === undefined ? undefined : refusing('--key-template', () => keyTemplate(template));
+}
 
 const copy = storeCommand({
   name: 'stowage copy',

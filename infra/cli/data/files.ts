@@ -91,29 +91,39 @@ export interface Line {
   readonly text: string;
 }
 
+/** The lines of a file of an export, which may be no link. Throws as `linesOf`. */
+export async function* linesOfExport(file: string): AsyncGenerator<Line> {
+  await using handle = await open(file, NO_LINK);
+  yield* linesOf(handle.createReadStream({ autoClose: false }), file);
+}
+
+/** The lines but blank ones. Throws a UsageError with a line's number. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Line> {
+  for await (const { number, text } of rawLinesOf(chunks, name))
+    if (text.trim() !== '') yield { number, text: text.replace(/\r$/, '') };
+}
+
 /**
- * The lines but blank ones; the file of an export may be no link. Throws a UsageError with a line's
+ * Every line, with a carriage return at its end if it has one. Throws a UsageError with a line's
  * number. Node's readline splits at U+2028, which JSON may hold.
  */
-export async function* linesOf(file: string, isOfExport: boolean): AsyncGenerator<Line> {
-  await using handle = await open(file, isOfExport ? NO_LINK : 0);
+export async function* rawLinesOf(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Line> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of handle.createReadStream({ autoClose: false })) {
-    rest = Buffer.concat([rest, chunk as Buffer]);
+  for await (const chunk of chunks) {
+    rest = Buffer.concat([rest, chunk]);
     for (let end = rest.indexOf(END_OF_LINE); end !== -1; end = rest.indexOf(END_OF_LINE)) {
-      yield* lineIn(file, ++number, rest.subarray(0, end));
+      yield lineIn(name, ++number, rest.subarray(0, end));
       rest = rest.subarray(end + 1);
     }
     if (rest.length > LINE_BYTES_MAX) break;
   }
-  yield* lineIn(file, number + 1, rest);
+  if (rest.length > 0) yield lineIn(name, number + 1, rest);
 }
 
-function* lineIn(file: string, number: number, bytes: Buffer): Generator<Line> {
-  const place = `line ${number} of ${file}`;
+function lineIn(name: string, number: number, bytes: Buffer): Line {
+  const place = `line ${number} of ${name}`;
   if (bytes.length > LINE_BYTES_MAX)
     throw new UsageError(`${place} exceeds ${LINE_BYTES_MAX} bytes: no record takes as many`);
-  const text = (number === 1 ? wholeTextOf : textOf)(bytes, place).replace(/\r$/, '');
-  if (text.trim() !== '') yield { number, text };
+  return { number, text: (number === 1 ? wholeTextOf : textOf)(bytes, place) };
 }

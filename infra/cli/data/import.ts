@@ -1,21 +1,27 @@
-// Imports NDJSON into a table: the folder of an export, or one file. It writes over what is there,
-// so an interrupted import is run again.
+// Imports records into a table: the folder of an export, or NDJSON or CSV of one file or of the
+// standard input. It writes over what is there, so an interrupted import is run again.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { EncodedValue, PutItem, Store } from '../../../shared/store/index.ts';
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { encodedTable } from './copy.ts';
-import { linesOf, type Manifest, readManifest } from './files.ts';
+import { rowsOf } from './csv-rows.ts';
+import { linesOf, linesOfExport, type Manifest, readManifest } from './files.ts';
+import { bytesOf, STANDARD_INPUT } from './input.ts';
 import { UsageError } from '../options.ts';
-import { Checksum, itemOf } from './record-line.ts';
+import { Checksum, itemOf, type KeyOf, plainItemOf } from './record-line.ts';
 
 export interface ImportOptions {
   readonly store: Store;
   readonly table: string;
   /** Undefined: as exported, `hash` for a single file. */
   readonly order: Manifest['order'] | undefined;
-  /** A file of NDJSON, or the folder of an export. */
+  /** The folder of an export, or a file; `-`: the standard input. Both may be gzip. */
   readonly source: string;
+  /** Of a file; rows of CSV need `keyOf`. */
+  readonly format: 'ndjson' | 'csv';
+  /** Makes the key of an object or a row; undefined: lines are as an export writes them. */
+  readonly keyOf: KeyOf | undefined;
   /** Called with the records put so far. */
   readonly onProgress: (records: number) => void;
   readonly signal: AbortSignal;
@@ -24,7 +30,11 @@ export interface ImportOptions {
 /** The records put. Rejects with the file and line that cannot be read, or the error of a put. */
 export async function importTable(options: ImportOptions): Promise<number> {
   const { source } = options;
-  const isFolder = (await stat(source)).isDirectory();
+  const isFolder = source !== STANDARD_INPUT && (await stat(source)).isDirectory();
+  if (isFolder && (options.keyOf !== undefined || options.format === 'csv'))
+    throw new UsageError(
+      'an export holds the keys of its records: it takes no --key-field, --key-template or --format csv',
+    );
   const manifest = isFolder ? await readManifest(source) : undefined;
   if (isFolder && manifest === undefined)
     throw new Error(`${source} holds no table.json: name the folder of an export`);
@@ -39,7 +49,8 @@ export async function importTable(options: ImportOptions): Promise<number> {
   let records = 0;
   await sideBySide(files, options.signal, async (file, _, signal) => {
     let bad: unknown;
-    const items = itemsIn(file, manifest !== undefined, (error) => (bad = error));
+    const all = isFolder ? exportedIn(file) : itemsOf(options, signal);
+    const items = untilBad(all, (error) => (bad = error));
     for await (const batch of batchesOf(items))
       await putAll(table, batch, signal, (count) => options.onProgress((records += count)));
     if (bad !== undefined) throw bad;
@@ -51,30 +62,44 @@ export async function importTable(options: ImportOptions): Promise<number> {
 async function checkSums(folder: string, { ranges }: Manifest): Promise<void> {
   for (const { file, sum, records } of ranges) {
     const found = new Checksum();
-    for await (const { text } of linesOf(path.join(folder, file), true)) found.add(text);
+    for await (const { text } of linesOfExport(path.join(folder, file))) found.add(text);
     if (found.sum !== sum || found.records !== records)
       throw new Error(`${path.join(folder, file)} does not hold what was exported: import it as a single file`);
   }
 }
 
+type Item = PutItem<EncodedValue>;
+
 /** Ends before the first line that is no record, of which it tells: those above it are put. */
-async function* itemsIn(
-  file: string,
-  isOfExport: boolean,
-  onBad: (error: unknown) => void,
-): AsyncGenerator<PutItem<EncodedValue>> {
+async function* untilBad(items: AsyncIterable<Item>, onBad: (error: unknown) => void): AsyncGenerator<Item> {
   try {
-    for await (const { number, text } of linesOf(file, isOfExport)) yield itemAt(file, number, text);
+    yield* items;
   } catch (error) {
     onBad(error);
   }
 }
 
-function itemAt(file: string, number: number, text: string): PutItem<EncodedValue> {
+async function* exportedIn(file: string): AsyncGenerator<Item> {
+  for await (const { number, text } of linesOfExport(file)) yield itemAt(file, number, () => itemOf(text));
+}
+
+async function* itemsOf({ source, format, keyOf }: ImportOptions, signal: AbortSignal): AsyncGenerator<Item> {
+  const name = source === STANDARD_INPUT ? 'the standard input' : source;
+  const bytes = bytesOf(source, name, signal);
+  if (format === 'csv') {
+    if (keyOf === undefined)
+      throw new UsageError('a row of CSV needs a key: give --key-field NAME, or --key-template TEMPLATE');
+    for await (const { number, row } of rowsOf(bytes, name)) yield itemAt(name, number, () => plainItemOf(row, keyOf));
+    return;
+  }
+  for await (const { number, text } of linesOf(bytes, name)) yield itemAt(name, number, () => itemOf(text, keyOf));
+}
+
+function itemAt(name: string, number: number, read: () => Item): Item {
   try {
-    return itemOf(text);
+    return read();
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`line ${number} of ${file} is no record: ${detail}`, { cause });
+    throw new UsageError(`line ${number} of ${name} is no record: ${detail}`, { cause });
   }
 }

@@ -25,8 +25,20 @@ export function lineOf({ key, value, expiresAtMs }: Entry<EncodedValue>): string
   return JSON.stringify({ key, ...codec, ...content, expiresAtMs });
 }
 
-/** Throws an Error that says what is wrong with the line. */
-export function itemOf(text: string): PutItem<EncodedValue> {
+/** Makes a record's key of an object's members. Throws an Error for one that it cannot take. */
+export type KeyOf = (partOf: (name: string) => unknown) => string;
+
+/**
+ * With `keyOf` the line is any object, which is the value. Throws an Error that says what is wrong
+ * with the line.
+ */
+export function itemOf(text: string, keyOf?: KeyOf): PutItem<EncodedValue> {
+  if (keyOf !== undefined) {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is no object');
+    checkExact(text, 'it');
+    return plainItemOf(value as Readonly<Record<string, unknown>>, keyOf);
+  }
   const parsed = line.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const { key, codec, value, data, expiresAtMs } = parsed.data;
@@ -35,6 +47,12 @@ export function itemOf(text: string): PutItem<EncodedValue> {
   // The store takes encoded bytes as they are, and would call them damage as it reads them.
   if (data !== undefined) decode(encoded);
   return { key, value: encoded, ...(expiresAtMs !== undefined && { expiresAtMs }) };
+}
+
+/** An object as a record, whose key is made of its members. */
+export function plainItemOf(value: Readonly<Record<string, unknown>>, keyOf: KeyOf): PutItem<EncodedValue> {
+  const key = keyOf((name) => (Object.hasOwn(value, name) ? value[name] : undefined));
+  return { key, value: encode(USUAL_CODEC, value) };
 }
 
 /** Undefined for what JSON does not give back byte for byte. */

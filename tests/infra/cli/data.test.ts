@@ -74,7 +74,16 @@ async function filled(store: Store, order: 'hash' | 'key' = 'key', count = 3_000
 
 /** Imports what lies at `source` as a table; gives the number of records. */
 function imported(store: Store, table: string, source: string): Promise<number> {
-  return importTable({ store, table, order: undefined, source, onProgress: () => {}, signal: NEVER });
+  return importTable({
+    store,
+    table,
+    order: undefined,
+    source,
+    format: 'ndjson',
+    keyOf: undefined,
+    onProgress: () => {},
+    signal: NEVER,
+  });
 }
 
 /** Exports the table `t`. */

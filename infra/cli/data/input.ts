@@ -1,0 +1,48 @@
+// The bytes of a file or of the standard input, unpacked if they are gzip.
+import { createReadStream } from 'node:fs';
+import { addAbortSignal, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { UsageError } from '../options.ts';
+
+/** The name of the standard input in place of a file's. */
+export const STANDARD_INPUT = '-';
+/** The first bytes of gzip; no text in UTF-8 holds the second. */
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+
+/**
+ * Reads as far as the bytes are taken. Throws a UsageError about `name` for gzip that is damaged.
+ */
+export async function* bytesOf(source: string, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const opened = source === STANDARD_INPUT ? process.stdin : createReadStream(source);
+  const chunks = (addAbortSignal(signal, opened) as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < GZIP_MAGIC.length) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  const all = Readable.from(headThen(head, chunks));
+  if (!head.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) {
+    yield* all;
+    return;
+  }
+  const unpacked = createGunzip();
+  all.on('error', (error) => unpacked.destroy(error));
+  try {
+    yield* all.pipe(unpacked);
+  } catch (cause) {
+    if (!isOfZlib(cause)) throw cause;
+    throw new UsageError(`${name} is damaged gzip: ${cause.message}`, { cause });
+  } finally {
+    all.destroy();
+  }
+}
+
+async function* headThen(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
+
+function isOfZlib(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+}
