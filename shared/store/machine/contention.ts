@@ -33,6 +33,7 @@ import {
   WRITERS_AT_ONCE,
   YIELDS_MOST,
   YIELD_MOST_MS,
+  YIELD_ROUND_TRIPS_LEAST,
   YIELD_SHARE,
 } from './contention-numbers.ts';
 import { costOf, type Costs, NOTHING, splitInto, sum } from './sharing-costs.ts';
@@ -282,7 +283,10 @@ function yieldToWritersMs({ tag, way }: Contention, seen: Seen, header: Header, 
     const isThinned = seen.isRefused && seen.refusalsInARow >= REFUSALS;
     return isThinned ? roundTripMs * 2 ** Math.min(REFUSAL_DOUBLINGS_MOST, seen.refusalsInARow) * draw() : 0;
   }
-  return (Math.max(0, ahead + 1 - WRITERS_AT_ONCE) * YIELD_SHARE) / commitsPerMs;
+  return (
+    Math.max(0, ahead + 1 - WRITERS_AT_ONCE) *
+    Math.max(YIELD_ROUND_TRIPS_LEAST * roundTripMs, YIELD_SHARE / commitsPerMs)
+  );
 }
 
 function added({ count, watchedMs }: Rate, more: number, ms: number, horizonMs: number): Rate {
