@@ -45,7 +45,8 @@ export const WRITERS_AT_ONCE = 2;
 export const YIELD_SHARE = 0.3;
 /**
  * ...and for each writer ahead so many round trips at least. Without it 64 cold processes on the
- * Datastore profile make 0.9 of the puts in their first 9 s, and half after 20 s. No even row moves.
+ * Datastore profile make 0.9 of the puts in their first 9 s, and half after 20 s; no even row
+ * moves.
  */
 export const YIELD_ROUND_TRIPS_LEAST = 0.4;
 /**
