@@ -35,7 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'store.ts',
     'index.ts',
   ],
-  'shared/drivers': ['common | slow', 'memory | datastore | azure-tables', '*.ts'],
+  'shared/drivers': ['common | slow', 'memory | datastore | azure-tables | conformance', '*.ts'],
   'shared/drivers/datastore': [`messages: | grpc: shared/drivers/common/ ${CONTRACT} node:`, '*.ts'],
   'shared/adapters': [
     'outcomes.ts',

@@ -1,5 +1,5 @@
 // The contract between the engine and one provider. The engine's safety rests on its guarantees,
-// which tests/conformance checks on every driver.
+// which drivers/conformance checks on every driver.
 //
 // A driver stores entities: an id, a version that the provider assigns, and named parts of bytes.
 // Each container is an entity. The driver does not know what the bytes mean.
