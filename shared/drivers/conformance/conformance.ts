@@ -14,3 +14,6 @@ export const CONFORMANCE: Readonly<Record<string, readonly Check[]>> = {
   'listing and cursors': LIST,
   misuse: MISUSE,
 };
+
+/** What a store does most: half a minute against a service, without the longest listing. */
+export const SHORT: readonly Check[] = [...SINGLE, ...PARTS, ...REQUESTS];

@@ -16,6 +16,12 @@ export const LIST: readonly Check[] = [
     }
   }),
 
+  check('a listing has one order, however small its pages are', async (driver, prefix) => {
+    await insertMany(driver, prefix, 40);
+    const whole = await listAll(driver, prefix, driver.limits.listMax);
+    for (const count of [1, 7]) same(await listAll(driver, prefix, count), whole);
+  }),
+
   check(
     'a listing longer than any page a service gives has no gap and no end before its time',
     async (driver, prefix) => {
