@@ -76,7 +76,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   'infra/cli': [
     `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/decimal.ts functions/gcp/emulator.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
-    `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/emulator.ts shared/drivers/conformance/ shared/drivers/slow/ shared/drivers/azure-tables.ts shared/drivers/datastore.ts shared/lab/kit/ node:`,
+    `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/emulator.ts shared/drivers/ shared/lab/kit/ node:`,
     '*.ts',
   ],
   // The emulators know nothing of this project, so that other projects can use them alone.

@@ -5,15 +5,21 @@ import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { emulatorIn } from '../../../functions/gcp/emulator.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
+import { tableCalls } from '../../../shared/drivers/azure-tables/client.ts';
+import { driverOn as tablesOn } from '../../../shared/drivers/azure-tables/driver.ts';
 import { CALL } from '../../../shared/drivers/conformance/calls.ts';
 import { removeAll } from '../../../shared/drivers/conformance/run.ts';
 import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
+import { datastoreCalls } from '../../../shared/drivers/datastore/client.ts';
+import { driverOn as datastoreOn } from '../../../shared/drivers/datastore/driver.ts';
+import { LIMITS } from '../../../shared/drivers/datastore/mapping.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
 import { azureAccountAt, checkParameters, gcloudAuth, type Surroundings, withDomain } from '../data/address.ts';
 import { gcloudClient, loaded, tableClientAt } from '../data/plain-address.ts';
 import { UsageError } from '../options.ts';
 import type { AskTool } from '../tools.ts';
 import type { Place, Transport, TransportName } from './place.ts';
+import { recordingChannel, recordingClient } from './recording.ts';
 
 /** Where credentials and the environment come from. */
 type Around = Omit<Surroundings, 'createTable'>;
@@ -67,6 +73,11 @@ async function datastoreAt(url: URL, kind: string, { ask, env }: Around): Promis
     provider: 'datastore',
     isEmulator: endpoint !== undefined,
     transports,
+    space: { ...options, kind },
+    recorded: (exchanges) => {
+      const calls = datastoreCalls({ ...options, ...to }, recordingChannel(exchanges));
+      return datastoreOn(calls, { space: { ...options, kind }, limits: LIMITS, doubtful: false });
+    },
     assumed: DATASTORE_PROFILE,
     serviceTimeMs: () => http2TimeMs(endpoint ?? SERVICE),
     region: async () => {
@@ -94,6 +105,12 @@ async function tablesAt(url: URL, tableName: string, around: Around, secrets: Se
       transport('own', true, () => azureTablesDriver({ ...account, tableName })),
       transport('sdk', true, () => azureTablesDriver({ client: sdk })),
     ],
+    space: { endpoint: endpoint.replace(/\?.*/, ''), tableName },
+    recorded: (exchanges) =>
+      tablesOn(
+        tableCalls({ endpoint, tableName, ...(credential && { credential }) }, recordingClient(exchanges)),
+        false,
+      ),
     assumed: AZURE_TABLES_PROFILE,
     serviceTimeMs: async () => {
       const reply = await fetch(new URL(endpoint).origin, { signal: AbortSignal.timeout(CALL.timeoutMs) });

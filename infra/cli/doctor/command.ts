@@ -8,6 +8,7 @@ import { say, sayLines, warn, warnOf } from '../print.ts';
 import { askTool } from '../tools.ts';
 import { examine } from './examine.ts';
 import { placeAt } from './clouds.ts';
+import type { Recording } from './recording.ts';
 import { examinationText } from './text.ts';
 
 /** Enough for a p99. */
@@ -28,6 +29,7 @@ ${ADDRESS_HELP}`,
       default: 'doctor.json',
       help: 'the report; it holds no secret, and --network of npm run bench reads it',
     },
+    record: { value: 'FILE', help: "also keeps requests and replies of the drivers' own transport, for their tests" },
     requests: { value: 'N', default: String(REQUESTS), help: 'timed requests of each kind' },
   },
   examples: ['stowage doctor --on gcp://my-project/stowage-prod', 'stowage doctor --on azure://myaccount'],
@@ -51,7 +53,11 @@ async function run({ values }: CommandLine<typeof DOCTOR.options>, signal: Abort
   if (values.on === undefined) throw new UsageError('--on is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT');
   const place = await placeAt('--on', values.on, { ask: askTool, env: process.env });
   const onLeft = (what: string): void => warn(place.withoutSecrets(`Not removed, and left: ${what}`));
-  const examination = await examine(place, { requests, signal, onStep: warn, onLeft });
+  const { record } = values;
+  const onRecorded = (recording: Recording): Promise<void> =>
+    writeFile(record!, place.withoutSecrets(`${JSON.stringify(recording, null, 2)}\n`));
+  const recorded = record === undefined ? {} : { onRecorded };
+  const examination = await examine(place, { requests, signal, onStep: warn, onLeft, ...recorded });
   await writeFile(values.out, place.withoutSecrets(`${JSON.stringify(examination, null, 2)}\n`));
   sayLines(place.withoutSecrets(examinationText(examination)));
   say(`wrote ${values.out}`);

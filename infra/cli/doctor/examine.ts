@@ -8,6 +8,7 @@ import type { SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import { type Refusal, refusedTo } from './access.ts';
 import { type Latency, measure } from './measure.ts';
 import type { Place, Transport, TransportName } from './place.ts';
+import { type Recording, recordOf } from './recording.ts';
 
 /** What was seen over one transport. */
 export interface Seen {
@@ -45,6 +46,8 @@ export interface ExamineOptions {
   /** Timed requests of each kind. */
   readonly requests: number;
   readonly signal: AbortSignal;
+  /** Called with requests and replies to keep. Default: none are recorded. */
+  readonly onRecorded?: (recording: Recording) => Promise<void>;
   /** Told what is done next. */
   readonly onStep?: (what: string) => void;
 }
@@ -55,7 +58,13 @@ export interface ExamineOptions {
  */
 export async function examine(
   place: Place,
-  { requests, signal, onStep = () => {}, onLeft }: ExamineOptions & { readonly onLeft: (what: string) => void },
+  {
+    requests,
+    signal,
+    onRecorded,
+    onStep = () => {},
+    onLeft,
+  }: ExamineOptions & { readonly onLeft: (what: string) => void },
 ): Promise<Examination> {
   const startedAt = new Date().toISOString();
   const unlike: string[] = [];
@@ -70,6 +79,10 @@ export async function examine(
       seen.push(one.seen);
       unlike.push(...one.unlike);
       profile ??= one.profile;
+    }
+    if (onRecorded !== undefined) {
+      onStep('own: recording');
+      await onRecorded(await recordOf(place, signal));
     }
   } finally {
     onStep('removing what was written');
@@ -96,7 +109,11 @@ export async function examine(
   };
 }
 
-async function examineOver(place: Place, transport: Transport, { requests, signal, onStep }: Required<ExamineOptions>) {
+async function examineOver(
+  place: Place,
+  transport: Transport,
+  { requests, signal, onStep }: Required<Omit<ExamineOptions, 'onRecorded'>>,
+) {
   const { name } = transport;
   const { driver, counters } = measured(checked(transport.open()));
   // Whoever ends the command ends the requests under way.

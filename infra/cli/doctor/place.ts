@@ -6,6 +6,12 @@ import type { Driver } from '../../../shared/store/index.ts';
 /** The drivers' own requests, or the cloud's own client. */
 export type TransportName = 'own' | 'sdk';
 
+/** One request and its reply. Requests compare as text. */
+export interface Exchange {
+  readonly request: string;
+  readonly reply: string;
+}
+
 export interface Transport extends Around {
   readonly name: TransportName;
   open(): Driver;
@@ -22,6 +28,10 @@ export interface Place {
   readonly transports: readonly Transport[];
   /** What the comparison's emulators take this service for. */
   readonly assumed: SlowProfile;
+  /** Opens a driver over the own transport, whose requests and replies the recording keeps. */
+  recorded(recording: Exchange[]): Driver;
+  /** What a driver must be opened with to send the same requests again. */
+  readonly space: Readonly<Record<string, string>>;
   /** The service's time by the header Date of a reply; undefined if it tells none. */
   serviceTimeMs(): Promise<number | undefined>;
   /** Undefined where nobody tells. */

@@ -15,5 +15,12 @@ export const CONFORMANCE: Readonly<Record<string, readonly Check[]>> = {
   misuse: MISUSE,
 };
 
+/** Checks whose requests are small, and the same whenever the ids are. */
+export const RECORDED: readonly Check[] = [
+  ...SINGLE,
+  ...REQUESTS.filter(({ name }) => !name.startsWith('a request takes')),
+  ...LIST.filter(({ name }) => name.startsWith('an id that was removed')),
+];
+
 /** What a store does most: half a minute against a service, without the longest listing. */
 export const SHORT: readonly Check[] = [...SINGLE, ...PARTS, ...REQUESTS];

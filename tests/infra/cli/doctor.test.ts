@@ -6,10 +6,12 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { placeAt } from '../../../infra/cli/doctor/clouds.ts';
 import { type Examination, examine } from '../../../infra/cli/doctor/examine.ts';
 import type { Place } from '../../../infra/cli/doctor/place.ts';
+import type { Recording } from '../../../infra/cli/doctor/recording.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
 import { profileOf } from '../../../infra/emulators/network.ts';
 import { CALL, listAll } from '../../../shared/drivers/conformance/calls.ts';
+import { RECORDED } from '../../../shared/drivers/conformance/conformance.ts';
 import { refused } from '../../../shared/drivers/common/outcomes.ts';
 import { memoryDriver, type MemoryFaults, memoryState } from '../../../shared/drivers/memory.ts';
 import { DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
@@ -38,8 +40,9 @@ test.each([
 ] as const)(
   'every promise holds on the emulator of %s over both transports',
   async (provider, address, environment) => {
-    const file = path.join(await testFolder(), 'doctor.json');
-    const args = ['doctor', '--on', address, '--requests', '3', '--out', file];
+    const folder = await testFolder();
+    const [file, recorded] = [path.join(folder, 'doctor.json'), path.join(folder, 'recorded.json')];
+    const args = ['doctor', '--on', address, '--requests', '3', '--out', file, '--record', recorded];
     const env = await environment();
     const { code, stdout } = await stowage(args, { env });
     expect(stdout).toContain('Verdict: it keeps every promise that was tried.');
@@ -52,7 +55,9 @@ test.each([
       ['sdk', []],
     ]);
     expect(Math.abs(report.clockAheadMs!)).toBeLessThan(60_000);
-    expect(text).not.toContain(AZURITE_ACCOUNT_KEY);
+    const recording = await readFile(recorded, 'utf8');
+    expect((JSON.parse(recording) as Recording).exchanges.length).toBeGreaterThan(RECORDED.length);
+    expect(text + recording).not.toContain(AZURITE_ACCOUNT_KEY);
     // The comparison's emulators take the report for a network, and the other cloud as it was.
     expect(profileOf(file as `${string}.json`, provider)).toEqual(report.profile);
   },
@@ -85,6 +90,8 @@ function altered(alter: (driver: Driver) => Partial<Driver>, faults?: MemoryFaul
     isEmulator: true,
     name: 'memory',
     transports: [{ name: 'own', isAtomic: false, open }],
+    space: {},
+    recorded: open,
     assumed: DATASTORE_PROFILE,
     serviceTimeMs: async () => Date.now(),
     region: async () => undefined,
