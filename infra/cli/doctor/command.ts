@@ -52,7 +52,8 @@ async function run({ values }: CommandLine<typeof DOCTOR.options>, signal: Abort
   const requests = wholeNumber('--requests', values.requests, 1);
   if (values.on === undefined) throw new UsageError('--on is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT');
   const place = await placeAt('--on', values.on, { ask: askTool, env: process.env });
-  const onLeft = (what: string): void => warn(place.withoutSecrets(`Not removed, and left: ${what}`));
+  const onLeft = (what: string): void =>
+    warn(place.withoutSecrets(`Not removed; what was written, if anything, is left in ${what}`));
   const { record } = values;
   const onRecorded = (recording: Recording): Promise<void> =>
     writeFile(record!, place.withoutSecrets(`${JSON.stringify(recording, null, 2)}\n`));

@@ -170,7 +170,9 @@ function clockText(aheadMs: number | null): string[] {
 
 function brokenTexts({ transport, refused, broken }: Seen): string[] {
   return [
-    ...refused.map(({ kind, why }) => `${transport}: a request to ${kind} fails: ${why}`),
+    ...[...Map.groupBy(refused, ({ why }) => why)].map(([why, some]) => {
+      return `${transport}: requests to ${some.map(({ kind }) => kind).join(', ')} fail: ${why}`;
+    }),
     ...broken.map(({ check, why }) => `${transport}: it does not hold that ${check}: ${why}`),
   ];
 }

@@ -13,7 +13,7 @@ export function examinationText(examination: Examination): string {
     '',
     ...list('Broken, so that the store would not work here as promised:', broken),
     ...list('Otherwise than assumed, without breaking anything:', unlike),
-    ...(left === null ? [] : [`Could not be removed, and is left: ${left}`]),
+    ...(left === null ? [] : [`Not removed; what was written, if anything, is left in ${left}`]),
     `Verdict: ${broken.length === 0 ? 'it keeps every promise that was tried' : `${broken.length} things are broken`}.`,
   ].join('\n');
 }

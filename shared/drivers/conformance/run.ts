@@ -66,14 +66,21 @@ async function removeSome(driver: Driver, ids: readonly EntityId[]): Promise<voi
 
 /** As much as a line of a report holds. */
 const REASON_CHARS_MAX = 400;
+/** Errors repeat the beginning of what caused them. */
+const REPEATED_CHARS = 60;
 
-/** An error's message in a line, with those of its causes that add something. */
+interface Told {
+  readonly message?: string;
+  readonly reason?: string;
+  readonly cause?: unknown;
+}
+
+/** Why an outcome or error came about, in a line, with those of its causes that add something. */
 export function reasonOf(error: unknown): string {
   const messages: string[] = [];
-  type Told = { readonly message?: string; readonly reason?: string; readonly cause?: unknown };
   for (let at = error as Told | undefined; at !== undefined; at = at.cause as Told | undefined) {
-    const text = (at.message ?? at.reason ?? 'no reason is given').replaceAll(/\s+/g, ' ');
-    if (!messages.some((one) => one.includes(text))) messages.push(text);
+    const text = (at.message ?? (at.cause === undefined ? at.reason : '') ?? '').replaceAll(/\s+/g, ' ');
+    if (!messages.some((one) => one.includes(text.slice(0, REPEATED_CHARS)))) messages.push(text);
   }
-  return messages.join(': ').slice(0, REASON_CHARS_MAX);
+  return messages.filter(Boolean).join(': ').slice(0, REASON_CHARS_MAX);
 }
