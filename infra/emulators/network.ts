@@ -43,7 +43,7 @@ export function networkOf(text: string): Network {
   const [, ms] = /^(\d+(?:\.\d+)?)ms$/.exec(text) ?? [];
   if (ms === undefined || Number(ms) <= 0 || Number(ms) > MS_MOST)
     throw new UsageError(
-      `--network takes cloud, none, reports of stowage doctor (*.json), or a round trip of more than 0 and at most ${MS_MOST} ms such as 25ms, not ${text}`,
+      `--network takes cloud, none, or a round trip of more than 0 and at most ${MS_MOST} ms such as 25ms, or reports of stowage doctor (*.json), not ${text}`,
     );
   return `${Number(ms)}ms`;
 }
