@@ -35,6 +35,7 @@ export async function placeAt(option: string, address: string, around: Around): 
   if (url === undefined || url.hostname === '' || !(isGoogles || isAzures))
     throw new UsageError(`${option} takes gcp://PROJECT/DATABASE or azure://ACCOUNT, not ${JSON.stringify(address)}`);
   checkParameters(option, url);
+  if (url.searchParams.has('kind')) throw new UsageError(`${option} takes no kind: the examination has one of its own`);
   const secrets = new Set<string>();
   const ask: AskTool = async (tool, args) => {
     const said = await around.ask(tool, args);
