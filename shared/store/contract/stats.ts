@@ -15,9 +15,9 @@ export interface TableStats {
   readonly cacheMisses: number;
   /** Splits of containers, for size or traffic. */
   readonly splits: number;
-  /** Splits for traffic alone. */
-  readonly splitsByTraffic: number;
-  /** Splits for traffic that failed or are unknown. Vacuum removes their new nodes. */
+  /** Splits for contention alone. */
+  readonly contentionSplits: number;
+  /** Splits for contention that failed or are unknown. Vacuum removes their new nodes. */
   readonly lostSplits: number;
   /** Other processes' commits that reads showed. */
   readonly foreignCommits: number;
