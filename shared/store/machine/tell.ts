@@ -1,6 +1,6 @@
-// Takes in an event: updates what the process knows of the container, and tells callers the
-// verdicts of their changes. After `unknown`, or a condition that failed, only a read settles the
-// attempt, never a guess (rules 3 to 5). The other refusals follow rule 7.
+// Takes in an event: updates what is known of the container, and tells callers their verdicts.
+// After `unknown`, or a condition that failed, only a read settles an attempt, never a guess (rules
+// 3 to 5). The other refusals follow rule 7.
 import { type Attempt, dropHints, dropRefusedHints, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { planCompaction } from '../container/compaction.ts';
@@ -110,9 +110,8 @@ function settled(leaf: Leaf, stage: Extract<Stage, { kind: 'settle' }>, snapshot
 }
 
 /**
- * Rule 3: a read was answered before the write under way. If that write has departed and the
- * container still has its base version, the write is overdue: its answer is no longer waited for,
- * and one more attempt competes with it.
+ * Rule 3: a read was answered before the write under way. If the container still has that write's
+ * base version, its answer is no longer waited for, and one more attempt competes with it.
  */
 function shownWhileUnderWay(leaf: Leaf, here: Here): void {
   const { underWay } = leaf;
@@ -176,9 +175,8 @@ function turnedAway(
   refused: Refused,
   { world, now, sent }: Here & { readonly sent: Moment },
 ): void {
-  const { table } = world;
-  const refusal = refusedError(refused, table, leaf.id);
-  const times = { sentMs: sent.monotonicMs, nowMs: now.monotonicMs, table };
+  const refusal = refusedError(refused, world.table, leaf.id);
+  const times = { sentMs: sent.monotonicMs, nowMs: now.monotonicMs, table: world.table };
   if (refused.reason === 'throttled') {
     attempt.answer = 'throttled';
     noteTurnedAway(leaf, refusal, attempt.changes, times);
@@ -237,8 +235,8 @@ function inserted(
   if (nodes !== undefined) return link(leaf, stage, nodes, { world, now });
   if (refusal === undefined) leaf.backoff.failuresInARow += 1;
   else {
-    const { monotonicMs: nowMs } = now;
-    noteTurnedAway(leaf, refusal, draft.changes, { sentMs: Infinity, nowMs, table: world.table });
+    const times = { sentMs: Infinity, nowMs: now.monotonicMs, table: world.table };
+    noteTurnedAway(leaf, refusal, draft.changes, times);
     if (isKept) leaf.throttledSplit = { draft, plan };
   }
   dropHints(draft.changes);
@@ -338,9 +336,7 @@ function needingDamaged({ tried }: Leaf): Change[] {
   );
 }
 
-/**
- * Leaves a damaged neighbour: its keys fail, and changes beyond it follow its link, but only once.
- */
+/** Leaves a damaged neighbour: its keys fail, and changes beyond it follow its link, once. */
 function giveUpAbsorbing(leaf: Leaf, retired: Snapshot, damage: StoreError, world: World): Step {
   const { low, high } = retired.header;
   const others = leaf.changes.filter(({ position }) => !beforeBound(position, low));
