@@ -65,18 +65,21 @@ interface DoctorReport {
   readonly profile: SlowProfile;
 }
 
-/** Throws a UsageError for a file that is no report, or of an examination that was not timed. */
 function reportsIn(files: string): DoctorReport[] {
-  return files.split(',').map((file) => {
-    try {
-      const report = JSON.parse(readFileSync(file, 'utf8')) as DoctorReport;
-      const { read, query, commit, sigma } = report.profile;
-      if ([read, query, commit].every(({ ms }) => ms > 0) && sigma >= 0 && report.provider in PROFILES) return report;
-    } catch (cause) {
-      throw new UsageError(`--network: ${file} is no report of stowage doctor with a profile`, { cause });
-    }
-    throw new UsageError(`--network: ${file} is no report of stowage doctor with a profile`);
-  });
+  return files.split(',').map(reportIn);
+}
+
+/** Throws a UsageError for a file that is no report, or one of an examination that was not timed. */
+function reportIn(file: string): DoctorReport {
+  let cause: unknown;
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8')) as DoctorReport;
+    const { read, query, commit, sigma } = report.profile;
+    if ([read, query, commit].every(({ ms }) => ms > 0) && sigma >= 0 && report.provider in PROFILES) return report;
+  } catch (error) {
+    cause = error;
+  }
+  throw new UsageError(`--network: ${file} is no report of stowage doctor with a profile`, { cause });
 }
 
 /** Whole milliseconds: a timer rounds down, and one that fires early costs a second one. */
