@@ -69,7 +69,7 @@ function reportsIn(files: string): DoctorReport[] {
   return files.split(',').map(reportIn);
 }
 
-/** Throws a UsageError for a file that is no report, or one of an examination that was not timed. */
+/** Throws a UsageError for a file that is no report, or whose examination was not timed. */
 function reportIn(file: string): DoctorReport {
   let cause: unknown;
   try {
