@@ -1,5 +1,5 @@
 // The contract between the engine and one provider. The engine's safety rests on the guarantees
-// here, which tests/conformance checks for every driver.
+// here, which drivers/conformance checks for every driver.
 //
 // A driver stores entities. An entity has an id, a version that the provider assigns, and named
 // parts of bytes. Each container is one entity; the driver does not know what its bytes mean.
