@@ -22,7 +22,7 @@ async function clientOf(table) {
   return client;
 }
 
-test('a throttled write is refused, and does nothing', async () => {
+void test('a throttled write is refused, and does nothing', async () => {
   const client = await clientOf('throttled');
   const fault = emulators.tables.inject('throttle', { count: 1, kind: 'commit' });
   const entity = { partitionKey: 'p', rowKey: 'r' };
@@ -31,14 +31,14 @@ test('a throttled write is refused, and does nothing', async () => {
   await client.createEntity(entity);
 });
 
-test('a write whose reply is lost is done', async () => {
+void test('a write whose reply is lost is done', async () => {
   const client = await clientOf('lost');
   emulators.tables.inject('lose the reply', { count: 1, kind: 'commit' });
   await assert.rejects(client.createEntity({ partitionKey: 'p', rowKey: 'r' }));
   assert.equal((await client.getEntity('p', 'r')).rowKey, 'r');
 });
 
-test('a slow read is answered no earlier than said', async () => {
+void test('a slow read is answered no earlier than said', async () => {
   const client = await clientOf('slow');
   await client.createEntity({ partitionKey: 'p', rowKey: 'r' });
   const fault = emulators.tables.inject('slow', { kind: 'read', delayMs: 200 });
@@ -48,7 +48,7 @@ test('a slow read is answered no earlier than said', async () => {
   fault.remove();
 });
 
-test('a share of the requests is met, the same in each run', async () => {
+void test('a share of the requests is met, the same in each run', async () => {
   const client = await clientOf('share');
   const meets = async () => {
     const fault = emulators.tables.inject('throttle', { share: 0.5, kind: 'read' });
@@ -63,7 +63,7 @@ test('a share of the requests is met, the same in each run', async () => {
   assert.deepEqual(await meets(), codes);
 });
 
-test('options that make no sense are refused', () => {
+void test('options that make no sense are refused', () => {
   for (const options of [{ count: 0 }, { share: 0 }, { share: 2 }, { delayMs: -1 }, { count: NaN }])
     assert.throws(() => emulators.datastore.inject('slow', options), RangeError);
 });
