@@ -58,7 +58,12 @@ export interface Emulators {
 export async function startEmulators(): Promise<Emulators> {
   const [datastoreFaults, tableFaults] = [faultsBefore('datastore'), faultsBefore('azure-tables')];
   const datastore = await startDatastoreEmulator(datastoreFaults);
-  const tables = hasAzurite() ? await startStrictAzurite(tableFaults) : undefined;
+  const starting = hasAzurite() ? startStrictAzurite(tableFaults) : undefined;
+  // One that goes on listening would keep the test's process alive.
+  const tables = await starting?.catch(async (error: unknown) => {
+    await datastore.close();
+    throw error;
+  });
   const endpoint = `http://${datastore.address}`;
   return {
     datastore: { endpoint, inject: datastoreFaults.inject },
@@ -95,7 +100,7 @@ function faultsBefore(provider: Provider) {
   const all = new Set<Injected>();
   const meet = (kind: SlowRequest['kind']): Injected[] => {
     const met = [...all].filter((fault) => [kind, 'any'].includes(fault.kind) && fault.random() < fault.share);
-    for (const fault of met) if ((fault.hits += 1) === fault.count) all.delete(fault);
+    for (const fault of met) if ((fault.hits += 1) >= fault.count) all.delete(fault);
     return met;
   };
   const network = {
@@ -103,14 +108,14 @@ function faultsBefore(provider: Provider) {
       const met = meet(sent.kind);
       const has = (name: FaultName): boolean => met.some((fault) => fault.name === name);
       const halfMs = met.reduce((sum, { name, delayMs }) => sum + (name === 'slow' ? delayMs / 2 : 0), 0);
-      await TIMERS.sleep(halfMs, signal);
+      if (halfMs > 0) await TIMERS.sleep(halfMs, signal);
       const { isThrottled, reply } = await cloud.arrive(sent, signal);
       return {
         isThrottled: isThrottled || has('throttle'),
         isReplyLost: has('lose the reply'),
         async reply(bytes, gone) {
           await reply(bytes, gone);
-          await TIMERS.sleep(halfMs, gone);
+          if (halfMs > 0) await TIMERS.sleep(halfMs, gone);
         },
       };
     },
