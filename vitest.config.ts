@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** `npm test` leaves these out: they take long, and show less of the store than of what is around it. */
 export const REST = [
   'tests/readme.test.ts',
-  'tests/adapters/{keyv,level}-suite.test.ts',
+  'tests/adapters/{keyv,level,recipes}-suite.test.ts',
   'tests/conformance/datastore-sdk.test.ts',
   'tests/faults/*.test.ts',
   'tests/infra/*.test.ts',

@@ -80,7 +80,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     '*.ts',
   ],
   // The emulators know nothing of this project, so that other projects can use them alone.
-  'infra/emulators': ['datastore: @grpc/grpc-js protobufjs/ node: | azurite-front: node:', '*.ts'],
+  'infra/emulators': [
+    'datastore: @grpc/grpc-js @google-cloud/datastore-api protobufjs/ node: | azurite-front: node:',
+    '*.ts',
+  ],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries | writes', '*.ts'],
   // Each cloud's own client, for entities that are not this store's.
   'infra/plain': [

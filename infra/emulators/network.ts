@@ -1,6 +1,8 @@
 // The network before an emulator: the option `--network`, and the slow cloud that each emulator
 // asks when its answers are due.
 import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { UsageError } from '../cli/options.ts';
 import {
   AZURE_TABLES_PROFILE,
@@ -11,7 +13,7 @@ import {
 import { SlowCloud } from '../../shared/drivers/slow/slow-cloud.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
-import { type Runtime, systemRuntime } from '../../shared/store/index.ts';
+import type { Runtime } from '../../shared/store/index.ts';
 
 /**
  * `cloud`: as late as its service is; `25ms`: a median of one's own; `a.json,b.json`: as late as
@@ -84,8 +86,9 @@ function reportIn(file: string): DoctorReport {
 
 /** Whole milliseconds: a timer rounds down, and one that fires early costs a second one. */
 export const TIMERS: Pick<Runtime, 'monotonicMs' | 'sleep'> = {
-  monotonicMs: () => systemRuntime.monotonicMs(),
-  sleep: (ms, signal) => systemRuntime.sleep(Math.ceil(ms), signal),
+  monotonicMs: () => performance.now(),
+  // An abort ends the wait.
+  sleep: (ms, signal) => delay(Math.ceil(ms), undefined, signal && { signal }).catch(() => {}),
 };
 
 export function slowCloud(profile: SlowProfile, runtime = TIMERS): SlowCloud {
