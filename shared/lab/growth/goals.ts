@@ -1,0 +1,1 @@
+export function missesOf(rows: readonly unknown[]): string[] { return rows.length < 0 ? [''] : []; }

@@ -1,0 +1,222 @@
+// The rows of `npm run growth`: what each call costs on a table of some size, for values of some
+// size and keys in some order, and what age leaves behind.
+import { openStore } from '../../store/index.ts';
+import { loadHash } from '../../store/system/hash.ts';
+import { chunks } from '../kit/chunks.ts';
+import { randomInt, seededRandom } from '../kit/random.ts';
+import { ScheduledRuntime } from '../kit/scheduled-runtime.ts';
+import { Scheduler } from '../kit/scheduler.ts';
+import { keyIndexes } from '../work/distributions.ts';
+import { randomText } from '../work/records.ts';
+import { type Between, Counted, type Figures } from './counted.ts';
+import { type Item, type Layout, type Open, packed, plain } from './layouts.ts';
+
+/**
+ * `append`: writes go behind the last record, and reads mostly near it. `tenant`: all keys are of
+ * one run that has a hundredth of the records.
+ */
+export type Keys = 'uniform' | 'zipfian' | 'append' | 'tenant';
+
+export interface Cell {
+  readonly records: number;
+  readonly bytes: number;
+  readonly keys: Keys;
+}
+
+/** `beside`: what the table is held against: single entities, or a table that was freshly loaded. */
+export interface Row extends Cell {
+  readonly call: string;
+  /** Containers at the end of the row. */
+  readonly containers: number;
+  readonly packed: Figures;
+  readonly beside?: Figures;
+}
+
+const LOADED_TOGETHER = 1_000;
+/** Values of a cell, and those that one call writes, together. */
+const POOL_BYTES_MAX = 16_000_000;
+const SOAK_CALLERS = 16;
+const SOAK_PUTS_PER_RECORD = 3;
+const TINY_LEAVES = 300;
+/** The least that a table may ask for. */
+const TINY_BYTES = 16_384;
+const STEPS_MAX = 10_000_000;
+
+/** Draws the keys and values of a cell's calls: the same for each layout. */
+class Draws {
+  readonly #random = seededRandom(1);
+  readonly #cell: Cell;
+  readonly #values: readonly string[];
+  readonly #read: () => number;
+  count: number;
+
+  constructor(cell: Cell) {
+    const { records, bytes, keys } = cell;
+    this.#cell = cell;
+    this.count = records;
+    const values = Math.ceil(Math.min(4_096, POOL_BYTES_MAX / bytes));
+    this.#values = Array.from({ length: values }, () => randomText(this.#random, bytes));
+    const choice = ({ zipfian: 'zipfian-over-records', append: 'latest' } as const)[keys as string] ?? 'uniform';
+    this.#read = keyIndexes(choice, { count: () => this.count, insertsExpected: 0 }, this.#random);
+  }
+
+  index(): number {
+    const { keys, records } = this.#cell;
+    return keys === 'tenant' ? records / 2 + randomInt(this.#random, records / 100) : this.#read();
+  }
+
+  key(): string {
+    return keyOf(this.index());
+  }
+
+  keys(length: number): string[] {
+    return Array.from({ length }, () => this.key());
+  }
+
+  itemAt(index: number): Item {
+    return { key: keyOf(index), value: this.#values[randomInt(this.#random, this.#values.length)]! };
+  }
+
+  item(): Item {
+    return this.itemAt(this.#cell.keys === 'append' ? this.count++ : this.index());
+  }
+
+  /** Distinct ones, up to `most`: a call writes no key twice. */
+  items(most: number): Item[] {
+    const length = Math.min(most, Math.ceil(POOL_BYTES_MAX / this.#cell.bytes));
+    return [...new Map(Array.from({ length }, () => this.item()).map((item) => [item.key, item])).values()];
+  }
+
+  /** Those of a run that begins anywhere. */
+  run(length: number): string[] {
+    const from = Math.min(this.index(), this.#cell.records - length);
+    return Array.from({ length }, (_, at) => keyOf(from + at));
+  }
+}
+
+interface Call {
+  readonly name: string;
+  /** Whether each call is made by a new process, or all by the one that loaded the table. */
+  readonly isCold: boolean;
+  readonly times: number;
+  readonly make: (layout: Layout, draws: Draws) => () => Promise<unknown>;
+}
+
+const CALLS: readonly Call[] = [
+  { name: 'get, cold', isCold: true, times: 20, make: ({ get }, draws) => bound(get, draws.key()) },
+  { name: 'get', isCold: false, times: 1_000, make: ({ get }, draws) => bound(get, draws.key()) },
+  { name: 'getMany of 100', isCold: false, times: 20, make: ({ getMany }, draws) => bound(getMany, draws.keys(100)) },
+  { name: 'scan of 100, cold', isCold: true, times: 20, make: ({ scan }, draws) => bound(scan, draws.run(100)) },
+  { name: 'scan of 100', isCold: false, times: 20, make: ({ scan }, draws) => bound(scan, draws.run(100)) },
+  { name: 'keys, limit 1, cold', isCold: true, times: 20, make: ({ firstKey }) => bound(firstKey, keyOf(0)) },
+  { name: 'put', isCold: false, times: 1_000, make: ({ put }, draws) => bound(put, draws.item()) },
+  { name: 'putMany of 1,000', isCold: false, times: 2, make: ({ putMany }, draws) => bound(putMany, draws.items(1_000)) },
+  // Plain entities have none, as the driver's contract has none.
+  { name: 'count, cold', isCold: true, times: 1, make: ({ count }) => count! },
+  { name: 'count', isCold: false, times: 2, make: ({ count }) => count! },
+];
+
+function bound<A>(call: (argument: A) => Promise<unknown>, argument: A): () => Promise<unknown> {
+  return () => call(argument);
+}
+
+/** Of each call on a table that is loaded for them. */
+export async function callRows(cell: Cell, between?: Between): Promise<Row[]> {
+  const ours = await played(cell, packed, between);
+  const theirs = await played(cell, plain);
+  return [...ours].map(([call, { figures, containers }]) => {
+    const beside = theirs.get(call)?.figures;
+    return { ...cell, call, containers, packed: figures, ...(beside && { beside }) };
+  });
+}
+
+type Played = ReadonlyMap<string, { readonly figures: Figures; readonly containers: number }>;
+
+async function played(cell: Cell, open: Open, between?: Between): Promise<Played> {
+  const counted = new Counted({ between });
+  const draws = new Draws(cell);
+  const loader = await loaded(open(counted.driver), draws);
+  const byCall = new Map<string, { figures: Figures; containers: number }>();
+  const note = (call: string, figures: Figures): void => {
+    byCall.set(call, { figures: { ...figures, stored: counted.stored(draws.count) }, containers: counted.entities });
+  };
+  note('open', await counted.count(20, async () => [() => open(counted.driver)]));
+  for (const { name, isCold, times, make } of CALLS) {
+    if (name.startsWith('count') && loader.count === undefined) continue;
+    const prepare = async () => {
+      const layout = isCold ? await open(counted.driver) : loader;
+      return Array.from({ length: isCold ? 1 : times }, () => make(layout, draws));
+    };
+    note(name, await counted.count(isCold ? times : 1, prepare));
+  }
+  return byCall;
+}
+
+/** Lone puts of random keys by several callers, and what they leave stored beside a fresh table. */
+export async function soakRow(cell: Cell, between?: Between): Promise<Row> {
+  const counted = new Counted({ between });
+  const draws = new Draws(cell);
+  const table = await loaded(packed(counted.driver), draws);
+  const fresh = counted.stored(draws.count);
+  const rounds = Math.ceil((SOAK_PUTS_PER_RECORD * cell.records) / SOAK_CALLERS);
+  const figures = await counted.count(rounds, async () => {
+    const items = Array.from({ length: SOAK_CALLERS }, () => draws.item());
+    return [() => Promise.all(items.map((item) => table.put(item)))];
+  });
+  return {
+    ...cell,
+    call: `put, soak of ${SOAK_PUTS_PER_RECORD} per record, 16 at a time`,
+    containers: counted.entities,
+    packed: { ...figures, stored: counted.stored(draws.count) },
+    beside: { stored: fresh },
+  };
+}
+
+/** A vacuum of tiny leaves in virtual time, where a request takes a millisecond. */
+export async function vacuumRows(between?: Between): Promise<Row[]> {
+  // No virtual time passes while WebAssembly compiles.
+  await loadHash();
+  const scheduler = new Scheduler(1);
+  const runtime = new ScheduledRuntime(scheduler, seededRandom(1));
+  const faults = async () => {
+    await runtime.sleep(1);
+    return undefined;
+  };
+  const counted = new Counted({ between, faults });
+  const process = () => openStore({ driver: counted.driver, runtime, compression: 'none' });
+  const cell = { records: 0, bytes: 300, keys: 'append' } as const;
+  const draws = new Draws(cell);
+  const fill = async (): Promise<void> => {
+    const table = await process().table<string>('growth', { order: 'key', containerBytesMax: TINY_BYTES });
+    while (counted.entities < TINY_LEAVES) await table.putMany(draws.items(LOADED_TOGETHER));
+  };
+  await scheduler.run(fill(), STEPS_MAX);
+  const containers = counted.entities;
+  const begunMs = scheduler.nowMs;
+  let merges = 0;
+  const { requests, reads, writes, read, written } = await counted.count(1, async () => [
+    async () => {
+      const vacuum = async (): Promise<void> => {
+        ({ merged: merges } = await process().vacuum('growth', { quietMs: 0, timeoutMs: 3_600_000 }));
+      };
+      await scheduler.run(vacuum(), STEPS_MAX);
+    },
+  ]);
+  const of = { ...cell, records: draws.count, containers: counted.entities };
+  const figures = Object.entries({ requests, reads, writes, read, written }).map(([name, is]) => [name, is / merges]);
+  return [
+    { ...of, call: `vacuum of ${containers} leaves, per merge`, packed: Object.fromEntries(figures) as Figures },
+    { ...of, call: `vacuum of ${containers} leaves, requests in a row`, packed: { requests: scheduler.nowMs - begunMs } },
+  ];
+}
+
+async function loaded(opening: Promise<Layout>, draws: Draws): Promise<Layout> {
+  const layout = await opening;
+  const indexes = Array.from({ length: draws.count }, (_, index) => index);
+  for (const some of chunks(indexes, LOADED_TOGETHER)) await layout.putMany(some.map((index) => draws.itemAt(index)));
+  return layout;
+}
+
+function keyOf(index: number): string {
+  return `k${String(index).padStart(7, '0')}`;
+}
