@@ -1,14 +1,14 @@
 // What calls cost, counted around the memory driver with Datastore's limits. Everything but the
 // processor time is exact: the same seed gives the same counts on every machine.
 import { LIMITS } from '../../drivers/datastore/mapping.ts';
-import { measured } from '../../drivers/measured.ts';
+import { type DriverCounters, measured } from '../../drivers/measured.ts';
 import { type MemoryFaults, memoryDriver, memoryState } from '../../drivers/memory.ts';
 import type { Driver } from '../../store/index.ts';
 import { billableOf } from '../cost/billable.ts';
 import { dollarsPerMillionRecords, operationPriceList } from '../cost/operations.ts';
 import { PRICES_2026_11 } from '../cost/prices-2026-11.ts';
 import { sum } from '../kit/numbers.ts';
-import { increase } from '../kit/usage.ts';
+import { increase, sumOf } from '../kit/usage.ts';
 
 /** In the order in which they are printed. Each is per call, but for `stored`. */
 export const FIGURES = ['requests', 'reads', 'writes', 'read', 'written', 'stored', 'dollars', 'us'] as const;
@@ -45,23 +45,18 @@ export class Counted {
     return sum(parts.map(({ byteLength }) => byteLength)) / records;
   }
 
-  /** Makes rounds of calls. What happens in `prepare` is not counted. */
-  async count(
-    rounds: number,
-    prepare: () => Promise<readonly (() => Promise<unknown>)[]>,
-  ): Promise<Omit<Required<Figures>, 'stored'>> {
-    const counters = { ...this.#measured.counters, calls: 0, us: 0 };
-    const names = Object.keys(counters) as (keyof typeof counters)[];
-    for (const name of names) counters[name] = 0;
+  /** Makes rounds of calls, one call after another. What happens in `prepare` is not counted. */
+  async count(rounds: number, prepare: () => Promise<readonly (() => Promise<unknown>)[]>): Promise<Figures> {
+    const all: (DriverCounters & { calls: number; us: number })[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const calls = await prepare();
       const before = { ...this.#measured.counters };
       const begun = process.cpuUsage();
       for (const call of calls) await call();
       const { user, system } = process.cpuUsage(begun);
-      const more = { ...increase(before, { ...this.#measured.counters }), calls: calls.length, us: user + system };
-      for (const name of names) counters[name] += more[name];
+      all.push({ ...increase(before, { ...this.#measured.counters }), calls: calls.length, us: user + system });
     }
+    const counters = sumOf(all);
     const { requests, billable } = billableOf('datastore', counters);
     const { calls } = counters;
     return {

@@ -1,6 +1,5 @@
 // A table in containers, and the same records with an entity each, through the same driver.
-import type { Driver, EntityId, EntityVersion, PartName, Write } from '../../store/index.ts';
-import { openStore } from '../../store/index.ts';
+import { type Driver, type EntityId, type EntityVersion, openStore, type PartName } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 
 export interface Item {
@@ -12,13 +11,13 @@ export interface Item {
 export type Open = (driver: Driver) => Promise<Layout>;
 
 export interface Layout {
-  get(key: string): Promise<unknown>;
-  getMany(keys: readonly string[]): Promise<unknown>;
-  /** The records of these keys, which follow each other. */
-  scan(keys: readonly string[]): Promise<unknown>;
-  firstKey(first: string): Promise<unknown>;
-  put(item: Item): Promise<unknown>;
-  putMany(items: readonly Item[]): Promise<unknown>;
+  readonly get: (key: string) => Promise<unknown>;
+  readonly getMany: (keys: readonly string[]) => Promise<unknown>;
+  /** Takes the keys of the records, which follow each other. */
+  readonly scan: (keys: readonly string[]) => Promise<unknown>;
+  readonly firstKey: (first: string) => Promise<unknown>;
+  readonly put: (item: Item) => Promise<unknown>;
+  readonly putMany: (items: readonly Item[]) => Promise<unknown>;
   /** Undefined where the driver's contract has no call for it. */
   readonly count: (() => Promise<unknown>) | undefined;
 }
@@ -40,22 +39,32 @@ const TIMEOUT = { timeoutMs: 30_000 };
 const PART = 'p0' as PartName;
 
 /**
- * It knows all versions, so that a put takes one request as one without a condition does. A scan is
- * counted as one request, as a query is.
+ * It knows all versions, so that its put takes one request, as one without a condition does. A scan
+ * counts as one request, as a query does.
  */
 export const plain: Open = async (driver) => {
   const versions = new Map<string, EntityVersion>();
   const { readsMax, writesMax, writeBytesMax } = driver.limits;
-  const getMany = async (keys: readonly string[]) => {
-    for (const some of chunks([...new Set(keys)], readsMax)) {
-      const requests = some.map((key) => ({ id: key as EntityId, parts: 'all' as const }));
-      for (const entity of await driver.read(requests, TIMEOUT)) Buffer.from(entity!.parts.get(PART)!).toString();
+  const getMany = async (keys: readonly string[]): Promise<void> => {
+    for (const some of chunks([...new Set(keys)] as EntityId[], readsMax)) {
+      const entities = await driver.read(
+        some.map((id) => ({ id, parts: 'all' })),
+        TIMEOUT,
+      );
+      for (const entity of entities) Buffer.from(entity!.parts.get(PART)!).toString();
     }
   };
-  const putMany = async (items: readonly Item[]) => {
-    const { length: bytes } = items[0]!.value;
-    for (const some of chunks(items, Math.min(writesMax, Math.floor(writeBytesMax / bytes)))) {
-      const outcomes = await driver.write(some.map((item) => writeOf(item, versions.get(item.key))), TIMEOUT);
+  const writeOf = ({ key, value }: Item) => {
+    const version = versions.get(key);
+    const [id, chunksBefore] = [key as EntityId, version === undefined ? 0 : 1];
+    const parts = [{ name: PART, bytes: Buffer.from(value), chunksBefore }];
+    return version === undefined
+      ? ({ kind: 'insert', id, parts } as const)
+      : ({ kind: 'replace', id, version, parts } as const);
+  };
+  const putMany = async (items: readonly Item[]): Promise<void> => {
+    for (const some of chunks(items, Math.min(writesMax, Math.floor(writeBytesMax / items[0]!.value.length)))) {
+      const outcomes = await driver.write(some.map(writeOf), TIMEOUT);
       for (const [at, outcome] of outcomes.entries()) {
         if (outcome.kind !== 'written') throw new Error('an entity was not written', { cause: outcome });
         versions.set(some[at]!.key, outcome.version);
@@ -72,9 +81,3 @@ export const plain: Open = async (driver) => {
     count: undefined,
   };
 };
-
-function writeOf({ key, value }: Item, version: EntityVersion | undefined): Write {
-  const [id, chunksBefore] = [key as EntityId, version === undefined ? 0 : 1];
-  const parts = [{ name: PART, bytes: Buffer.from(value), chunksBefore }];
-  return version === undefined ? { kind: 'insert', id, parts } : { kind: 'replace', id, version, parts };
-}

@@ -23,23 +23,22 @@ export interface Cell {
   readonly keys: Keys;
 }
 
-/** `beside`: what the table is held against: single entities, or a table that was freshly loaded. */
 export interface Row extends Cell {
   readonly call: string;
-  /** Containers at the end of the row. */
+  /** Containers at the end of the row; of a vacuum, before it. */
   readonly containers: number;
   readonly packed: Figures;
+  /** The same calls on an entity per record; of puts, the table as it was freshly loaded. */
   readonly beside?: Figures;
 }
 
-const LOADED_TOGETHER = 1_000;
 /** Values of a cell, and those that one call writes, together. */
 const POOL_BYTES_MAX = 16_000_000;
 const SOAK_CALLERS = 16;
 const SOAK_PUTS_PER_RECORD = 3;
-const TINY_LEAVES = 300;
 /** The least that a table may ask for. */
 const TINY_BYTES = 16_384;
+const VACUUM_MS_MAX = 3_600_000;
 const STEPS_MAX = 10_000_000;
 
 /** Draws the keys and values of a cell's calls: the same for each layout. */
@@ -81,10 +80,23 @@ class Draws {
     return this.itemAt(this.#cell.keys === 'append' ? this.count++ : this.index());
   }
 
-  /** Distinct ones, up to `most`: a call writes no key twice. */
-  items(most: number): Item[] {
-    const length = Math.min(most, Math.ceil(POOL_BYTES_MAX / this.#cell.bytes));
-    return [...new Map(Array.from({ length }, () => this.item()).map((item) => [item.key, item])).values()];
+  /** Records that one call writes. */
+  get together(): number {
+    return Math.min(1_000, Math.floor(POOL_BYTES_MAX / this.#cell.bytes));
+  }
+
+  /** Distinct ones: a call writes no key twice. */
+  items(): Item[] {
+    const items = Array.from({ length: this.together }, () => this.item());
+    return [...new Map(items.map((item) => [item.key, item])).values()];
+  }
+
+  /** All records of the table, by call. */
+  load(): Item[][] {
+    return chunks(
+      Array.from({ length: this.count }, (_, index) => this.itemAt(index)),
+      this.together,
+    );
   }
 
   /** Those of a run that begins anywhere. */
@@ -110,7 +122,7 @@ const CALLS: readonly Call[] = [
   { name: 'scan of 100', isCold: false, times: 20, make: ({ scan }, draws) => bound(scan, draws.run(100)) },
   { name: 'keys, limit 1, cold', isCold: true, times: 20, make: ({ firstKey }) => bound(firstKey, keyOf(0)) },
   { name: 'put', isCold: false, times: 1_000, make: ({ put }, draws) => bound(put, draws.item()) },
-  { name: 'putMany of 1,000', isCold: false, times: 2, make: ({ putMany }, draws) => bound(putMany, draws.items(1_000)) },
+  { name: 'putMany of 1,000', isCold: false, times: 2, make: ({ putMany }, draws) => bound(putMany, draws.items()) },
   // Plain entities have none, as the driver's contract has none.
   { name: 'count, cold', isCold: true, times: 1, make: ({ count }) => count! },
   { name: 'count', isCold: false, times: 2, make: ({ count }) => count! },
@@ -135,11 +147,12 @@ type Played = ReadonlyMap<string, { readonly figures: Figures; readonly containe
 async function played(cell: Cell, open: Open, between?: Between): Promise<Played> {
   const counted = new Counted({ between });
   const draws = new Draws(cell);
-  const loader = await loaded(open(counted.driver), draws);
+  const loader = await open(counted.driver);
   const byCall = new Map<string, { figures: Figures; containers: number }>();
   const note = (call: string, figures: Figures): void => {
     byCall.set(call, { figures: { ...figures, stored: counted.stored(draws.count) }, containers: counted.entities });
   };
+  note('load by 1,000', await counted.count(1, async () => draws.load().map((items) => bound(loader.putMany, items))));
   note('open', await counted.count(20, async () => [() => open(counted.driver)]));
   for (const { name, isCold, times, make } of CALLS) {
     if (name.startsWith('count') && loader.count === undefined) continue;
@@ -156,24 +169,22 @@ async function played(cell: Cell, open: Open, between?: Between): Promise<Played
 export async function soakRow(cell: Cell, between?: Between): Promise<Row> {
   const counted = new Counted({ between });
   const draws = new Draws(cell);
-  const table = await loaded(packed(counted.driver), draws);
+  const table = await packed(counted.driver);
+  for (const items of draws.load()) await table.putMany(items);
   const fresh = counted.stored(draws.count);
-  const rounds = Math.ceil((SOAK_PUTS_PER_RECORD * cell.records) / SOAK_CALLERS);
-  const figures = await counted.count(rounds, async () => {
-    const items = Array.from({ length: SOAK_CALLERS }, () => draws.item());
-    return [() => Promise.all(items.map((item) => table.put(item)))];
-  });
+  for (let put = 0; put < SOAK_PUTS_PER_RECORD * cell.records; put += SOAK_CALLERS)
+    await Promise.all(Array.from({ length: SOAK_CALLERS }, () => table.put(draws.item())));
   return {
     ...cell,
-    call: `put, soak of ${SOAK_PUTS_PER_RECORD} per record, 16 at a time`,
+    call: `${SOAK_PUTS_PER_RECORD} puts per record`,
     containers: counted.entities,
-    packed: { ...figures, stored: counted.stored(draws.count) },
+    packed: { stored: counted.stored(draws.count) },
     beside: { stored: fresh },
   };
 }
 
 /** A vacuum of tiny leaves in virtual time, where a request takes a millisecond. */
-export async function vacuumRows(between?: Between): Promise<Row[]> {
+export async function vacuumRows(cell: Cell, between?: Between): Promise<Row[]> {
   // No virtual time passes while WebAssembly compiles.
   await loadHash();
   const scheduler = new Scheduler(1);
@@ -184,37 +195,25 @@ export async function vacuumRows(between?: Between): Promise<Row[]> {
   };
   const counted = new Counted({ between, faults });
   const process = () => openStore({ driver: counted.driver, runtime, compression: 'none' });
-  const cell = { records: 0, bytes: 300, keys: 'append' } as const;
   const draws = new Draws(cell);
   const fill = async (): Promise<void> => {
     const table = await process().table<string>('growth', { order: 'key', containerBytesMax: TINY_BYTES });
-    while (counted.entities < TINY_LEAVES) await table.putMany(draws.items(LOADED_TOGETHER));
+    for (const items of draws.load()) await table.putMany(items);
   };
   await scheduler.run(fill(), STEPS_MAX);
-  const containers = counted.entities;
+  const { entities: containers } = counted;
   const begunMs = scheduler.nowMs;
-  let merges = 0;
-  const { requests, reads, writes, read, written } = await counted.count(1, async () => [
-    async () => {
-      const vacuum = async (): Promise<void> => {
-        ({ merged: merges } = await process().vacuum('growth', { quietMs: 0, timeoutMs: 3_600_000 }));
-      };
-      await scheduler.run(vacuum(), STEPS_MAX);
-    },
-  ]);
-  const of = { ...cell, records: draws.count, containers: counted.entities };
-  const figures = Object.entries({ requests, reads, writes, read, written }).map(([name, is]) => [name, is / merges]);
+  let merged = 0;
+  const vacuum = async (): Promise<void> => {
+    ({ merged } = await process().vacuum('growth', { quietMs: 0, timeoutMs: VACUUM_MS_MAX }));
+  };
+  const all = await counted.count(1, async () => [() => scheduler.run(vacuum(), STEPS_MAX)]);
+  const perMerge = Object.entries(all).map(([name, figure]) => [name, figure / merged]);
+  const row = { ...cell, containers };
   return [
-    { ...of, call: `vacuum of ${containers} leaves, per merge`, packed: Object.fromEntries(figures) as Figures },
-    { ...of, call: `vacuum of ${containers} leaves, requests in a row`, packed: { requests: scheduler.nowMs - begunMs } },
+    { ...row, call: 'vacuum, per merge', packed: Object.fromEntries(perMerge) as Figures },
+    { ...row, call: 'vacuum, requests in a row', packed: { requests: scheduler.nowMs - begunMs } },
   ];
-}
-
-async function loaded(opening: Promise<Layout>, draws: Draws): Promise<Layout> {
-  const layout = await opening;
-  const indexes = Array.from({ length: draws.count }, (_, index) => index);
-  for (const some of chunks(indexes, LOADED_TOGETHER)) await layout.putMany(some.map((index) => draws.itemAt(index)));
-  return layout;
 }
 
 function keyOf(index: number): string {
