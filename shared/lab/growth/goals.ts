@@ -21,7 +21,7 @@ const GOALS: readonly Goal[] = [
   ['get, cold', 'read', HEADER_AND_PAGE],
   ['get', 'requests', 1],
   ['get', 'read', COMMIT_ID],
-  ['getMany of 100', 'requests', 1.2],
+  ['getMany of 100', 'requests', 1],
   ['getMany of 100', 'reads', ({ containers }) => containers],
   ['scan of 100, cold', 'requests', 2.2],
   // 100 records are 25,000 bytes, and the pages at both ends hold others too.

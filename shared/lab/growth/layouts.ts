@@ -1,5 +1,12 @@
 // A table in containers, and the same records with an entity each, through the same driver.
-import { type Driver, type EntityId, type EntityVersion, openStore, type PartName } from '../../store/index.ts';
+import {
+  type Driver,
+  type EntityId,
+  type EntityVersion,
+  openStore,
+  type PartName,
+  type Runtime,
+} from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 
 export interface Item {
@@ -8,7 +15,7 @@ export interface Item {
 }
 
 /** Opens the table as a new process, whose memory holds nothing of it. */
-export type Open = (driver: Driver) => Promise<Layout>;
+export type Open = (place: { readonly driver: Driver; readonly runtime: Runtime }) => Promise<Layout>;
 
 export interface Layout {
   readonly get: (key: string) => Promise<unknown>;
@@ -22,8 +29,8 @@ export interface Layout {
   readonly count: (() => Promise<unknown>) | undefined;
 }
 
-export const packed: Open = async (driver) => {
-  const table = await openStore({ driver }).table<string>('growth', { order: 'key' });
+export const packed: Open = async (place) => {
+  const table = await openStore(place).table<string>('growth', { order: 'key' });
   return {
     get: (key) => table.get(key),
     getMany: (keys) => table.getMany(keys),
@@ -42,7 +49,7 @@ const PART = 'p0' as PartName;
  * It knows all versions, so that its put takes one request, as one without a condition does. A scan
  * counts as one request, as a query does.
  */
-export const plain: Open = async (driver) => {
+export const plain: Open = async ({ driver }) => {
   const versions = new Map<string, EntityVersion>();
   const { readsMax, writesMax, writeBytesMax } = driver.limits;
   const getMany = async (keys: readonly string[]): Promise<void> => {

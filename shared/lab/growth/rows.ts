@@ -1,11 +1,8 @@
 // The rows of `npm run growth`: what each call costs on a table of some size, for values of some
 // size and keys in some order, and what age leaves behind.
 import { openStore } from '../../store/index.ts';
-import { loadHash } from '../../store/system/hash.ts';
 import { chunks } from '../kit/chunks.ts';
 import { randomInt, seededRandom } from '../kit/random.ts';
-import { ScheduledRuntime } from '../kit/scheduled-runtime.ts';
-import { Scheduler } from '../kit/scheduler.ts';
 import { keyIndexes } from '../work/distributions.ts';
 import { randomText } from '../work/records.ts';
 import { type Between, Counted, type Figures } from './counted.ts';
@@ -39,7 +36,6 @@ const SOAK_PUTS_PER_RECORD = 3;
 /** The least that a table may ask for. */
 const TINY_BYTES = 16_384;
 const VACUUM_MS_MAX = 3_600_000;
-const STEPS_MAX = 10_000_000;
 
 /** Draws the keys and values of a cell's calls: the same for each layout. */
 class Draws {
@@ -145,19 +141,19 @@ export async function callRows(cell: Cell, between?: Between): Promise<Row[]> {
 type Played = ReadonlyMap<string, { readonly figures: Figures; readonly containers: number }>;
 
 async function played(cell: Cell, open: Open, between?: Between): Promise<Played> {
-  const counted = new Counted({ between });
+  const counted = new Counted(between);
   const draws = new Draws(cell);
-  const loader = await open(counted.driver);
+  const loader = await counted.play(() => open(counted));
   const byCall = new Map<string, { figures: Figures; containers: number }>();
   const note = (call: string, figures: Figures): void => {
     byCall.set(call, { figures: { ...figures, stored: counted.stored(draws.count) }, containers: counted.entities });
   };
   note('load by 1,000', await counted.count(1, async () => draws.load().map((items) => bound(loader.putMany, items))));
-  note('open', await counted.count(20, async () => [() => open(counted.driver)]));
+  note('open', await counted.count(20, async () => [() => open(counted)]));
   for (const { name, isCold, times, make } of CALLS) {
     if (name.startsWith('count') && loader.count === undefined) continue;
     const prepare = async () => {
-      const layout = isCold ? await open(counted.driver) : loader;
+      const layout = isCold ? await open(counted) : loader;
       return Array.from({ length: isCold ? 1 : times }, () => make(layout, draws));
     };
     note(name, await counted.count(isCold ? times : 1, prepare));
@@ -167,13 +163,16 @@ async function played(cell: Cell, open: Open, between?: Between): Promise<Played
 
 /** Lone puts of random keys by several callers, and what they leave stored beside a fresh table. */
 export async function soakRow(cell: Cell, between?: Between): Promise<Row> {
-  const counted = new Counted({ between });
+  const counted = new Counted(between);
   const draws = new Draws(cell);
-  const table = await packed(counted.driver);
-  for (const items of draws.load()) await table.putMany(items);
-  const fresh = counted.stored(draws.count);
-  for (let put = 0; put < SOAK_PUTS_PER_RECORD * cell.records; put += SOAK_CALLERS)
-    await Promise.all(Array.from({ length: SOAK_CALLERS }, () => table.put(draws.item())));
+  const fresh = await counted.play(async () => {
+    const table = await packed(counted);
+    for (const items of draws.load()) await table.putMany(items);
+    const stored = counted.stored(draws.count);
+    for (let put = 0; put < SOAK_PUTS_PER_RECORD * cell.records; put += SOAK_CALLERS)
+      await Promise.all(Array.from({ length: SOAK_CALLERS }, () => table.put(draws.item())));
+    return stored;
+  });
   return {
     ...cell,
     call: `${SOAK_PUTS_PER_RECORD} puts per record`,
@@ -183,36 +182,24 @@ export async function soakRow(cell: Cell, between?: Between): Promise<Row> {
   };
 }
 
-/** A vacuum of tiny leaves in virtual time, where a request takes a millisecond. */
+/** A vacuum of tiny leaves, where a request takes a millisecond: so many are in a row. */
 export async function vacuumRows(cell: Cell, between?: Between): Promise<Row[]> {
-  // No virtual time passes while WebAssembly compiles.
-  await loadHash();
-  const scheduler = new Scheduler(1);
-  const runtime = new ScheduledRuntime(scheduler, seededRandom(1));
-  const faults = async () => {
-    await runtime.sleep(1);
-    return undefined;
-  };
-  const counted = new Counted({ between, faults });
-  const process = () => openStore({ driver: counted.driver, runtime, compression: 'none' });
+  const counted = new Counted(between, 1);
   const draws = new Draws(cell);
-  const fill = async (): Promise<void> => {
-    const table = await process().table<string>('growth', { order: 'key', containerBytesMax: TINY_BYTES });
+  await counted.play(async () => {
+    const table = await openStore(counted).table('growth', { order: 'key', containerBytesMax: TINY_BYTES });
     for (const items of draws.load()) await table.putMany(items);
-  };
-  await scheduler.run(fill(), STEPS_MAX);
-  const { entities: containers } = counted;
-  const begunMs = scheduler.nowMs;
+  });
+  const [{ entities: containers }, begunMs] = [counted, counted.nowMs];
   let merged = 0;
   const vacuum = async (): Promise<void> => {
-    ({ merged } = await process().vacuum('growth', { quietMs: 0, timeoutMs: VACUUM_MS_MAX }));
+    ({ merged } = await openStore(counted).vacuum('growth', { quietMs: 0, timeoutMs: VACUUM_MS_MAX }));
   };
-  const all = await counted.count(1, async () => [() => scheduler.run(vacuum(), STEPS_MAX)]);
+  const all = await counted.count(1, async () => [vacuum]);
   const perMerge = Object.entries(all).map(([name, figure]) => [name, figure / merged]);
-  const row = { ...cell, containers };
   return [
-    { ...row, call: 'vacuum, per merge', packed: Object.fromEntries(perMerge) as Figures },
-    { ...row, call: 'vacuum, requests in a row', packed: { requests: scheduler.nowMs - begunMs } },
+    { ...cell, containers, call: 'vacuum, per merge', packed: Object.fromEntries(perMerge) as Figures },
+    { ...cell, containers, call: 'vacuum, requests in a row', packed: { requests: counted.nowMs - begunMs } },
   ];
 }
 
