@@ -130,23 +130,19 @@ function bound<A>(call: (argument: A) => Promise<unknown>, argument: A): () => P
 
 /** Of each call on a table that is loaded for them. */
 export async function callRows(cell: Cell, between?: Between): Promise<Row[]> {
-  const ours = await played(cell, packed, between);
-  const theirs = await played(cell, plain);
-  return [...ours].map(([call, { figures, containers }]) => {
-    const beside = theirs.get(call)?.figures;
-    return { ...cell, call, containers, packed: figures, ...(beside && { beside }) };
-  });
+  const rows = await rowsOf(cell, packed, between);
+  const others = new Map((await rowsOf(cell, plain)).map((row) => [row.call, { beside: row.packed }]));
+  return rows.map((row) => ({ ...row, ...others.get(row.call) }));
 }
 
-type Played = ReadonlyMap<string, { readonly figures: Figures; readonly containers: number }>;
-
-async function played(cell: Cell, open: Open, between?: Between): Promise<Played> {
+async function rowsOf(cell: Cell, open: Open, between?: Between): Promise<Row[]> {
   const counted = new Counted(between);
   const draws = new Draws(cell);
   const loader = await counted.play(() => open(counted));
-  const byCall = new Map<string, { figures: Figures; containers: number }>();
+  const rows: Row[] = [];
   const note = (call: string, figures: Figures): void => {
-    byCall.set(call, { figures: { ...figures, stored: counted.stored(draws.count) }, containers: counted.entities });
+    const stored = counted.stored(draws.count);
+    rows.push({ ...cell, call, containers: counted.entities, packed: { ...figures, stored } });
   };
   note('load by 1,000', await counted.count(1, async () => draws.load().map((items) => bound(loader.putMany, items))));
   note('open', await counted.count(20, async () => [() => open(counted)]));
@@ -158,7 +154,7 @@ async function played(cell: Cell, open: Open, between?: Between): Promise<Played
     };
     note(name, await counted.count(isCold ? times : 1, prepare));
   }
-  return byCall;
+  return rows;
 }
 
 /** Lone puts of random keys by several callers, and what they leave stored beside a fresh table. */
