@@ -1,5 +1,5 @@
-// What `npm run growth -- --check` asks of the counts. A goal is the same for every size of the table,
-// so that no call may cost more as the table grows.
+// What `npm run growth -- --check` asks of the counts. A goal is the same for every size of the
+// table, so that no call may cost more as the table grows.
 import type { Between, Figures } from './counted.ts';
 import { callRows, type Cell, type Row, soakRow, vacuumRows } from './rows.ts';
 
