@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'shared/lab': [
     `kit: ${CONTRACT} zod hdr-histogram-js`,
     `cost: shared/drivers/measured.ts zod | work: ${STORE}`,
-    `sdk | scale: ${CONTRACT} ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/memory/ shared/drivers/slow/`,
+    `sdk | scale: ${CONTRACT} ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/memory/ shared/drivers/slow/ | growth: ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/datastore/mapping.ts`,
     `load: ${STORE} zod p-limit`,
     'plan: zod',
     'report: zod simple-statistics',
