@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { ADDRESS_HELP } from '../data/address.ts';
 import { EXIT } from '../exit.ts';
 import { untilInterrupted } from '../interrupt.ts';
-import { command, type CommandLine, runCommand, UsageError, wholeNumber } from '../options.ts';
+import { command, type CommandLine, runCommand, type RunnableCommand, UsageError, wholeNumber } from '../options.ts';
 import { say, sayLines, warn, warnOf } from '../print.ts';
 import { askTool } from '../tools.ts';
 import { examine } from './examine.ts';
@@ -35,18 +35,19 @@ ${ADDRESS_HELP}`,
   examples: ['stowage doctor --on gcp://my-project/stowage-prod', 'stowage doctor --on azure://myaccount'],
 });
 
-/** Runs the command. */
-export function doctorCommand(args: readonly string[]): Promise<void> {
-  return runCommand(DOCTOR, args, async (line) => {
-    try {
-      return await untilInterrupted((signal) => run(line, signal));
-    } catch (error) {
-      if (error instanceof UsageError) throw error;
-      warnOf(error);
-      return EXIT.failed;
-    }
-  });
-}
+export const doctorCommand: RunnableCommand = {
+  declared: DOCTOR,
+  run: (args) =>
+    runCommand(DOCTOR, args, async (line) => {
+      try {
+        return await untilInterrupted((signal) => run(line, signal));
+      } catch (error) {
+        if (error instanceof UsageError) throw error;
+        warnOf(error);
+        return EXIT.failed;
+      }
+    }),
+};
 
 async function run({ values }: CommandLine<typeof DOCTOR.options>, signal: AbortSignal): Promise<number> {
   const requests = wholeNumber('--requests', values.requests, 1);
