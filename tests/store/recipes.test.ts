@@ -50,7 +50,7 @@ function runnable(code: string): string {
   return stripTypeScriptTypes(whole).replaceAll(/^(.*); \/\/ => (.*)$/gm, 'expect($1).toEqual($2);');
 }
 
-test.each(['Sessions', 'Counters', 'An', 'Nitro'])('the recipe %s gives the values it names', async (name) => {
+test.each(['Sessions', 'Counters', 'An', 'Streams', 'Nitro'])('the recipe %s gives the values it names', async (name) => {
   expect(recipes.get(name)).toContain('// => ');
   await cook(name);
 });
