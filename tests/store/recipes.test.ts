@@ -50,10 +50,13 @@ function runnable(code: string): string {
   return stripTypeScriptTypes(whole).replaceAll(/^(.*); \/\/ => (.*)$/gm, 'expect($1).toEqual($2);');
 }
 
-test.each(['Sessions', 'Counters', 'An', 'Streams', 'Nitro'])('the recipe %s gives the values it names', async (name) => {
-  expect(recipes.get(name)).toContain('// => ');
-  await cook(name);
-});
+test.each(['Sessions', 'Counters', 'An', 'Streams', 'Nitro'])(
+  'the recipe %s gives the values it names',
+  async (name) => {
+    expect(recipes.get(name)).toContain('// => ');
+    await cook(name);
+  },
+);
 
 test('the catalogue shows its first page', async () => {
   expect((await cook('A')).shown).toEqual([['book/1', 9.5]]);
