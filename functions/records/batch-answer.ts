@@ -122,7 +122,8 @@ function isConditional(operation: Operation): boolean {
   return ('ifVersion' in operation && operation.ifVersion !== undefined) || 'ifAbsent' in operation;
 }
 
-function outcomeText(outcome: Told): string {
+/** As JSON. */
+export function outcomeText(outcome: Told): string {
   if (outcome.status !== 'found') return JSON.stringify(outcomeObject(outcome));
   return `{"status":"found",${recordText(outcome).slice(1)}`;
 }

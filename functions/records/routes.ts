@@ -10,10 +10,12 @@ import { type Answer, reply, type RouteTable } from '../http/route.ts';
 import { runBatch } from './batch.ts';
 import { BATCH, BATCH_BYTES_MAX } from './batch-body.ts';
 import { INSPECT_QUERY, inspect, stats, verify } from './look.ts';
+import { LINE_BYTES_MAX, putLines } from './lines.ts';
+import { NDJSON } from './ndjson.ts';
 import { patchRecord } from './patch.ts';
 import { readiness } from './ready.ts';
 import { deleteRecord, getRecord, putRecord } from './record.ts';
-import { COUNT_QUERY, countRecords, NDJSON, SCAN_QUERY, scanRecords } from './scan.ts';
+import { COUNT_QUERY, countRecords, SCAN_QUERY, scanRecords } from './scan.ts';
 import {
   deleteTable,
   DROP_QUERY,
@@ -148,6 +150,15 @@ export function recordRoutes(tables: Tables, store: StoreSource): RouteTable {
       },
       problems: [...READ_PROBLEMS, 'conflict'],
       handle: (call) => scanRecords(tables, call),
+    },
+    'POST /v1/tables/:table/records': {
+      role: 'write',
+      id: 'putRecords',
+      summary: 'Puts records, a line each as `stowage export` writes them, and streams an outcome a line.',
+      body: { bytesMax: LINE_BYTES_MAX, content: { [NDJSON]: 'binary' } },
+      answers: { 200: { description: 'Outcomes in the order of lines.', content: { [NDJSON]: 'binary' } } },
+      problems: ['table_not_found', ...BODY_PROBLEMS],
+      handle: (call) => putLines(tables, call),
     },
     'GET /v1/tables/:table/count': {
       role: 'read',

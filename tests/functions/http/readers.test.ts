@@ -80,7 +80,7 @@ test.each([
 
 test('of an operation no more members are looked at than one has', () => {
   const members = Array.from({ length: 17 }, (_, at) => `"${at}":0`);
-  const refusal = { code: 'invalid', message: 'operations.0: a map of a batch has at most 16 members' };
+  const refusal = { code: 'invalid', message: 'operations.0: an object here has at most 16 members' };
   const body = Buffer.from(`{"operations":[{${members.join(',')}?`);
   expect(() => operationsOf(body, 'json')).toThrow(expect.objectContaining(refusal));
 });
@@ -100,7 +100,7 @@ test.each([
 
 test.each([
   ['nested too deep', `{"value":${'['.repeat(101)}`, 'malformed', 'operations.1: the value is nested deeper'],
-  ['with a member twice', '{"op":"get","op":', 'malformed', 'operations.1: a member of the batch stands twice'],
+  ['with a member twice', '{"op":"get","op":', 'malformed', 'operations.1: a member stands twice'],
 ])('an operation %s is told by its place', (_what, operation, code, said) => {
   const body = Buffer.from(`{"operations":[{"op":"get","key":"k"},${operation}`);
   const refusal = { code, message: expect.stringContaining(said) };
