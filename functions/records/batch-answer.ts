@@ -118,7 +118,7 @@ async function writeBounded<Written extends string | Uint8Array>(
 type Told = Exclude<Outcome, { status: 'failed' }> | Refusal;
 type Found = Extract<Outcome, { status: 'found' }>;
 
-function isConditional(operation: Operation): boolean {
+export function isConditional(operation: Operation): boolean {
   return ('ifVersion' in operation && operation.ifVersion !== undefined) || 'ifAbsent' in operation;
 }
 

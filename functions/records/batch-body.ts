@@ -55,24 +55,27 @@ export const BATCH = z.strictObject({
   operations: z
     .array(z.discriminatedUnion('op', [PUT, GET, DELETE]))
     .check(z.minLength(1), z.maxLength(OPERATIONS_MAX)),
+  /** All or none of them, which are of one group. */
+  atomic: z.exactOptional(z.boolean()),
 });
 
 export type Put = z.output<typeof PUT>;
 export type Delete = z.output<typeof DELETE>;
-export type Operation = z.output<typeof BATCH>['operations'][number];
+export type BatchBody = z.output<typeof BATCH>;
+export type Operation = BatchBody['operations'][number];
 
 /** No map but a value has more members. */
 const MEMBERS_MAX = 16;
 
-/** At most 1,000. Throws the Problem `malformed`, `invalid` or `too_large`. */
-export function operationsOf(body: Uint8Array, codec: StructuredCodec): readonly Operation[] {
+/** At most 1,000 operations. Throws the Problem `malformed`, `invalid` or `too_large`. */
+export function batchIn(body: Uint8Array, codec: StructuredCodec): BatchBody {
   const reader = readerOf(codec, body);
   if (reader.kind === 'array') throw new Problem('invalid', 'body: expected an object');
   const batch = membersOf(reader, (name) =>
     name === 'operations' ? listOf(reader) : plainOf(BATCH.shape, name, reader, 'body: '),
   );
   reader.end();
-  return parsed(BATCH, batch).operations;
+  return parsed(BATCH, batch);
 }
 
 function listOf(reader: ValueReader): unknown {

@@ -27,6 +27,9 @@ const isTrue = z.pipe(
 
 export const COUNT_QUERY = z.strictObject(RANGE);
 
+/** Without bounds `confirm` is the table's name. */
+export const CLEAR_QUERY = z.strictObject({ ...RANGE, confirm: text });
+
 /** A page has 1,000 records at most, a stream all. */
 export const SCAN_QUERY = z.strictObject({
   ...RANGE,
@@ -46,6 +49,19 @@ export async function countRecords(tables: Tables, { bounds, query, param }: Cal
   const range = parsed(COUNT_QUERY, query);
   const count = await tables.use(param('table'), bounds, (table) => table.count({ ...bounds, ...range }));
   return replyJson({ count });
+}
+
+/** What the deadline leaves is deleted by the same request again. */
+export async function clearRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
+  const { confirm, ...range } = parsed(CLEAR_QUERY, query);
+  const name = param('table');
+  if (Object.keys(range).length === 0 && confirm !== name)
+    throw new Problem(
+      'invalid',
+      'without a prefix or other bounds this deletes all records: add ?confirm= and the name of the table',
+    );
+  const deleted = await tables.use(name, bounds, (table) => table.clear({ ...bounds, ...range }));
+  return replyJson({ deleted });
 }
 
 export async function scanRecords(tables: Tables, call: Call): Promise<Response> {

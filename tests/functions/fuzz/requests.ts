@@ -25,6 +25,7 @@ const packr = new Packr({ useRecords: false });
 const TARGETS = [
   'GET health, GET ready, GET tables, PUT tables/T, GET tables/T, DELETE tables/gone?confirm=gone',
   'PUT tables/T/records/K, GET tables/T/records/K, HEAD tables/T/records/K, DELETE tables/T/records/K',
+  'POST tables/T/records/K?increment=1, POST tables/T/records/K, POST tables/T/records, DELETE tables/T/records?Q',
   'GET tables/T/records?Q, POST tables/T/batch, POST tables/T/batch, POST compare/cells, POST compare/datasets',
   'DELETE compare/datasets/K, GET compare/place, GET compare, POST vacuum?quietMs=0&Q',
 ].flatMap((line) => line.split(', '));
