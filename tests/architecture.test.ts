@@ -55,7 +55,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'shared/lab/sdk': [
     `datastore.ts: shared/lab/kit/ shared/lab/work/ ${GOOGLE} | azure-tables.ts: shared/lab/kit/ shared/lab/work/ ${AZURE}`,
   ],
-  shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE}`],
+  shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE} | client: openapi-fetch`],
   functions: [
     `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/check-value.ts hono zod msgpackr node:`,
     `instance: ${STORE} zod node:timers/promises`,
