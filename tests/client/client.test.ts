@@ -141,11 +141,10 @@ function silent({ signal }: Request): Promise<Response> {
 }
 
 test('a call ends with its deadline, or its signal', async () => {
-  const call = (options: { timeoutMs?: number }, init = {}) =>
-    stowageClient({ baseUrl, fetch: silent, ...options }).GET('/v1/tables', init);
-  await expect(call({ timeoutMs: 1 })).rejects.toMatchObject({ name: 'TimeoutError' });
+  const soon = stowageClient({ baseUrl, fetch: silent, timeoutMs: 1 });
+  await expect(soon.GET('/v1/tables')).rejects.toMatchObject({ name: 'TimeoutError' });
   const ending = new AbortController();
-  const ended = call({}, { signal: ending.signal });
+  const ended = stowageClient({ baseUrl, fetch: silent }).GET('/v1/tables', { signal: ending.signal });
   ending.abort();
   await expect(ended).rejects.toMatchObject({ name: 'AbortError' });
 });

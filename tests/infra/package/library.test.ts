@@ -86,6 +86,7 @@ import { type EncodedValue, openStore } from '@stowage/store';
 import type { Table } from '@stowage/store';
 import { azureTablesDriver } from '@stowage/store/azure-tables';
 import { datastoreDriver } from '@stowage/store/datastore';
+import { stowageClient } from '@stowage/store/client';
 import { memoryDriver } from '@stowage/store/memory';
 
 await using store = openStore({ driver: memoryDriver() });
@@ -114,7 +115,15 @@ export const drivers = [
   datastoreDriver({ projectId: 'p', auth }),
   azureTablesDriver({ endpoint: 'https://a.table.core.windows.net', tableName: 'stowage', credential: { name: 'a', key: 'a2V5' } }),
 ];
-export { anything, encoded, name };
+const client = stowageClient({ baseUrl: 'https://example.org' });
+const sum: number | undefined = (
+  await client.POST('/v1/tables/{table}/records/{key}', {
+    params: { path: { table: 't', key: 'k' }, query: { increment: 1 } },
+  })
+).data?.value;
+// @ts-expect-error: no such route
+await client.GET('/v1/table');
+export { anything, encoded, name, sum };
 `;
 
 const TSC = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
