@@ -70,6 +70,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
     ...TYPES,
     'application/json; charset=utf-8',
     'text/plain',
+    'application/x-ndjson',
     `a/b;${' '.repeat(9_000)}`,
     ';'.repeat(9_000),
   ],
