@@ -43,10 +43,12 @@ async function tried(
 ): Promise<Response> {
   const endMs = performance.now() + timeoutMs;
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+  const isLines = request.headers.get('Content-Type') === 'application/x-ndjson';
+  // To send it twice, or to where the first answer leads, fetch would keep all of a body of lines.
+  const unkept: RequestInit = isLines ? { redirect: 'error', window: null } : {};
   for (let tries = 1; ; tries += 1) {
-    // Lines would have to be kept to be sent twice.
-    const isLast = tries === triesMax || request.headers.get('Content-Type') === 'application/x-ndjson';
-    const response = await fetch(new Request(isLast ? request : request.clone(), { signal }));
+    const isLast = isLines || tries === triesMax;
+    const response = await fetch(new Request(isLast ? request : request.clone(), { signal, ...unkept }));
     if (isLast || !(await isRetryable(response))) return response;
     const waitMs = waitMsOf(response);
     if (performance.now() + waitMs >= endMs) return response;

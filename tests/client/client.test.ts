@@ -1,6 +1,8 @@
 // The typed client, over HTTP to the function `records`, and what it sends again.
 import { createServer } from 'node:http';
-import { afterAll, expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { serveNode } from '../../functions/http/node.ts';
 import { stowageClient } from '../../shared/client/index.ts';
 import { KEYS } from '../functions/keys.ts';
@@ -139,6 +141,36 @@ function silent({ signal }: Request): Promise<Response> {
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 }
+
+test('a body of lines is not kept as it is sent', async () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  const heldBytes = (): number => {
+    gc();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const [chunks, chunkBytes] = [512, 128 * 1024];
+  const before = heldBytes();
+  let held = 0;
+  async function* lines() {
+    for (let sent = 0; sent < chunks; sent += 1) yield Buffer.alloc(chunkBytes, 'x');
+    held = heldBytes() - before;
+  }
+  const sink = createServer((incoming, outgoing) => incoming.resume().once('end', () => outgoing.end('{}')));
+  onTestFinished(() => void sink.close());
+  const { error } = await stowageClient({ baseUrl: `http://127.0.0.1:${await listening(sink)}` }).POST(
+    '/v1/tables/{table}/records',
+    {
+      params: { path: { table: 't' } },
+      headers: { 'Content-Type': 'application/x-ndjson' },
+      body: ReadableStream.from(lines()),
+      bodySerializer: (body: unknown) => body,
+      duplex: 'half',
+    },
+  );
+  expect(error).toBeUndefined();
+  expect(held).toBeLessThan((chunks * chunkBytes) / 2);
+});
 
 test('a call ends with its deadline, or its signal', async () => {
   const soon = stowageClient({ baseUrl, fetch: silent, timeoutMs: 1 });
