@@ -35,7 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'store.ts',
     'index.ts',
   ],
-  'shared/drivers': ['common | slow', 'memory | datastore | azure-tables', '*.ts'],
+  'shared/drivers': ['common | slow', 'memory | datastore | azure-tables | conformance', '*.ts'],
   'shared/drivers/datastore': [`messages: | grpc: shared/drivers/common/ ${CONTRACT} node:`, '*.ts'],
   'shared/adapters': [
     'outcomes.ts',
@@ -59,7 +59,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   functions: [
     `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/check-value.ts hono zod msgpackr node:`,
     `instance: ${STORE} zod node:timers/promises`,
-    `records: ${STORE} zod lru-cache node: | vacuum: ${STORE} zod | compare: ${STORE} shared/drivers/measured.ts shared/lab/kit/ shared/lab/cost/ shared/lab/load/ zod node:`,
+    `records: ${STORE} zod lru-cache node: | vacuum: ${STORE} zod | compare: ${STORE} shared/drivers/conformance/ shared/drivers/measured.ts shared/lab/kit/ shared/lab/cost/ shared/lab/load/ zod node:`,
     `gcp: ${STORE} ${WRAPPERS} shared/drivers/datastore.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/datastore.ts zod node: ${GOOGLE} | azure: ${STORE} ${WRAPPERS} shared/drivers/azure-tables.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/azure-tables.ts zod node: ${AZURE} @azure/functions`,
   ],
   'functions/instance': [
@@ -76,6 +76,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   'infra/cli': [
     `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/exact-json.ts functions/gcp/emulator.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
+    `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/emulator.ts shared/drivers/ shared/lab/kit/ node:`,
     '*.ts',
   ],
   // The emulators know nothing of this project, so that other projects can use them alone.

@@ -33,6 +33,7 @@ const STOWAGE = command({
   copy     copies a table into another store, on either cloud
   adopt    puts plain entities, one per record, into a table; release writes them again
   compare-with  compares a table with plain entities
+  doctor   tries an account: rights, the drivers' promises, latencies
   compare  compares three ways to store small records, inside deployed functions
   cost     estimates a table's monthly bill on both clouds, without running anything`,
   options: {},

@@ -4,6 +4,7 @@ import { PLAIN_COMMANDS } from './data/plain-commands.ts';
 import { LOOK_COMMANDS } from './data/look.ts';
 import { RECORD_COMMANDS } from './data/records.ts';
 import { VACUUM_COMMANDS } from './data/vacuum.ts';
+import { doctorCommand } from './doctor/command.ts';
 import { explainCommand } from './explain.ts';
 
 /** Each by its name. */
@@ -14,4 +15,5 @@ export const STORE_COMMANDS: Readonly<Record<string, (args: readonly string[]) =
   ...RECORD_COMMANDS,
   ...VACUUM_COMMANDS,
   explain: explainCommand,
+  doctor: doctorCommand,
 };

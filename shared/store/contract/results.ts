@@ -5,11 +5,11 @@ import type { CallOptions, DELETE, Order, UpdateOptions } from './options.ts';
 export interface Entry<V> {
   readonly key: string;
   readonly value: V;
-  /** Opaque, never the same again for this key, and fit for an HTTP ETag. */
+  /** Opaque. It never returns for this key, and may serve as an HTTP ETag. */
   readonly version: string;
-  /** Milliseconds since 1970; undefined if it never expires. */
+  /** In milliseconds since 1970; undefined if the record never expires. */
   readonly expiresAtMs: number | undefined;
-  /** Milliseconds since this was known to hold. Given by reads with `maxAgeMs` alone. */
+  /** How long ago this was read, in milliseconds. Only reads with `maxAgeMs` give it. */
   readonly ageMs?: number;
 }
 
@@ -28,7 +28,7 @@ export type GetOutcome<V> = ({ readonly status: 'found' } & Entry<V>) | Absent |
 
 export type PutOutcome = { readonly status: 'written'; readonly key: string; readonly version: string } | Failed;
 
-/** `version` is the deletion's. */
+/** `version` is that of the deletion. */
 interface Deleted {
   readonly status: 'deleted';
   readonly key: string;
@@ -43,7 +43,7 @@ export interface UpdateItem<V, In = V> extends Omit<UpdateOptions, keyof CallOpt
   readonly change: (current: Entry<V> | undefined) => In | typeof DELETE | undefined;
 }
 
-/** The record as it then stands. An error that a function threw is the `cause` of an `invalid`. */
+/** The record as it now stands. If a function threw, its error is the `cause` of an `invalid`. */
 export type UpdateOutcome<V> = ({ readonly status: 'written' | 'unchanged' } & Entry<V>) | Deleted | Absent | Failed;
 
 /** One item of a batch. `version`: undefined for the deletion of an absent record. */
@@ -77,8 +77,8 @@ export interface TableInfo {
   readonly order?: Order;
   /** As `TableOptions.groupBy`; absent without groups. */
   readonly groupBy?: string;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly createdAtMs?: number;
-  /** Says why the root cannot be read: calls on the table fail. `store.repair` may mend it. */
+  /** Why the root cannot be read. Calls on the table fail; `store.repair` may mend it. */
   readonly damage?: string;
 }

@@ -48,7 +48,7 @@ function runOf(repetition: number, rate: number, providerIndex: number, isStore:
       billable: { reads: 100, writes: 200, deletes: 0 },
     },
     store: isStore
-      ? { commits: 90, foreignCommits: 7, readsFirst: 5, yields: 2, splits: 3, splitsByTraffic: 1, lostSplits: 1 }
+      ? { commits: 90, foreignCommits: 7, readsFirst: 5, yields: 2, splits: 3, contentionSplits: 1, lostSplits: 1 }
       : null,
     processorUsPerRecord: 200,
     marks: [],
