@@ -30,7 +30,7 @@ class WaitingFirst extends BaseSequencer {
 }
 
 /** No emulators. */
-const UNITS = ['tests/{store,lab,functions}/**/*.test.ts'];
+const UNITS = ['tests/{store,lab,functions,client}/**/*.test.ts'];
 /** A tracer follows all stores, or all clients, of its process until that ends. */
 const ALONE = ['tests/functions/instance/opentelemetry.test.ts', 'tests/drivers/own-client-traced.test.ts'];
 // Emulators are started once and shared by all files; each case works in a fresh namespace.

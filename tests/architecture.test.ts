@@ -55,7 +55,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'shared/lab/sdk': [
     `datastore.ts: shared/lab/kit/ shared/lab/work/ ${GOOGLE} | azure-tables.ts: shared/lab/kit/ shared/lab/work/ ${AZURE}`,
   ],
-  shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE}`],
+  shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE} | client: openapi-fetch`],
   functions: [
     `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/check-value.ts hono zod msgpackr node:`,
     `instance: ${STORE} zod node:timers/promises`,
@@ -75,7 +75,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'check.mjs: node:',
   ],
   'infra/cli': [
-    `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/decimal.ts functions/gcp/emulator.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
+    `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/exact-json.ts functions/gcp/emulator.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
     `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/emulator.ts shared/drivers/ shared/lab/kit/ node:`,
     '*.ts',
   ],

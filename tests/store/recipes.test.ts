@@ -15,7 +15,7 @@ async function served(app: unknown): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test.each(['Sessions', 'Counters', 'An inbox', 'An index', 'Nitro'])(
+test.each(['Sessions', 'Counters', 'An inbox', 'An index', 'Streams', 'Nitro'])(
   'the recipe %s gives the values it names',
   async (name) => {
     expect(RECIPES.get(name)).toContain('// => ');

@@ -13,7 +13,7 @@ import {
 import { choice, UsageError, wholeNumber } from '../options.ts';
 import { printableKey, say, sayLines, warn } from '../print.ts';
 import { wholeTextOf } from '../text.ts';
-import { checkExact } from './exact-json.ts';
+import { checkExact } from '../../../functions/http/exact-json.ts';
 import { LINE_BYTES_MAX } from './files.ts';
 import { FROM, storeCommand } from './opened.ts';
 import { lineOf, readableValue } from './record-line.ts';

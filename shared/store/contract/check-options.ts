@@ -1,6 +1,5 @@
 // Checks the options of every call. An unknown option or a wrong type is a TypeError that names the
 // right ones. A senseless value of the right type is refused where it is used.
-import type { UpdateItem } from './api.ts';
 import type {
   CallOptions,
   DeleteItem,
@@ -20,6 +19,7 @@ import type {
 } from './options.ts';
 import type { InspectOptions } from './inspect.ts';
 import type { RepairOptions } from './repair.ts';
+import type { UpdateItem } from './results.ts';
 
 export interface Kind {
   /** Completes the message "must be ...". */
@@ -41,6 +41,7 @@ export const STRING: Kind = { name: 'a string', accepts: isText };
 export const BOOLEAN: Kind = { name: 'true or false', accepts: (value) => typeof value === 'boolean' };
 export const FUNCTION: Kind = { name: 'a function', accepts: (value) => typeof value === 'function' };
 export const ARRAY: Kind = { name: 'an array', accepts: (value) => Array.isArray(value) };
+export const SOURCE: Kind = { name: 'an array or an async iterable', accepts: (value) => Array.isArray(value) };
 export const OBJECT: Kind = { name: 'an object', accepts: isObject };
 
 /** An object with these methods. */
@@ -161,8 +162,8 @@ export function optionsOf<Options extends object>(
   };
 }
 
-export function checkItems(call: string, items: unknown, check: CheckOptions): void {
-  checkArgument(call, 'items', ARRAY, items);
+export function checkItems(call: string, items: unknown, check: CheckOptions, kind = ARRAY): void {
+  checkArgument(call, 'items', kind, items);
   const all = items as unknown[];
   for (let index = 0; index < all.length; index += 1) check(all[index], index);
 }

@@ -1,6 +1,6 @@
 // The results of calls: records, outcomes of batches, tables, reports.
 import type { StoreError } from './errors.ts';
-import type { Order } from './options.ts';
+import type { CallOptions, DELETE, Order, UpdateOptions } from './options.ts';
 
 export interface Entry<V> {
   readonly key: string;
@@ -37,6 +37,12 @@ interface Deleted {
 
 export type DeleteOutcome = Deleted | Absent | Failed;
 
+/** An update in a batch. */
+export interface UpdateItem<V, In = V> extends Omit<UpdateOptions, keyof CallOptions> {
+  readonly key: string;
+  readonly change: (current: Entry<V> | undefined) => In | typeof DELETE | undefined;
+}
+
 /** The record as it now stands. If a function threw, its error is the `cause` of an `invalid`. */
 export type UpdateOutcome<V> = ({ readonly status: 'written' | 'unchanged' } & Entry<V>) | Deleted | Absent | Failed;
 
@@ -44,6 +50,25 @@ export type UpdateOutcome<V> = ({ readonly status: 'written' | 'unchanged' } & E
 export interface BatchOutcome {
   readonly key: string;
   readonly version: string | undefined;
+}
+
+/**
+ * Records in order of position, exactly once each that existed throughout. Iterate it once; leaving
+ * the loop ends the scan.
+ *
+ * Damage ends it with a StoreError `corrupt`, which names the `key` of a value or the `container`
+ * of a page or leaf. `cursor` has then moved behind the damage: a scan from there gives the rest.
+ * If it has not moved, nobody knows what follows.
+ */
+export interface Scan<V> extends AsyncIterable<Entry<V>> {
+  /** Resumes behind the last record or the damage, in any process; undefined at the end. */
+  readonly cursor: string | undefined;
+}
+
+/** Keys in order of position. Otherwise as `Scan`, but no value is decoded. */
+export interface KeyScan extends AsyncIterable<string> {
+  /** Resumes behind the last key, in any process, as keys or as records; undefined at the end. */
+  readonly cursor: string | undefined;
 }
 
 /** A table. If it has `damage`, only its name is known. */

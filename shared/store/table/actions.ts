@@ -2,9 +2,9 @@
 // decided from the record, at each attempt.
 import { types } from 'node:util';
 import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
-import type { UpdateItem } from '../contract/api.ts';
 import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { UpdateItem } from '../contract/results.ts';
 import type { SchemaIssue, StandardSchema } from '../contract/standard-schema.ts';
 import { compareBytes } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
