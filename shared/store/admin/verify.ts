@@ -9,7 +9,7 @@ import type { VerifyReport } from '../contract/verify.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { COMMIT_PART, incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
+import { COMMIT_PART, incarnationOf, nodeId, nodesPrefix, rootId } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 import { listIds } from '../io/send.ts';
 import { wasDropped } from './lifecycle.ts';

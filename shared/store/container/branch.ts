@@ -3,9 +3,9 @@ import { StoreError } from '../contract/errors.ts';
 import { compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { keyAt, lowerBound, type Page, recordAt, recordCount, recordsOf } from '../format/page.ts';
+import { keyAt, lowerBound, type Page, recordAt, recordCount, recordsOf } from '../format/page-body.ts';
 import { beforeBound, type Position, positionsOf, type UpperBound } from '../format/position.ts';
-import type { StoredRecord } from '../format/record.ts';
+import type { StoredRecord } from '../format/stored-record.ts';
 import { rowBefore } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 

@@ -5,7 +5,7 @@ import type { StoreError } from '../contract/errors.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Position, UpperBound } from '../format/position.ts';
-import type { StoredRecord } from '../format/record.ts';
+import type { StoredRecord } from '../format/stored-record.ts';
 
 /** The effect on the record. `none` is a negative verdict, with an error or without. */
 export type Decision =

@@ -2,12 +2,12 @@
 import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
+import { lowerBound, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import { positionsOf } from '../format/position.ts';
-import { isExpired, isTombstone } from '../format/record.ts';
+import { isExpired, isTombstone } from '../format/stored-record.ts';
 import { indexesIn, isNotAbove, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
 import { mergeLayers, mergePages } from './merge-pages.ts';
-import { countedRecords, rememberCount } from './size.ts';
+import { countedRecords, rememberCount } from './container-size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
 /** The rows whose pages must be known to count the records of the range; none if counted before. */

@@ -3,7 +3,7 @@ import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { type Header, HEADER_FIXED_BYTES } from '../format/header.ts';
-import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
+import { isExpired, type StoredRecord, tombstoneOf } from '../format/stored-record.ts';
 import { within } from '../format/position.ts';
 import type { Batch, Change, Decision, Verdict } from './change.ts';
 import { findRecord } from './layers.ts';

@@ -10,7 +10,7 @@ import {
   type Page,
   pageFrom,
   recordCount,
-} from '../format/page.ts';
+} from '../format/page-body.ts';
 import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
 import type { Change, Clearing, Verdict } from './change.ts';
 import { planCompaction } from './compaction.ts';

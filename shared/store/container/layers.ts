@@ -3,9 +3,9 @@ import { compareBytes } from '../format/bytes.ts';
 import { fingerprintOf } from '../format/fingerprints.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { indexOfKey, lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
+import { indexOfKey, lowerBound, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import { beforeBound, type Position, type PositionOf, type UpperBound } from '../format/position.ts';
-import { isTombstone, type StoredRecord } from '../format/record.ts';
+import { isTombstone, type StoredRecord } from '../format/stored-record.ts';
 
 /** The rows of all layers, one after another, and how many rows each above the base has. */
 export type LayeredPages = Pick<Header, 'pages' | 'layers'>;

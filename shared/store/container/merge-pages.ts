@@ -9,8 +9,8 @@ import {
   recordAt,
   recordCount,
   slicePage,
-} from '../format/page.ts';
-import { PassingMemory } from '../format/passing-memory.ts';
+} from '../format/page-body.ts';
+import { PassingMemory } from '../format/scratch-memory.ts';
 import type { PositionOf } from '../format/position.ts';
 import { indexesIn, type Range } from './layers.ts';
 import { isPurgeable } from './when-to-purge.ts';

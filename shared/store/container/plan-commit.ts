@@ -7,7 +7,7 @@ import { isPurgeDue } from './when-to-purge.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
-import { fits, fitsWhole, PATCH_SHARE, sizesOf, sumsOf } from './size.ts';
+import { fits, fitsWhole, PATCH_SHARE, sizesOf, sumsOf } from './container-size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
 import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
 import { besideGroup, cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';

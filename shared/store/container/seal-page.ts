@@ -7,7 +7,7 @@ import { moveSealed, type SealedPage, toEnvelopeCompressed } from '../format/env
 import type { Header } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type Page, recordCount } from '../format/page.ts';
+import { type Page, recordCount } from '../format/page-body.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 

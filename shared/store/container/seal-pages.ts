@@ -2,7 +2,7 @@
 import { fingerprintsOf } from '../format/fingerprints.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { recordCount } from '../format/page.ts';
+import { recordCount } from '../format/page-body.ts';
 import type { Evaluation, UnsealedEvaluation, UnsealedPage, WrittenPage } from './evaluate.ts';
 import { layerCompression, type PageRules, sealPage, withChunksBefore } from './seal-page.ts';
 

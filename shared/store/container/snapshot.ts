@@ -5,10 +5,10 @@ import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import { openPage, type PageAddress } from '../format/envelope.ts';
 import { decodeHeader, encodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/ids.ts';
+import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/entity-ids.ts';
 import type { PageRef } from '../format/page-table.ts';
-import type { Page } from '../format/page.ts';
-import { countedRecords, rememberCount, sumsOf } from './size.ts';
+import type { Page } from '../format/page-body.ts';
+import { countedRecords, rememberCount, sumsOf } from './container-size.ts';
 
 /** Fewer bytes of pages cost less than a second request for one that is needed too. */
 export const SMALL_BYTES = 32 * 1024;

@@ -4,12 +4,12 @@ import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
+import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page-body.ts';
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
 import { entryRecord } from './branch.ts';
 import { isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
 import { movePage, type PageRules, sealPage } from './seal-page.ts';
-import { PATCH_SHARE } from './size.ts';
+import { PATCH_SHARE } from './container-size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';
 import { splitInto } from './last-split.ts';

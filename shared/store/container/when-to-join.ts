@@ -2,7 +2,7 @@
 import { encodeHeader, type Header } from '../format/header.ts';
 import { headerTogether } from './join-leaves.ts';
 import type { CommitRules } from './plan-commit.ts';
-import { fits, sizesOf } from './size.ts';
+import { fits, sizesOf } from './container-size.ts';
 
 /** Leaves below this share together become one. A split leaves more: the two never alternate. */
 const MERGE_SHARE = 0.6;

@@ -1,9 +1,9 @@
 // Expiry and deletion are told at once; a purge drops the bytes later, and this says when.
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
+import { indexOfKey, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import { type Position, positionsOf } from '../format/position.ts';
-import { isTombstone, type StoredRecord } from '../format/record.ts';
+import { isTombstone, type StoredRecord } from '../format/stored-record.ts';
 import { layersOf, recordsIn, rowBefore } from './layers.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 

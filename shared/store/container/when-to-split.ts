@@ -1,6 +1,6 @@
 // When a container splits for its size, or for commits that fail. Else: `machine/contention.ts`.
 import type { DriverLimits } from '../contract/driver.ts';
-import { fits, type Size } from './size.ts';
+import { fits, type Size } from './container-size.ts';
 
 /** A container splits beyond this share of a budget: room is left for the next commit. */
 const SPLIT_SHARE = 0.7;

@@ -2,7 +2,7 @@
 import type { EntityId, Part, PartName, Write } from '../contract/driver.ts';
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, pagePart } from '../format/ids.ts';
+import { COMMIT_PART, HEADER_PART, pagePart } from '../format/entity-ids.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Evaluation } from './evaluate.ts';
 import type { Snapshot } from './snapshot.ts';

@@ -3,7 +3,7 @@ import type { CommitRules } from '../container/plan-commit.ts';
 import type { Driver, EntityId } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
 import type { RequestLimit, Semaphore, WriteBatcher } from '../io/requests.ts';
-import type { Clock } from '../io/clock.ts';
+import type { Clock } from '../io/moment-clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';

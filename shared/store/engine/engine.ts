@@ -1,6 +1,6 @@
 // The engine of one table in one process: its core and the router of changes.
 import { pageBytesFor } from '../container/seal-page.ts';
-import { containerBytesMaxOf } from '../container/size.ts';
+import { containerBytesMaxOf } from '../container/container-size.ts';
 import { newCounters } from '../io/counters.ts';
 import { Hedge, Reader, type ReaderContext } from '../io/reads.ts';
 import { Turns } from '../io/turns.ts';

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Compressed } from '../contract/runtime.ts';
 import { asBuffer, ByteReader, ByteWriter, checkCrc, CRC_BYTES, FORMAT_VERSION, type Id64 } from './bytes.ts';
 import { decompress } from './compression.ts';
-import { type Page, parsePage } from './page.ts';
+import { type Page, parsePage } from './page-body.ts';
 
 /** Bounds the memory that damaged bytes can claim. A record's limit is far below. */
 const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;

@@ -2,7 +2,7 @@
 // Filters of fingerprints: Fan et al., "Cuckoo Filter", 2014.
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/options.ts';
-import { keyAt, type Page, recordCount } from './page.ts';
+import { keyAt, type Page, recordCount } from './page-body.ts';
 import { HASH_BYTES, type Position, positionsOf } from './position.ts';
 
 /** Uniform among a leaf's keys: the last of the hash's bytes, or of the key's CRC-32. */

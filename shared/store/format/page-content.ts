@@ -1,7 +1,7 @@
 // A page's bytes: sealed (as stored), expanded, both or neither. The cache sums their size.
 import type { StoreError } from '../contract/errors.ts';
 import { owned } from './bytes.ts';
-import type { Page } from './page.ts';
+import type { Page } from './page-body.ts';
 
 /** The objects that stand for one piece of memory, as V8 makes them, measured. */
 const OBJECTS_BYTES = 256;

@@ -1,6 +1,6 @@
 // zstd with one context for all pages: Node.js makes one a call, which takes longer than a page.
 import { constants, createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { PassingMemory } from './passing-memory.ts';
+import { PassingMemory } from './scratch-memory.ts';
 
 const LEVEL_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 

@@ -4,7 +4,7 @@ import { partFor } from '../container/last-split.ts';
 import { isKnown, type Snapshot } from '../container/snapshot.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
-import { nodeId, rootId } from '../format/ids.ts';
+import { nodeId, rootId } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 import { count } from '../io/counters.ts';
 import { alongLinks, atEntry, atOwner, atStart, goLeft, lookAgain } from './left-search.ts';

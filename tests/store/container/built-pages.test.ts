@@ -6,7 +6,7 @@ import { addressOf, type Snapshot } from '../../../shared/store/container/snapsh
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { openPage } from '../../../shared/store/format/envelope.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { type Page, pageFrom, recordAt } from '../../../shared/store/format/page.ts';
+import { type Page, pageFrom, recordAt } from '../../../shared/store/format/page-body.ts';
 import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, change, evaluated, expectModel, KEYS, type Model, randomChanges } from './changes.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';

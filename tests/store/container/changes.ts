@@ -8,7 +8,7 @@ import { findRecord } from '../../../shared/store/container/layers.ts';
 import type { planCommit } from '../../../shared/store/container/plan-commit.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPages } from '../../../shared/store/container/seal-pages.ts';
-import { isExpired } from '../../../shared/store/format/record.ts';
+import { isExpired } from '../../../shared/store/format/stored-record.ts';
 import { hexId } from '../../support/ids.ts';
 import { RULES, snapshotWith, TABLE } from './nodes.ts';
 

@@ -11,15 +11,15 @@ import {
 } from '../../../shared/store/container/join-leaves.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { planCommit } from '../../../shared/store/container/plan-commit.ts';
-import { fits, sizesOf } from '../../../shared/store/container/size.ts';
+import { fits, sizesOf } from '../../../shared/store/container/container-size.ts';
 import { peekPage, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import { insertOf, replaceOf } from '../../../shared/store/container/writes.ts';
 import type { Write } from '../../../shared/store/contract/driver.ts';
 import { commitIdAt, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
-import { nodeId } from '../../../shared/store/format/ids.ts';
+import { nodeId } from '../../../shared/store/format/entity-ids.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { recordsOf } from '../../../shared/store/format/page.ts';
+import { recordsOf } from '../../../shared/store/format/page-body.ts';
 import { within } from '../../../shared/store/format/position.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
 import { after, ATTEMPT, evaluated, expectModel, KEYS, type Model, planInput, randomChanges } from './changes.ts';

@@ -4,7 +4,7 @@ import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import { type Plan, planCommit } from '../../../shared/store/container/plan-commit.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { decodeHeader, type Header } from '../../../shared/store/format/header.ts';
-import { HEADER_PART } from '../../../shared/store/format/ids.ts';
+import { HEADER_PART } from '../../../shared/store/format/entity-ids.ts';
 import { planInput } from './changes.ts';
 import { childId, pageOfRecords, RULES, snapshotWith } from './nodes.ts';
 

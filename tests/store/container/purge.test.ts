@@ -6,7 +6,7 @@ import { layersOf } from '../../../shared/store/container/layers.ts';
 import { mergeLayers, withoutDead } from '../../../shared/store/container/merge-pages.ts';
 import { peekPage, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
-import { recordCount } from '../../../shared/store/format/page.ts';
+import { recordCount } from '../../../shared/store/format/page-body.ts';
 import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, evaluated, expectModel, KEYS, leafOf, type Model, put, randomChanges } from './changes.ts';
 import { snapshotWith, TABLE } from './nodes.ts';

@@ -5,7 +5,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { UnsealedEvaluation } from '../../../shared/store/container/evaluate.ts';
 import { sealPages } from '../../../shared/store/container/seal-pages.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
-import { pageFrom } from '../../../shared/store/format/page.ts';
+import { pageFrom } from '../../../shared/store/format/page-body.ts';
 import { recordOf } from './nodes.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 8_192 } as const;

@@ -6,8 +6,8 @@ import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.
 import { cutPages, planSplit } from '../../../shared/store/container/split.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { pageFrom, recordsOf } from '../../../shared/store/format/page.ts';
-import { tombstoneOf } from '../../../shared/store/format/record.ts';
+import { pageFrom, recordsOf } from '../../../shared/store/format/page-body.ts';
+import { tombstoneOf } from '../../../shared/store/format/stored-record.ts';
 import { hexId } from '../../support/ids.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
 

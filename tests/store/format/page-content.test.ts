@@ -6,7 +6,7 @@ import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { compress, decompress } from '../../../shared/store/format/compression.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
-import { pageFrom } from '../../../shared/store/format/page.ts';
+import { pageFrom } from '../../../shared/store/format/page-body.ts';
 
 const sealed = Buffer.alloc(100);
 const page = { body: Buffer.alloc(300), starts: [0, 150, 300], mayHoldDead: false };

@@ -1,8 +1,8 @@
 // The body of a page (FORMAT.md, "Page"). Pages are cut and joined by bytes, never decoded.
 import { ByteReader, ByteWriter, compareBytes, compareRange, owned } from './bytes.ts';
-import type { PassingMemory } from './passing-memory.ts';
+import type { PassingMemory } from './scratch-memory.ts';
 import { compareHashed, groupOf, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
-import { CODEC_MASK, FLAG_EXPIRES, mayBeDead, recordBytes, type StoredRecord, writeRecord } from './record.ts';
+import { CODEC_MASK, FLAG_EXPIRES, mayBeDead, recordBytes, type StoredRecord, writeRecord } from './stored-record.ts';
 
 /** An expanded page: its body and the offsets of its records. The last offset is its length. */
 export interface Page {

@@ -16,9 +16,9 @@ import {
   recordAt,
   recordCount,
   recordsOf,
-} from '../../../shared/store/format/page.ts';
+} from '../../../shared/store/format/page-body.ts';
 import { endOfPrefix, positionsOf, separatorBetween, successor } from '../../../shared/store/format/position.ts';
-import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/record.ts';
+import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/stored-record.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 

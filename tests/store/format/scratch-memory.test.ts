@@ -1,6 +1,6 @@
 // Memory that is used again: whoever takes it knows whose bytes are lost, and it has a bound.
 import { expect, test } from 'vitest';
-import { PassingMemory } from '../../../shared/store/format/passing-memory.ts';
+import { PassingMemory } from '../../../shared/store/format/scratch-memory.ts';
 
 test('is the same memory as long as it is large enough', () => {
   const memory = new PassingMemory();
