@@ -1,6 +1,6 @@
 // Verifies a table past every cache. Neighbours always fit (invariant 2), so writers may go on.
 import { childrenIn } from '../container/branch.ts';
-import { type CheckValue, faultsIn, NO_COMMIT, recordsIn, type Stretch } from '../container/check.ts';
+import { type CheckValue, faultsIn, NO_COMMIT, liveRecordsIn, type Stretch } from '../container/check.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Order, VerifyOptions } from '../contract/options.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
@@ -252,7 +252,7 @@ class Verification {
   #count(snapshot: Snapshot): Met {
     this.#reportFaults(snapshot, true);
     const { id, header } = snapshot;
-    const records = header.level > 0 ? 0 : recordsIn(snapshot, this.#engine.table, this.#begunMs);
+    const records = header.level > 0 ? 0 : liveRecordsIn(snapshot, this.#engine.table, this.#begunMs);
     const counts = countsOf(header, records);
     this.#tally.count(counts, 1);
     this.#tally.created(header.createdAtMs);

@@ -67,7 +67,7 @@ export interface VerdictSink {
 }
 
 /** The members that a change is made of. Without `dueMs` nobody waits for it, as for a hint. */
-type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
+type ChangeInit = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
   readonly whole?: Clearing | Batch | undefined;
   readonly operation?: OperationTrace | undefined;
@@ -113,7 +113,7 @@ export class Change {
   readonly #index: number;
   #sink: VerdictSink | undefined;
 
-  constructor(asked: Asked) {
+  constructor(asked: ChangeInit) {
     this.position = asked.position;
     this.key = asked.key;
     this.order = asked.order;
@@ -160,7 +160,7 @@ export function singles(changes: readonly Change[]): readonly Change[] {
 export function entryChange({
   separator,
   ...rest
-}: Omit<Asked, 'position' | 'key' | 'order' | 'bytes'> & { readonly separator: Position }): Change {
+}: Omit<ChangeInit, 'position' | 'key' | 'order' | 'bytes'> & { readonly separator: Position }): Change {
   return new Change({ ...rest, position: separator, key: separator, order: undefined, bytes: 0 });
 }
 

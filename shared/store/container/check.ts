@@ -26,7 +26,7 @@ export interface Fault extends Stretch {
 /** Throws what is wrong with the value of a record; the caller knows codecs. */
 export type CheckValue = (record: StoredRecord) => void;
 
-/** The faults of a container that was read whole. Its pages stay expanded for `recordsIn`. */
+/** The faults of a container that was read whole. Its pages stay expanded for `liveRecordsIn`. */
 export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckValue): Generator<Fault> {
   const { header } = snapshot;
   if (!isCommitKnown(snapshot)) {
@@ -61,7 +61,7 @@ export function isCommitKnown({ header, lastCommit }: Snapshot): boolean {
 }
 
 /** Counts records neither deleted nor expired, and none of pages that cannot be read. */
-export function recordsIn(snapshot: Snapshot, table: string, nowMs: number): number {
+export function liveRecordsIn(snapshot: Snapshot, table: string, nowMs: number): number {
   const decided = new Set<string>();
   let count = 0;
   for (const ref of layersOf(snapshot.header).toReversed().flat()) {

@@ -6,7 +6,7 @@ import { encodeHeader, type Header, HEADER_BYTES_MAX } from '../format/header.ts
 import type { PageRef } from '../format/page-table.ts';
 
 /** Below, the header and what travels with it outweigh the records of a container. */
-const CONTAINER_BYTES_LEAST = 16 * 1024;
+const CONTAINER_BYTES_MIN = 16 * 1024;
 
 /** Counted against the provider's limits. */
 export interface Size {
@@ -21,8 +21,8 @@ export const PATCH_SHARE = 0.9;
 /** The size that a table was opened with. Throws `invalid` for one out of range. */
 export function containerBytesMaxOf(given: number | undefined, { provider, entityBytesMax }: DriverLimits): number {
   if (given === undefined || given === entityBytesMax) return entityBytesMax;
-  if (Number.isInteger(given) && given >= CONTAINER_BYTES_LEAST && given <= entityBytesMax) return given;
-  const range = `a whole number from ${CONTAINER_BYTES_LEAST} to ${entityBytesMax}, the largest container of ${provider}`;
+  if (Number.isInteger(given) && given >= CONTAINER_BYTES_MIN && given <= entityBytesMax) return given;
+  const range = `a whole number from ${CONTAINER_BYTES_MIN} to ${entityBytesMax}, the largest container of ${provider}`;
   throw new StoreError('invalid', `containerBytesMax must be ${range}`);
 }
 

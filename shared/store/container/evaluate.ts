@@ -27,9 +27,9 @@ import {
   startingAt,
   tableOfLayers,
 } from './layers.ts';
-import { mergeLayers, mergePages, PASSING, withoutDead, withoutRange } from './merge-pages.ts';
+import { mergeLayers, mergePages, SCRATCH, withoutDead, withoutRange } from './merge-pages.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
-import { Slots, type SlotsLeft } from './slots.ts';
+import { Slots, type SlotsAfter } from './slots.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
@@ -54,7 +54,7 @@ export interface UnsealedPage extends NewPageRow {
 }
 
 /** The container after the changes, its new pages not sealed yet. */
-export interface UnsealedEvaluation extends SlotsLeft {
+export interface UnsealedEvaluation extends SlotsAfter {
   readonly verdicts: readonly Verdict[];
   /** Changes that had an effect: each took a number. */
   readonly appliedCount: number;
@@ -84,13 +84,13 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const slots = new Slots(header, nextNumber);
   const layout = new Layout(snapshot, rules, slots);
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
-  const delta = pageFrom(records, PASSING.changes);
+  const delta = pageFrom(records, SCRATCH.changes);
   const content = isUnchanged
     ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
     : purges
       ? layout.writeAnew(delta)
       : layout.write(delta, mergesAll ? 0 : (target ?? planCompaction(snapshot, changes).target));
-  return { ...content, ...slots.left, verdicts, appliedCount };
+  return { ...content, ...slots.after, verdicts, appliedCount };
 }
 
 /** Removes records page by page: no tombstone is needed, as all layers lose them at once. */
@@ -114,7 +114,7 @@ function evaluateClearing(
   const verdict: Verdict = isOther
     ? { kind: 'unchanged', incarnation, record }
     : { kind: 'applied', incarnation, version, record, cleared: { count: stored - expired, reached } };
-  return { ...content, kept: 0, ...slots.left, verdicts: [verdict], appliedCount: stored };
+  return { ...content, kept: 0, ...slots.after, verdicts: [verdict], appliedCount: stored };
 }
 
 const NOTHING = { stored: 0, expired: 0 };
@@ -198,7 +198,7 @@ class Layout {
   /** Layers of pages, the oldest first, and `delta` over them, as one passing page. */
   #laidOver(layers: readonly (readonly PageRef[])[], delta: Page): Page {
     const pages = layers.map((rows) => rows.map((ref) => this.#pageOf(ref)));
-    return mergeLayers([...pages, [delta]], this.#positionOf, PASSING.layers);
+    return mergeLayers([...pages, [delta]], this.#positionOf, SCRATCH.layers);
   }
 
   /** The rows, then pages of records that lie behind and fill two: nothing is rewritten. */
@@ -231,7 +231,7 @@ class Layout {
       const page = mergePages(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#positionOf, {
         first,
         end: next,
-        memory: PASSING.page,
+        memory: SCRATCH.page,
       });
       rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
       taken = row + 1;

@@ -1,7 +1,7 @@
 // A header names the nodes of its last splits until branches do: older views go straight there.
 import type { DriverLimits } from '../contract/driver.ts';
 import { compareBytes, ID64_BYTES } from '../format/bytes.ts';
-import type { Header, LastSplit, Part } from '../format/header.ts';
+import type { Header, LastSplit, SplitPart } from '../format/header.ts';
 import type { Position } from '../format/position.ts';
 
 /** For so many commits of the node. */
@@ -18,14 +18,14 @@ export function lastSplitAfter(before: LastSplit | undefined, commitCount: numbe
 }
 
 /** The names after a split: these nodes, then those of the split before while they fit. */
-export function splitInto(
+export function lastSplitOf(
   nodes: readonly Header[],
   { lastSplit, commitCount }: Header,
   limits: DriverLimits,
 ): LastSplit | undefined {
   const earlier = lastSplitAfter(lastSplit, commitCount + 1)?.parts ?? [];
   const bytesMax = Math.min(BYTES_MAX, SHARE_MAX * limits.entityBytesMax);
-  const parts: Part[] = [];
+  const parts: SplitPart[] = [];
   let bytes = FRAME_BYTES;
   for (const { low, container } of [...nodes, ...earlier]) {
     bytes += low.length + 2 + ID64_BYTES;
@@ -36,7 +36,7 @@ export function splitInto(
 }
 
 /** The last named node to the right that does not begin after `position`, if any. */
-export function partFor({ lastSplit, high }: Header, position: Position): Part | undefined {
+export function splitPartFor({ lastSplit, high }: Header, position: Position): SplitPart | undefined {
   const part = lastSplit?.parts.findLast(({ low }) => compareBytes(low, position) <= 0);
   return part !== undefined && high !== undefined && compareBytes(part.low, high) >= 0 ? part : undefined;
 }

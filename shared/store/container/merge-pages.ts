@@ -10,25 +10,25 @@ import {
   recordCount,
   slicePage,
 } from '../format/page-body.ts';
-import { PassingMemory } from '../format/scratch-memory.ts';
+import { ScratchMemory } from '../format/scratch-memory.ts';
 import type { PositionOf } from '../format/position.ts';
 import { indexesIn, type Range } from './layers.ts';
 import { isPurgeable } from './when-to-purge.ts';
 
 /** A commit merges several times for one page that it keeps: the others share memory. */
-export const PASSING = {
+export const SCRATCH = {
   /** The records of the changes themselves. */
-  changes: new PassingMemory(),
+  changes: new ScratchMemory(),
   /** A merge of layers reads from one what the step before it wrote. */
-  layers: [new PassingMemory(), new PassingMemory()],
-  page: new PassingMemory(),
+  layers: [new ScratchMemory(), new ScratchMemory()],
+  page: new ScratchMemory(),
 } as const;
 
 interface MergeOptions {
   readonly first?: number;
   readonly end?: number;
   /** Of the merged page. Default: its own. */
-  readonly memory?: PassingMemory | undefined;
+  readonly memory?: ScratchMemory | undefined;
 }
 
 /** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
@@ -72,7 +72,7 @@ export function concatenate(pages: readonly Page[]): Page {
 export function mergeLayers(
   layers: readonly (readonly Page[])[],
   positionOf: PositionOf,
-  memories: readonly PassingMemory[] = [],
+  memories: readonly ScratchMemory[] = [],
 ): Page {
   return layers.reduceRight((flat, layer) => {
     const memory = memories.find((one) => !one.holds(flat.body));
@@ -103,7 +103,7 @@ class PageBuilder {
   readonly #mayHoldDead: boolean;
   #length = 0;
 
-  constructor(bytesMax: number, mayHoldDead: boolean, memory?: PassingMemory) {
+  constructor(bytesMax: number, mayHoldDead: boolean, memory?: ScratchMemory) {
     this.#body = memory?.take(bytesMax) ?? Buffer.allocUnsafe(bytesMax);
     this.#mayHoldDead = mayHoldDead;
   }

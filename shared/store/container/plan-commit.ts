@@ -10,20 +10,20 @@ import { type PageRules, withChunksBefore } from './seal-page.ts';
 import { fits, fitsWhole, PATCH_SHARE, sizesOf, sumsOf } from './container-size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
 import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
-import { besideGroup, cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
+import { pointsAroundGroup, cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
 import { successor } from './successor.ts';
 import { isFull } from './when-to-split.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
 /** A node as it is to be, and the write that makes it so. */
-export interface Rewriting {
+export interface NodeWrite {
   readonly header: Header;
   readonly write: Write;
 }
 
 export type Plan =
-  | ({ readonly kind: 'update' } & Rewriting)
-  | { readonly kind: 'split'; readonly inserts: readonly Header[]; readonly left: Rewriting }
+  | ({ readonly kind: 'update' } & NodeWrite)
+  | { readonly kind: 'split'; readonly inserts: readonly Header[]; readonly left: NodeWrite }
   /** All layers must be merged before this can be decided. */
   | { readonly kind: 'needs_merge' }
   /** The whole container must be read before this can be decided. */
@@ -54,7 +54,7 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { pages, layers, deadSlots, nextNumber } = evaluation;
   const { freezeMs } = input;
   const next = { ...successor(snapshot.header, attempt), pages, layers, deadSlots, nextNumber, freezeMs };
-  const header = roomyOrBare(next, rules, snapshot.header);
+  const header = withoutNamesIfTight(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
   const mustSplit = input.mustSplit || isFull(live, splitLimits);
@@ -95,16 +95,16 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
   // In a layer a large record's page may reach over others, each then a node of its own.
   if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
   const chosen = chooseSplitPoints(layers, snapshot.header, budget);
-  const lows = chosen.length > 1 ? chosen : besideGroup(snapshot, layers, rules.table);
+  const lows = chosen.length > 1 ? chosen : pointsAroundGroup(snapshot, layers, rules.table);
   if (lows.length < 2) return undefined;
   const { inserts, left } = planSplit(input, { layers, lows }, nextNumber, rules);
-  const plan = { inserts, left: roomyOrBare(left, rules) };
+  const plan = { inserts, left: withoutNamesIfTight(left, rules) };
   const nodes = [...plan.inserts, plan.left];
   return nodes.every((node) => fitsWhole(node, rules.limits)) ? plan : undefined;
 }
 
 /** The names of the last split only help others: where space is scarce the header goes without. */
-function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
+function withoutNamesIfTight(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
   if (header.lastSplit === undefined) return header;
   const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
   return isFull(taken, splitLimits) ? { ...header, lastSplit: undefined } : header;
@@ -118,7 +118,7 @@ function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: Com
 }
 
 /** A split's left write: a patch; a replace if dead slots crowd it, for a root, or if forced. */
-function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): Rewriting {
+function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): NodeWrite {
   const { snapshot, attempt, mustSplit, mustReplace } = input;
   const { limits } = rules;
   if (mustSplit || mustReplace || left.container === ROOT_CONTAINER) return replaceNode(snapshot, left, attempt, rules);
@@ -138,7 +138,7 @@ function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): Rewritin
   return { header, write: patchOf(snapshot, encoded, { written, dropped }, attempt) };
 }
 
-function replaceNode(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): Rewriting {
+function replaceNode(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): NodeWrite {
   const header = wholeNode(snapshot, node, rules);
   return { header, write: replaceOf(snapshot, header, attempt) };
 }

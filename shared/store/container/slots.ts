@@ -3,7 +3,7 @@ import type { Header } from '../format/header.ts';
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 
 /** As they are when all pages have theirs. */
-export interface SlotsLeft {
+export interface SlotsAfter {
   /** Slots of the snapshot whose page is gone and that nothing else took. */
   readonly dropped: readonly DeadSlot[];
   readonly deadSlots: readonly DeadSlot[];
@@ -31,7 +31,7 @@ export class Slots {
     this.#nextNumber = nextNumber;
   }
 
-  get left(): SlotsLeft {
+  get after(): SlotsAfter {
     const deadSlots = this.#free;
     return { dropped: deadSlots.slice(this.#emptyCount), deadSlots, nextNumber: this.#nextNumber };
   }

@@ -12,7 +12,7 @@ import { movePage, type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './container-size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';
-import { splitInto } from './last-split.ts';
+import { lastSplitOf } from './last-split.ts';
 import { successor } from './successor.ts';
 
 /** The input of a split: the node, its commit's id, the time, and fresh ids for new nodes. */
@@ -64,7 +64,7 @@ export function cutPages(
 }
 
 /** The lows of two nodes, where pages begin in one group alone: behind it, if there is more. */
-export function besideGroup(snapshot: Snapshot, layers: SplitPoints['layers'], table: string): Position[] {
+export function pointsAroundGroup(snapshot: Snapshot, layers: SplitPoints['layers'], table: string): Position[] {
   const { low, level, groupBy } = snapshot.header;
   const last = layers.flat().reduce((most, ref) => (compareBytes(ref.low, most) > 0 ? ref.low : most), low);
   const end = level > 0 || groupBy === undefined ? undefined : endOfPrefix(groupOf(last, groupBy));
@@ -120,7 +120,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   const lasting =
     staying === undefined
       ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules), lastSplit: undefined }
-      : { ...left, ...staying, lastSplit: splitInto(inserts, header, rules.limits) };
+      : { ...left, ...staying, lastSplit: lastSplitOf(inserts, header, rules.limits) };
   const handedOn = { nextNumber: mover.nextNumber };
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }

@@ -15,7 +15,7 @@ function ownParts(encodedHeader: Uint8Array, attempt: Id64, chunksBefore: number
   return [part(HEADER_PART, encodedHeader, chunksBefore), part(COMMIT_PART, Buffer.from(attempt, 'hex'), chunksBefore)];
 }
 
-function pageBytesOf(ref: PageRef): Uint8Array {
+function sealedBytesOf(ref: PageRef): Uint8Array {
   if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not at hand in its stored form`);
   return ref.content.sealed;
 }
@@ -29,14 +29,14 @@ export function patchOf(
 ): Write {
   const parts = [
     ...ownParts(encodedHeader, attempt, 1),
-    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), pageBytesOf(ref), chunksBefore)),
+    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), sealedBytesOf(ref), chunksBefore)),
     ...dropped.map((ref) => part(pagePart(ref.slot), EMPTY_BYTES, ref.chunksMost)),
   ];
   return { kind: 'patch', id: snapshot.id, version: snapshot.version, parts };
 }
 
 function wholeParts(header: Header, attempt: Id64): Part[] {
-  const pages = header.pages.map((ref) => part(pagePart(ref.slot), pageBytesOf(ref), 0));
+  const pages = header.pages.map((ref) => part(pagePart(ref.slot), sealedBytesOf(ref), 0));
   return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
 }
 

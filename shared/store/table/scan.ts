@@ -9,7 +9,7 @@ import { lookToScan } from '../engine/lookup.ts';
 import { asName, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { recordAt, recordCount } from '../format/page-body.ts';
-import { beforeBound, type PositionOf, positionsOf, type Position, successor } from '../format/position.ts';
+import { beforeBound, type PositionOf, positionsOf, type Position, positionAfter } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/stored-record.ts';
 import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
@@ -64,7 +64,7 @@ export class TableScan<T> implements AsyncIterable<T> {
     if (this.#isAtEnd) return undefined;
     let { from, end } = this.#left;
     if (this.#given !== undefined && this.#isReverse) end = this.#given;
-    else if (this.#given !== undefined) from = successor(this.#positionOf(this.#given));
+    else if (this.#given !== undefined) from = positionAfter(this.#positionOf(this.#given));
     const { engine, order } = this.#context;
     const state = { order, incarnation: this.#incarnation!, from, end, isReverse: this.#isReverse };
     return encodeCursor(state, engine.table);

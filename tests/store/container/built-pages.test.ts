@@ -1,7 +1,7 @@
 // Memory of pages that a commit builds: merges use it again, so no page may be left in it.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
-import { mergeLayers, PASSING } from '../../../shared/store/container/merge-pages.ts';
+import { mergeLayers, SCRATCH } from '../../../shared/store/container/merge-pages.ts';
 import { addressOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { openPage } from '../../../shared/store/format/envelope.ts';
@@ -60,9 +60,9 @@ test('no later commit changes a large record of an earlier one', () => {
 
 test('layers, one of them empty, are merged in passing memory as elsewhere', () => {
   const layers = [[pageOf('a', 'e')], [], [pageOf('z')], [pageOf('c', 'd')], [], [pageOf('b')]];
-  const merge = (memories?: typeof PASSING.layers): Buffer =>
+  const merge = (memories?: typeof SCRATCH.layers): Buffer =>
     Buffer.from(mergeLayers(layers, positionsOf('key', 0), memories).body);
-  expect(merge(PASSING.layers)).toEqual(merge());
+  expect(merge(SCRATCH.layers)).toEqual(merge());
 });
 
 test('a page is compressed where that saves bytes', () => {

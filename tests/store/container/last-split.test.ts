@@ -1,7 +1,7 @@
 // The parts of its last splits that a node names.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { lastSplitAfter, partFor, splitInto } from '../../../shared/store/container/last-split.ts';
+import { lastSplitAfter, lastSplitOf, splitPartFor } from '../../../shared/store/container/last-split.ts';
 import { encodeHeader, type Header, type LastSplit } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
 import { EMPTY_LEAF } from './nodes.ts';
@@ -22,7 +22,7 @@ function lowsOf(lastSplit: LastSplit | undefined): string[] {
 }
 
 test('a split names its parts, and those of an earlier split behind them', () => {
-  const first = splitInto([node('m', 1), node('t', 2)], before(6), LIMITS);
+  const first = lastSplitOf([node('m', 1), node('t', 2)], before(6), LIMITS);
   expect(first).toEqual({
     parts: [
       { low: Buffer.from('m'), container: hexId('0000000000000001') },
@@ -30,17 +30,17 @@ test('a split names its parts, and those of an earlier split behind them', () =>
     ],
     commit: 7,
   });
-  const second = splitInto([node('f', 3)], before(38, first), LIMITS);
+  const second = lastSplitOf([node('f', 3)], before(38, first), LIMITS);
   expect([lowsOf(second), second?.commit]).toEqual([['f', 'm', 't'], 39]);
 });
 
 test('parts are named for 32 commits', () => {
-  const split = splitInto([node('m', 1)], before(6), LIMITS)!;
+  const split = lastSplitOf([node('m', 1)], before(6), LIMITS)!;
   expect(lastSplitAfter(split, 39)).toBe(split);
   expect(lastSplitAfter(split, 40)).toBeUndefined();
   expect(lastSplitAfter(undefined, 1)).toBeUndefined();
   // Nor does a split then take them on.
-  expect(lowsOf(splitInto([node('f', 2)], before(39, split), LIMITS))).toEqual(['f']);
+  expect(lowsOf(lastSplitOf([node('f', 2)], before(39, split), LIMITS))).toEqual(['f']);
 });
 
 test.each([
@@ -48,7 +48,7 @@ test.each([
   ['a 64th of a small entity', 6_400, 100],
 ])('they take %s of a header at most, the nearest first', (_, entityBytesMax, bytesMax) => {
   const nodes = Array.from({ length: 100 }, (_each, index) => node(`low ${String(index).padStart(3, '0')}`, index));
-  const lastSplit = splitInto(nodes, before(1_000_000), { ...LIMITS, entityBytesMax })!;
+  const lastSplit = lastSplitOf(nodes, before(1_000_000), { ...LIMITS, entityBytesMax })!;
   expect(lowsOf(lastSplit)).toEqual(
     nodes.slice(0, lastSplit.parts.length).map(({ low }) => Buffer.from(low).toString()),
   );
@@ -58,15 +58,15 @@ test.each([
 });
 
 test('where not even one name has room there is none', () => {
-  expect(splitInto([node('x'.repeat(200), 1)], before(6), { ...LIMITS, entityBytesMax: 6_400 })).toBeUndefined();
+  expect(lastSplitOf([node('x'.repeat(200), 1)], before(6), { ...LIMITS, entityBytesMax: 6_400 })).toBeUndefined();
 });
 
 test('a position belongs to the last part that does not begin after it', () => {
-  const lastSplit = splitInto([node('m', 1), node('t', 2)], before(6), LIMITS);
+  const lastSplit = lastSplitOf([node('m', 1), node('t', 2)], before(6), LIMITS);
   const header = { ...before(7, lastSplit), high: Buffer.from('m') };
-  const at = (position: string): string | undefined => partFor(header, Buffer.from(position))?.low.toString();
+  const at = (position: string): string | undefined => splitPartFor(header, Buffer.from(position))?.low.toString();
   expect(['l', 'm', 'sz', 't', 'z'].map(at)).toEqual([undefined, 'm', 'm', 't', 't']);
-  expect(partFor(before(7), Buffer.from('m'))).toBeUndefined();
+  expect(splitPartFor(before(7), Buffer.from('m'))).toBeUndefined();
   // A part within the node would lead in a circle.
-  expect(partFor({ ...header, high: Buffer.from('n') }, Buffer.from('m'))).toBeUndefined();
+  expect(splitPartFor({ ...header, high: Buffer.from('n') }, Buffer.from('m'))).toBeUndefined();
 });

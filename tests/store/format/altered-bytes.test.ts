@@ -1,7 +1,7 @@
 // Golden bytes, altered by chance, resealed: a decoder gives a value or its stated error, and ends.
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { faultsIn, recordsIn } from '../../../shared/store/container/check.ts';
+import { faultsIn, liveRecordsIn } from '../../../shared/store/container/check.ts';
 import { pageOf, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import type { Moment } from '../../../shared/store/contract/runtime.ts';
 import { asBuffer, CRC_BYTES, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
@@ -36,7 +36,7 @@ test.each(['none', 'deflate', 'zstd', 'courtesies', 'merging'] as const)(
           const check = (): void => {
             const snapshot = snapshotOf({ id, version, parts: stored }, WHERE.table, SEEN, undefined);
             for (const { kind } of faultsIn(snapshot, WHERE.table, () => {})) expect(kind).toMatch(/^[dm]/);
-            recordsIn(snapshot, WHERE.table, 0);
+            liveRecordsIn(snapshot, WHERE.table, 0);
           };
           tally.try(check, isCorrupt);
         }

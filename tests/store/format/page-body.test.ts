@@ -17,7 +17,7 @@ import {
   recordCount,
   recordsOf,
 } from '../../../shared/store/format/page-body.ts';
-import { endOfPrefix, positionsOf, separatorBetween, successor } from '../../../shared/store/format/position.ts';
+import { endOfPrefix, positionsOf, separatorBetween, positionAfter } from '../../../shared/store/format/position.ts';
 import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/stored-record.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
@@ -124,7 +124,7 @@ test('the end of a prefix is the first position that no longer begins with it; a
   expect(endOfPrefix(Buffer.from([0x61, 0xff, 0xff]))).toEqual(Buffer.from([0x62]));
   expect(endOfPrefix(Buffer.from([0xff]))).toBeUndefined();
   expect(endOfPrefix(Buffer.alloc(0))).toBeUndefined();
-  expect(compareBytes(successor(Buffer.from('a')), Buffer.from('a\u0000'))).toBe(0);
+  expect(compareBytes(positionAfter(Buffer.from('a')), Buffer.from('a\u0000'))).toBe(0);
 });
 
 test('a key is found among its neighbours and only there', () => {
