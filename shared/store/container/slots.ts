@@ -1,29 +1,30 @@
-// The slots and numbers of a commit's pages: which are free, taken and given up. Pure.
+// Hands out slots and numbers to the new pages of one commit, and reuses the slots of pages that
+// go.
 import type { Header } from '../format/header.ts';
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 
-/** As they are when all pages have theirs. */
+/** The slots and the next number once all pages of the commit have theirs. */
 export interface SlotsAfter {
-  /** Slots of the snapshot whose page is gone and that nothing else took. */
+  /** Slots whose page this commit removes, and that no other page took. */
   readonly dropped: readonly DeadSlot[];
   readonly deadSlots: readonly DeadSlot[];
   readonly nextNumber: number;
 }
 
-/** The first slot that no page ever took. */
+/** The first slot that no page has taken since the last replace. */
 export function firstNewSlot({ pages, deadSlots }: Header): number {
   return 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
 }
 
 export class Slots {
   readonly #header: Header;
-  /** First those without a page, then those of pages that go, taken first. */
+  /** First the slots that were empty before, then those of pages that go, which are taken first. */
   readonly #free: DeadSlot[];
   #emptyCount: number;
   #nextSlot: number | undefined;
   #nextNumber: number;
 
-  /** `nextNumber`: the first that no record took. */
+  /** `nextNumber` is the first number that no record took. */
   constructor(header: Header, nextNumber: number) {
     this.#header = header;
     this.#free = header.deadSlots.slice();
@@ -40,7 +41,7 @@ export class Slots {
     return this.#nextNumber++;
   }
 
-  /** The pages of these rows go. */
+  /** Frees the slots of these rows, whose pages go. */
   free(rows: readonly PageRef[]): void {
     for (const ref of rows) this.#free.push(asDeadSlot(ref));
   }

@@ -1,10 +1,20 @@
-// Splitting, pure: the left node keeps id, low and commit ids. A root grows: all moves below it.
+// Splits a node. The left part keeps id, low and commit ids. A root becomes a branch, and
+// everything moves to new nodes below it. Pure.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page-body.ts';
+import {
+  cutPage,
+  keyAt,
+  lowBetween,
+  lowerBound,
+  type Page,
+  pageFrom,
+  recordCount,
+  slicePage,
+} from '../format/page-body.ts';
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
 import { entryRecord } from './branch.ts';
 import { isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
@@ -15,7 +25,7 @@ import type { NodeBudget, SplitPoints } from './split-points.ts';
 import { lastSplitOf } from './last-split.ts';
 import { successor } from './successor.ts';
 
-/** The input of a split: the node, its commit's id, the time, and fresh ids for new nodes. */
+/** The node to split, the id and time of the commit, and fresh ids for new nodes. */
 export interface SplitInput {
   readonly snapshot: Snapshot;
   readonly attempt: Id64;
@@ -23,20 +33,20 @@ export interface SplitInput {
   drawId(): Id64;
 }
 
-/** The writes of a split: first new nodes, then, as the commit, the node that was split. */
+/** The nodes to write in a split: first the new ones, then the split node, which links them. */
 export interface SplitPlan {
   readonly inserts: readonly Header[];
-  /** The node that was split: the left one of them, or a root as a branch of the new ones. */
+  /** The split node: the leftmost of the parts, or a root as a branch of the new nodes. */
   readonly left: Header;
 }
 
-/** New nodes are filled to about this share, so that they take a while to split again. */
+/** About how full new nodes are, so that they are not soon split again. */
 const FILL_SHARE = 0.5;
 
-/** Bytes of a row of the page table, beside its low. */
+/** About what a row of the page table takes beside its low. */
 const ROW_ESTIMATE_BYTES = 24;
 
-/** Cuts the pages of a base without layers, so that `parts` nodes can be equal in bytes. */
+/** Cuts the large pages of a base without layers, so that `parts` nodes can be equal in bytes. */
 export function cutPages(
   snapshot: Snapshot,
   pages: readonly PageRef[],
@@ -63,7 +73,7 @@ export function cutPages(
   return { pages: cut, nextNumber: number };
 }
 
-/** The lows of two nodes, where pages begin in one group alone: behind it, if there is more. */
+/** The lows of two nodes if all pages begin in one group and records follow it; else one low. */
 export function pointsAroundGroup(snapshot: Snapshot, layers: SplitPoints['layers'], table: string): Position[] {
   const { low, level, groupBy } = snapshot.header;
   const last = layers.flat().reduce((most, ref) => (compareBytes(ref.low, most) > 0 ? ref.low : most), low);
@@ -74,7 +84,7 @@ export function pointsAroundGroup(snapshot: Snapshot, layers: SplitPoints['layer
   return pages.some((page) => !beforeBound(keyAt(page, recordCount(page) - 1), end)) ? [low, end] : [low];
 }
 
-/** Whether it can be split between groups, as far as its rows and the pages in memory show. */
+/** Whether a node can be split between groups, as far as its rows and known pages show. */
 export function isDivisible(snapshot: Snapshot, table: string): boolean {
   const { groupBy, level } = snapshot.header;
   if (groupBy === undefined || level > 0) return true;
@@ -86,7 +96,7 @@ export function isDivisible(snapshot: Snapshot, table: string): boolean {
   return groups.some((group) => compareBytes(group, groups[0]!) !== 0);
 }
 
-/** The first and the last key of a page; none if it is not known, or damaged. */
+/** The first and the last key of a page; none if it is unknown or damaged. */
 function endsOf(snapshot: Snapshot, ref: PageRef | undefined, table: string): Position[] {
   if (ref === undefined || !ref.content.isKnown) return [];
   try {
@@ -97,7 +107,7 @@ function endsOf(snapshot: Snapshot, ref: PageRef | undefined, table: string): Po
   }
 }
 
-/** Plans a split at two points at least; `nextNumber`: the first that is free. */
+/** Plans a split into at least two nodes. `nextNumber` is the first free number. */
 export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
   const { snapshot } = input;
   const { header } = snapshot;
@@ -125,7 +135,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }
 
-/** Shares pages out among nodes. Bytes that are written anew take a number (rule 13). */
+/** Moves pages to nodes. Page bytes that are written take a fresh number (rule 13). */
 class Mover {
   readonly #from: Snapshot;
   readonly #layers: SplitPoints['layers'];
@@ -143,18 +153,18 @@ class Mover {
     return this.nextNumber++;
   }
 
-  /** The pages that the left node keeps, each in its slot. */
+  /** The pages that the split node keeps, each in its slot. */
   staying(node: Header): LayeredPages {
     return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
   }
 
-  /** The page with its stored bytes and no dead chunks: from memory, else written anew. */
+  /** The page with its stored bytes, from memory or sealed anew, and without dead chunks. */
   whole(ref: PageRef, node: Header): PageRef {
     if (ref.content.sealed === undefined) return this.#moved(ref, node, ref.slot);
     return {
       ...ref,
       chunksMost: chunksOf(ref.sealedBytes, this.#rules.limits),
-      // A reader may expand a shared one, and drop its stored bytes, before the replace is sent.
+      // Not shared: a reader that expands it would drop the stored bytes before they are sent.
       content: new PageContent(ref.content.sealed, ref.content.page),
     };
   }
@@ -167,7 +177,7 @@ class Mover {
     );
   }
 
-  /** The pages between the node's bounds. `settle` gives each, or its piece, a row. */
+  /** The pages between the node's bounds. `settle` makes the row of each page, or of its piece. */
   #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): LayeredPages {
     return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, settle)));
   }
@@ -206,14 +216,14 @@ class Mover {
   }
 }
 
-/** As a replace needs it: the stored bytes of all pages, and no dead chunks. */
+/** The node as a replace writes it: with the stored bytes of all pages, and without dead chunks. */
 export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
   const mover = new Mover(snapshot, [], node.nextNumber, rules);
   const pages = node.pages.map((ref) => mover.whole(ref, node));
   return { ...node, pages, deadSlots: [], nextNumber: mover.nextNumber };
 }
 
-/** The routing entries of a grown root. */
+/** The pages of a root that becomes a branch of these children. */
 function branchPages(children: readonly Header[], root: Header, mover: Mover, rules: PageRules): PageRef[] {
   const entries = children.map((child) => entryRecord(child, mover.takeNumber()));
   return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
@@ -221,7 +231,7 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   );
 }
 
-/** The bytes of a new node, by the budget that pages like these use up first. */
+/** How many bytes of such pages a new node should have, by the budget that they fill first. */
 export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
   let pageBytes = 0;
   let chunks = 0;

@@ -1,4 +1,4 @@
-// A container's writes: an insert, a replace, or a patch that empties what is gone.
+// Makes the writes of a container: an insert, a replace, or a patch that empties dropped pages.
 import type { EntityId, Part, PartName, Write } from '../contract/driver.ts';
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
@@ -16,11 +16,11 @@ function ownParts(encodedHeader: Uint8Array, attempt: Id64, chunksBefore: number
 }
 
 function sealedBytesOf(ref: PageRef): Uint8Array {
-  if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not at hand in its stored form`);
+  if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not in memory in its stored form`);
   return ref.content.sealed;
 }
 
-/** A patch: header, commit id, the pages `written`, nothing in the slots `dropped`. */
+/** A patch with header, commit id and the pages `written`. It empties the slots `dropped`. */
 export function patchOf(
   snapshot: Snapshot,
   encodedHeader: Uint8Array,
@@ -40,12 +40,12 @@ function wholeParts(header: Header, attempt: Id64): Part[] {
   return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
 }
 
-/** A replace by the whole node. The stored bytes of all pages must be at hand. */
+/** A replace with the whole node. The stored bytes of all pages must be in memory. */
 export function replaceOf({ id, version }: Pick<Snapshot, 'id' | 'version'>, header: Header, attempt: Id64): Write {
   return { kind: 'replace', id, version, parts: wholeParts(header, attempt) };
 }
 
-/** An insert of the whole node. The stored bytes of all pages must be at hand. */
+/** An insert of the whole node. The stored bytes of all pages must be in memory. */
 export function insertOf(id: EntityId, header: Header, attempt: Id64): Write {
   return { kind: 'insert', id, parts: wholeParts(header, attempt) };
 }

@@ -1,5 +1,5 @@
 // What callers ask of the machine, and what their answers say of the record.
-import { unknownFate } from '../../../shared/store/container/attempts.ts';
+import { outcomeUnknown } from '../../../shared/store/container/attempts.ts';
 import { type Action, Change, type Verdict } from '../../../shared/store/container/change.ts';
 import { findRecord } from '../../../shared/store/container/layers.ts';
 import { pageOf } from '../../../shared/store/container/snapshot.ts';
@@ -125,7 +125,7 @@ export class Callers {
     });
     life.store.after(timeoutMs, () => {
       const ended = change.throttling ?? new StoreError('aborted', 'its time is over');
-      change.settle({ kind: 'failed', error: change.doubtfulAttempts > 0 ? unknownFate(change, TABLE, ended) : ended });
+      change.settle({ kind: 'failed', error: change.doubtfulAttempts > 0 ? outcomeUnknown(change, TABLE, ended) : ended });
     });
     life.store.submit([change]);
   }

@@ -10,7 +10,7 @@ import { recordOf } from './nodes.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 8_192 } as const;
 const NODE = { incarnation: 'aaaaaaaaaaaaaaaa', container: 'bbbbbbbbbbbbbbbb' } as Header;
-const EMPTY = { layers: [], kept: 0, dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
+const EMPTY = { layers: [], rowsKept: 0, dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
 
 const DRAFT = draftOf([40, 8_000, 9_000]);
 
