@@ -2,7 +2,8 @@
 import { pageBytesFor } from '../container/seal-page.ts';
 import { containerBytesMaxOf } from '../container/container-size.ts';
 import { newCounters } from '../io/counters.ts';
-import { Hedge, Reader, type ReaderContext } from '../io/reads.ts';
+import { Hedge } from '../io/hedge.ts';
+import { Reader, type ReaderContext } from '../io/reads.ts';
 import { Turns } from '../io/turns.ts';
 import { WriteBatcher } from '../io/write-batcher.ts';
 import { newContention, note } from '../machine/contention.ts';

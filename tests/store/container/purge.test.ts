@@ -17,7 +17,7 @@ function recordsIn({ pages }: Header): number {
   return pages.reduce((sum, { records }) => sum + records, 0);
 }
 
-/** How many records of all layers a purge at `nowMs` drops: hidden, deleted or long expired ones. */
+/** How many records of all layers a purge at `nowMs` drops: hidden, deleted or long expired. */
 function deadRecords(snapshot: Snapshot, nowMs: number): number {
   const { header } = snapshot;
   const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(snapshot, ref, TABLE)));

@@ -8,7 +8,7 @@ import { CallDriver } from '../../../shared/store/io/call-driver.ts';
 import { entityId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
-/** The code that the caller hears if the call fails with `code` after writes with these outcomes. */
+/** The code that the caller hears if the call fails with `code` after these write outcomes. */
 async function heard(code: StoreErrorCode, ...outcomes: readonly WriteOutcome[]): Promise<unknown> {
   const script = [...outcomes];
   const call = new CallDriver(

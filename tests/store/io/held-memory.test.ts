@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('held-memory-process.ts', import.meta.url));
 const MIB = 1024 * 1024;
-/** What a store holds beside its cache: compiled code, contention records, kept headers, buffers. */
+/** What a store holds beside its cache: compiled code, contention, kept headers, buffers. */
 const CONSTANT_BYTES = 2 * MIB;
 
 async function heldBytes(cacheBytesMax: number): Promise<number> {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await runtime.run(store.close());
 });
 
-/** The table behind a link whose bandwidth concurrent replies share piece by piece, as in HTTP/2. */
+/** The table behind a link whose bandwidth the replies share piece by piece, as in HTTP/2. */
 async function behindSlowLink() {
   const runtime = new VirtualRuntime();
   const driver = memoryDriver({ state, limits: LIMITS });
