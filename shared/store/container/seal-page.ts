@@ -17,12 +17,6 @@ const PAGE_BYTES = 8 * 1024;
 /** Smaller pages are not compressed, as they merge soon: saves a lone put a quarter of its time. */
 const COMPRESSED_SHARE = 1 / 2;
 
-/**
- * Nor are upper layers below so many pages. That halves the bytes that lone puts compress, for 1 to
- * 2 % more stored bytes (DECISIONS.md, 8).
- */
-const COMPRESSED_LAYER_PAGES = 3;
-
 /** The rules for all pages that a table's engine writes. */
 export interface PageRules {
   readonly table: string;
@@ -63,11 +57,6 @@ export function sealPage(page: Page, node: Header, { low, slot, number }: NewPag
     fingerprints: undefined,
     content: new PageContent(sealed.bytes, page),
   };
-}
-
-/** The compression of a layer above the base that is written with so many bytes. */
-export function layerCompression(bytes: number, { compression, pageBytes }: PageRules): Compression {
-  return bytes < COMPRESSED_LAYER_PAGES * pageBytes ? 'none' : compression;
 }
 
 /** The row of a slot that took up to `chunksBefore` chunks since the last replace (rule 23). */

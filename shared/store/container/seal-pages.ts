@@ -4,16 +4,21 @@ import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { recordCount } from '../format/page-body.ts';
 import type { Evaluation, UnsealedEvaluation, UnsealedPage, WrittenPage } from './evaluate.ts';
-import { layerCompression, type PageRules, sealPage, withChunksBefore } from './seal-page.ts';
+import { type PageRules, sealPage, withChunksBefore } from './seal-page.ts';
 
 /** The header holds the fingerprints of a layer of up to so many records. Larger ones are read. */
 const FINGERPRINTS_MAX = 128;
+/**
+ * Layers above the base are not compressed below so many pages. That halves the bytes that lone puts
+ * compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
+ */
+const COMPRESSED_LAYER_PAGES = 3;
 
 /** Seals the new pages of an evaluation of `node`. */
 export function sealPages(unsealed: UnsealedEvaluation, node: Header, rules: PageRules): Evaluation {
   const { rowsKept, layers } = unsealed;
-  const pageRules =
-    layers.length === 0 ? rules : { ...rules, compression: layerCompression(newBytes(unsealed), rules) };
+  const isRaw = layers.length > 0 && newBytes(unsealed) < COMPRESSED_LAYER_PAGES * rules.pageBytes;
+  const pageRules: PageRules = isRaw ? { ...rules, compression: 'none' } : rules;
   const fingerprintsFrom = firstFingerprinted(unsealed);
   // Most rows stay as they are, and are copied at once.
   const pages = unsealed.pages.slice();

@@ -12,7 +12,7 @@ export interface SlotsAfter {
 }
 
 /** The first slot that no page has taken since the last replace. */
-export function firstNewSlot({ pages, deadSlots }: Header): number {
+export function firstNewSlot({ pages, deadSlots }: Pick<Header, 'pages' | 'deadSlots'>): number {
   return 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
 }
 

@@ -5,21 +5,13 @@ import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
-import {
-  cutPage,
-  keyAt,
-  lowBetween,
-  lowerBound,
-  type Page,
-  pageFrom,
-  recordCount,
-  slicePage,
-} from '../format/page-body.ts';
+import { cutPage, keyAt, lowBetween, type Page, pageFrom, recordCount, slicePage } from '../format/page-body.ts';
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
 import { entryRecord } from './branch.ts';
-import { isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
+import { indexesIn, isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
 import { movePage, type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './container-size.ts';
+import { firstNewSlot } from './slots.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';
 import { lastSplitOf } from './last-split.ts';
@@ -56,8 +48,7 @@ export function cutPages(
   const { header } = snapshot;
   const positionOf = positionsOf(header.order, header.level);
   const bytes = pages.reduce((sum, ref) => sum + ref.sealedBytes, 0);
-  const taken = [...pages, ...header.pages, ...header.deadSlots];
-  let slot = taken.reduce((most, one) => Math.max(most, one.slot), -1);
+  let nextSlot = firstNewSlot({ pages: [...pages, ...header.pages], deadSlots: header.deadSlots });
   let number = nextNumber;
   const cut = pages.flatMap((ref) => {
     const pieces = Math.min(ref.records, Math.round((ref.sealedBytes * parts) / bytes));
@@ -67,7 +58,8 @@ export function cutPages(
     return cuts.map((piece, index) => {
       const before = cuts[index - 1];
       const low = before === undefined ? ref.low : lowBetween(before, piece, header, positionOf);
-      return sealPage(piece, header, { low, slot: index === 0 ? ref.slot : ++slot, number: number++ }, rules);
+      const slot = index === 0 ? ref.slot : nextSlot++;
+      return sealPage(piece, header, { low, slot, number: number++ }, rules);
     });
   });
   return { pages: cut, nextNumber: number };
@@ -117,7 +109,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   const mover = new Mover(snapshot, points.layers, nextNumber, rules);
   const lows = isRoot ? points.lows : points.lows.slice(1);
   const left = { ...next, high: lows[0], right: ids[0] };
-  const staying = isRoot ? undefined : mover.staying(left);
+  const staying = isRoot ? undefined : mover.pagesOf(left, false);
   const origin = { id: snapshot.id, version: snapshot.version };
   const inserts = lows.map((low, index): Header => {
     const isLast = index === lows.length - 1;
@@ -125,7 +117,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
     const own = { container: ids[index]!, low, high, right, createdAtMs: input.nowMs, origin };
     const fresh = { commitIds: EMPTY_BYTES, lastSplit: undefined };
     const node = { ...next, ...own, ...fresh };
-    return { ...node, ...mover.moving(node) };
+    return { ...node, ...mover.pagesOf(node, true) };
   });
   const lasting =
     staying === undefined
@@ -153,9 +145,15 @@ class Mover {
     return this.nextNumber++;
   }
 
-  /** The pages that the split node keeps, each in its slot. */
-  staying(node: Header): LayeredPages {
-    return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
+  /** The pages between a node's bounds, in the slots that they have or, in a new node, from 0 on. */
+  pagesOf(node: Header, isNew: boolean): LayeredPages {
+    let nextSlot = 0;
+    const place = (ref: PageRef, piece: Page | undefined): PageRef => {
+      const slot = isNew ? nextSlot++ : ref.slot;
+      if (piece === undefined) return isNew ? this.#moved(ref, node, slot) : ref;
+      return sealPage(piece, node, { low: ref.low, slot, number: this.takeNumber() }, this.#rules);
+    };
+    return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, place)));
   }
 
   /** The page with its stored bytes, from memory or sealed anew, and without dead chunks. */
@@ -169,25 +167,13 @@ class Mover {
     };
   }
 
-  /** The pages that move to a new node, in slots from 0 on. */
-  moving(node: Header): LayeredPages {
-    let slot = 0;
-    return this.#tableOf(node, (ref, piece) =>
-      piece === undefined ? this.#moved(ref, node, slot++) : this.#sealed(piece, node, ref, slot++),
-    );
-  }
-
-  /** The pages between the node's bounds. `settle` makes the row of each page, or of its piece. */
-  #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): LayeredPages {
-    return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, settle)));
-  }
-
+  /** A layer's pages between the node's bounds. `place` makes the row of a page, or of its piece. */
   #layerOf(
     rows: readonly PageRef[],
     node: Header,
-    settle: (ref: PageRef, piece: Page | undefined) => PageRef,
+    place: (ref: PageRef, piece: Page | undefined) => PageRef,
   ): PageRef[] {
-    const settled: PageRef[] = [];
+    const placed: PageRef[] = [];
     for (const [row, ref] of rows.entries()) {
       const end = rows[row + 1]?.low ?? this.#from.header.high;
       if (!beforeBound(ref.low, node.high) || isNotAbove(end, node.low)) continue;
@@ -195,20 +181,15 @@ class Mover {
       const piece = isInside ? undefined : this.#pieceOf(ref, node);
       if (piece !== undefined && recordCount(piece) === 0) continue;
       const isWhole = piece === undefined || recordCount(piece) === ref.records;
-      settled.push(settle(ref, isWhole ? undefined : piece));
+      placed.push(place(ref, isWhole ? undefined : piece));
     }
-    return startingAt(settled, node.low);
+    return startingAt(placed, node.low);
   }
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
     const page = peekPage(this.#from, ref, this.#rules.table);
-    const positionOf = positionsOf(order, level);
-    const first = lowerBound(page, low, positionOf);
-    return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, positionOf, first));
-  }
-
-  #sealed(page: Page, to: Header, { low }: PageRef, slot: number): PageRef {
-    return sealPage(page, to, { low, slot, number: this.takeNumber() }, this.#rules);
+    const { first, end } = indexesIn(page, { from: low, end: high }, positionsOf(order, level));
+    return slicePage(page, first, end);
   }
 
   #moved(ref: PageRef, to: Header, slot: number): PageRef {
