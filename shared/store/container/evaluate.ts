@@ -263,7 +263,7 @@ class Layout {
     });
   }
 
-  /** The low of the row that it replaces; in a branch its first separator, as that may be new. */
+  /** The low of the row that it replaces. In a branch, where entries may be dropped, its first one. */
   #lowOfFirst(ref: PageRef | undefined, page: Page): Position {
     if (ref === undefined) return this.#snapshot.header.low;
     return this.#snapshot.header.level > 0 ? keyAt(page, 0) : ref.low;

@@ -134,7 +134,7 @@ export function rowBefore(
   return low - 1;
 }
 
-/** The record as stored, even if expired; undefined if absent. `open` returns rows' pages. */
+/** The record as stored, even if expired; undefined if absent. `open` returns the page of a row. */
 export function findRecord(
   header: Header,
   position: Position,

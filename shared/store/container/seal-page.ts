@@ -14,7 +14,7 @@ import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 /** Expanded bytes of a page, measured in DECISIONS.md, 8. */
 const PAGE_BYTES = 8 * 1024;
 
-/** Smaller pages are not compressed, as they merge soon: saves a lone put a quarter of its time. */
+/** Smaller pages stay raw, as they merge soon. That saves a lone put a quarter of its time. */
 const COMPRESSED_SHARE = 1 / 2;
 
 /** The rules for all pages that a table's engine writes. */

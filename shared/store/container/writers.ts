@@ -3,7 +3,7 @@
 import { asBuffer, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 
-/** Hexadecimal digits of a tag. Processes with equal tags take each other's commits for own. */
+/** Hexadecimal digits. Processes with equal tags take each other's commits for their own. */
 export const TAG_DIGITS = 4;
 /** A process that made none of the last so many commits is assumed to have stopped. */
 const COMMITS_REMEMBERED = 32;

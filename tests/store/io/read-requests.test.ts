@@ -91,20 +91,6 @@ test('a small leaf that another process wrote to is read whole, as its new pages
   expect(parts).toEqual([['c'], 'all']);
 });
 
-test('a get whose read is not answered finds its record by a second read', async () => {
-  const { world, process, table } = await opened({}, new World({ limits: {} }));
-  await world.run(table.put(key(1), 'one'));
-  let isLost = true;
-  process.rule((call) => {
-    const lost = call.kind === 'read' && isLost ? world.runtime.sleep(3_600_000) : undefined;
-    isLost = false;
-    return lost?.then(() => undefined);
-  });
-  const begunMs = world.runtime.monotonicMs();
-  expect((await world.run(table.get(key(1))))?.value).toBe('one');
-  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(1_500);
-});
-
 test('a lost read of a few pages is repeated after the time of these pages, not of the whole leaf', async () => {
   const world = new World({ limits: {} });
   const { a, tableA, tableB } = await twoProcesses(world);

@@ -46,19 +46,6 @@ test('exactly inFlightMax requests are in flight while more wait', async () => {
   expect((await answer(newLimit(4), 1_000, () => ({ tookMs: 10 }))).most).toBe(4);
 });
 
-test('a provider that works on four requests at a time is never idle, and at most inFlightMax queue there', async () => {
-  const limited = newLimit();
-  const freeMs = [0, 0, 0, 0];
-  const served: Answer = () => {
-    const slot = freeMs.indexOf(Math.min(...freeMs));
-    freeMs[slot] = Math.max(freeMs[slot]!, limited.runtime.monotonicMs()) + 10;
-    return { tookMs: freeMs[slot] - limited.runtime.monotonicMs() };
-  };
-  const { most, tookMs } = await answer(limited, 20_000, served, 1_000);
-  expect(most).toBeLessThanOrEqual(IN_FLIGHT_MAX);
-  expect(tookMs).toBeLessThan((1.02 * 20_000 * 10) / 4);
-});
-
 test('throttled requests slow down all requests that follow', async () => {
   const limited = newLimit();
   let isThrottled = false;
@@ -70,11 +57,11 @@ test('throttled requests slow down all requests that follow', async () => {
 });
 
 test('a call of run that finds nothing to send frees its place', async () => {
-  const limited = newLimit();
+  const limited = newLimit(4);
   const nothing = Array.from({ length: 100 }, () => limited.limit.run(() => Promise.resolve(undefined)));
   await limited.runtime.run(Promise.all(nothing));
   const { most } = await answer(limited, 100, () => ({ tookMs: 10 }));
-  expect(most).toBeGreaterThanOrEqual(8);
+  expect(most).toBe(4);
 });
 
 describe('the measured time', () => {
