@@ -140,15 +140,12 @@ class Layout {
   /** Writes `delta`, merged with the layers above `target`, into the layer `target`. */
   write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'> {
     const { header } = this.#snapshot;
-    const bounds = layerBounds(header);
-    const rowsKept = bounds[target]!;
-    const before = header.pages.slice(rowsKept, bounds[target + 1]);
-    const merged: PageRef[][] = [];
-    for (let layer = target + 1; layer <= header.layers.length; layer += 1)
-      merged.push(header.pages.slice(bounds[layer], bounds[layer + 1]));
-    for (const rows of merged) this.#slots.free(rows);
-    const appended = merged.length === 0 ? this.#appended(before, delta, target === 0) : undefined;
-    const rows = appended ?? this.#rewrite(before, this.#laidOver(merged, delta), target === 0);
+    const rowsKept = layerBounds(header)[target]!;
+    const layers = layersOf(header);
+    const [before, above] = [layers[target] ?? [], layers.slice(target + 1)];
+    for (const rows of above) this.#slots.free(rows);
+    const appended = above.length === 0 ? this.#appended(before, delta, target === 0) : undefined;
+    const rows = appended ?? this.#rewrite(before, this.#laidOver(above, delta), target === 0);
     return {
       pages: (header.pages.slice(0, rowsKept) as Row[]).concat(rows),
       rowsKept,
@@ -165,8 +162,8 @@ class Layout {
 
   #inOneLayer(layers: readonly (readonly Page[])[]): { pages: UnsealedPage[]; layers: []; rowsKept: 0 } {
     this.#slots.free(this.#snapshot.header.pages);
-    const living = this.#purged(mergeLayers(layers, this.#positionOf));
-    return { pages: this.#replacePage(undefined, living), layers: [], rowsKept: 0 };
+    const pages = this.#replacePage(undefined, mergeLayers(layers, this.#positionOf), true);
+    return { pages, layers: [], rowsKept: 0 };
   }
 
   /** All records except those of the range, in one layer if all layers are to be merged. */
@@ -187,7 +184,7 @@ class Layout {
     if (isNotAbove(row.high, range.from) || !beforeBound(row.low, range.end)) return [ref];
     const rest = this.#restOf(row, range);
     if (recordCount(rest) === ref.records) return [ref];
-    return this.#replacePage(ref, isBase ? this.#purged(rest) : rest);
+    return this.#replacePage(ref, rest, isBase);
   }
 
   /** The records of a row outside the range. A page that lies within the range is not opened. */
@@ -233,30 +230,29 @@ class Layout {
         end: next,
         memory: SCRATCH.page,
       });
-      rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
+      rewritten.push(...this.#replacePage(ref, page, isBase));
       taken = row + 1;
       first = next;
     }
     return startingAt(rewritten.concat(rows.slice(taken)), this.#snapshot.header.low);
   }
 
-  #purged(page: Page): Page {
-    return withoutDead(page, this.#rules.nowMs);
-  }
-
-  #replacePage(ref: PageRef | undefined, page: Page): UnsealedPage[] {
-    if (recordCount(page) === 0) {
-      if (ref !== undefined) this.#slots.free([ref]);
-      return [];
-    }
-    return this.#newPages(cutPage(page, this.#rules.pageBytes), ref, undefined);
+  /** Rows for a page in place of `ref`: none if it is empty, several if it is large. */
+  #replacePage(ref: PageRef | undefined, page: Page, isBase: boolean): UnsealedPage[] {
+    const left = isBase ? withoutDead(page, this.#rules.nowMs) : page;
+    if (recordCount(left) > 0) return this.#newPages(cutPage(left, this.#rules.pageBytes), ref, undefined);
+    if (ref !== undefined) this.#slots.free([ref]);
+    return [];
   }
 
   /** Rows for new pages. The first takes the place of `ref`; `left` is the page before it. */
   #newPages(pages: readonly Page[], ref: PageRef | undefined, left: Page | undefined): UnsealedPage[] {
     let before = left;
     return pages.map((page, index) => {
-      const low = before === undefined ? this.#lowOfFirst(ref, page) : this.#separator(before, page);
+      const low =
+        before === undefined
+          ? this.#lowOfFirst(ref, page)
+          : lowBetween(before, page, this.#snapshot.header, this.#positionOf);
       const slot = index === 0 && ref !== undefined ? ref : this.#slots.take();
       before = page;
       return { low, slot: slot.slot, number: this.#slots.takeNumber(), page, chunksBefore: slot.chunksMost };
@@ -267,10 +263,6 @@ class Layout {
   #lowOfFirst(ref: PageRef | undefined, page: Page): Position {
     if (ref === undefined) return this.#snapshot.header.low;
     return this.#snapshot.header.level > 0 ? keyAt(page, 0) : ref.low;
-  }
-
-  #separator(left: Page, right: Page): Position {
-    return lowBetween(left, right, this.#snapshot.header, this.#positionOf);
   }
 
   #pageOf(ref: PageRef): Page {
