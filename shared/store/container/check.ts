@@ -31,15 +31,8 @@ export type CheckValue = (record: StoredRecord) => void;
 export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckValue): Generator<Fault> {
   const { header } = snapshot;
   if (!isCommitKnown(snapshot)) {
-    const { low: from, high: to } = header;
-    yield {
-      kind: 'damaged',
-      slot: undefined,
-      key: undefined,
-      from,
-      to,
-      message: 'its commit id is not the last one of its header',
-    };
+    const about = { slot: undefined, key: undefined, from: header.low, to: header.high };
+    yield { kind: 'damaged', ...about, message: 'its commit id is not the last one of its header' };
   }
   for (const layer of layersOf(header))
     for (const [row, ref] of layer.entries()) {

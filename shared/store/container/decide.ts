@@ -46,7 +46,7 @@ export function decideAll(
     let end = first + 1;
     if (whole?.kind === 'batch') decideBatch(snapshot, whole, rules, decisions);
     else {
-      // `sortChanges` leaves a batch alone in its group, so no batch has this position, too.
+      // `sortChanges` takes no other change of a batch's group, so none of these is a batch.
       while (end < changes.length && compareBytes(changes[end]!.position, position) === 0) end += 1;
       const isAll = first === 0 && end === changes.length;
       decideRecord(snapshot, isAll ? changes : changes.slice(first, end), rules, decisions);

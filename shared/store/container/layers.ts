@@ -102,7 +102,7 @@ export function rowsFor(header: Header, position: Position): PageRef[] {
   return rows;
 }
 
-/** Calls `holds` for the rows of `rowsFor` until one returns false. Whether none did. */
+/** Calls `holds` for the rows of `rowsFor` until it returns false. Returns whether it never did. */
 export function everyRowFor(header: Header, position: Position, holds: (ref: PageRef) => boolean): boolean {
   const { pages, layers, order } = header;
   const fingerprint = layers.length === 0 ? 0 : fingerprintOf(position, order);

@@ -15,7 +15,7 @@ interface Watched {
   readonly end: (cause: unknown) => void;
 }
 
-/** What is known of the provider. The error at a deadline tells it. */
+/** What is known of the provider, and reported by the error at a deadline. */
 export interface ProviderState {
   /** Where requests are sent. */
   readonly address?: string | undefined;

@@ -37,7 +37,7 @@ test('the cache keeps the header of a leaf that does not fit, without its pages'
   expect(cache.recall(leaf.id)?.version).toBe('later');
 });
 
-test('an evicted leaf leaves the header of its latest commit, and recalling it puts it back in the cache', () => {
+test('the header of an evicted leaf is kept with its latest commit, and recall puts it back into the cache', () => {
   const cache = new ContainerCache(1_000_000);
   cache.offer(leaf);
   const later = { ...leaf, version: entityVersion('later'), header: { ...leaf.header, commitCount: 1_000 } };
