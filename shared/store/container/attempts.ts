@@ -1,6 +1,5 @@
 // Attempts and how they are settled (rules 3 and 4). An attempt is one try at a commit. If it
-// landed, it is commit number base + 1 of its container, and only a read of that container shows
-// this.
+// landed, it is commit number base + 1 of its container, which only a read of the container shows.
 import { StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { commitIdAt, type Header } from '../format/header.ts';

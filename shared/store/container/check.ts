@@ -1,5 +1,4 @@
-// Checks one container by itself: whether its pages can be read, and its records lie where they
-// belong.
+// Checks one container by itself: whether its pages can be read, and its records are in place.
 import { StoreError } from '../contract/errors.ts';
 import { asName, compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
 import { fingerprintsOf } from '../format/fingerprints.ts';

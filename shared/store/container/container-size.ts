@@ -50,7 +50,7 @@ export function sumsOf(pages: readonly PageRef[]): PageSums {
   return sums;
 }
 
-/** Numbers of live records by array of rows, of leaves that were counted and never expire. */
+/** Counts of live records by array of rows, for leaves in which no record expires. */
 const counts = new WeakMap<readonly PageRef[], number>();
 
 /** How many live records the pages have; undefined if they were not counted, or one may expire. */

@@ -1,5 +1,4 @@
-// Decides what each change makes of its record, and its verdict. Pure; pages are none of its
-// concern.
+// Decides what each change makes of its record, and its verdict. Pure, and independent of pages.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';

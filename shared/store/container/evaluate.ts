@@ -259,7 +259,7 @@ class Layout {
     });
   }
 
-  /** The low of the row that it replaces. In a branch, where entries may be dropped, its first one. */
+  /** The low of the row that it replaces. In a branch, whose entries may be dropped, its first. */
   #lowOfFirst(ref: PageRef | undefined, page: Page): Position {
     if (ref === undefined) return this.#snapshot.header.low;
     return this.#snapshot.header.level > 0 ? keyAt(page, 0) : ref.low;

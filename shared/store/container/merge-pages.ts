@@ -1,5 +1,4 @@
-// Merges sorted runs of records. For each position the newest counts. Bytes are copied, not
-// decoded.
+// Merges sorted runs of records, of which the newest of each position counts. Only copies bytes.
 import {
   compareKeyAt,
   EMPTY_PAGE,

@@ -1,5 +1,4 @@
 // Salvages a damaged container: finds the records of its readable pages, and makes nodes of them.
-// Pure.
 import type { PartName } from '../contract/driver.ts';
 import { asName, compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { openEnvelope, openPage } from '../format/envelope.ts';

@@ -9,8 +9,8 @@ import { type PageRules, sealPage, withChunksBefore } from './seal-page.ts';
 /** The header holds the fingerprints of a layer of up to so many records. Larger ones are read. */
 const FINGERPRINTS_MAX = 128;
 /**
- * Layers above the base are not compressed below so many pages. That halves the bytes that lone puts
- * compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
+ * Layers above the base are not compressed below so many pages. That halves the bytes that lone
+ * puts compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
  */
 const COMPRESSED_LAYER_PAGES = 3;
 

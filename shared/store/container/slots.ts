@@ -1,5 +1,4 @@
-// Hands out slots and numbers to the new pages of one commit, and reuses the slots of pages that
-// go.
+// Assigns slots and numbers to the new pages of a commit, and reuses the slots of pages that go.
 import type { Header } from '../format/header.ts';
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 

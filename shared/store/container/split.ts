@@ -1,5 +1,5 @@
-// Splits a node. The left part keeps id, low and commit ids. A root becomes a branch, and
-// everything moves to new nodes below it. Pure.
+// Splits a node. The left part keeps id, low and commit ids. A root becomes a branch instead, and
+// all its pages move to new nodes below it. Pure.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
@@ -145,7 +145,7 @@ class Mover {
     return this.nextNumber++;
   }
 
-  /** The pages between a node's bounds, in the slots that they have or, in a new node, from 0 on. */
+  /** The pages between a node's bounds, in the slots that they have or, in a new node, from 0 up. */
   pagesOf(node: Header, isNew: boolean): LayeredPages {
     let nextSlot = 0;
     const place = (ref: PageRef, piece: Page | undefined): PageRef => {
@@ -167,7 +167,7 @@ class Mover {
     };
   }
 
-  /** A layer's pages between the node's bounds. `place` makes the row of a page, or of its piece. */
+  /** A layer's pages between the node's bounds. `place` makes the row of a page or of its piece. */
   #layerOf(
     rows: readonly PageRef[],
     node: Header,

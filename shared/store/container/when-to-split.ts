@@ -1,5 +1,4 @@
-// When a container is split for its size or for failing commits. For traffic:
-// machine/contention.ts.
+// When a container is split for its size or failing commits; for traffic: machine/contention.ts.
 import type { DriverLimits } from '../contract/driver.ts';
 import { fits, type Size } from './container-size.ts';
 

@@ -1,5 +1,4 @@
-// The body of a page (FORMAT.md, "Page"). Pages are cut and joined by copying bytes, not by
-// decoding.
+// The body of a page (FORMAT.md, "Page"). Pages are cut and joined by copying bytes undecoded.
 import { ByteReader, ByteWriter, compareBytes, compareRange, owned } from './bytes.ts';
 import type { ScratchMemory } from './scratch-memory.ts';
 import { compareHashed, groupOf, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';

@@ -1,5 +1,4 @@
-// Positions of keys (FORMAT.md, "Positions"). They compare as unsigned bytes; the empty one is
-// first.
+// Positions of keys (FORMAT.md, "Positions"). They compare as unsigned bytes, the empty one first.
 import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, compareRange, owned, sharedPrefix } from './bytes.ts';
@@ -48,7 +47,7 @@ export function compareHashed(key: Uint8Array, position: Position): number {
 
 export const keyPosition: PositionOf = (key) => key;
 
-/** How a node's keys map to positions. Those of a branch (level 1 and up) already are some. */
+/** How a node's keys map to positions. In a branch (level 1 and up) they are positions already. */
 export function positionsOf(order: Order, level: number): PositionOf {
   return order === 'hash' && level === 0 ? hashPosition : keyPosition;
 }
@@ -61,8 +60,7 @@ export function encodeKey(key: string, table: string): Uint8Array {
     const message = 'the key holds a lone surrogate: only well-formed Unicode has one encoding';
     throw new StoreError('invalid', message, { table, key });
   }
-  // UTF-8 takes at least a byte per UTF-16 unit, so a long string need not be encoded to be
-  // refused.
+  // UTF-8 takes at least one byte per UTF-16 unit, so a long string is refused without encoding.
   const bytes = key.length > KEY_BYTES_MAX ? undefined : Buffer.from(key, 'utf8');
   if (bytes === undefined || bytes.length > KEY_BYTES_MAX) {
     throw new StoreError('invalid', `the key is longer than ${KEY_BYTES_MAX} bytes of UTF-8: shorten it`, { table });

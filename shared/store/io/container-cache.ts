@@ -43,8 +43,7 @@ export class ContainerCache {
 
   /**
    * The kept header of an evicted leaf as a snapshot without pages, so that the next request can
-   * ask for header and page at once. Undefined if there is none: small leaves are read whole
-   * anyway.
+   * ask for header and page at once. Undefined for small leaves, which are read whole anyway.
    */
   recall(id: EntityId): Snapshot | undefined {
     const stored = this.#headers.get(id);

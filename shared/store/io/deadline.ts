@@ -1,5 +1,4 @@
-// Deadlines of calls, and of waits within calls. A store has one timer, which fires at the
-// earliest.
+// Deadlines of calls, and of waits within calls. The one timer of a store fires at the earliest.
 import type { CallOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
@@ -118,8 +117,7 @@ export class Deadlines {
         isEnded = true;
         reject(atEnd(cause));
       });
-      // `watch` has read the clock. A second reading might differ and leave the call without a
-      // timer.
+      // `watch` read the clock: a second reading might differ, and leave the call without a timer.
       if (isEnded) return;
       passOn(work(), unwatch, resolve, reject);
     });

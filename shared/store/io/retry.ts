@@ -1,5 +1,4 @@
-// Tries reads and lists again, completes answers that a driver cut short, and yields to the event
-// loop.
+// Tries reads and lists again, completes the answers of a driver, and yields to the event loop.
 import type { Driver, DriverCallOptions, Unknown } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
@@ -18,10 +17,9 @@ const NO_OUTCOME: Unknown = { kind: 'unknown', reason: 'other' };
 /**
  * Wraps a driver so that reads and lists are tried again after retryable errors: 4 tries, and any
  * number after `throttled`, with doubling, jittered pauses and what the provider asks for on top.
- * No try begins after 10 s or after the call's deadline. Writes and removals are sent once (rule
- * 2). `onThrottled` is called per throttled try, with the `requests` of a read or the options of a
- * list. `failure` returns the latest error of a call that is still being tried; undefined if there
- * is none.
+ * No try begins after 10 s or the call's deadline. Writes and removals are sent once (rule 2).
+ * `onThrottled` is called per throttled try, with the `requests` of a read or the options of a
+ * list. `failure` returns the latest error of a call that is being tried again, if there is one.
  */
 export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: object) => void) {
   const failures = new Map<object, StoreError>();
