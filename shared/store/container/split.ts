@@ -145,7 +145,7 @@ class Mover {
     return this.nextNumber++;
   }
 
-  /** The pages between a node's bounds, in the slots that they have or, in a new node, from 0 up. */
+  /** The pages between a node's bounds, in the slots that they have or, if it is new, from 0 on. */
   pagesOf(node: Header, isNew: boolean): LayeredPages {
     let nextSlot = 0;
     const place = (ref: PageRef, piece: Page | undefined): PageRef => {

@@ -125,7 +125,10 @@ export class Callers {
     });
     life.store.after(timeoutMs, () => {
       const ended = change.throttling ?? new StoreError('aborted', 'its time is over');
-      change.settle({ kind: 'failed', error: change.doubtfulAttempts > 0 ? outcomeUnknown(change, TABLE, ended) : ended });
+      change.settle({
+        kind: 'failed',
+        error: change.doubtfulAttempts > 0 ? outcomeUnknown(change, TABLE, ended) : ended,
+      });
     });
     life.store.submit([change]);
   }
