@@ -50,18 +50,8 @@ export function sumsOf(pages: readonly PageRef[]): PageSums {
   return sums;
 }
 
-/** Counts of live records by array of rows, for leaves in which no record expires. */
-const counts = new WeakMap<readonly PageRef[], number>();
-
-/** How many live records the pages have; undefined if they were not counted, or one may expire. */
-export function countedRecords(pages: readonly PageRef[]): number | undefined {
-  return counts.get(pages);
-}
-
-/** Remembers a count for as long as the rows of this version are in memory. */
-export function rememberCount(pages: readonly PageRef[], records: number): void {
-  counts.set(pages, records);
-}
+/** The live records of counted leaves by array of rows, if none of them expires. */
+export const liveCounts = new WeakMap<readonly PageRef[], number>();
 
 /** The size by the provider's formula: `live` after a replace, and `taken` until then. */
 export function sizesOf(

@@ -6,7 +6,7 @@ import { positionsOf } from '../format/position.ts';
 import { isExpired, isTombstone } from '../format/stored-record.ts';
 import { indexesIn, isWithin, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
 import { mergeLayers, mergePages } from './merge-pages.ts';
-import { countedRecords, rememberCount } from './container-size.ts';
+import { liveCounts } from './container-size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
 /** The rows whose pages must be known to count the range; none if it was counted before. */
@@ -46,12 +46,12 @@ export function countRecords(snapshot: Snapshot, range: Range, nowMs: number, ta
     else add(mergePages(open(row), newer, positionOf, { first, end }));
     first = end;
   }
-  if (!count.mayExpire && isWithin(header, range)) rememberCount(header.pages, count.stored);
+  if (!count.mayExpire && isWithin(header, range)) liveCounts.set(header.pages, count.stored);
   return count;
 }
 
 function countedBefore(header: Header, range: Range): number | undefined {
-  return isWithin(header, range) ? countedRecords(header.pages) : undefined;
+  return isWithin(header, range) ? liveCounts.get(header.pages) : undefined;
 }
 
 /** Whether the row's number of records is the count: all of them live and lie in the range. */

@@ -15,13 +15,8 @@ export type LayeredPages = Pick<Header, 'pages' | 'layers'>;
 export function layersOf(table: LayeredPages): readonly (readonly PageRef[])[] {
   const { pages, layers } = table;
   if (layers.length === 0) return [pages];
-  const [, ...ends] = layerBounds(table);
-  let first = 0;
-  return ends.map((end) => {
-    const rows = pages.slice(first, end);
-    first = end;
-    return rows;
-  });
+  const bounds = layerBounds(table);
+  return bounds.slice(1).map((end, layer) => pages.slice(bounds[layer], end));
 }
 
 /** The index of each layer's first row, the base first, and finally the number of rows. */

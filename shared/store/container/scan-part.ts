@@ -3,8 +3,7 @@
 import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import type { Position, UpperBound } from '../format/position.ts';
-import { isNotAbove, isWithin, layersOf, type Range, rowsIn } from './layers.ts';
+import { isNotAbove, isWithin, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
 
 /** The positions that a scan has not passed yet. */
 export interface ScanRange extends Range {
@@ -15,10 +14,7 @@ export interface ScanRange extends Range {
 }
 
 /** Positions of one leaf that are taken from one reply. */
-export interface Part {
-  readonly low: Position;
-  readonly high: UpperBound;
-}
+export type Part = Pick<OwnedRow, 'low' | 'high'>;
 
 /**
  * The part of the leaf that should hold the records wanted, judged by the rows of its base. It may

@@ -8,7 +8,7 @@ import { decodeHeader, encodeHeader, type Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/entity-ids.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page-body.ts';
-import { countedRecords, rememberCount, sumsOf } from './container-size.ts';
+import { liveCounts, sumsOf } from './container-size.ts';
 
 /** Reading so few bytes of pages costs less than a second request for one of them. */
 export const SMALL_BYTES = 32 * 1024;
@@ -31,21 +31,21 @@ export interface Snapshot {
 export interface StoredHeader extends Omit<Snapshot, 'header'> {
   readonly bytes: Uint8Array;
   readonly commitCount: number;
-  /** As `countedRecords` returns it. */
+  /** As in `liveCounts`. */
   readonly records: number | undefined;
 }
 
 export function storedHeaderOf({ id, version, header, lastCommit, seen }: Snapshot): StoredHeader {
   // A copy, as the encoder's buffer is larger.
   const bytes = new Uint8Array(encodeHeader(header));
-  const records = countedRecords(header.pages);
+  const records = liveCounts.get(header.pages);
   return { id, version, lastCommit, seen, bytes, commitCount: header.commitCount, records };
 }
 
 /** The inverse of `storedHeaderOf`: a snapshot without known pages. */
 export function fromStoredHeader({ id, version, lastCommit, seen, bytes, records }: StoredHeader): Snapshot {
   const header = decodeHeader(bytes);
-  if (records !== undefined) rememberCount(header.pages, records);
+  if (records !== undefined) liveCounts.set(header.pages, records);
   return { id, version, header, lastCommit, seen };
 }
 

@@ -24,10 +24,7 @@ const NO_OUTCOME: Unknown = { kind: 'unknown', reason: 'other' };
 export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: object) => void) {
   const failures = new Map<object, StoreError>();
   let answers = 0;
-  const yieldAtTimes = (): Promise<void> | undefined => {
-    answers += 1;
-    return answers % ANSWERS_BETWEEN_YIELDS === 0 ? runtime.nextTurn() : undefined;
-  };
+  const mustYield = (): boolean => (answers += 1) % ANSWERS_BETWEEN_YIELDS === 0;
   const retried = async <T>(
     options: DriverCallOptions,
     send: (options: DriverCallOptions) => Promise<T>,
@@ -40,8 +37,7 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: 
       for (let tries = 1; ; tries += 1) {
         try {
           const answer = await send({ timeoutMs: Math.max(1, dueMs - runtime.monotonicMs()) });
-          const yielded = yieldAtTimes();
-          if (yielded !== undefined) await yielded;
+          if (mustYield()) await runtime.nextTurn();
           return answer;
         } catch (error) {
           if (!(error instanceof StoreError && error.retryable)) throw error;
@@ -60,8 +56,7 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: 
   };
   const outcomes = async <O>(asked: readonly unknown[], answering: Promise<readonly O[] | undefined>) => {
     const answer = await answering;
-    const yielded = yieldAtTimes();
-    if (yielded !== undefined) await yielded;
+    if (mustYield()) await runtime.nextTurn();
     return asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
   };
   return {
