@@ -9,6 +9,6 @@ export function drawId(runtime: Pick<Runtime, 'random'>): Id64 {
 }
 
 /** A random id for an attempt. It begins with the tag of its process. */
-export function drawAttempt(process: { readonly runtime: Pick<Runtime, 'random'>; readonly tag: string }): Id64 {
-  return tagged(drawId(process.runtime), process.tag);
+export function drawAttempt(core: { readonly runtime: Pick<Runtime, 'random'>; readonly tag: string }): Id64 {
+  return tagged(drawId(core.runtime), core.tag);
 }
