@@ -2,7 +2,14 @@
 import type { Order, ScanOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import { encodeKey, endOfPrefix, isSameBound, type Position, positionAfter, type UpperBound } from '../format/position.ts';
+import {
+  encodeKey,
+  endOfPrefix,
+  isSameBound,
+  type Position,
+  positionAfter,
+  type UpperBound,
+} from '../format/position.ts';
 import { decodeCursor, type ScanState } from './cursor.ts';
 
 /** The positions to give, and the incarnation if a cursor names one. */
