@@ -32,7 +32,7 @@ export type {
   Write,
   WriteOutcome,
 } from './contract/driver.ts';
-export { TABLE_NAME } from './format/ids.ts';
+export { TABLE_NAME } from './format/entity-ids.ts';
 export { openStore } from './store.ts';
 export { systemRuntime } from './system/system-runtime.ts';
 export { VALUE_DEPTH_MAX } from './table/check-value.ts';

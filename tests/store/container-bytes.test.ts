@@ -1,6 +1,6 @@
 // The option `containerBytesMax`: sizes, larger records, handles and processes that differ.
 import { expect, test } from 'vitest';
-import { sizesOf } from '../../shared/store/container/size.ts';
+import { sizesOf } from '../../shared/store/container/container-size.ts';
 import type { Snapshot } from '../../shared/store/container/snapshot.ts';
 import { encodeHeader } from '../../shared/store/format/header.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';

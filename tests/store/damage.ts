@@ -2,8 +2,8 @@
 import type { Driver, Entity, EntityId, PartName, Write } from '../../shared/store/contract/driver.ts';
 import { layersOf } from '../../shared/store/container/layers.ts';
 import { pageOf } from '../../shared/store/container/snapshot.ts';
-import { nodesPrefix, pagePart, rootId } from '../../shared/store/format/ids.ts';
-import { recordsOf } from '../../shared/store/format/page.ts';
+import { nodesPrefix, pagePart, rootId } from '../../shared/store/format/entity-ids.ts';
+import { recordsOf } from '../../shared/store/format/page-body.ts';
 import { decodeKey } from '../../shared/store/format/position.ts';
 import type { MemoryState } from '../../shared/drivers/memory.ts';
 import { leavesOf } from './rules/structure.ts';

@@ -5,7 +5,7 @@ import { openStore, type Store, type StoreOptions, type Taken } from '../../shar
 import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities } from './damage.ts';
 import { compareBytes } from '../../shared/store/format/bytes.ts';
 import { within } from '../../shared/store/format/position.ts';
-import { pagePart } from '../../shared/store/format/ids.ts';
+import { pagePart } from '../../shared/store/format/entity-ids.ts';
 import { faultsOf, leavesOf, levelsOf, statesOf, storedIds, storedNode } from './rules/structure.ts';
 import type { EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import { entityId, partName } from '../support/ids.ts';

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
-import { nodesPrefix, rootId } from '../../shared/store/format/ids.ts';
+import { nodesPrefix, rootId } from '../../shared/store/format/entity-ids.ts';
 import { openStore, type Store, type Table } from '../../shared/store/index.ts';
 
 const CALL = { timeoutMs: 60_000 };

@@ -5,7 +5,7 @@ import { type Action, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { nodeId, rootId } from '../format/ids.ts';
+import { nodeId, rootId } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 
 /** The longest wait for the answers; a hint that meets others' commits pauses for seconds. */

@@ -7,11 +7,11 @@ import type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from '../con
 import type { Engine } from '../engine/engine.ts';
 import { COMPRESSIONS } from '../format/compression.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
-import { nodeId, nodesPrefix, rootId } from '../format/ids.ts';
+import { nodeId, nodesPrefix, rootId } from '../format/entity-ids.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { recordsOf } from '../format/page.ts';
+import { recordsOf } from '../format/page-body.ts';
 import { encodeKey, positionsOf } from '../format/position.ts';
-import { isExpired, isTombstone } from '../format/record.ts';
+import { isExpired, isTombstone } from '../format/stored-record.ts';
 import { STRIPPED_KEPT_MS } from './orphans.ts';
 import { readStored } from './remains.ts';
 import { shown } from './verify-tally.ts';

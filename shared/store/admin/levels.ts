@@ -7,7 +7,7 @@ import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Header } from '../format/header.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { nodeId, rootId } from '../format/ids.ts';
+import { nodeId, rootId } from '../format/entity-ids.ts';
 import { sideBySide } from './side-by-side.ts';
 
 /** What a vacuum remembers of each node. */

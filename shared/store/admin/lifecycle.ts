@@ -15,7 +15,7 @@ import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, NO_PAGES, type NodeState } from '../format/header.ts';
-import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/ids.ts';
+import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/entity-ids.ts';
 import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/send.ts';
 

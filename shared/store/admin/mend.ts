@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, NO_PAGES } from '../format/header.ts';
-import { incarnationOf, nodeId, rootId } from '../format/ids.ts';
+import { incarnationOf, nodeId, rootId } from '../format/entity-ids.ts';
 import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { sendWrites } from '../io/send.ts';
 import { fence } from './orphans.ts';

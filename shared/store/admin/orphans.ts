@@ -10,7 +10,7 @@ import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
-import { nodeId, rootId } from '../format/ids.ts';
+import { nodeId, rootId } from '../format/entity-ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawAttempt } from '../io/draw-ids.ts';
 import { sendRemoval, sendWrites } from '../io/send.ts';

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import { asBuffer, checkCrc, FORMAT_VERSION, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { openEnvelope } from '../format/envelope.ts';
 import { decodeHeader, type Header, isHeader } from '../format/header.ts';
-import { COMMIT_PART, containerOf, HEADER_PART, incarnationOf, nodeId, slotOfPart } from '../format/ids.ts';
+import { COMMIT_PART, containerOf, HEADER_PART, incarnationOf, nodeId, slotOfPart } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 import { sendReads } from '../io/send.ts';
 

@@ -3,7 +3,7 @@ import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { RepairReport } from '../contract/repair.ts';
 import type { Finding } from '../contract/verify.ts';
-import { rootId } from '../format/ids.ts';
+import { rootId } from '../format/entity-ids.ts';
 import { groupOf } from '../format/position.ts';
 import { sendRemoval } from '../io/send.ts';
 import { type Mended, Mender, type RepairContext } from './mend.ts';

@@ -4,7 +4,7 @@ import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { type Header, NO_PAGES } from '../format/header.ts';
-import { containerOf, incarnationOf } from '../format/ids.ts';
+import { containerOf, incarnationOf } from '../format/entity-ids.ts';
 import type { Position, UpperBound } from '../format/position.ts';
 
 /** A container, with the fields of its header as far as they are known. */

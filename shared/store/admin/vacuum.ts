@@ -4,7 +4,7 @@ import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { VacuumReport } from '../contract/vacuum.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asName, compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
-import { nodesPrefix } from '../format/ids.ts';
+import { nodesPrefix } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 import { listIds } from '../io/send.ts';
 import { dropEntries, readSeparators } from './entries.ts';

@@ -1,7 +1,7 @@
 // Verifies a table past every cache. Writers may go on meanwhile, as neighbours always fit together
 // (invariant 2).
 import { childrenIn } from '../container/branch.ts';
-import { type CheckValue, faultsIn, NO_COMMIT, recordsIn, type Stretch } from '../container/check.ts';
+import { type CheckValue, faultsIn, NO_COMMIT, liveRecordsIn, type Stretch } from '../container/check.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Order, VerifyOptions } from '../contract/options.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
@@ -10,7 +10,7 @@ import type { VerifyReport } from '../contract/verify.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { COMMIT_PART, incarnationOf, nodeId, nodesPrefix, rootId } from '../format/ids.ts';
+import { COMMIT_PART, incarnationOf, nodeId, nodesPrefix, rootId } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 import { listIds } from '../io/send.ts';
 import { wasDropped } from './lifecycle.ts';
@@ -253,7 +253,7 @@ class Verification {
   #count(snapshot: Snapshot): Met {
     this.#reportFaults(snapshot, true);
     const { id, header } = snapshot;
-    const records = header.level > 0 ? 0 : recordsIn(snapshot, this.#engine.table, this.#begunMs);
+    const records = header.level > 0 ? 0 : liveRecordsIn(snapshot, this.#engine.table, this.#begunMs);
     const counts = countsOf(header, records);
     this.#tally.count(counts, 1);
     this.#tally.created(header.createdAtMs);

@@ -1,6 +1,5 @@
-// Attempts and their settling (rules 3 and 4): an attempt is one try at a commit. If it landed it
-// is exactly commit number base + 1 of its container; a read of that container tells, and nothing
-// else does.
+// Attempts and how they are settled (rules 3 and 4). An attempt is one try at a commit. If it
+// landed, it is commit number base + 1 of its container, which only a read of the container shows.
 import { StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
@@ -13,26 +12,23 @@ export interface Attempt {
   readonly base: Snapshot;
   readonly changes: readonly Change[];
   readonly verdicts: readonly Verdict[];
-  /** The header it would have written. */
+  /** The header that it writes. */
   readonly header: Header;
   /**
-   * The provider's word. `refused`: certainly not applied. `throttled`: something on the way may
-   * have sent it twice. `cleared`: a read after that did not show it (rule 7).
+   * The provider's answer. `refused` means certainly not applied. `throttled` leaves a doubt, as
+   * something on the way may have sent it twice; `cleared`: a later read did not show it (rule 7).
    */
   answer: 'none' | 'refused' | 'throttled' | 'cleared';
-  /** Called once, when an acknowledgement or a reading tells that it landed. */
+  /** Called once, when an acknowledgement or a read shows that it landed. */
   readonly landed: () => void;
 }
 
 /**
- * A reading of the attempt's container says (rule 3): `landed`, it is commit base + 1 and its
- * verdicts hold; `lost`, it never will land; `open`, it may land yet; `unknown`, nothing can tell
- * any more.
+ * What a read of its container, which showed `now` or found it missing, says about an attempt (rule
+ * 3). `landed`: its verdicts hold. `lost`: it will never land. `open`: it may still land.
+ * `unknown`: nothing can show its outcome any more.
  */
-export type Settlement = 'landed' | 'lost' | 'open' | 'unknown';
-
-/** `now` is what a read of the attempt's container showed; undefined if it is missing. */
-export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settlement {
+export function settlementOf(attempt: Attempt, now: Snapshot | undefined): 'landed' | 'lost' | 'open' | 'unknown' {
   const { base } = attempt;
   if (now === undefined) return 'unknown';
   if (now.version === base.version) return 'open';
@@ -40,16 +36,16 @@ export function settlementOf(attempt: Attempt, now: Snapshot | undefined): Settl
   const id = commitIdAt(now.header, number);
   if (id === attempt.id) return 'landed';
   if (id !== undefined) return 'lost';
-  // The ids end before that commit, or the version moved alone: only a refusal is evidence.
+  // The list of ids no longer reaches that commit, or does not yet. Only a refusal proves anything.
   return attempt.answer === 'refused' ? 'lost' : 'unknown';
 }
 
-/** The attempts of one container that nothing has settled. A change counts its own. */
+/** The unsettled attempts of one container. Each change counts those that carry it. */
 export class OpenAttempts {
   readonly #table: string;
   #attempts: Attempt[] = [];
 
-  /** `table` is named in errors. */
+  /** `table` appears in errors. */
   constructor(table: string) {
     this.#table = table;
   }
@@ -67,18 +63,18 @@ export class OpenAttempts {
     return this.#attempts.includes(attempt);
   }
 
-  /** Whether one of them was not throttled: it may land any time. */
+  /** Whether one of them may land at any time, as it was not throttled. */
   get mayLand(): boolean {
     return this.#attempts.some(({ answer }) => answer === 'none' || answer === 'refused');
   }
 
-  /** The end of the first call that waits for a throttled attempt; Infinity if none does. */
+  /** When the first call that waits for a throttled attempt ends; Infinity if there is none. */
   get doubtDueMs(): number {
     const doubtful = this.#attempts.filter(({ answer }) => answer === 'throttled');
     return Math.min(...doubtful.map(({ changes }) => firstDueMs(changes)));
   }
 
-  /** As `settle`, by a read sent after all answers: throttled and not there is not applied. */
+  /** As `settle`, by a read sent after all answers: throttled attempts it lacks are cleared. */
   settleAndClear(now: Snapshot | undefined): void {
     this.settle(now);
     for (const attempt of this.#attempts) {
@@ -88,7 +84,7 @@ export class OpenAttempts {
     }
   }
 
-  /** How many are among the commits that `now` counts beyond `before`. */
+  /** How many of them are among the commits between `before` and `now`. */
   ownCommitsBetween(before: Header, now: Header): number {
     return this.#attempts.filter(({ id, base }) => {
       const number = base.header.commitCount + 1;
@@ -96,7 +92,7 @@ export class OpenAttempts {
     }).length;
   }
 
-  /** The provider acknowledged the attempt: its verdicts hold, and all other attempts have lost. */
+  /** The provider acknowledged the attempt. Its verdicts hold, and all other attempts are lost. */
   acknowledge(attempt: Attempt): void {
     settleAll(attempt.changes, attempt.verdicts);
     attempt.landed();
@@ -104,13 +100,13 @@ export class OpenAttempts {
     this.#attempts = [];
   }
 
-  /** The attempt was certainly not applied, and will not be sent again. */
+  /** Removes an attempt that was certainly not applied and is not sent again. */
   withdraw(attempt: Attempt): void {
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
     close(attempt);
   }
 
-  /** Settles the attempts by what a read of the container showed; undefined if it is missing. */
+  /** Settles attempts by what a read of the container showed; undefined if it is missing. */
   settle(now: Snapshot | undefined): void {
     if (this.#attempts.length === 0) return;
     this.#attempts = this.#attempts.filter((attempt) => {
@@ -122,26 +118,26 @@ export class OpenAttempts {
       }
       if (settlement === 'unknown')
         for (const change of attempt.changes)
-          change.settle({ kind: 'failed', error: unknownFate(change, this.#table) });
+          change.settle({ kind: 'failed', error: outcomeUnknown(change, this.#table) });
       close(attempt);
       return false;
     });
   }
 }
 
-/** Gives each change the verdict of the same index. */
+/** Settles each change with the verdict of the same index. */
 export function settleAll(changes: readonly Change[], verdicts: readonly Verdict[]): void {
   for (let index = 0; index < changes.length; index += 1) changes[index]!.settle(verdicts[index]!);
 }
 
-/** Fails the changes with `error`, but with `unknown` if an open attempt carries them. */
+/** Fails the changes with `error`, or with `unknown` if an open attempt carries them. */
 export function failAll(changes: readonly Change[], error: unknown, table: string): void {
   for (const change of changes)
-    change.settle({ kind: 'failed', error: change.openAttempts > 0 ? unknownFate(change, table, error) : error });
+    change.settle({ kind: 'failed', error: change.openAttempts > 0 ? outcomeUnknown(change, table, error) : error });
 }
 
-/** The error of a change that was sent and could not be settled. */
-export function unknownFate(change: Change, table: string, cause?: unknown): StoreError {
+/** The error of a change that was sent but could not be settled. */
+export function outcomeUnknown(change: Change, table: string, cause?: unknown): StoreError {
   const key = change.whole?.kind === 'clear' ? undefined : decodeKey(change.key);
   const message = 'the write was sent and its fate is not known: read the record before deciding what to do';
   return new StoreError('unknown', message, { table, key, container: change.sentTo, cause });
@@ -154,26 +150,26 @@ function close(attempt: Attempt): void {
   }
 }
 
-/** When the first of the calls ends that still wait, by the monotonic clock. */
+/** When the first call that still waits for one of the changes ends, by the monotonic clock. */
 export function firstDueMs(changes: readonly Change[]): number {
   return changes.reduce((least, { isSettled, dueMs }) => (isSettled ? least : Math.min(least, dueMs)), Infinity);
 }
 
-/** How often the change that was refused most often was. */
+/** The largest number of refusals among the changes. */
 export function refusalsOf(changes: readonly Change[]): number {
   return changes.reduce((most, { refusals }) => Math.max(most, refusals), 0);
 }
 
-/** Many may repair one branch at a time: a hint that was refused so often is dropped. */
+/** A hint that was refused so often is dropped, as others may be repairing the same branch. */
 const HINT_REFUSALS_MAX = 8;
 
-/** Rule 11: drops the hints of a refused commit that met this too often. */
+/** Rule 11: counts a refusal of these changes, and drops the hints that were refused too often. */
 export function dropRefusedHints(changes: readonly Change[]): void {
   for (const change of changes) change.refusals += 1;
   dropHints(changes.filter(({ refusals }) => refusals >= HINT_REFUSALS_MAX));
 }
 
-/** Rule 11: drops hints that met trouble. The next walk to the right gives them again. */
+/** Rule 11: drops hints after an error. The next walk to the right makes them again. */
 export function dropHints(changes: readonly Change[]): void {
   for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
 }

@@ -1,18 +1,18 @@
-// Finding the way by one node: its fences, and, in a branch, the child that owns a position.
+// Where a position lies as one node shows it: by its fences and, in a branch, by its children.
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, id64, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { keyAt, lowerBound, type Page, recordAt, recordCount, recordsOf } from '../format/page.ts';
+import { keyAt, lowerBound, type Page, recordAt, recordCount, recordsOf } from '../format/page-body.ts';
 import { beforeBound, type Position, positionsOf, type UpperBound } from '../format/position.ts';
-import type { StoredRecord } from '../format/record.ts';
+import type { StoredRecord } from '../format/stored-record.ts';
 import { rowBefore } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
 /**
- * The answer of a node's fences for a position on `level`. `right`: at the neighbour. `gone`: the
- * content went, or goes, to the left (rule 28). `restart`: to be sought again from the root, as it
- * lies to the left, the level is another or the table was dropped.
+ * Where a position of `level` lies, by a node's fences. `right`: at its right neighbour or beyond.
+ * `gone`: the node is retired, so its content is moving to the left (rule 28). `restart`: search
+ * again from the root, as the position is to the left, the level differs or the table was dropped.
  */
 export function locate(header: Header, position: Position, level: number): 'here' | 'right' | 'gone' | 'restart' {
   if (header.level !== level) return 'restart';
@@ -27,16 +27,15 @@ export function pageToChild({ header: { pages } }: Snapshot, position: Position)
   return pages[rowBefore(pages, 0, pages.length, position)];
 }
 
-/** A child as its branch names it. */
 export interface Child {
   /** Its separator. */
   readonly low: Position;
   readonly child: Id64;
-  /** The beginning of the next child. */
+  /** The separator of the next child. */
   readonly end: UpperBound;
 }
 
-/** The last child not above `position`, of a known page. Throws `corrupt` if there is none. */
+/** The last child not above `position`. Its page must be known. Throws `corrupt` without one. */
 export function childFor(branch: Snapshot, position: Position, table: string): Child {
   const { order, level, pages } = branch.header;
   const row = rowBefore(pages, 0, pages.length, position);
@@ -51,12 +50,12 @@ export function childFor(branch: Snapshot, position: Position, table: string): C
   throw new StoreError('corrupt', 'a branch has no child for a position it owns', { table, container: branch.id });
 }
 
-/** The last child below `bound`, or `skipped` before it; undefined for none. Needs all pages. */
+/** The last child below `bound`, or the one `skipped` before it, if any. Needs all pages. */
 export function childBelow(branch: Snapshot, bound: Position, table: string, skipped = 0): Child | undefined {
   const { order, level, pages } = branch.header;
   let first: Child | undefined;
   let left = skipped;
-  // If a page begins at the bound, the page before it has the child.
+  // If a page begins exactly at the bound, the child is in the page before it.
   for (let row = rowBefore(pages, 0, pages.length, bound); row >= 0; row -= 1) {
     const page = pageOf(branch, pages[row]!, table);
     const index = lowerBound(page, bound, positionsOf(order, level)) - 1;
@@ -75,22 +74,25 @@ function childAt({ header: { pages, high } }: Snapshot, row: number, page: Page,
 /** A child and its separator. */
 export type RoutingEntry = Pick<Child, 'low' | 'child'>;
 
-/** A routing entry as its branch stores it. */
+/** The record that stores a routing entry in its branch. */
 export function entryRecord({ low, container }: Pick<Header, 'low' | 'container'>, version: number): StoredRecord {
   return { key: low, version, expiresAtMs: undefined, codec: 0, value: Buffer.from(container, 'hex') };
 }
 
-/** All children of a whole branch with their separators, in order. */
+/** All children of a branch with their separators, in order. Its pages must be known. */
 export function childrenOf(branch: Snapshot, table: string): RoutingEntry[] {
   return branch.header.pages.flatMap((ref) => childrenIn(pageOf(branch, ref, table)));
 }
 
-/** The children that one page of a branch names. */
+/** The children in one page of a branch. */
 export function childrenIn(page: Page): RoutingEntry[] {
   return recordsOf(page).map(({ key, value }) => ({ low: key, child: id64(value) }));
 }
 
-/** As far as pages are known. Entries in a row for one child, which took others in, are one. */
+/**
+ * Up to `count` separators above `low`, as far as pages are known. Successive entries for one
+ * child, which absorbed its neighbours, count as one.
+ */
 export function separatorsAfter(branch: Snapshot, low: Position, count: number, table: string): Position[] {
   const { order, level, pages, high } = branch.header;
   const separators: Position[] = [];

@@ -1,13 +1,13 @@
-// A change of one record, or of one routing entry, from the call to its verdict.
+// A change of a record or a routing entry, a clear or a batch: from the call to its verdict.
 import type { Order } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Position, UpperBound } from '../format/position.ts';
-import type { StoredRecord } from '../format/record.ts';
+import type { StoredRecord } from '../format/stored-record.ts';
 
-/** The effect on the record. `none` is a negative verdict, with an error or without. */
+/** What happens to the record. `none` leaves it as it is, as a failure if there is an `error`. */
 export type Decision =
   | {
       readonly kind: 'write';
@@ -22,52 +22,53 @@ export type Decision =
 export interface Clearing {
   readonly kind: 'clear';
   readonly end: UpperBound;
-  /** Nothing is removed from a table of another incarnation. Undefined: of whichever there is. */
+  /** If this is not the table's incarnation, nothing is removed. Undefined stands for any. */
   readonly incarnation: Id64 | undefined;
 }
 
-/** Changes of one group, in order of position, that take effect together or not at all. */
+/** Changes of one group, sorted by position, that take effect together or not at all. */
 export interface Batch {
   readonly kind: 'batch';
   readonly groupBy: string;
-  /** Nobody settles these: the batch has the verdict. */
+  /** These are never settled themselves; the batch's verdict has theirs. */
   readonly parts: readonly Change[];
 }
 
-/** How a change ended. `record` is the record as it then stands. */
+/** How a change ended. `record` is the record after it; undefined if absent. */
 export type Verdict =
   | {
       readonly kind: 'applied';
       readonly incarnation: Id64;
       readonly version: number;
       readonly record: StoredRecord | undefined;
-      /** A clearing's. */
+      /** Of a clear. */
       readonly cleared?: Cleared;
-      /** A batch's, one for each part. */
+      /** Of a batch, one per part. */
       readonly parts?: readonly Verdict[];
     }
   | { readonly kind: 'unchanged'; readonly incarnation: Id64; readonly record: StoredRecord | undefined }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** How many records that lived were removed up to `reached`; undefined: to the last. */
 export interface Cleared {
+  /** How many records were removed that had not expired. */
   readonly count: number;
+  /** The leaf's high, up to which the range is cleared. */
   readonly reached: UpperBound;
 }
 
-/** Decides from the present record (expired: absent). May run often; must not await. */
+/** Decides by the present record, absent if expired. May be called repeatedly; must not await. */
 export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => Decision;
 
-/** A decision made beforehand, for which nothing is read, or a function of the record. */
+/** A decision that does not depend on the record, so that nothing is read, or a function of it. */
 export type Action = Decision | Decide;
 
-/** Hears each verdict of a call, once, within a shared commit: it must not throw. */
+/** Gets each verdict of a call once. It must not throw, as it is called within a shared commit. */
 export interface VerdictSink {
   settled(index: number, verdict: Verdict): void;
 }
 
-/** The members that a change is made of. Without `dueMs` nobody waits for it, as for a hint. */
-type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
+/** What a change is made of. A change without `dueMs`, such as a hint, has no waiting caller. */
+type ChangeInit = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
   readonly whole?: Clearing | Batch | undefined;
   readonly operation?: OperationTrace | undefined;
@@ -78,42 +79,42 @@ type Asked = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'b
 export class Change {
   readonly position: Position;
   readonly key: Uint8Array;
-  /** The order of its position; undefined for a routing entry, which has none. */
+  /** The order that its position was made for; undefined for a routing entry. */
   readonly order: Order | undefined;
   /** 0 for a record; the level of the branch for a routing entry. */
   readonly level: number;
   readonly action: Action;
-  /** Work on several records, in place of the action. */
+  /** A change of several records, in place of `action`. */
   readonly whole: Clearing | Batch | undefined;
-  /** Bytes it counts against the bound of the queues. */
+  /** How many bytes it counts against the bound of the queues. */
   readonly bytes: number;
-  /** The clock's tick when the call began: a negative verdict needs evidence from after it. */
+  /** The clock's tick when the call began. A negative verdict needs a read after it (rule 6). */
   readonly begunTick: number;
   /** When the call ends, by the monotonic clock. */
   readonly dueMs: number;
-  /** The call, if somebody traces. */
+  /** The call, if it is traced. */
   readonly operation: OperationTrace | undefined;
-  /** Attempts under which it was sent and which are not settled. */
+  /** How many unsettled attempts carry it. */
   openAttempts = 0;
-  /** All of these but what a read cleared after it was throttled: they may have been applied. */
+  /** How many of these may have been applied: all but those that were cleared. */
   doubtfulAttempts = 0;
-  /** The container it was sent to last; undefined before. */
+  /** The container to which it was last sent, if any. */
   sentTo: EntityId | undefined;
-  /** The low of the rightmost container that sent it on to the right; undefined before. */
+  /** The low of the rightmost container from which it was routed to the right, if any. */
   passed: Position | undefined;
-  /** Why the provider throttles its attempts; undefined if it does not. */
+  /** The error with which the provider throttles its attempts, if it does. */
   throttling: StoreError | undefined;
-  /** How often it was sent on to another container, and how often it met a missing one. */
+  /** How often it was routed to another container, and how often it met a missing one. */
   reroutes = 0;
   misses = 0;
-  /** When it came to the queue that it is in, by the monotonic clock. */
+  /** When it entered its present queue, by the monotonic clock. */
   queuedMs = 0;
   /** How many commits that carried it were refused. */
   refusals = 0;
   readonly #index: number;
   #sink: VerdictSink | undefined;
 
-  constructor(asked: Asked) {
+  constructor(asked: ChangeInit) {
     this.position = asked.position;
     this.key = asked.key;
     this.order = asked.order;
@@ -128,22 +129,22 @@ export class Change {
     this.#sink = asked.sink;
   }
 
-  /** A routing entry, whose loss costs little: dropped at the first trouble. */
+  /** Whether it is a routing entry. Its loss costs little, so it is dropped after most errors. */
   get isHint(): boolean {
     return this.order === undefined;
   }
 
-  /** Whether the present record makes no difference: then nothing needs to be read for it. */
+  /** Whether it does not depend on the present record, so that nothing has to be read for it. */
   get isBlind(): boolean {
     return typeof this.action !== 'function';
   }
 
-  /** Whether the caller has had an answer. */
+  /** Whether the caller has its answer. */
   get isSettled(): boolean {
     return this.#sink === undefined;
   }
 
-  /** Answers the caller, once. */
+  /** Answers the caller. Further calls have no effect. */
   settle(verdict: Verdict): void {
     const sink = this.#sink;
     this.#sink = undefined;
@@ -151,20 +152,21 @@ export class Change {
   }
 }
 
-/** The changes of single records, batches by their parts: in order if the changes are. */
+/** The changes with each batch replaced by its parts, in the same order. */
 export function singles(changes: readonly Change[]): readonly Change[] {
   if (changes.every(({ whole }) => whole === undefined)) return changes;
   return changes.flatMap((change) => (change.whole?.kind === 'batch' ? change.whole.parts : [change]));
 }
 
+/** A change of a routing entry. */
 export function entryChange({
   separator,
   ...rest
-}: Omit<Asked, 'position' | 'key' | 'order' | 'bytes'> & { readonly separator: Position }): Change {
+}: Omit<ChangeInit, 'position' | 'key' | 'order' | 'bytes'> & { readonly separator: Position }): Change {
   return new Change({ ...rest, position: separator, key: separator, order: undefined, bytes: 0 });
 }
 
-/** A stable sort by it keeps changes of one position in the order they take effect. */
+/** Compares positions. A stable sort by it keeps changes of one position in the order of effect. */
 export function byPosition(a: { readonly position: Position }, b: { readonly position: Position }): number {
   return compareBytes(a.position, b.position);
 }

@@ -1,12 +1,12 @@
-// Checks one container by itself: every page can be read, and every record lies where it belongs.
+// Checks one container by itself: whether its pages can be read, and its records are in place.
 import { StoreError } from '../contract/errors.ts';
 import { asName, compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
 import { fingerprintsOf } from '../format/fingerprints.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type Page, recordCount, recordsOf } from '../format/page.ts';
+import { type Page, recordCount, recordsOf } from '../format/page-body.ts';
 import { decodeKey, type Position, positionsOf, type UpperBound, within } from '../format/position.ts';
-import { isExpired, isTombstone, type StoredRecord } from '../format/record.ts';
+import { isExpired, isTombstone, type StoredRecord } from '../format/stored-record.ts';
 import { layersOf } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
@@ -15,7 +15,7 @@ export interface Stretch {
   readonly to: UpperBound;
 }
 
-/** A fault within one container. Bounds are those of the stretch that it concerns. */
+/** A fault within one container, and the stretch of positions that it concerns. */
 export interface Fault extends Stretch {
   readonly kind: 'damaged' | 'missing' | 'misplaced';
   readonly slot: number | undefined;
@@ -23,22 +23,15 @@ export interface Fault extends Stretch {
   readonly message: string;
 }
 
-/** Throws what is wrong with the value of a record; the caller knows codecs. */
+/** Throws if the value of a record cannot be decoded. The caller passes it, as it knows codecs. */
 export type CheckValue = (record: StoredRecord) => void;
 
-/** The faults of a container that was read whole. Its pages stay expanded for `recordsIn`. */
+/** The faults of a container that was read whole. Its pages stay expanded, for `liveRecordsIn`. */
 export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckValue): Generator<Fault> {
   const { header } = snapshot;
   if (!isCommitKnown(snapshot)) {
-    const { low: from, high: to } = header;
-    yield {
-      kind: 'damaged',
-      slot: undefined,
-      key: undefined,
-      from,
-      to,
-      message: 'its commit id is not the last one of its header',
-    };
+    const about = { slot: undefined, key: undefined, from: header.low, to: header.high };
+    yield { kind: 'damaged', ...about, message: 'its commit id is not the last one of its header' };
   }
   for (const layer of layersOf(header))
     for (const [row, ref] of layer.entries()) {
@@ -52,16 +45,16 @@ export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckVa
     }
 }
 
-/** Stands for a commit id that is missing, or of another length. */
+/** Stands for a commit id that is missing or has the wrong length. */
 export const NO_COMMIT = Buffer.alloc(ID64_BYTES);
 
-/** Whether the commit id is the last one of the header. That of a new node names none. */
+/** Whether the commit id is the last one of the header. The header of a new node has none. */
 export function isCommitKnown({ header, lastCommit }: Snapshot): boolean {
   return lastCommit !== id64(NO_COMMIT) && lastCommit === (commitIdAt(header, header.commitCount) ?? lastCommit);
 }
 
-/** Counts records neither deleted nor expired, and none of pages that cannot be read. */
-export function recordsIn(snapshot: Snapshot, table: string, nowMs: number): number {
+/** Counts the records that are neither deleted nor expired, as far as pages can be read. */
+export function liveRecordsIn(snapshot: Snapshot, table: string, nowMs: number): number {
   const decided = new Set<string>();
   let count = 0;
   for (const ref of layersOf(snapshot.header).toReversed().flat()) {
@@ -96,13 +89,13 @@ function hidesRecord({ fingerprints }: PageRef, page: Page, { order }: Header): 
   return fingerprints !== undefined && fingerprintsOf(page, order).some((one) => !fingerprints.includes(one));
 }
 
-/** The first page of a layer begins where its node does, and each ends above where it begins. */
+/** Whether the stretch of a page is not empty and, if it is a layer's first, begins at `low`. */
 function isInOrder({ from, to }: Stretch, low: Position | undefined): boolean {
   if (low !== undefined && compareBytes(from, low) !== 0) return false;
   return to === undefined || compareBytes(from, to) < 0;
 }
 
-/** Checks that positions rise within the page's stretch, and that values can be decoded. */
+/** Checks that the positions ascend within the page's stretch, and that values can be decoded. */
 function* faultsOfRecords(
   page: Page,
   { order, level }: Header,

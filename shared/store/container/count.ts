@@ -1,16 +1,15 @@
-// Counting the records of a leaf, pure: by its page table where that tells, else in its pages.
-import { compareBytes } from '../format/bytes.ts';
+// Counts the records of a leaf, from its page table where that suffices, else from its pages. Pure.
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
+import { lowerBound, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import { positionsOf } from '../format/position.ts';
-import { isExpired, isTombstone } from '../format/record.ts';
-import { indexesIn, isNotAbove, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
+import { isExpired, isTombstone } from '../format/stored-record.ts';
+import { indexesIn, isWithin, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
 import { mergeLayers, mergePages } from './merge-pages.ts';
-import { countedRecords, rememberCount } from './size.ts';
+import { liveCounts } from './container-size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
-/** The rows whose pages must be known to count the records of the range; none if counted before. */
+/** The rows whose pages must be known to count the range; none if it was counted before. */
 export function rowsToCount(header: Header, range: Range): PageRef[] {
   if (countedBefore(header, range) !== undefined) return [];
   const rows = layersOf(header).flatMap((layer) => rowsIn(layer, header.high, range));
@@ -19,23 +18,25 @@ export function rowsToCount(header: Header, range: Range): PageRef[] {
   return asked.map(({ ref }) => ref);
 }
 
-/** Records that are not deleted, and how many of them have expired. */
 interface Count {
+  /** Records that are not deleted. */
   stored: number;
+  /** How many of them have expired, and whether any of them expires some time. */
   expired: number;
+  mayExpire: boolean;
 }
 
 /** Counts the records of the range. Throws `corrupt` for damage. */
 export function countRecords(snapshot: Snapshot, range: Range, nowMs: number, table: string): Count {
   const { header } = snapshot;
   const before = countedBefore(header, range);
-  if (before !== undefined) return { stored: before, expired: 0 };
+  if (before !== undefined) return { stored: before, expired: 0, mayExpire: false };
   const positionOf = positionsOf(header.order, header.level);
   const [base = [], ...above] = layersOf(header).map((layer) => rowsIn(layer, header.high, range));
   const open = ({ ref }: OwnedRow): Page => peekPage(snapshot, ref, table);
   const opened = above.map((rows) => rows.map(open));
   const newer = mergeLayers(opened, positionOf);
-  const count: Sums = { stored: 0, expired: 0, mayExpire: false };
+  const count: Count = { stored: 0, expired: 0, mayExpire: false };
   const add = (page: Page): void => addRecords(count, page, indexesIn(page, range, positionOf), nowMs);
   if (base.length === 0) add(newer);
   let first = 0;
@@ -45,31 +46,20 @@ export function countRecords(snapshot: Snapshot, range: Range, nowMs: number, ta
     else add(mergePages(open(row), newer, positionOf, { first, end }));
     first = end;
   }
-  const { stored, expired, mayExpire } = count;
-  if (!mayExpire && isWithin(header, range)) rememberCount(header.pages, stored);
-  return { stored, expired };
+  if (!count.mayExpire && isWithin(header, range)) liveCounts.set(header.pages, count.stored);
+  return count;
 }
 
 function countedBefore(header: Header, range: Range): number | undefined {
-  return isWithin(header, range) ? countedRecords(header.pages) : undefined;
+  return isWithin(header, range) ? liveCounts.get(header.pages) : undefined;
 }
 
-/** Whether the range has all positions from the low to the high. */
-function isWithin({ low, high }: Pick<OwnedRow, 'low' | 'high'>, { from, end }: Range): boolean {
-  return compareBytes(low, from) >= 0 && isNotAbove(high, end);
-}
-
-/** Whether the row's number of records is what it has in the range. */
+/** Whether the row's number of records is the count: all of them live and lie in the range. */
 function isCounted(row: OwnedRow, range: Range): boolean {
   return !row.ref.mayHoldDead && isWithin(row, range);
 }
 
-/** Records so far, and whether one of them will expire. */
-interface Sums extends Count {
-  mayExpire: boolean;
-}
-
-function addRecords(count: Sums, page: Page, { first, end }: ReturnType<typeof indexesIn>, nowMs: number): void {
+function addRecords(count: Count, page: Page, { first, end }: ReturnType<typeof indexesIn>, nowMs: number): void {
   count.stored += end - first;
   if (!page.mayHoldDead) return;
   for (let index = first; index < end; index += 1) {

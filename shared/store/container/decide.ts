@@ -1,37 +1,37 @@
-// Deciding, pure: what each change makes of its record, and its verdict. It knows no pages.
+// Decides what each change makes of its record, and its verdict. Pure, and independent of pages.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { type Header, HEADER_FIXED_BYTES } from '../format/header.ts';
-import { isExpired, type StoredRecord, tombstoneOf } from '../format/record.ts';
+import { isExpired, type StoredRecord, tombstoneOf } from '../format/stored-record.ts';
 import { within } from '../format/position.ts';
 import type { Batch, Change, Decision, Verdict } from './change.ts';
 import { findRecord } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
-/** The cost of a record alone, beside key and value: its row, its page's envelope. */
+/** What a lone record costs beside its key and value: a row of the page table and an envelope. */
 const RECORD_COST_BYTES = 128;
 
 export interface DecisionRules {
-  /** Named in errors. */
+  /** Appears in errors. */
   readonly table: string;
   readonly limits: DriverLimits;
-  /** The attempt's time: expiry is judged by it alone. */
+  /** The time of the attempt, by which expiry is judged. */
   readonly nowMs: number;
 }
 
 export interface Decisions {
-  /** The records left behind, in order of position: tombstones if one may have been before. */
+  /** The records to write, sorted by position; tombstones where a removed one may be stored. */
   readonly records: StoredRecord[];
-  /** One for each change, in the order given. */
+  /** One per change, in the same order. */
   readonly verdicts: Verdict[];
-  /** The first number not taken: each change that had an effect took one. */
+  /** The next free number. Each change that has an effect takes one. */
   nextNumber: number;
 }
 
 /**
- * Decides on changes in order of position, then of effect. `firstNumber`: the version of the first
- * effect. The pages of `rowsFor` must be known, but for blind changes.
+ * Decides changes that are sorted by position, then by effect. Those that take effect get the
+ * versions from `firstNumber` on. The pages of `rowsFor` must be known, except for blind changes.
  */
 export function decideAll(
   snapshot: Snapshot,
@@ -45,7 +45,7 @@ export function decideAll(
     let end = first + 1;
     if (whole?.kind === 'batch') decideBatch(snapshot, whole, rules, decisions);
     else {
-      // A batch is alone in its group (`sortChanges`), so none follows here.
+      // `sortChanges` takes no other change of a batch's group, so none of these is a batch.
       while (end < changes.length && compareBytes(changes[end]!.position, position) === 0) end += 1;
       const isAll = first === 0 && end === changes.length;
       decideRecord(snapshot, isAll ? changes : changes.slice(first, end), rules, decisions);
@@ -55,7 +55,7 @@ export function decideAll(
   return decisions;
 }
 
-/** Decides on a batch: its first failure fails all of it, and leaves every record as it is. */
+/** Decides a batch. Its first failure fails all of it, and changes no record. */
 function decideBatch(snapshot: Snapshot, { parts, groupBy }: Batch, rules: DecisionRules, decisions: Decisions): void {
   const { header } = snapshot;
   const { incarnation } = header;
@@ -70,7 +70,7 @@ function decideBatch(snapshot: Snapshot, { parts, groupBy }: Batch, rules: Decis
   decisions.nextNumber = nextNumber;
 }
 
-/** Decides on the changes of one position, of which there is one at least. */
+/** Decides the changes of one position. There is at least one. */
 function decideRecord(
   snapshot: Snapshot,
   changes: readonly Change[],
@@ -96,12 +96,12 @@ function decideRecord(
     }
   }
   if (version === undefined) return;
-  // A record put and deleted again in one group leaves nothing.
+  // A record that is put and deleted within one commit leaves nothing behind.
   const left = record ?? (stored && tombstoneOf(stored.key, version));
   if (left !== undefined) decisions.records.push(left);
 }
 
-/** The stored record; undefined also if none of the changes would look at it. */
+/** The stored record; undefined if there is none, or if all changes are blind. */
 function storedRecord(
   snapshot: Snapshot,
   changes: readonly Change[],
@@ -112,12 +112,12 @@ function storedRecord(
   return findRecord(snapshot.header, looking.position, looking.key, (ref) => pageOf(snapshot, ref, table));
 }
 
-/** A branch begins with its first entry (rule 29). */
+/** Rule 29: a branch never loses its first entry. */
 function mustStay({ level, position }: Change, { low }: Header): boolean {
   return level > 0 && compareBytes(position, low) === 0;
 }
 
-/** Rule 7: a record that no container could hold must not fail the others of its group. */
+/** Rule 7: a record that fits into no container must not fail the others of its commit. */
 function fitsAlone({ key }: Change, value: Uint8Array, { limits }: DecisionRules): boolean {
   const bytes = key.length + value.length + RECORD_COST_BYTES;
   const cost = HEADER_FIXED_BYTES + bytes + (2 + chunksOf(bytes, limits)) * limits.chunkOverheadBytes;
@@ -137,7 +137,7 @@ function recordOf(
   return { key, version, codec, value, expiresAtMs };
 }
 
-/** A user's function may throw: that is a verdict on its change, not on the group. */
+/** A function of the caller may throw. That fails its own change, and not the others. */
 function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: Id64): Decision {
   try {
     return typeof change.action === 'function' ? change.action(record, incarnation) : change.action;

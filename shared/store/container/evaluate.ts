@@ -1,4 +1,4 @@
-// Evaluating changes, pure: from one snapshot to the page table of the next. It knows no writes.
+// Applies changes to a snapshot: from its page table to that of the next. Pure; it makes no writes.
 import { compareBytes } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type Page,
   pageFrom,
   recordCount,
-} from '../format/page.ts';
+} from '../format/page-body.ts';
 import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
 import type { Change, Clearing, Verdict } from './change.ts';
 import { planCompaction } from './compaction.ts';
@@ -18,6 +18,7 @@ import { countRecords } from './count.ts';
 import { decideAll, type DecisionRules } from './decide.ts';
 import {
   isNotAbove,
+  isWithin,
   layerBounds,
   layersOf,
   type OwnedRow,
@@ -27,17 +28,17 @@ import {
   startingAt,
   tableOfLayers,
 } from './layers.ts';
-import { mergeLayers, mergePages, PASSING, withoutDead, withoutRange } from './merge-pages.ts';
+import { mergeLayers, mergePages, SCRATCH, withoutDead, withoutRange } from './merge-pages.ts';
 import type { NewPageRow, PageRules } from './seal-page.ts';
-import { Slots, type SlotsLeft } from './slots.ts';
+import { Slots, type SlotsAfter } from './slots.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
-  /** Whether all layers are merged into the base, for a split or instead of one. */
+  /** Whether all layers are merged into the base, before a split or instead of one. */
   readonly mergesAll: boolean;
-  /** The layer to write, as `planCompaction` gave it for these changes; default: asked here. */
+  /** The layer to write, if `planCompaction` was already called for these changes. */
   readonly target?: number | undefined;
-  /** Whether all is written anew: one layer, evenly filled pages, nothing dead. */
+  /** Whether all is written anew, as one layer of evenly filled pages without dead records. */
   readonly purges: boolean;
 }
 
@@ -49,30 +50,30 @@ export interface WrittenPage {
 /** A new page, before it is sealed. */
 export interface UnsealedPage extends NewPageRow {
   readonly page: Page;
-  /** The most chunks its slot took since the entity's last insert or replace. */
+  /** The most chunks that its slot took since the entity was inserted or replaced. */
   readonly chunksBefore: number;
 }
 
 /** The container after the changes, its new pages not sealed yet. */
-export interface UnsealedEvaluation extends SlotsLeft {
+export interface UnsealedEvaluation extends SlotsAfter {
   readonly verdicts: readonly Verdict[];
-  /** Changes that had an effect: each took a number. */
+  /** How many changes had an effect. Each took a number. */
   readonly appliedCount: number;
   readonly pages: readonly (PageRef | UnsealedPage)[];
   readonly layers: readonly number[];
-  /** How many of the rows, from the first on, are the snapshot's. */
-  readonly kept: number;
+  /** How many rows, from the first on, are those of the snapshot. */
+  readonly rowsKept: number;
 }
 
-export interface Evaluation extends Omit<UnsealedEvaluation, 'kept'> {
+export interface Evaluation extends Omit<UnsealedEvaluation, 'rowsKept'> {
   readonly pages: readonly PageRef[];
   /** The rows of `pages` whose bytes are new, and the most chunks their slots took before. */
   readonly written: readonly WrittenPage[];
 }
 
 /**
- * Applies changes of this container, in order of position, then of effect. The pages they need
- * (compaction.ts) must be known; all of them if everything is merged or purged.
+ * Applies changes of this container that are sorted by position, then by effect. The pages that
+ * `planCompaction` asks for must be known, or all pages if everything is merged or purged.
  */
 export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: EvaluationRules): UnsealedEvaluation {
   const { header } = snapshot;
@@ -84,16 +85,16 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const slots = new Slots(header, nextNumber);
   const layout = new Layout(snapshot, rules, slots);
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
-  const delta = pageFrom(records, PASSING.changes);
+  const delta = pageFrom(records, SCRATCH.changes);
   const content = isUnchanged
-    ? { pages: header.pages, layers: header.layers, kept: header.pages.length }
+    ? { pages: header.pages, layers: header.layers, rowsKept: header.pages.length }
     : purges
       ? layout.writeAnew(delta)
       : layout.write(delta, mergesAll ? 0 : (target ?? planCompaction(snapshot, changes).target));
-  return { ...content, ...slots.left, verdicts, appliedCount };
+  return { ...content, ...slots.after, verdicts, appliedCount };
 }
 
-/** Removes records page by page: no tombstone is needed, as all layers lose them at once. */
+/** Removes the records of a range from all layers at once, so that no tombstones are needed. */
 function evaluateClearing(
   snapshot: Snapshot,
   from: Position,
@@ -114,14 +115,14 @@ function evaluateClearing(
   const verdict: Verdict = isOther
     ? { kind: 'unchanged', incarnation, record }
     : { kind: 'applied', incarnation, version, record, cleared: { count: stored - expired, reached } };
-  return { ...content, kept: 0, ...slots.left, verdicts: [verdict], appliedCount: stored };
+  return { ...content, rowsKept: 0, ...slots.after, verdicts: [verdict], appliedCount: stored };
 }
 
 const NOTHING = { stored: 0, expired: 0 };
 
 type Row = PageRef | UnsealedPage;
 
-/** The pages of the next snapshot. */
+/** Lays out the pages of the next snapshot. */
 class Layout {
   readonly #snapshot: Snapshot;
   readonly #rules: EvaluationRules;
@@ -136,39 +137,36 @@ class Layout {
     this.#slots = slots;
   }
 
-  /** Writes the records of `delta` into the layer `target`, merged with the layers above it. */
-  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
+  /** Writes `delta`, merged with the layers above `target`, into the layer `target`. */
+  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'> {
     const { header } = this.#snapshot;
-    const bounds = layerBounds(header);
-    const kept = bounds[target]!;
-    const before = header.pages.slice(kept, bounds[target + 1]);
-    const merged: PageRef[][] = [];
-    for (let layer = target + 1; layer <= header.layers.length; layer += 1)
-      merged.push(header.pages.slice(bounds[layer], bounds[layer + 1]));
-    for (const rows of merged) this.#slots.free(rows);
-    const appended = merged.length === 0 ? this.#appended(before, delta, target === 0) : undefined;
-    const rows = appended ?? this.#rewrite(before, this.#laidOver(merged, delta), target === 0);
+    const rowsKept = layerBounds(header)[target]!;
+    const layers = layersOf(header);
+    const [before, above] = [layers[target] ?? [], layers.slice(target + 1)];
+    for (const rows of above) this.#slots.free(rows);
+    const appended = above.length === 0 ? this.#appended(before, delta, target === 0) : undefined;
+    const rows = appended ?? this.#rewrite(before, this.#laidOver(above, delta), target === 0);
     return {
-      pages: (header.pages.slice(0, kept) as Row[]).concat(rows),
-      kept,
+      pages: (header.pages.slice(0, rowsKept) as Row[]).concat(rows),
+      rowsKept,
       layers: target === 0 ? [] : [...header.layers.slice(0, target - 1), rows.length],
     };
   }
 
-  /** Writes everything into pages of a base without layers. */
-  writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'kept'> {
+  /** Writes all records into new pages of a base without layers. */
+  writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
     return this.#inOneLayer([...layers, [delta]]);
   }
 
-  #inOneLayer(layers: readonly (readonly Page[])[]): { pages: UnsealedPage[]; layers: []; kept: 0 } {
+  #inOneLayer(layers: readonly (readonly Page[])[]): { pages: UnsealedPage[]; layers: []; rowsKept: 0 } {
     this.#slots.free(this.#snapshot.header.pages);
-    const living = this.#purged(mergeLayers(layers, this.#positionOf));
-    return { pages: this.#replacePage(undefined, living), layers: [], kept: 0 };
+    const pages = this.#replacePage(undefined, mergeLayers(layers, this.#positionOf), true);
+    return { pages, layers: [], rowsKept: 0 };
   }
 
-  /** All but the records of the range; in one layer if all are to be merged. */
+  /** All records except those of the range, in one layer if all layers are to be merged. */
   without(range: Range): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => ownedRows(rows, header.high));
@@ -186,22 +184,21 @@ class Layout {
     if (isNotAbove(row.high, range.from) || !beforeBound(row.low, range.end)) return [ref];
     const rest = this.#restOf(row, range);
     if (recordCount(rest) === ref.records) return [ref];
-    return this.#replacePage(ref, isBase ? this.#purged(rest) : rest);
+    return this.#replacePage(ref, rest, isBase);
   }
 
-  /** The records of a row outside the range. A page that lies within it is not opened. */
-  #restOf({ ref, low, high }: OwnedRow, range: Range): Page {
-    const isInside = compareBytes(low, range.from) >= 0 && isNotAbove(high, range.end);
-    return isInside ? EMPTY_PAGE : withoutRange(this.#pageOf(ref), range, this.#positionOf);
+  /** The records of a row outside the range. A page that lies within the range is not opened. */
+  #restOf(row: OwnedRow, range: Range): Page {
+    return isWithin(row, range) ? EMPTY_PAGE : withoutRange(this.#pageOf(row.ref), range, this.#positionOf);
   }
 
-  /** Layers of pages, the oldest first, and `delta` over them, as one passing page. */
+  /** Merges layers, the oldest first, and `delta` over them into one page in scratch memory. */
   #laidOver(layers: readonly (readonly PageRef[])[], delta: Page): Page {
     const pages = layers.map((rows) => rows.map((ref) => this.#pageOf(ref)));
-    return mergeLayers([...pages, [delta]], this.#positionOf, PASSING.layers);
+    return mergeLayers([...pages, [delta]], this.#positionOf, SCRATCH.layers);
   }
 
-  /** The rows, then pages of records that lie behind and fill two: nothing is rewritten. */
+  /** Appends `delta` as pages of its own if it lies behind all records and fills two pages. */
   #appended(rows: readonly PageRef[], delta: Page, isBase: boolean): Row[] | undefined {
     const last = rows.at(-1);
     if (recordCount(delta) === 0 || (isBase && delta.mayHoldDead)) return undefined;
@@ -211,14 +208,14 @@ class Layout {
     return [...rows, ...this.#newPages(pages, undefined, last && this.#pageOf(last))];
   }
 
-  /** Whether the position lies behind all records of the row, known if it owns the position. */
+  /** Whether the position lies behind all records of the row, whose page is known if it owns it. */
   #isBehind(last: PageRef, position: Position): boolean {
     if (compareBytes(position, last.low) < 0) return false;
     const page = this.#pageOf(last);
     return lowerBound(page, position, this.#positionOf) === recordCount(page);
   }
 
-  /** The rows of a layer with the records of `newer` in them. */
+  /** Merges the records of `newer` into the rows of a layer. Rows without changes stay. */
   #rewrite(rows: readonly PageRef[], newer: Page, isBase: boolean): Row[] {
     const rewritten: Row[] = [];
     let taken = 0;
@@ -231,46 +228,41 @@ class Layout {
       const page = mergePages(ref === undefined ? EMPTY_PAGE : this.#pageOf(ref), newer, this.#positionOf, {
         first,
         end: next,
-        memory: PASSING.page,
+        memory: SCRATCH.page,
       });
-      rewritten.push(...this.#replacePage(ref, isBase ? this.#purged(page) : page));
+      rewritten.push(...this.#replacePage(ref, page, isBase));
       taken = row + 1;
       first = next;
     }
     return startingAt(rewritten.concat(rows.slice(taken)), this.#snapshot.header.low);
   }
 
-  #purged(page: Page): Page {
-    return withoutDead(page, this.#rules.nowMs);
+  /** Rows for a page in place of `ref`: none if it is empty, several if it is large. */
+  #replacePage(ref: PageRef | undefined, page: Page, isBase: boolean): UnsealedPage[] {
+    const left = isBase ? withoutDead(page, this.#rules.nowMs) : page;
+    if (recordCount(left) > 0) return this.#newPages(cutPage(left, this.#rules.pageBytes), ref, undefined);
+    if (ref !== undefined) this.#slots.free([ref]);
+    return [];
   }
 
-  #replacePage(ref: PageRef | undefined, page: Page): UnsealedPage[] {
-    if (recordCount(page) === 0) {
-      if (ref !== undefined) this.#slots.free([ref]);
-      return [];
-    }
-    return this.#newPages(cutPage(page, this.#rules.pageBytes), ref, undefined);
-  }
-
-  /** `ref`: the row whose place the first page takes; `left`: the page before the first. */
+  /** Rows for new pages. The first takes the place of `ref`; `left` is the page before it. */
   #newPages(pages: readonly Page[], ref: PageRef | undefined, left: Page | undefined): UnsealedPage[] {
     let before = left;
     return pages.map((page, index) => {
-      const low = before === undefined ? this.#lowOfFirst(ref, page) : this.#separator(before, page);
+      const low =
+        before === undefined
+          ? this.#lowOfFirst(ref, page)
+          : lowBetween(before, page, this.#snapshot.header, this.#positionOf);
       const slot = index === 0 && ref !== undefined ? ref : this.#slots.take();
       before = page;
       return { low, slot: slot.slot, number: this.#slots.takeNumber(), page, chunksBefore: slot.chunksMost };
     });
   }
 
-  /** A page of a branch begins exactly at its first separator, which may have been dropped. */
+  /** The low of the row that it replaces. In a branch, whose entries may be dropped, its first. */
   #lowOfFirst(ref: PageRef | undefined, page: Page): Position {
     if (ref === undefined) return this.#snapshot.header.low;
     return this.#snapshot.header.level > 0 ? keyAt(page, 0) : ref.low;
-  }
-
-  #separator(left: Page, right: Page): Position {
-    return lowBetween(left, right, this.#snapshot.header, this.#positionOf);
   }
 
   #pageOf(ref: PageRef): Page {

@@ -1,5 +1,5 @@
-// Merging a leaf into its left neighbour, pure: the headers of the retired, absorbed and stripped
-// leaf, and the left neighbour to be committed (rules 26, 27 and 30).
+// Merges a leaf into its left neighbour (rules 26, 27 and 30): makes the headers of the retired and
+// the stripped leaf, and the left neighbour to be committed. Pure.
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { type Header, NO_PAGES } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -8,7 +8,7 @@ import { movePage, type PageRules } from './seal-page.ts';
 import type { Snapshot } from './snapshot.ts';
 import { successor } from './successor.ts';
 
-/** Rule 26: the leaf waits to be absorbed. Throws unless it is live, a leaf, not the leftmost. */
+/** Rule 26: the leaf, waiting to be absorbed. Throws unless it is live and not the leftmost. */
 export function retiredHeader(header: Header, attempt: Id64): Header {
   if (header.state !== 'live' || header.level > 0 || header.low.length === 0)
     throw new Error('only a live leaf that has a left neighbour is retired');
@@ -16,9 +16,8 @@ export function retiredHeader(header: Header, attempt: Id64): Header {
 }
 
 /**
- * Rule 30: the leaf once it was absorbed. Bounds, link, numbers and commit ids stay, so that
- * attempts on it remain definite and nothing revives its id. `createdAtMs` becomes the time at
- * which it was stripped.
+ * Rule 30: the leaf after it was absorbed. It keeps bounds, link, numbers and commit ids, so that
+ * attempts on it can still be settled. `createdAtMs` becomes the time at which it is stripped.
  */
 export function strippedHeader(header: Header, attempt: Id64, nowMs: number): Header {
   if (header.state !== 'retired') throw new Error('only a retired leaf is stripped');
@@ -26,11 +25,11 @@ export function strippedHeader(header: Header, attempt: Id64, nowMs: number): He
 }
 
 /**
- * Rule 27: `left` as it owns what `right` does too, the retired leaf its link names. It has the
- * version of `left`, to commit changes of both ranges on, or none: that commit is the merge. It
- * must be a replace (`PlanInput.mustReplace`), for the provider lacks the pages that moved;
- * therefore no dead slots are counted. The layers are joined rank by rank, so what a layer of
- * `right` hides stays hidden. All pages of both must be known.
+ * Rule 27: `left` with everything that the retired leaf `right`, to which it links, holds. It has
+ * the version of `left`, and the next commit on it, with or without changes, is the merge. That
+ * commit must be a replace (`PlanInput.mustReplace`), as the provider lacks the pages that moved;
+ * therefore no dead slots are counted. Layers of the same rank are joined, so that what `right`
+ * hides stays hidden. All pages of both must be known.
  */
 export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules): Snapshot {
   checkPair(left.header, right.header);
@@ -43,21 +42,21 @@ export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules
   return { ...left, header: { ...header, nextNumber } };
 }
 
-/** The header of both as one node, but for the slots and numbers that pages take when they move. */
+/** The header of both as one node, without the new slots and numbers of the pages that move. */
 export function headerTogether(left: Header, right: Header): Header {
   return joinedHeader(left, right, (ref) => ref);
 }
 
-/** Rule 27: `left` with a link to `copy` in place of the retired leaf: that is the merge. */
+/** Rule 27: `left` with a link to `copy` in place of the retired leaf. Its commit is the merge. */
 export function relinkedSnapshot(left: Snapshot, copy: Id64): Snapshot {
-  // The last split may name the retired leaf, and would go on sending others there.
+  // The last split may name the retired leaf, and would send others there.
   return { ...left, header: { ...left.header, right: copy, lastSplit: undefined } };
 }
 
 /**
- * Rule 27: a new live leaf with all that the retired leaf `right` holds, for where the two are too
- * large together. Its origin is `right` at its retired version; numbers and commit count go on from
- * there. All pages must be known.
+ * Rule 27: a new live leaf with everything that the retired leaf `right` holds, used if both leaves
+ * together are too large. Its origin is `right` at its retired version, from which numbers and
+ * commit count go on. All pages must be known.
  */
 export function copyOf(
   right: Snapshot,
@@ -80,23 +79,23 @@ export function copyOf(
   return { ...node, pages, nextNumber };
 }
 
-/** Rule 27: later writes to `left` do not matter, but it must live and link `right`. */
+/** Rule 27: any version of `left` may absorb `right`, as long as it is live and links to it. */
 function checkPair(left: Header, right: Header): void {
   if (left.state !== 'live' || right.state !== 'retired' || left.right !== right.container)
     throw new Error('only a live leaf absorbs, and only the retired leaf that it links');
 }
 
-/** With the rows of both, layer by layer; `settle` gives those of `right` their row in `left`. */
-function joinedHeader(left: Header, right: Header, settle: (ref: PageRef) => PageRef): Header {
+/** The rows of both, layer by layer. `move` returns the new row of each page of `right`. */
+function joinedHeader(left: Header, right: Header, move: (ref: PageRef) => PageRef): Header {
   const [lower, upper] = [layersOf(left), layersOf(right)];
   const ranks = Array.from({ length: Math.max(lower.length, upper.length) }, (_, rank) =>
-    startingAt([...(lower[rank] ?? []), ...(upper[rank] ?? []).map(settle)], left.low),
+    startingAt([...(lower[rank] ?? []), ...(upper[rank] ?? []).map(move)], left.low),
   );
   const { high, right: link } = right;
   return { ...left, ...tableOfLayers(ranks), high, right: link, deadSlots: [], lastSplit: undefined };
 }
 
-/** The lowest first: a leaf that absorbs neighbours for ever must not run out of slots. */
+/** Free slots, lowest first: a leaf that absorbs neighbours for ever must not run out of slots. */
 function* slotsFreeOf(taken: readonly { readonly slot: number }[]): Generator<number, never> {
   const slots = new Set(taken.map(({ slot }) => slot));
   for (let slot = 0; ; slot += 1) if (!slots.has(slot)) yield slot;

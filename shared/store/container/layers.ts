@@ -1,29 +1,25 @@
-// A commit adds a layer, a sorted run of pages; the highest with a key counts (O'Neil et al. 1996).
+// A commit adds a layer, a sorted run of pages. For each key the highest layer counts (O'Neil et
+// al., "The Log-Structured Merge-Tree", 1996).
 import { compareBytes } from '../format/bytes.ts';
 import { fingerprintOf } from '../format/fingerprints.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { indexOfKey, lowerBound, type Page, recordAt, recordCount } from '../format/page.ts';
+import { indexOfKey, lowerBound, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import { beforeBound, type Position, type PositionOf, type UpperBound } from '../format/position.ts';
-import { isTombstone, type StoredRecord } from '../format/record.ts';
+import { isTombstone, type StoredRecord } from '../format/stored-record.ts';
 
-/** The rows of all layers, one after another, and how many rows each above the base has. */
+/** The rows of all layers in sequence, and how many rows each layer above the base has. */
 export type LayeredPages = Pick<Header, 'pages' | 'layers'>;
 
 /** The rows of each layer, the base first. */
 export function layersOf(table: LayeredPages): readonly (readonly PageRef[])[] {
   const { pages, layers } = table;
   if (layers.length === 0) return [pages];
-  const [, ...ends] = layerBounds(table);
-  let first = 0;
-  return ends.map((end) => {
-    const rows = pages.slice(first, end);
-    first = end;
-    return rows;
-  });
+  const bounds = layerBounds(table);
+  return bounds.slice(1).map((end, layer) => pages.slice(bounds[layer], end));
 }
 
-/** The first row of each layer, the base first, and at last the end of all. */
+/** The index of each layer's first row, the base first, and finally the number of rows. */
 export function layerBounds({ pages, layers }: LayeredPages): readonly number[] {
   const bounds = [0];
   let first = pages.length;
@@ -33,7 +29,7 @@ export function layerBounds({ pages, layers }: LayeredPages): readonly number[] 
   return bounds;
 }
 
-/** The rows of these layers as a header holds them: an empty one above the base is none. */
+/** The rows of these layers as a header holds them, without empty layers above the base. */
 export function tableOfLayers<Row>([base = [], ...above]: readonly (readonly Row[])[]): {
   readonly pages: readonly Row[];
   readonly layers: readonly number[];
@@ -48,26 +44,26 @@ export interface Range {
   readonly end: UpperBound;
 }
 
-/** A row and where its positions end. */
+/** A row, and the bounds of the positions that it owns. */
 export interface OwnedRow {
   readonly ref: PageRef;
   readonly low: Position;
   readonly high: UpperBound;
 }
 
-/** A layer's rows with their bounds. `high`: the node's. */
+/** The rows of a layer with their bounds. `high` is that of the node. */
 export function ownedRows(refs: readonly PageRef[], high: UpperBound): OwnedRow[] {
   return refs.map((ref, row) => ({ ref, low: ref.low, high: refs[row + 1]?.low ?? high }));
 }
 
-/** As `ownedRows`, only those that may hold records of the range. */
+/** As `ownedRows`, but only the rows that may hold records of the range. */
 export function rowsIn(refs: readonly PageRef[], high: UpperBound, { from, end }: Range): OwnedRow[] {
   return ownedRows(refs, high).filter(
     (row, index) => !isNotAbove(row.high, from) && (index === 0 || beforeBound(row.low, end)),
   );
 }
 
-/** The first of a page's records within the range, and the first behind it. */
+/** The indexes of a page's first record within the range, and of the first behind it. */
 export function indexesIn(page: Page, { from, end }: Range, positionOf: PositionOf): { first: number; end: number } {
   const first = lowerBound(page, from, positionOf);
   return { first, end: end === undefined ? recordCount(page) : lowerBound(page, end, positionOf, first) };
@@ -79,7 +75,12 @@ export function isNotAbove(end: UpperBound, bound: UpperBound): boolean {
   return end !== undefined && compareBytes(end, bound) <= 0;
 }
 
-/** Makes the first row own everything from `low`. Changes the array. */
+/** Whether all positions from `low` to `high` lie in the range. */
+export function isWithin({ low, high }: Pick<OwnedRow, 'low' | 'high'>, { from, end }: Range): boolean {
+  return compareBytes(low, from) >= 0 && isNotAbove(high, end);
+}
+
+/** Sets the low of the first row, in place, so that it owns everything from `low` on. */
 export function startingAt<Row extends Pick<PageRef, 'low'>>(rows: Row[], low: Position): Row[] {
   const [first] = rows;
   if (first !== undefined && compareBytes(first.low, low) !== 0) rows[0] = { ...first, low };
@@ -96,7 +97,7 @@ export function rowsFor(header: Header, position: Position): PageRef[] {
   return rows;
 }
 
-/** Whether `holds` is true of all rows of `rowsFor`; it is asked until it is not. */
+/** Calls `holds` for the rows of `rowsFor` until it returns false. Returns whether it never did. */
 export function everyRowFor(header: Header, position: Position, holds: (ref: PageRef) => boolean): boolean {
   const { pages, layers, order } = header;
   const fingerprint = layers.length === 0 ? 0 : fingerprintOf(position, order);
@@ -111,7 +112,7 @@ export function everyRowFor(header: Header, position: Position, holds: (ref: Pag
   return true;
 }
 
-/** The last row from `first` to `end` not above `position`; first - 1 if all are. */
+/** The last row from `first` to `end` whose low is not above `position`; first - 1 if none. */
 export function rowBefore(
   rows: readonly Pick<PageRef, 'low'>[],
   first: number,
@@ -128,7 +129,7 @@ export function rowBefore(
   return low - 1;
 }
 
-/** The record as stored, expired or not. `open` gives the pages of `rowsFor`. */
+/** The record as stored, even if expired; undefined if absent. `open` returns the page of a row. */
 export function findRecord(
   header: Header,
   position: Position,
@@ -145,7 +146,7 @@ export function findRecord(
   return found === undefined || isTombstone(found) ? undefined : found;
 }
 
-/** The records of the rows from `first` to `end` (exclusive). */
+/** The number of records in the rows from `first` to `end` (exclusive). */
 export function recordsIn(rows: readonly PageRef[], first = 0, end = rows.length): number {
   let records = 0;
   for (let row = first; row < end; row += 1) records += rows[row]!.records;

@@ -1,4 +1,4 @@
-// Merging sorted runs, pure: the newest record of a position counts. Bytes are copied, not decoded.
+// Merges sorted runs of records, of which the newest of each position counts. Only copies bytes.
 import {
   compareKeyAt,
   EMPTY_PAGE,
@@ -9,29 +9,29 @@ import {
   recordAt,
   recordCount,
   slicePage,
-} from '../format/page.ts';
-import { PassingMemory } from '../format/passing-memory.ts';
+} from '../format/page-body.ts';
+import { ScratchMemory } from '../format/scratch-memory.ts';
 import type { PositionOf } from '../format/position.ts';
 import { indexesIn, type Range } from './layers.ts';
 import { isPurgeable } from './when-to-purge.ts';
 
-/** A commit merges several times for one page that it keeps: the others share memory. */
-export const PASSING = {
-  /** The records of the changes themselves. */
-  changes: new PassingMemory(),
-  /** A merge of layers reads from one what the step before it wrote. */
-  layers: [new PassingMemory(), new PassingMemory()],
-  page: new PassingMemory(),
+/** Buffers for the intermediate pages of a commit, which merges several times per page it keeps. */
+export const SCRATCH = {
+  /** For the records of the changes themselves. */
+  changes: new ScratchMemory(),
+  /** Two, as each step of a merge of layers reads what the step before it wrote. */
+  layers: [new ScratchMemory(), new ScratchMemory()],
+  page: new ScratchMemory(),
 } as const;
 
 interface MergeOptions {
   readonly first?: number;
   readonly end?: number;
-  /** Of the merged page. Default: its own. */
-  readonly memory?: PassingMemory | undefined;
+  /** For the merged page. Default: a buffer of its own. */
+  readonly memory?: ScratchMemory | undefined;
 }
 
-/** The records of `newer` from `first` to `end` (exclusive) laid over those of `older`. */
+/** Merges the records of `newer` from `first` to `end` (exclusive) over those of `older`. */
 export function mergePages(
   older: Page,
   newer: Page,
@@ -42,7 +42,7 @@ export function mergePages(
   if (recordCount(older) === 0) return first === 0 && end === recordCount(newer) ? newer : slicePage(newer, first, end);
   const newerBytes = newer.starts[end]! - newer.starts[first]!;
   const builder = new PageBuilder(older.body.length + newerBytes, older.mayHoldDead || newer.mayHoldDead, memory);
-  // One record goes anywhere; several go about as far apart as they are fewer.
+  // The expected distance between insertion points, with which each search begins.
   const near = Math.ceil(recordCount(older) / (end - first));
   let next = 0;
   for (let index = first; index < end; index += 1) {
@@ -56,7 +56,7 @@ export function mergePages(
   return builder.finish();
 }
 
-/** Pages one after another, as one. */
+/** Joins pages that follow each other into one. */
 export function concatenate(pages: readonly Page[]): Page {
   if (pages.length === 1) return pages[0]!;
   const bytes = pages.reduce((sum, page) => sum + page.body.length, 0);
@@ -68,11 +68,11 @@ export function concatenate(pages: readonly Page[]): Page {
   return builder.finish();
 }
 
-/** Layers, oldest first, as one page. Small ones merge first: the oldest is copied once. */
+/** Merges layers, given oldest first, into one page. The oldest and largest is copied only once. */
 export function mergeLayers(
   layers: readonly (readonly Page[])[],
   positionOf: PositionOf,
-  memories: readonly PassingMemory[] = [],
+  memories: readonly ScratchMemory[] = [],
 ): Page {
   return layers.reduceRight((flat, layer) => {
     const memory = memories.find((one) => !one.holds(flat.body));
@@ -86,7 +86,7 @@ export function withoutRange(page: Page, range: Range, positionOf: PositionOf): 
   return concatenate([slicePage(page, 0, first), slicePage(page, end, recordCount(page))]);
 }
 
-/** Without what is purgeable, as in a base. */
+/** The page without purgeable records, as a base has it. */
 export function withoutDead(page: Page, nowMs: number): Page {
   if (!page.mayHoldDead) return page;
   const builder = new PageBuilder(page.body.length, page.mayHoldDead);
@@ -103,7 +103,7 @@ class PageBuilder {
   readonly #mayHoldDead: boolean;
   #length = 0;
 
-  constructor(bytesMax: number, mayHoldDead: boolean, memory?: PassingMemory) {
+  constructor(bytesMax: number, mayHoldDead: boolean, memory?: ScratchMemory) {
     this.#body = memory?.take(bytesMax) ?? Buffer.allocUnsafe(bytesMax);
     this.#mayHoldDead = mayHoldDead;
   }

@@ -1,4 +1,5 @@
-// From an evaluation to its writes, pure: a patch, a replace if dead chunks crowd it, else a split.
+// Decides how an evaluation is written: by a patch, by a replace if dead chunks take up too much of
+// the entity, or by a split. Pure.
 import type { DriverLimits, Write } from '../contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
@@ -7,37 +8,45 @@ import { isPurgeDue } from './when-to-purge.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
 import { type PageRules, withChunksBefore } from './seal-page.ts';
-import { fits, fitsWhole, PATCH_SHARE, sizesOf, sumsOf } from './size.ts';
+import { fits, fitsWhole, PATCH_SHARE, sizesOf, sumsOf } from './container-size.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
 import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
-import { besideGroup, cutPages, nodeBudget, planSplit, type SplitInput, type SplitPlan, wholeNode } from './split.ts';
+import {
+  pointsAroundGroup,
+  cutPages,
+  nodeBudget,
+  planSplit,
+  type SplitInput,
+  type SplitPlan,
+  wholeNode,
+} from './split.ts';
 import { successor } from './successor.ts';
 import { isFull } from './when-to-split.ts';
 import { patchOf, replaceOf } from './writes.ts';
 
-/** A node as it is to be, and the write that makes it so. */
-export interface Rewriting {
+/** The next header of a node, and the write that brings it about. */
+export interface NodeWrite {
   readonly header: Header;
   readonly write: Write;
 }
 
 export type Plan =
-  | ({ readonly kind: 'update' } & Rewriting)
-  | { readonly kind: 'split'; readonly inserts: readonly Header[]; readonly left: Rewriting }
-  /** All layers must be merged before this can be decided. */
+  | ({ readonly kind: 'update' } & NodeWrite)
+  | { readonly kind: 'split'; readonly inserts: readonly Header[]; readonly left: NodeWrite }
+  /** To be planned again with all layers merged. */
   | { readonly kind: 'needs_merge' }
-  /** The whole container must be read before this can be decided. */
+  /** To be planned again with all pages known. */
   | { readonly kind: 'needs_whole' }
   | { readonly kind: 'too_large' };
 
 export interface PlanInput extends SplitInput {
   readonly evaluation: Evaluation;
   readonly mustSplit: boolean;
-  /** Whether all is written, as the stored version lacks pages of it (absorb.ts). */
+  /** Whether everything is written, as the stored entity lacks some of the pages (absorb.ts). */
   readonly mustReplace: boolean;
-  /** Nodes to split the container among beside other writers; 0: it may stay as it is. */
+  /** Into how many nodes to split the container for contention; 0 for no such split. */
   readonly splitInto: number;
-  /** How long an update asks others to leave it alone (`Header.freezeMs`). */
+  /** How long an update asks others to wait (`Header.freezeMs`). */
   readonly freezeMs: number;
 }
 
@@ -47,14 +56,14 @@ export interface CommitRules extends PageRules {
   readonly splitLimits: DriverLimits;
 }
 
-/** The writes for an evaluation. Pure: the same input gives the same plan but for the ids drawn. */
+/** The writes for an evaluation. The same input gives the same plan, except for the ids drawn. */
 export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   const { snapshot, evaluation, attempt } = input;
   const { limits, splitLimits } = rules;
   const { pages, layers, deadSlots, nextNumber } = evaluation;
   const { freezeMs } = input;
   const next = { ...successor(snapshot.header, attempt), pages, layers, deadSlots, nextNumber, freezeMs };
-  const header = roomyOrBare(next, rules, snapshot.header);
+  const header = withoutNamesIfTight(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
   const { live, taken } = sizesOf(header, encoded.length, limits);
   const mustSplit = input.mustSplit || isFull(live, splitLimits);
@@ -73,9 +82,9 @@ export function planCommit(input: PlanInput, rules: CommitRules): Plan {
   return { kind: 'update', ...replaceNode(snapshot, header, attempt, rules) };
 }
 
-/** Half, a quarter and so on of the nodes, if a root would not hold their names. */
+/** A split into `splitInto` nodes, or half as many and so on if a root cannot name them. */
 function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undefined {
-  // Pages are cut where parts begin, and layers have their own: they are merged first.
+  // The pages of a base are cut where the nodes begin. Layers have to be merged for that.
   if (input.evaluation.layers.length > 0) return undefined;
   for (let parts = input.splitInto; parts > 1; parts >>>= 1) {
     const plan = planSplitIfPossible(input, parts, rules);
@@ -84,7 +93,7 @@ function planForTraffic(input: PlanInput, rules: CommitRules): SplitPlan | undef
   return undefined;
 }
 
-/** `nodes`: at least so many; 0: as size asks. Undefined if layers are to be merged first. */
+/** A split into `parts` nodes, or as size asks for 0. Undefined if there is none, or not yet. */
 function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules): SplitPlan | undefined {
   const { snapshot, evaluation } = input;
   let { pages, nextNumber } = evaluation;
@@ -92,33 +101,33 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
     ({ pages, nextNumber } = cutPages(snapshot, pages, { nextNumber, parts: Math.max(2, parts) }, rules));
   const layers = layersOf({ pages, layers: evaluation.layers });
   const budget = budgetOf(pages, parts, rules);
-  // In a layer a large record's page may reach over others, each then a node of its own.
+  // The page of a large record in a layer may overlap several pages, and would make each a node.
   if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
   const chosen = chooseSplitPoints(layers, snapshot.header, budget);
-  const lows = chosen.length > 1 ? chosen : besideGroup(snapshot, layers, rules.table);
+  const lows = chosen.length > 1 ? chosen : pointsAroundGroup(snapshot, layers, rules.table);
   if (lows.length < 2) return undefined;
   const { inserts, left } = planSplit(input, { layers, lows }, nextNumber, rules);
-  const plan = { inserts, left: roomyOrBare(left, rules) };
+  const plan = { inserts, left: withoutNamesIfTight(left, rules) };
   const nodes = [...plan.inserts, plan.left];
   return nodes.every((node) => fitsWhole(node, rules.limits)) ? plan : undefined;
 }
 
-/** The names of the last split only help others: where space is scarce the header goes without. */
-function roomyOrBare(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
+/** The names of the last split only help others, so a container that is nearly full drops them. */
+function withoutNamesIfTight(header: Header, { limits, splitLimits }: CommitRules, before?: Header): Header {
   if (header.lastSplit === undefined) return header;
   const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
   return isFull(taken, splitLimits) ? { ...header, lastSplit: undefined } : header;
 }
 
-/** The budget of a new node: its share of the container, if that splits for its traffic. */
+/** The budget of a new node, which is an equal share if the container is split into `parts`. */
 function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: CommitRules): NodeBudget {
   const budget = nodeBudget(pages, splitLimits);
   if (parts === 0) return budget;
   return { ...budget, bytes: Math.min(budget.bytes, sumsOf(pages).sealedBytes / parts) };
 }
 
-/** A split's left write: a patch; a replace if dead slots crowd it, for a root, or if forced. */
-function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): Rewriting {
+/** The write of the split node: a patch, or a replace for a root, if forced, or for dead slots. */
+function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): NodeWrite {
   const { snapshot, attempt, mustSplit, mustReplace } = input;
   const { limits } = rules;
   if (mustSplit || mustReplace || left.container === ROOT_CONTAINER) return replaceNode(snapshot, left, attempt, rules);
@@ -138,7 +147,7 @@ function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): Rewritin
   return { header, write: patchOf(snapshot, encoded, { written, dropped }, attempt) };
 }
 
-function replaceNode(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): Rewriting {
+function replaceNode(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): NodeWrite {
   const header = wholeNode(snapshot, node, rules);
   return { header, write: replaceOf(snapshot, header, attempt) };
 }

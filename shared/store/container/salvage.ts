@@ -1,20 +1,20 @@
-// Salvage of a damaged container, pure: the records of its readable pages, and nodes made of them.
+// Salvages a damaged container: finds the records of its readable pages, and makes nodes of them.
 import type { PartName } from '../contract/driver.ts';
 import { asName, compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { openEnvelope, openPage } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
-import { pagePart, slotOfPart } from '../format/ids.ts';
-import { cutPage, lowBetween, type Page, pageFrom, recordsOf } from '../format/page.ts';
+import { pagePart, slotOfPart } from '../format/entity-ids.ts';
+import { cutPage, lowBetween, type Page, pageFrom, recordsOf } from '../format/page-body.ts';
 import { beforeBound, decodeKey, groupOf, type Position, positionsOf, within } from '../format/position.ts';
-import { isTombstone, type StoredRecord } from '../format/record.ts';
+import { isTombstone, type StoredRecord } from '../format/stored-record.ts';
 import { type CheckValue, type Stretch, valueFault } from './check.ts';
 import { layersOf } from './layers.ts';
 import type { CommitRules } from './plan-commit.ts';
 import { sealPage } from './seal-page.ts';
-import { fitsWhole } from './size.ts';
+import { fitsWhole } from './container-size.ts';
 import { addressOf } from './snapshot.ts';
 
-/** A container as it is stored. Without a readable header only its pages tell what it held. */
+/** A container as it is stored. Without a readable header only its pages show what it held. */
 export interface Remains {
   readonly parts: ReadonlyMap<PartName, Uint8Array>;
   readonly header: Header | undefined;
@@ -22,7 +22,7 @@ export interface Remains {
   readonly container: Id64;
 }
 
-/** A readable page, or an unreadable stretch; `layer` 0 for the base, or without a header. */
+/** A page, undefined if unreadable, and its stretch. `layer` is 0 without a header. */
 interface FoundPage {
   readonly layer: number;
   readonly page: Page | undefined;
@@ -31,7 +31,7 @@ interface FoundPage {
 
 const EVERYWHERE: Stretch = { from: EMPTY_BYTES, to: undefined };
 
-/** All pages, the unreadable ones as stretches. Without a header each must name this container. */
+/** All pages of a container. Without a header only those are readable that name this container. */
 export function pagesFound({ parts, header, incarnation, container }: Remains): FoundPage[] {
   if (header === undefined)
     return [...parts].flatMap(([name, sealed]) => {
@@ -52,7 +52,7 @@ export function pagesFound({ parts, header, incarnation, container }: Remains): 
   );
 }
 
-/** Undefined for damaged bytes. */
+/** The result of `read`, or undefined if it throws a RangeError, as for damaged bytes. */
 export function readable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -67,7 +67,7 @@ interface Newest {
   readonly layer: number;
 }
 
-/** The records that count: in whichever layer it lay, the newest has the highest number. */
+/** The newest record of each key, which is the one with the highest number in whatever layer. */
 function newestOf(pages: readonly FoundPage[]): Newest[] {
   const newest = new Map<string, Newest>();
   for (const { page, layer } of pages)
@@ -80,20 +80,20 @@ function newestOf(pages: readonly FoundPage[]): Newest[] {
 }
 
 export interface Salvage {
-  /** In order of position. */
+  /** Sorted by position. */
   readonly records: readonly StoredRecord[];
   readonly nextNumber: number;
-  /** From there records may be missing. */
+  /** Where records may be missing. */
   readonly lost: readonly Stretch[];
   /** Keys whose value cannot be decoded, or that lie outside of the container. */
   readonly lostKeys: readonly string[];
-  /** Keys above which an unreadable page lay: the record may be one from before, or deleted. */
+  /** Keys covered by an unreadable page: their record may be an older one, or deleted. */
   readonly olderKeys: readonly string[];
 }
 
 /**
- * The content of the leaf `base`, which has no pages yet. An older record takes a fresh number, so
- * that no version returns.
+ * What can be restored into the leaf `base`, which has no pages yet. Records that may be older ones
+ * get fresh numbers, so that no version returns.
  */
 export function salvage(pages: readonly FoundPage[], base: Header, checkValue: CheckValue): Salvage {
   const positionOf = positionsOf(base.order, 0);
@@ -121,7 +121,7 @@ export function salvage(pages: readonly FoundPage[], base: Header, checkValue: C
   return { records, nextNumber, lost, lostKeys, olderKeys };
 }
 
-/** The positions of the readable records, in order: the container owned them. */
+/** The positions of the readable records, sorted. The container owned them. */
 export function positionsLeft(pages: readonly FoundPage[], order: Header['order']): Position[] {
   const positionOf = positionsOf(order, 0);
   return newestOf(pages)
@@ -129,12 +129,12 @@ export function positionsLeft(pages: readonly FoundPage[], order: Header['order'
     .toSorted(compareBytes);
 }
 
-/** Whether a branch's page names one of these containers: a root without a header was one. */
+/** Whether the pages name one of these containers. If so, a root without a header was a branch. */
 export function namesAny(pages: readonly FoundPage[], containers: ReadonlySet<string>): boolean {
   return newestOf(pages).some(({ record }) => containers.has(Buffer.from(record.value).toString('hex')));
 }
 
-/** Order `key` if the keys of some page rise so, and do not by their hashes; else `hash`. */
+/** The order of a table by its pages: `hash` if the keys in all pages are sorted by hash. */
 export function orderOf(pages: readonly FoundPage[]): Header['order'] {
   const byHash = positionsOf('hash', 0);
   const isHashed = pages.every(({ page }) => {
@@ -146,8 +146,8 @@ export function orderOf(pages: readonly FoundPage[]): Header['order'] {
 }
 
 /**
- * Nodes of these records: `base`, and to its right further ones where one does not hold all. Throws
- * a RangeError if a root would need several.
+ * Nodes that hold these records: `base`, and as many further ones to its right as are needed.
+ * Throws a RangeError if a root would need several.
  */
 export function nodesOf(
   base: Header,
@@ -191,7 +191,7 @@ function withPage(node: Header, page: Page, low: Position, rules: CommitRules): 
   return { ...node, pages: [...pages, sealed], nextNumber: number + 1 };
 }
 
-/** Rule 34: no leaf begins there. */
+/** Whether the low lies within a group, where no leaf may begin (rule 34). */
 function isWithinGroup(low: Position, { level, groupBy }: Header): boolean {
   return level === 0 && groupOf(low, groupBy).length < low.length;
 }

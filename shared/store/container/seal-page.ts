@@ -1,5 +1,5 @@
-// From a page to its row: sealed at its address, measured, with its stored bytes at hand. A page
-// that moves to another node or slot keeps its content.
+// Makes the row of a page: compresses the page and seals it in an envelope with its address. A page
+// that moves to another node or slot keeps its compressed body.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compression } from '../contract/runtime.ts';
 import { compress } from '../format/compression.ts';
@@ -7,45 +7,39 @@ import { moveSealed, type SealedPage, toEnvelopeCompressed } from '../format/env
 import type { Header } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type Page, recordCount } from '../format/page.ts';
+import { type Page, recordCount } from '../format/page-body.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
-/** Expanded bytes of a page. Measured: DECISIONS.md, 8. */
+/** Expanded bytes of a page, measured in DECISIONS.md, 8. */
 const PAGE_BYTES = 8 * 1024;
 
-/** A smaller page stays raw, as it soon merges: that saved a lone put a quarter of its time. */
+/** Smaller pages stay raw, as they merge soon. That saves a lone put a quarter of its time. */
 const COMPRESSED_SHARE = 1 / 2;
-
-/**
- * A smaller upper layer is not compressed: it is merged soon. Measured: half of what lone puts
- * compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
- */
-const COMPRESSED_LAYER_PAGES = 3;
 
 /** The rules for all pages that a table's engine writes. */
 export interface PageRules {
   readonly table: string;
   readonly limits: DriverLimits;
   readonly compression: Compression;
-  /** Pages are cut to about this many bytes, expanded. */
+  /** About how many bytes a page has, expanded. */
   readonly pageBytes: number;
 }
 
-/** Expanded bytes of a page: also a small entity should hold many pages. */
+/** The `pageBytes` for a driver. Even a small entity should hold many pages. */
 export function pageBytesFor({ entityBytesMax }: DriverLimits): number {
   return Math.min(PAGE_BYTES, Math.ceil(entityBytesMax / 16));
 }
 
-/** The row of a page that is written anew. */
+/** What a new page needs for its row. */
 export interface NewPageRow {
   readonly low: Position;
   readonly slot: number;
-  /** Fresh: never used before in this container. */
+  /** A number that was never used in this container. */
   readonly number: number;
 }
 
-/** Seals a page of `node`, compressed if it is large enough. */
+/** Seals a page of `node`, and compresses it if it is large enough. */
 export function sealPage(page: Page, node: Header, { low, slot, number }: NewPageRow, rules: PageRules): PageRef {
   const isSmall = page.body.length < COMPRESSED_SHARE * rules.pageBytes;
   const compressed = compress(page.body, isSmall ? 'none' : rules.compression);
@@ -65,22 +59,17 @@ export function sealPage(page: Page, node: Header, { low, slot, number }: NewPag
   };
 }
 
-/** The compression of a layer above the base, written with so many bytes in all. */
-export function layerCompression(bytes: number, { compression, pageBytes }: PageRules): Compression {
-  return bytes < COMPRESSED_LAYER_PAGES * pageBytes ? 'none' : compression;
-}
-
-/** The row with the most chunks that its slot took since the last replace (rule 23). */
+/** The row of a slot that took up to `chunksBefore` chunks since the last replace (rule 23). */
 export function withChunksBefore(ref: PageRef, chunksBefore: number): PageRef {
   return ref.chunksMost >= chunksBefore ? ref : { ...ref, chunksMost: chunksBefore };
 }
 
-/** The new place of a page: a slot of a node, under a number that is fresh there (rule 13). */
+/** Where a page moves: a slot of a node, under a number that is fresh there (rule 13). */
 interface Destination extends Omit<NewPageRow, 'low'> {
   readonly node: Header;
 }
 
-/** In another envelope, or sealed anew. The page must be known. Throws `corrupt` if damaged. */
+/** Puts a known page into another envelope, or seals it anew. Throws `corrupt` if it is damaged. */
 export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: Destination, rules: PageRules): PageRef {
   const { sealed } = ref.content;
   if (sealed === undefined)
@@ -89,7 +78,7 @@ export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: D
   try {
     moved = moveSealed(sealed, ref.crc, addressOf(node, slot, number));
   } catch (error) {
-    // Forgets the bytes, as they are not the page's, and throws as a reader of it would.
+    // The bytes are not the page's. This forgets them, and throws the error that a reader gets.
     peekPage(from, ref, rules.table);
     throw error;
   }

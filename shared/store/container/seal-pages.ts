@@ -1,24 +1,29 @@
-// Sealing the new pages of an evaluation: they are compressed and put into their envelopes.
+// Seals the new pages of an evaluation: compresses them and puts them into their envelopes.
 import { fingerprintsOf } from '../format/fingerprints.ts';
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { recordCount } from '../format/page.ts';
+import { recordCount } from '../format/page-body.ts';
 import type { Evaluation, UnsealedEvaluation, UnsealedPage, WrittenPage } from './evaluate.ts';
-import { layerCompression, type PageRules, sealPage, withChunksBefore } from './seal-page.ts';
+import { type PageRules, sealPage, withChunksBefore } from './seal-page.ts';
 
-/** Records of a layer, at most, whose fingerprints the header holds: a larger one is read. */
+/** The header holds the fingerprints of a layer of up to so many records. Larger ones are read. */
 const FINGERPRINTS_MAX = 128;
+/**
+ * Layers above the base are not compressed below so many pages. That halves the bytes that lone
+ * puts compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
+ */
+const COMPRESSED_LAYER_PAGES = 3;
 
-/** The evaluation with its new pages sealed for `node`, the node it was made of. */
+/** Seals the new pages of an evaluation of `node`. */
 export function sealPages(unsealed: UnsealedEvaluation, node: Header, rules: PageRules): Evaluation {
-  const { kept, layers } = unsealed;
-  const pageRules =
-    layers.length === 0 ? rules : { ...rules, compression: layerCompression(newBytes(unsealed), rules) };
+  const { rowsKept, layers } = unsealed;
+  const isRaw = layers.length > 0 && newBytes(unsealed) < COMPRESSED_LAYER_PAGES * rules.pageBytes;
+  const pageRules: PageRules = isRaw ? { ...rules, compression: 'none' } : rules;
   const fingerprintsFrom = firstFingerprinted(unsealed);
-  // Most rows stay as they are: they are copied without a look at them.
+  // Most rows stay as they are, and are copied at once.
   const pages = unsealed.pages.slice();
   const written: WrittenPage[] = [];
-  for (let row = kept; row < pages.length; row += 1) {
+  for (let row = rowsKept; row < pages.length; row += 1) {
     const one = pages[row]!;
     if (!isUnsealed(one)) continue;
     const sealed = withChunksBefore(sealPage(one.page, node, one, pageRules), one.chunksBefore);
@@ -29,7 +34,7 @@ export function sealPages(unsealed: UnsealedEvaluation, node: Header, rules: Pag
   return { ...unsealed, pages: pages as PageRef[], written };
 }
 
-/** The first row of the highest layer, if that is small and no base; a clear writes others, too. */
+/** The first row of the highest layer if that is small and not the base, else the row count. */
 function firstFingerprinted({ pages, layers }: UnsealedEvaluation): number {
   const top = pages.length - (layers.at(-1) ?? 0);
   const records = pages
@@ -38,8 +43,8 @@ function firstFingerprinted({ pages, layers }: UnsealedEvaluation): number {
   return records > FINGERPRINTS_MAX ? pages.length : top;
 }
 
-function newBytes({ pages, kept }: UnsealedEvaluation): number {
-  return pages.slice(kept).reduce((sum, one) => sum + (isUnsealed(one) ? one.page.body.length : 0), 0);
+function newBytes({ pages, rowsKept }: UnsealedEvaluation): number {
+  return pages.slice(rowsKept).reduce((sum, one) => sum + (isUnsealed(one) ? one.page.body.length : 0), 0);
 }
 
 function isUnsealed(row: PageRef | UnsealedPage): row is UnsealedPage {

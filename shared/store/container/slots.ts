@@ -1,29 +1,29 @@
-// The slots and numbers of a commit's pages: which are free, taken and given up. Pure.
+// Assigns slots and numbers to the new pages of a commit, and reuses the slots of pages that go.
 import type { Header } from '../format/header.ts';
 import { asDeadSlot, type DeadSlot, type PageRef } from '../format/page-table.ts';
 
-/** As they are when all pages have theirs. */
-export interface SlotsLeft {
-  /** Slots of the snapshot whose page is gone and that nothing else took. */
+/** The slots and the next number once all pages of the commit have theirs. */
+export interface SlotsAfter {
+  /** Slots whose page this commit removes, and that no other page took. */
   readonly dropped: readonly DeadSlot[];
   readonly deadSlots: readonly DeadSlot[];
   readonly nextNumber: number;
 }
 
-/** The first slot that no page ever took. */
-export function firstNewSlot({ pages, deadSlots }: Header): number {
+/** The first slot that no page has taken since the last replace. */
+export function firstNewSlot({ pages, deadSlots }: Pick<Header, 'pages' | 'deadSlots'>): number {
   return 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
 }
 
 export class Slots {
   readonly #header: Header;
-  /** First those without a page, then those of pages that go, taken first. */
+  /** First the slots that were empty before, then those of pages that go, which are taken first. */
   readonly #free: DeadSlot[];
   #emptyCount: number;
   #nextSlot: number | undefined;
   #nextNumber: number;
 
-  /** `nextNumber`: the first that no record took. */
+  /** `nextNumber` is the first number that no record took. */
   constructor(header: Header, nextNumber: number) {
     this.#header = header;
     this.#free = header.deadSlots.slice();
@@ -31,7 +31,7 @@ export class Slots {
     this.#nextNumber = nextNumber;
   }
 
-  get left(): SlotsLeft {
+  get after(): SlotsAfter {
     const deadSlots = this.#free;
     return { dropped: deadSlots.slice(this.#emptyCount), deadSlots, nextNumber: this.#nextNumber };
   }
@@ -40,7 +40,7 @@ export class Slots {
     return this.#nextNumber++;
   }
 
-  /** The pages of these rows go. */
+  /** Frees the slots of these rows, whose pages go. */
   free(rows: readonly PageRef[]): void {
     for (const ref of rows) this.#free.push(asDeadSlot(ref));
   }

@@ -1,21 +1,21 @@
-// A container as memory holds it: one version, its header decoded. Pages may become known.
+// One version of a container in memory: its decoded header, and those of its pages that are known.
 import type { Entity, EntityId, EntityVersion } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import { openPage, type PageAddress } from '../format/envelope.ts';
 import { decodeHeader, encodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/ids.ts';
+import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/entity-ids.ts';
 import type { PageRef } from '../format/page-table.ts';
-import type { Page } from '../format/page.ts';
-import { countedRecords, rememberCount, sumsOf } from './size.ts';
+import type { Page } from '../format/page-body.ts';
+import { liveCounts, sumsOf } from './container-size.ts';
 
-/** Fewer bytes of pages cost less than a second request for one that is needed too. */
+/** Reading so few bytes of pages costs less than a second request for one of them. */
 export const SMALL_BYTES = 32 * 1024;
 
-/** Pages of several records are no larger. */
+/** Only the page of a single large record is larger than this. */
 const SMALL_PAGE_BYTES = 16 * 1024;
-/** A leaf of a megabyte then expands to eight, where pages of zeros would take a hundred. */
+/** Larger pages stay expanded only up to this ratio. Pages of zeros would expand a hundredfold. */
 const EXPANSION_MAX = 8;
 
 export interface Snapshot {
@@ -23,33 +23,36 @@ export interface Snapshot {
   readonly version: EntityVersion;
   readonly header: Header;
   readonly lastCommit: Id64;
-  /** The latest moment at which a request was sent that showed this version. */
+  /** When the latest request that showed this version was sent. */
   seen: Moment;
 }
 
-/** A snapshot without its pages, its header as it is stored: a tenth of what that takes decoded. */
+/** A snapshot without pages. Its header is encoded, which takes a tenth of the memory. */
 export interface StoredHeader extends Omit<Snapshot, 'header'> {
   readonly bytes: Uint8Array;
   readonly commitCount: number;
-  /** As `countedRecords` has it. */
+  /** As in `liveCounts`. */
   readonly records: number | undefined;
 }
 
 export function storedHeaderOf({ id, version, header, lastCommit, seen }: Snapshot): StoredHeader {
-  // A copy, for the writer's buffer is larger.
+  // A copy, as the encoder's buffer is larger.
   const bytes = new Uint8Array(encodeHeader(header));
-  const records = countedRecords(header.pages);
+  const records = liveCounts.get(header.pages);
   return { id, version, lastCommit, seen, bytes, commitCount: header.commitCount, records };
 }
 
-/** The counterpart of `storedHeaderOf`: a snapshot of which no page is known. */
+/** The inverse of `storedHeaderOf`: a snapshot without known pages. */
 export function fromStoredHeader({ id, version, lastCommit, seen, bytes, records }: StoredHeader): Snapshot {
   const header = decodeHeader(bytes);
-  if (records !== undefined) rememberCount(header.pages, records);
+  if (records !== undefined) liveCounts.set(header.pages, records);
   return { id, version, header, lastCommit, seen };
 }
 
-/** Decodes the header and places the pages that came; unchanged ones of `known` stay. */
+/**
+ * Decodes an entity, with the pages that were read and the unchanged pages of `known`. Throws
+ * `corrupt` for a damaged header, or that of another container.
+ */
 export function snapshotOf(entity: Entity, table: string, seen: Moment, known: Snapshot | undefined): Snapshot {
   const stored = entity.parts.get(HEADER_PART);
   const lastCommit = entity.parts.get(COMMIT_PART);
@@ -65,7 +68,7 @@ export function snapshotOf(entity: Entity, table: string, seen: Moment, known: S
   return { id: entity.id, version: entity.version, header, lastCommit: commitId, seen };
 }
 
-/** Gives each row the page of its slot. There may be hundreds of rows and one page. */
+/** Offers each row the page of its slot. There may be hundreds of rows and a single page. */
 function placePages(header: Header, entity: Entity): void {
   const bySlot = new Map<number, Uint8Array>();
   for (const [name, bytes] of entity.parts) {
@@ -121,8 +124,8 @@ export function isWhole(header: Header): boolean {
 }
 
 /**
- * The expanded page, kept so unless that takes much more memory, as of a large record that
- * compresses well. Throws `corrupt` if damaged, an Error if never read.
+ * The expanded page. It stays expanded in memory unless that takes far more memory than the stored
+ * form. Throws `corrupt` if it is damaged or missing, an Error if it was never read.
  */
 export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const page = peekPage(snapshot, ref, table);
@@ -131,7 +134,7 @@ export function pageOf(snapshot: Snapshot, ref: PageRef, table: string): Page {
   return page;
 }
 
-/** As `pageOf`, but memory keeps its form: the stored bytes may be needed afterwards. */
+/** As `pageOf`, but leaves the form in memory as it is, as the stored bytes may be needed later. */
 export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page {
   const { content } = ref;
   if (content.page !== undefined) return content.page;
@@ -148,11 +151,11 @@ export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page 
   }
 }
 
-/** A snapshot's and its header's objects, and a row's with the encoded form; measured. */
+/** Measured memory of a snapshot's objects, and of a row with its encoded form. */
 const SNAPSHOT_BYTES = 1_536;
 const ROW_BYTES = 448;
 
-/** Bytes of memory that it occupies: what the cache's bound counts. */
+/** The memory that a snapshot takes, which the cache's bound counts. */
 export function memoryBytes(snapshot: Snapshot): number {
   let bytes = SNAPSHOT_BYTES + snapshot.header.commitIds.length;
   for (const { content } of snapshot.header.pages) bytes += ROW_BYTES + content.heldBytes;

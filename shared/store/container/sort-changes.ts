@@ -1,4 +1,4 @@
-// Which waiting changes a container's next commit takes, and which belong elsewhere, by its header.
+// Sorts waiting changes by a container's header: into those of its next commit, and the others.
 import { orderChanged } from '../contract/errors.ts';
 import { asName } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
@@ -6,21 +6,21 @@ import { groupOf } from '../format/position.ts';
 import { locate } from './branch.ts';
 import { byPosition, type Change } from './change.ts';
 
-/** Bytes of changes in one commit, at most. */
-const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+/** The most bytes of changes in one commit. */
+const COMMIT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** As `locate` finds them; each list in the order in which the changes came, but for the first. */
+/** Changes by where `locate` finds them. All lists but the first are in the order of arrival. */
 export interface SortedChanges {
-  /** For one commit, in order of position. */
+  /** For the next commit, sorted by position. */
   readonly here: Change[];
-  /** For later commits: one would be too large. */
+  /** For later commits, as they do not fit into the next. */
   readonly later: Change[];
   readonly right: Change[];
   readonly gone: Change[];
   readonly restart: Change[];
 }
 
-/** Fails changes for a table of another order. `countMax`: in one commit. */
+/** A commit takes at most `countMax` changes. Fails changes that were made for another order. */
 export function sortChanges(
   changes: readonly Change[],
   header: Header,
@@ -37,7 +37,7 @@ export function sortChanges(
       change.settle({ kind: 'failed', error: orderChanged(table) });
     else if (found === 'here') {
       const hasRoom =
-        sorted.here.length < countMax && bytes < GROUP_BYTES_MAX && mayShare(change, sorted.here, groups, header);
+        sorted.here.length < countMax && bytes < COMMIT_BYTES_MAX && mayShare(change, sorted.here, groups, header);
       (hasRoom ? sorted.here : sorted.later).push(change);
       bytes += change.bytes;
     } else sorted[found].push(change);
@@ -46,10 +46,10 @@ export function sortChanges(
   return sorted;
 }
 
-/** The groups of a commit's changes, by name, and whether a batch is there. */
+/** For each group of a commit's changes: whether one of them is a batch. */
 type Groups = Map<string, boolean>;
 
-/** A clear goes alone; a batch goes with changes of other groups, as it is decided apart. */
+/** A clear has a commit to itself. A batch shares one only with other groups (rule 34). */
 function mayShare(change: Change, [first]: readonly Change[], groups: Groups, { groupBy }: Header): boolean {
   const isWhole = change.whole !== undefined;
   if (groupBy === undefined) return first === undefined || (!isWhole && first.whole === undefined);

@@ -1,40 +1,43 @@
-// Split points, pure: by the bytes of pages, or evenly if the container is empty (pre-split).
+// Chooses where a container is split: by the bytes of its pages, or evenly for a new table. Pure.
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Header } from '../format/header.ts';
 import { groupOf, type Position } from '../format/position.ts';
 
-/** The pages that are split among nodes, and the lows of these nodes. */
+/** The pages to share out among nodes, and the lows of these nodes. */
 export interface SplitPoints {
   /** The rows of each layer, the base first. */
   readonly layers: readonly (readonly PageRef[])[];
-  /** The low of each node, in order. The first is the low of the node that is split. */
+  /** The lows of the nodes, sorted. The first is that of the node that is split. */
   readonly lows: readonly Position[];
 }
 
-/** Page bytes that a new node should take, and may take at most. */
+/** How many bytes of pages a new node should have, and may have at most. */
 export interface NodeBudget {
   readonly bytes: number;
   readonly bytesMax: number;
 }
 
-/** A position at which pages begin. */
+/** A position at which pages begin, and at which a node may. */
 interface Candidate {
   readonly low: Position;
   /** Bytes of the pages that begin here. */
   readonly bytes: number;
-  /** Bytes of pages that begin before and may reach over this position. */
+  /** Bytes of the pages that begin before this position and may extend beyond it. */
   readonly bytesAcross: number;
 }
 
-/** Two lows at least if pages begin in two groups. A page over a point counts on both sides. */
+/**
+ * The lows of the nodes, equal in bytes: at least two if pages begin in two groups, else one. A
+ * page that extends over a split point counts on both sides.
+ */
 export function chooseSplitPoints(
   layers: SplitPoints['layers'],
   { low, level, groupBy }: Pick<Header, 'low' | 'level' | 'groupBy'>,
   { bytes, bytesMax }: NodeBudget,
 ): Position[] {
   const candidates = candidatesOf(layers, (at) => (level > 0 || groupBy === undefined ? at : groupOf(at, groupBy)));
-  // A page that no node has room for fills one, and must not spread its neighbours over others.
+  // A page too large for any node counts as one filled node, so that its neighbours stay together.
   const weightOf = (candidate: Candidate): number => (candidate.bytes > bytesMax ? bytes : candidate.bytes);
   const total = candidates.reduce((sum, candidate) => sum + weightOf(candidate), 0);
   const count = Math.min(candidates.length, Math.max(2, Math.ceil(total / bytes)));
@@ -57,11 +60,11 @@ export function chooseSplitPoints(
   return lows;
 }
 
-/** `boundary`: where a node may begin for a page that begins there. */
+/** `boundary` returns where a node may begin for a page with this low. */
 function candidatesOf(layers: SplitPoints['layers'], boundary: (low: Position) => Position): Candidate[] {
   const begins = layers.flatMap((rows, layer) => rows.map((ref) => ({ layer, low: boundary(ref.low), ref })));
   begins.sort((a, b) => compareBytes(a.low, b.low));
-  /** For each layer the bytes of the page that began last. */
+  /** For each layer the bytes of its page that began last. */
   const open = layers.map(() => 0);
   const candidates: Candidate[] = [];
   for (let first = 0; first < begins.length;) {
@@ -79,7 +82,7 @@ function candidatesOf(layers: SplitPoints['layers'], boundary: (low: Position) =
   return candidates;
 }
 
-/** Evenly spaced hash positions: how a pre-split table begins. */
+/** Evenly spaced positions of hashes, for the leaves of a new table. */
 export function evenSplitPoints(count: number): SplitPoints {
   const lows = Array.from({ length: count }, (_, index) => (index === 0 ? EMPTY_BYTES : evenPosition(index, count)));
   return { layers: [[]], lows };

@@ -1,21 +1,23 @@
-// Splitting, pure: the left node keeps id, low and commit ids. A root grows: all moves below it.
+// Splits a node. The left part keeps id, low and commit ids. A root becomes a branch instead, and
+// all its pages move to new nodes below it. Pure.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
 import { PageContent } from '../format/page-content.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { cutPage, keyAt, lowBetween, lowerBound, type Page, pageFrom, recordCount, slicePage } from '../format/page.ts';
+import { cutPage, keyAt, lowBetween, type Page, pageFrom, recordCount, slicePage } from '../format/page-body.ts';
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
 import { entryRecord } from './branch.ts';
-import { isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
+import { indexesIn, isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
 import { movePage, type PageRules, sealPage } from './seal-page.ts';
-import { PATCH_SHARE } from './size.ts';
+import { PATCH_SHARE } from './container-size.ts';
+import { firstNewSlot } from './slots.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 import type { NodeBudget, SplitPoints } from './split-points.ts';
-import { splitInto } from './last-split.ts';
+import { lastSplitOf } from './last-split.ts';
 import { successor } from './successor.ts';
 
-/** The input of a split: the node, its commit's id, the time, and fresh ids for new nodes. */
+/** The node to split, the id and time of the commit, and fresh ids for new nodes. */
 export interface SplitInput {
   readonly snapshot: Snapshot;
   readonly attempt: Id64;
@@ -23,20 +25,20 @@ export interface SplitInput {
   drawId(): Id64;
 }
 
-/** The writes of a split: first new nodes, then, as the commit, the node that was split. */
+/** The nodes to write in a split: first the new ones, then the split node, which links them. */
 export interface SplitPlan {
   readonly inserts: readonly Header[];
-  /** The node that was split: the left one of them, or a root as a branch of the new ones. */
+  /** The split node: the leftmost of the parts, or a root as a branch of the new nodes. */
   readonly left: Header;
 }
 
-/** New nodes are filled to about this share, so that they take a while to split again. */
+/** About how full new nodes are, so that they are not soon split again. */
 const FILL_SHARE = 0.5;
 
-/** Bytes of a row of the page table, beside its low. */
+/** About what a row of the page table takes beside its low. */
 const ROW_ESTIMATE_BYTES = 24;
 
-/** Cuts the pages of a base without layers, so that `parts` nodes can be equal in bytes. */
+/** Cuts the large pages of a base without layers, so that `parts` nodes can be equal in bytes. */
 export function cutPages(
   snapshot: Snapshot,
   pages: readonly PageRef[],
@@ -46,8 +48,7 @@ export function cutPages(
   const { header } = snapshot;
   const positionOf = positionsOf(header.order, header.level);
   const bytes = pages.reduce((sum, ref) => sum + ref.sealedBytes, 0);
-  const taken = [...pages, ...header.pages, ...header.deadSlots];
-  let slot = taken.reduce((most, one) => Math.max(most, one.slot), -1);
+  let nextSlot = firstNewSlot({ pages: [...pages, ...header.pages], deadSlots: header.deadSlots });
   let number = nextNumber;
   const cut = pages.flatMap((ref) => {
     const pieces = Math.min(ref.records, Math.round((ref.sealedBytes * parts) / bytes));
@@ -57,14 +58,15 @@ export function cutPages(
     return cuts.map((piece, index) => {
       const before = cuts[index - 1];
       const low = before === undefined ? ref.low : lowBetween(before, piece, header, positionOf);
-      return sealPage(piece, header, { low, slot: index === 0 ? ref.slot : ++slot, number: number++ }, rules);
+      const slot = index === 0 ? ref.slot : nextSlot++;
+      return sealPage(piece, header, { low, slot, number: number++ }, rules);
     });
   });
   return { pages: cut, nextNumber: number };
 }
 
-/** The lows of two nodes, where pages begin in one group alone: behind it, if there is more. */
-export function besideGroup(snapshot: Snapshot, layers: SplitPoints['layers'], table: string): Position[] {
+/** The lows of two nodes if all pages begin in one group and records follow it; else one low. */
+export function pointsAroundGroup(snapshot: Snapshot, layers: SplitPoints['layers'], table: string): Position[] {
   const { low, level, groupBy } = snapshot.header;
   const last = layers.flat().reduce((most, ref) => (compareBytes(ref.low, most) > 0 ? ref.low : most), low);
   const end = level > 0 || groupBy === undefined ? undefined : endOfPrefix(groupOf(last, groupBy));
@@ -74,7 +76,7 @@ export function besideGroup(snapshot: Snapshot, layers: SplitPoints['layers'], t
   return pages.some((page) => !beforeBound(keyAt(page, recordCount(page) - 1), end)) ? [low, end] : [low];
 }
 
-/** Whether it can be split between groups, as far as its rows and the pages in memory show. */
+/** Whether a node can be split between groups, as far as its rows and known pages show. */
 export function isDivisible(snapshot: Snapshot, table: string): boolean {
   const { groupBy, level } = snapshot.header;
   if (groupBy === undefined || level > 0) return true;
@@ -86,7 +88,7 @@ export function isDivisible(snapshot: Snapshot, table: string): boolean {
   return groups.some((group) => compareBytes(group, groups[0]!) !== 0);
 }
 
-/** The first and the last key of a page; none if it is not known, or damaged. */
+/** The first and the last key of a page; none if it is unknown or damaged. */
 function endsOf(snapshot: Snapshot, ref: PageRef | undefined, table: string): Position[] {
   if (ref === undefined || !ref.content.isKnown) return [];
   try {
@@ -97,7 +99,7 @@ function endsOf(snapshot: Snapshot, ref: PageRef | undefined, table: string): Po
   }
 }
 
-/** Plans a split at two points at least; `nextNumber`: the first that is free. */
+/** Plans a split into at least two nodes. `nextNumber` is the first free number. */
 export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: number, rules: PageRules): SplitPlan {
   const { snapshot } = input;
   const { header } = snapshot;
@@ -107,7 +109,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   const mover = new Mover(snapshot, points.layers, nextNumber, rules);
   const lows = isRoot ? points.lows : points.lows.slice(1);
   const left = { ...next, high: lows[0], right: ids[0] };
-  const staying = isRoot ? undefined : mover.staying(left);
+  const staying = isRoot ? undefined : mover.pagesOf(left, false);
   const origin = { id: snapshot.id, version: snapshot.version };
   const inserts = lows.map((low, index): Header => {
     const isLast = index === lows.length - 1;
@@ -115,17 +117,17 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
     const own = { container: ids[index]!, low, high, right, createdAtMs: input.nowMs, origin };
     const fresh = { commitIds: EMPTY_BYTES, lastSplit: undefined };
     const node = { ...next, ...own, ...fresh };
-    return { ...node, ...mover.moving(node) };
+    return { ...node, ...mover.pagesOf(node, true) };
   });
   const lasting =
     staying === undefined
       ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules), lastSplit: undefined }
-      : { ...left, ...staying, lastSplit: splitInto(inserts, header, rules.limits) };
+      : { ...left, ...staying, lastSplit: lastSplitOf(inserts, header, rules.limits) };
   const handedOn = { nextNumber: mover.nextNumber };
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }
 
-/** Shares pages out among nodes. Bytes that are written anew take a number (rule 13). */
+/** Moves pages to nodes. Page bytes that are written take a fresh number (rule 13). */
 class Mover {
   readonly #from: Snapshot;
   readonly #layers: SplitPoints['layers'];
@@ -143,41 +145,35 @@ class Mover {
     return this.nextNumber++;
   }
 
-  /** The pages that the left node keeps, each in its slot. */
-  staying(node: Header): LayeredPages {
-    return this.#tableOf(node, (ref, piece) => (piece === undefined ? ref : this.#sealed(piece, node, ref, ref.slot)));
+  /** The pages between a node's bounds, in the slots that they have or, if it is new, from 0 on. */
+  pagesOf(node: Header, isNew: boolean): LayeredPages {
+    let nextSlot = 0;
+    const place = (ref: PageRef, piece: Page | undefined): PageRef => {
+      const slot = isNew ? nextSlot++ : ref.slot;
+      if (piece === undefined) return isNew ? this.#moved(ref, node, slot) : ref;
+      return sealPage(piece, node, { low: ref.low, slot, number: this.takeNumber() }, this.#rules);
+    };
+    return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, place)));
   }
 
-  /** The page with its stored bytes and no dead chunks: from memory, else written anew. */
+  /** The page with its stored bytes, from memory or sealed anew, and without dead chunks. */
   whole(ref: PageRef, node: Header): PageRef {
     if (ref.content.sealed === undefined) return this.#moved(ref, node, ref.slot);
     return {
       ...ref,
       chunksMost: chunksOf(ref.sealedBytes, this.#rules.limits),
-      // A reader may expand a shared one, and drop its stored bytes, before the replace is sent.
+      // Not shared: a reader that expands it would drop the stored bytes before they are sent.
       content: new PageContent(ref.content.sealed, ref.content.page),
     };
   }
 
-  /** The pages that move to a new node, in slots from 0 on. */
-  moving(node: Header): LayeredPages {
-    let slot = 0;
-    return this.#tableOf(node, (ref, piece) =>
-      piece === undefined ? this.#moved(ref, node, slot++) : this.#sealed(piece, node, ref, slot++),
-    );
-  }
-
-  /** The pages between the node's bounds. `settle` gives each, or its piece, a row. */
-  #tableOf(node: Header, settle: (ref: PageRef, piece: Page | undefined) => PageRef): LayeredPages {
-    return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, settle)));
-  }
-
+  /** A layer's pages between the node's bounds. `place` makes the row of a page or of its piece. */
   #layerOf(
     rows: readonly PageRef[],
     node: Header,
-    settle: (ref: PageRef, piece: Page | undefined) => PageRef,
+    place: (ref: PageRef, piece: Page | undefined) => PageRef,
   ): PageRef[] {
-    const settled: PageRef[] = [];
+    const placed: PageRef[] = [];
     for (const [row, ref] of rows.entries()) {
       const end = rows[row + 1]?.low ?? this.#from.header.high;
       if (!beforeBound(ref.low, node.high) || isNotAbove(end, node.low)) continue;
@@ -185,20 +181,15 @@ class Mover {
       const piece = isInside ? undefined : this.#pieceOf(ref, node);
       if (piece !== undefined && recordCount(piece) === 0) continue;
       const isWhole = piece === undefined || recordCount(piece) === ref.records;
-      settled.push(settle(ref, isWhole ? undefined : piece));
+      placed.push(place(ref, isWhole ? undefined : piece));
     }
-    return startingAt(settled, node.low);
+    return startingAt(placed, node.low);
   }
 
   #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
     const page = peekPage(this.#from, ref, this.#rules.table);
-    const positionOf = positionsOf(order, level);
-    const first = lowerBound(page, low, positionOf);
-    return slicePage(page, first, high === undefined ? recordCount(page) : lowerBound(page, high, positionOf, first));
-  }
-
-  #sealed(page: Page, to: Header, { low }: PageRef, slot: number): PageRef {
-    return sealPage(page, to, { low, slot, number: this.takeNumber() }, this.#rules);
+    const { first, end } = indexesIn(page, { from: low, end: high }, positionsOf(order, level));
+    return slicePage(page, first, end);
   }
 
   #moved(ref: PageRef, to: Header, slot: number): PageRef {
@@ -206,14 +197,14 @@ class Mover {
   }
 }
 
-/** As a replace needs it: the stored bytes of all pages, and no dead chunks. */
+/** The node as a replace writes it: with the stored bytes of all pages, and without dead chunks. */
 export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
   const mover = new Mover(snapshot, [], node.nextNumber, rules);
   const pages = node.pages.map((ref) => mover.whole(ref, node));
   return { ...node, pages, deadSlots: [], nextNumber: mover.nextNumber };
 }
 
-/** The routing entries of a grown root. */
+/** The pages of a root that becomes a branch of these children. */
 function branchPages(children: readonly Header[], root: Header, mover: Mover, rules: PageRules): PageRef[] {
   const entries = children.map((child) => entryRecord(child, mover.takeNumber()));
   return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
@@ -221,7 +212,7 @@ function branchPages(children: readonly Header[], root: Header, mover: Mover, ru
   );
 }
 
-/** The bytes of a new node, by the budget that pages like these use up first. */
+/** How many bytes of such pages a new node should have, by the budget that they fill first. */
 export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
   let pageBytes = 0;
   let chunks = 0;

@@ -4,10 +4,10 @@ import { appendCommitId, type Header } from '../format/header.ts';
 import { lastSplitAfter } from './last-split.ts';
 
 /**
- * The header that the commit `attempt` leaves behind: it counts one more, ends its ids with that
- * attempt's, and goes on numbering where `header` stood. Every write of an existing container
- * begins with it; without these three an attempt could not be settled (rule 3), or a record's
- * version would return (invariant 3).
+ * The header after the commit `attempt`: it counts one more commit, ends its ids with that of the
+ * attempt, and goes on with the next number of `header`. Every write of an existing container
+ * starts from it. Otherwise an attempt could not be settled (rule 3), or a record's version would
+ * return (invariant 3).
  */
 export function successor(header: Header, attempt: Id64): Header {
   return {

@@ -1,32 +1,32 @@
-// Expiry and deletion are told at once; a purge drops the bytes later, and this says when.
+// When the bytes of deleted, hidden and expired records are dropped.
 import type { Header } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { indexOfKey, type Page, recordAt, recordCount } from '../format/page.ts';
+import { indexOfKey, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import { type Position, positionsOf } from '../format/position.ts';
-import { isTombstone, type StoredRecord } from '../format/record.ts';
+import { isTombstone, type StoredRecord } from '../format/stored-record.ts';
 import { layersOf, recordsIn, rowBefore } from './layers.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
-/** Expired records stay this long: clocks a little apart must agree about a purge. */
+/** How long expired records stay. The clocks of processes may differ by less than this. */
 export const PURGE_AFTER_MS = 5 * 60_000;
 
-/** A leaf with a larger share of dead records is written anew without them. */
+/** A leaf with a larger share of dead records is purged, that is, written anew without them. */
 const DEAD_SHARE_MAX = 0.25;
 
-/** Pages of a layer in an estimate, at most: expanding one takes 30 µs. */
+/** How many pages of a layer an estimate opens at most. Expanding one takes 30 µs. */
 const SAMPLED_MAX = 32;
 
-/** Whether a purge drops it: a tombstone, or a record that expired `PURGE_AFTER_MS` ago. */
+/** Whether a purge drops the record: a tombstone, or one that expired `PURGE_AFTER_MS` ago. */
 export function isPurgeable(record: StoredRecord, nowMs: number): boolean {
   return isTombstone(record) || (record.expiresAtMs !== undefined && record.expiresAtMs < nowMs - PURGE_AFTER_MS);
 }
 
-/** Whether a leaf is to be written anew without what is purgeable. All pages must be known. */
+/** Whether the leaf should be purged. All pages must be known. */
 export function isPurgeDue(snapshot: Snapshot, header: Header, nowMs: number, table: string): boolean {
   return deadShare(snapshot, header, nowMs, table) > DEAD_SHARE_MAX;
 }
 
-/** The share of records, 0 to 1, that a purge drops, by samples. All pages must be known. */
+/** The share of records, 0 to 1, that a purge drops, estimated. All pages must be known. */
 export function deadShare(
   snapshot: Snapshot,
   { pages, layers }: Pick<Header, 'pages' | 'layers'>,
@@ -61,7 +61,7 @@ export function deadShare(
   return dead / recordsIn(pages);
 }
 
-/** Rows at equal distances, `count` at most. */
+/** At most `count` rows, at equal distances. */
 function spreadEvenly(rows: readonly PageRef[], count: number): readonly PageRef[] {
   if (rows.length <= count) return rows;
   return Array.from({ length: count }, (_, index) => rows[Math.floor(((index + 0.5) * rows.length) / count)]!);

@@ -1,41 +1,35 @@
-// Who wrote a container: the id of each commit begins with the tag of its process, and a header
-// keeps the last ids.
+// Which processes wrote a container: each commit's id begins with the tag of its process, and a
+// header lists the ids of the last commits.
 import { asBuffer, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 
-/** Hexadecimal digits. Two processes with one tag take each other's commits for their own. */
+/** Hexadecimal digits. Processes with equal tags take each other's commits for their own. */
 export const TAG_DIGITS = 4;
-/** A process that made none of the last so many commits has left. */
+/** A process that made none of the last so many commits is assumed to have stopped. */
 const COMMITS_REMEMBERED = 32;
 
-/** An attempt's id: the tag of its process, the rest of it drawn. */
+/** The id with its first digits replaced by the tag of its process. */
 export function tagged(id: Id64, tag: string): Id64 {
   return `${tag}${id.slice(TAG_DIGITS)}` as Id64;
 }
 
-/** How many of the last writers wrote less recently than this one; undefined: it is not named. */
+/** How many of the last writers last wrote before this one did; undefined if it is none of them. */
 export function writersAhead({ commitIds }: Header, tag: string): number | undefined {
-  const tags: string[] = [];
-  for (
-    let at = Math.max(0, commitIds.length - COMMITS_REMEMBERED * ID64_BYTES);
-    at < commitIds.length;
-    at += ID64_BYTES
-  )
-    tags.push(tagOf(commitIds, at));
-  // The latest first, each once.
-  const writers = [...new Set(tags.toReversed())];
+  // Each writer once, the latest first.
+  const writers = [...new Set(lastTags(commitIds, COMMITS_REMEMBERED).toReversed())];
   const place = writers.indexOf(tag);
   return place === -1 ? undefined : writers.length - 1 - place;
 }
 
-/** The tags of the processes that made the commits after number `count`, of those it names. */
+/** The tags of the processes that made the commits after number `count`, as far as listed. */
 export function writersSince({ commitCount, commitIds }: Header, count: number): Set<string> {
-  const bytes = Math.min(commitIds.length, Math.max(0, commitCount - count) * ID64_BYTES);
-  const tags = new Set<string>();
-  for (let at = commitIds.length - bytes; at < commitIds.length; at += ID64_BYTES) tags.add(tagOf(commitIds, at));
-  return tags;
+  return new Set(lastTags(commitIds, commitCount - count));
 }
 
-function tagOf(ids: Uint8Array, at: number): string {
-  return asBuffer(ids).toString('hex', at, at + TAG_DIGITS / 2);
+/** The tags of the last `count` ids, oldest first; fewer if there are not so many. */
+function lastTags(ids: Uint8Array, count: number): string[] {
+  const tags: string[] = [];
+  for (let at = Math.max(0, ids.length - count * ID64_BYTES); at < ids.length; at += ID64_BYTES)
+    tags.push(asBuffer(ids).toString('hex', at, at + TAG_DIGITS / 2));
+  return tags;
 }

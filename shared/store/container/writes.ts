@@ -1,8 +1,8 @@
-// A container's writes: an insert, a replace, or a patch that empties what is gone.
+// Makes the writes of a container: an insert, a replace, or a patch that empties dropped pages.
 import type { EntityId, Part, PartName, Write } from '../contract/driver.ts';
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, pagePart } from '../format/ids.ts';
+import { COMMIT_PART, HEADER_PART, pagePart } from '../format/entity-ids.ts';
 import type { PageRef } from '../format/page-table.ts';
 import type { Evaluation } from './evaluate.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -15,12 +15,12 @@ function ownParts(encodedHeader: Uint8Array, attempt: Id64, chunksBefore: number
   return [part(HEADER_PART, encodedHeader, chunksBefore), part(COMMIT_PART, Buffer.from(attempt, 'hex'), chunksBefore)];
 }
 
-function pageBytesOf(ref: PageRef): Uint8Array {
-  if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not at hand in its stored form`);
+function sealedBytesOf(ref: PageRef): Uint8Array {
+  if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not in memory in its stored form`);
   return ref.content.sealed;
 }
 
-/** A patch: header, commit id, the pages `written`, nothing in the slots `dropped`. */
+/** A patch with header, commit id and the pages `written`. It empties the slots `dropped`. */
 export function patchOf(
   snapshot: Snapshot,
   encodedHeader: Uint8Array,
@@ -29,23 +29,23 @@ export function patchOf(
 ): Write {
   const parts = [
     ...ownParts(encodedHeader, attempt, 1),
-    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), pageBytesOf(ref), chunksBefore)),
+    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), sealedBytesOf(ref), chunksBefore)),
     ...dropped.map((ref) => part(pagePart(ref.slot), EMPTY_BYTES, ref.chunksMost)),
   ];
   return { kind: 'patch', id: snapshot.id, version: snapshot.version, parts };
 }
 
 function wholeParts(header: Header, attempt: Id64): Part[] {
-  const pages = header.pages.map((ref) => part(pagePart(ref.slot), pageBytesOf(ref), 0));
+  const pages = header.pages.map((ref) => part(pagePart(ref.slot), sealedBytesOf(ref), 0));
   return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
 }
 
-/** A replace by the whole node. The stored bytes of all pages must be at hand. */
+/** A replace with the whole node. The stored bytes of all pages must be in memory. */
 export function replaceOf({ id, version }: Pick<Snapshot, 'id' | 'version'>, header: Header, attempt: Id64): Write {
   return { kind: 'replace', id, version, parts: wholeParts(header, attempt) };
 }
 
-/** An insert of the whole node. The stored bytes of all pages must be at hand. */
+/** An insert of the whole node. The stored bytes of all pages must be in memory. */
 export function insertOf(id: EntityId, header: Header, attempt: Id64): Write {
   return { kind: 'insert', id, parts: wholeParts(header, attempt) };
 }

@@ -1,10 +1,11 @@
 // The engine of one table in one process: its core and the router of changes.
 import { pageBytesFor } from '../container/seal-page.ts';
-import { containerBytesMaxOf } from '../container/size.ts';
+import { containerBytesMaxOf } from '../container/container-size.ts';
 import { newCounters } from '../io/counters.ts';
-import { Hedge, Reader, type ReaderContext } from '../io/reads.ts';
+import { Hedge } from '../io/hedge.ts';
+import { Reader, type ReaderContext } from '../io/reads.ts';
 import { Turns } from '../io/turns.ts';
-import { WriteBatcher } from '../io/requests.ts';
+import { WriteBatcher } from '../io/write-batcher.ts';
 import { newContention, note } from '../machine/contention.ts';
 import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
 import { Router } from './router.ts';

@@ -6,7 +6,7 @@ import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { nodeId } from '../format/ids.ts';
+import { nodeId } from '../format/entity-ids.ts';
 import { LOST_AFTER_MS, sendWrites } from '../io/send.ts';
 import type { InsertedNode } from '../machine/leaf.ts';
 import type { EngineCore } from './core.ts';

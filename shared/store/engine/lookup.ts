@@ -7,8 +7,8 @@ import { isKnown, pageBytesOf, pageOf, SMALL_BYTES, type Snapshot } from '../con
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
-import { isExpired, type StoredRecord } from '../format/record.ts';
-import type { Clock } from '../io/clock.ts';
+import { isExpired, type StoredRecord } from '../format/stored-record.ts';
+import type { Clock } from '../io/moment-clock.ts';
 import { count } from '../io/counters.ts';
 import { isShownBy, PAGE_READS_MAX } from '../io/reads.ts';
 import { isProbablyStale } from '../machine/contention.ts';

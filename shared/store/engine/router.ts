@@ -5,7 +5,7 @@ import { byPosition, type Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import { incarnationOf, rootId } from '../format/ids.ts';
+import { incarnationOf, rootId } from '../format/entity-ids.ts';
 import type { Observation } from '../io/reads.ts';
 import { type EntryRepair, isAwaited, isIdle, type Leaf, newLeaf, type Step } from '../machine/leaf.ts';
 import { afterAstray, afterMiss, newSearch, type Search, type TreeStep } from '../machine/search.ts';

@@ -4,7 +4,7 @@ import { byPosition } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { incarnationPrefix, rootId } from '../format/ids.ts';
+import { incarnationPrefix, rootId } from '../format/entity-ids.ts';
 import { beforeBound, type Position, type UpperBound } from '../format/position.ts';
 import type { EntryRepair } from '../machine/leaf.ts';
 import {

@@ -1,5 +1,5 @@
-// Reads and writes the primitives of FORMAT.md. A reader never runs past its end: damage is a
-// RangeError, which callers turn into `corrupt`.
+// Reads and writes the primitives of FORMAT.md. Damaged bytes make a reader throw a RangeError,
+// never read past the end. Callers turn that error into `corrupt`.
 import { crc32 } from 'node:zlib';
 import type { Branded } from '../contract/brand.ts';
 
@@ -11,7 +11,7 @@ export const ID64_BYTES = 8;
 /** The container id of every root. */
 export const ROOT_CONTAINER: Id64 = '0000000000000000' as Id64;
 
-/** The version byte of headers and page envelopes. */
+/** The version byte that headers and page envelopes begin with. */
 export const FORMAT_VERSION = 1;
 
 /** The id in the first eight bytes. */
@@ -24,12 +24,12 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** A view of memory with at most so many bytes more keeps hardly more than itself. */
+/** How much longer than a view its memory may be before `owned` copies the view. */
 const SPARE_BYTES_MAX = 64;
 
 /**
- * The bytes in memory that nothing else shares: a copy, unless they fill theirs. Whatever the cache
- * keeps must be so, as a view of a reply keeps all of it, and one of Node's pool 64 KiB.
+ * The bytes in memory of their own: a copy, unless they already fill theirs. The cache keeps only
+ * such bytes. A view would keep a whole reply in memory, or the 64 KiB of Node's buffer pool.
  */
 export function owned(bytes: Uint8Array): Uint8Array {
   if (bytes.buffer.byteLength <= bytes.length + SPARE_BYTES_MAX) return bytes;
@@ -38,17 +38,17 @@ export function owned(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** A text by which Maps and Sets know the bytes. */
+/** The bytes as a string, for the keys of Maps and Sets. */
 export function asName(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('latin1');
 }
 
-/** Orders unsigned bytes; a prefix comes first. */
+/** Compares as unsigned bytes; a prefix comes first. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return compareRange(a, 0, a.length, b);
 }
 
-/** Orders `a` from `start` to `end`, and `b`. For positions a loop beats Buffer.compare. */
+/** Compares `a` from `start` to `end` with `b`. For positions a loop beats Buffer.compare. */
 export function compareRange(a: Uint8Array, start: number, end: number, b: Uint8Array): number {
   const length = end - start;
   const shared = Math.min(length, b.length);
@@ -59,7 +59,7 @@ export function compareRange(a: Uint8Array, start: number, end: number, b: Uint8
   return length - b.length;
 }
 
-/** How many bytes both begin with. */
+/** The length of the longest prefix of both. */
 export function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
   const most = Math.min(a.length, b.length);
   let shared = 0;
@@ -67,22 +67,22 @@ export function sharedPrefix(a: Uint8Array, b: Uint8Array): number {
   return shared;
 }
 
-/** Also the empty position. */
+/** Also serves as the empty position. */
 export const EMPTY_BYTES: Uint8Array = Buffer.alloc(0);
 
-/** The size of a varint: unsigned LEB128, up to 2^53 - 1. */
+/** How many bytes the value takes as a varint. */
 export function varintBytes(value: number): number {
   let bytes = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes += 1;
   return bytes;
 }
 
-/** Appends primitives to memory of its own, which grows as needed. */
+/** Appends primitives to a buffer that grows as needed. */
 export class ByteWriter {
   #buffer: Buffer;
   #length = 0;
 
-  /** Takes memory to write into, or a number of bytes to allocate. */
+  /** Writes into `memory`, or into a new buffer of that many bytes. */
   constructor(memory: Buffer | number) {
     this.#buffer = typeof memory === 'number' ? Buffer.allocUnsafeSlow(memory) : memory;
   }
@@ -147,7 +147,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads primitives in a row. Throws a RangeError at the end, and for a varint above 2^53 - 1. */
+/** Reads primitives in sequence. Throws a RangeError at the end, or for a varint above 2^53 - 1. */
 export class ByteReader {
   readonly #buffer: Buffer;
   position: number;
@@ -204,7 +204,7 @@ export class ByteReader {
     return this.raw(this.varint());
   }
 
-  /** As `bytes`, behind the first `shared` bytes of `before`. A copy in memory of its own. */
+  /** The first `shared` bytes of `before` and then `bytes`, copied into memory of their own. */
   bytesAfter(before: Uint8Array, shared: number): Uint8Array {
     const count = this.varint();
     const start = this.#advance(count);
@@ -229,7 +229,7 @@ export class ByteReader {
 
 export const CRC_BYTES = 4;
 
-/** Checks the CRC-32 in the last four bytes, and gives it. `seed`: that of bytes before. */
+/** Checks the CRC-32 in the last four bytes, and returns it. `seed`: that of preceding bytes. */
 export function checkCrc(bytes: Buffer, what: string, seed = 0): number {
   if (bytes.length <= CRC_BYTES) throw new RangeError(`${what} is cut short`);
   const crc = bytes.readUInt32BE(bytes.length - CRC_BYTES);
@@ -237,7 +237,7 @@ export function checkCrc(bytes: Buffer, what: string, seed = 0): number {
   return crc;
 }
 
-/** Writes a `u8`: 0, or 1 and then the value. */
+/** Writes 0 for undefined, else 1 and then the value. */
 export function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (value: T) => void): void {
   writer.u8(value === undefined ? 0 : 1);
   if (value !== undefined) write(value);
@@ -247,7 +247,7 @@ export function readOptional<T>(reader: ByteReader, read: () => T): T | undefine
   return reader.u8() === 0 ? undefined : read();
 }
 
-/** Reads a varint, and as many values as it says. */
+/** Reads a varint `n`, then `n` values. */
 export function readMany<T>(reader: ByteReader, read: () => T): T[] {
   const values: T[] = [];
   for (let left = reader.varint(); left > 0; left -= 1) values.push(read());

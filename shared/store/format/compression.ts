@@ -1,13 +1,13 @@
-// Compresses pages, and expands them to no more than their stated size.
+// Compresses pages, and expands them to exactly the size that their envelope states.
 import { inflateRawSync } from 'node:zlib';
 import type { Compressed, Compression } from '../contract/runtime.ts';
 import { zstdCompressed, zstdExpanded } from './zstd.ts';
 
-/** By the tags of FORMAT.md. Nothing writes deflate. */
+/** Indexed by the tags of FORMAT.md. Deflate is only read. */
 export const COMPRESSIONS = ['none', 'deflate', 'zstd'] as const;
 const [NONE, DEFLATE, ZSTD] = [0, 1, 2];
 
-/** Returns the bytes themselves where compression saves nothing; else valid until the next call. */
+/** Returns `raw` itself if compression does not shrink it, else bytes valid until the next call. */
 export function compress(raw: Uint8Array, compression: Compression): Compressed {
   if (compression === 'zstd') {
     const bytes = zstdCompressed(raw);
@@ -16,11 +16,11 @@ export function compress(raw: Uint8Array, compression: Compression): Compressed 
   return { tag: NONE, bytes: raw };
 }
 
-/** Expands to `rawBytes` bytes of own memory. Throws a RangeError for another size. */
+/** Expands to `rawBytes` bytes in memory of their own. Throws a RangeError for any other size. */
 export function decompress(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   const raw = expand(bytes, tag, rawBytes);
   if (raw.length !== rawBytes) throw new RangeError(`expanded to ${raw.length} bytes instead of ${rawBytes}`);
-  // A cached page must not keep alive its reply, nor Node.js's pool of small buffers.
+  // Cached pages must not keep a whole reply in memory, nor Node.js's pool of small buffers.
   const own = Buffer.allocUnsafeSlow(rawBytes);
   own.set(raw);
   return own;

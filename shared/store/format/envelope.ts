@@ -1,17 +1,18 @@
-// The envelope of a stored page (FORMAT.md, "Page"). Its address shows a page in a wrong place.
+// The envelope of a stored page (FORMAT.md, "Page"). It holds the page's address, so that a page
+// that was returned for another one is noticed.
 import { crc32 } from 'node:zlib';
 import type { Compressed } from '../contract/runtime.ts';
 import { asBuffer, ByteReader, ByteWriter, checkCrc, CRC_BYTES, FORMAT_VERSION, type Id64 } from './bytes.ts';
 import { decompress } from './compression.ts';
-import { type Page, parsePage } from './page.ts';
+import { type Page, parsePage } from './page-body.ts';
 
-/** Bounds the memory that damaged bytes can claim. A record's limit is far below. */
+/** Bounds the memory that damaged bytes can claim. The largest record is far smaller. */
 const PAGE_RAW_BYTES_MAX = 2 * 1024 * 1024;
 
-/** The most bytes around the body. */
+/** The most bytes that an envelope adds to the body. */
 const ENVELOPE_BYTES_MAX = 36;
 
-/** The place and the time at which a page's bytes are valid. */
+/** The place of a page, and by its number the time for which its bytes are valid. */
 export interface PageAddress {
   readonly incarnation: Id64;
   readonly container: Id64;
@@ -26,7 +27,7 @@ export interface SealedPage {
   readonly compression: number;
 }
 
-/** Gives the body another address without expanding it. Throws unless its CRC-32 is `crc`. */
+/** Gives a page another address without expanding it. Throws a RangeError if its CRC differs. */
 export function moveSealed(sealed: Uint8Array, crc: number, address: PageAddress): SealedPage {
   const { body, tag, rawBytes, crc: found } = openEnvelope(sealed);
   if (found !== crc) throw new RangeError('the page is not the one that its header names');
@@ -60,7 +61,7 @@ interface Envelope extends PageAddress {
   readonly crc: number;
 }
 
-/** A page as it names itself. Throws a RangeError for another format version, or damage. */
+/** Opens an envelope, whatever its address. Throws a RangeError for damage or a newer format. */
 export function openEnvelope(sealed: Uint8Array): Envelope {
   const bytes = asBuffer(sealed);
   const reader = new ByteReader(bytes);
@@ -79,7 +80,7 @@ export function openEnvelope(sealed: Uint8Array): Envelope {
   };
 }
 
-/** Expands a stored page. Throws a RangeError unless address and CRC-32 are its row's. */
+/** Expands a stored page. Throws a RangeError for damage, or another address or CRC-32. */
 export function openPage(sealed: Uint8Array, address: PageAddress, crc: number): Page {
   const envelope = openEnvelope(sealed);
   const misplaced =

@@ -1,16 +1,16 @@
-// A byte of each record (FORMAT.md, "Header"): a page without it does not hold the record.
-// Filters of fingerprints: Fan et al., "Cuckoo Filter", 2014.
+// A fingerprint is one byte per record (FORMAT.md, "Header"). A page whose fingerprints lack a
+// key's does not hold that key (filters of fingerprints: Fan et al., "Cuckoo Filter", 2014).
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/options.ts';
-import { keyAt, type Page, recordCount } from './page.ts';
+import { keyAt, type Page, recordCount } from './page-body.ts';
 import { HASH_BYTES, type Position, positionsOf } from './position.ts';
 
-/** Uniform among a leaf's keys: the last of the hash's bytes, or of the key's CRC-32. */
+/** The last byte of the key's hash, or of its CRC-32. Either is uniform among a leaf's keys. */
 export function fingerprintOf(position: Position, order: Order): number {
   return order === 'hash' ? position[HASH_BYTES - 1]! : crc32(position) & 0xff;
 }
 
-/** One for each record of a leaf's page, in their order. */
+/** The fingerprints of a leaf's page, in the order of its records. */
 export function fingerprintsOf(page: Page, order: Order): Uint8Array {
   const positionOf = positionsOf(order, 0);
   return Uint8Array.from({ length: recordCount(page) }, (_, index) =>

@@ -20,21 +20,21 @@ import {
 import { type DeadSlot, type PageRef, readPageTable, ROW_BYTES_EXPECTED, writePageTable } from './page-table.ts';
 import type { Position, UpperBound } from './position.ts';
 
-/** Every commit sends the header: a larger one splits its container. */
+/** A container whose header would be larger is split, as every commit sends the header. */
 export const HEADER_BYTES_MAX = 16 * 1024;
 
-/** Ids of the last commits in a header. An older attempt can no longer be settled. */
+/** How many commit ids a header keeps. Older attempts can no longer be settled. */
 const COMMIT_IDS_KEPT = 128;
 
-/** A header without its page table: all commit ids, and short bounds. */
+/** The size of a header with all its commit ids and short bounds, without its page table. */
 export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
 
-/** A guess at all but commit ids and page table, so that the writer's memory rarely grows. */
+/** An estimate of all but commit ids and page table, so that the writer's buffer rarely grows. */
 const OTHER_FIELDS_BYTES = 192;
 
 const MAGIC = 0x5357;
 const ORDERS: readonly Order[] = ['hash', 'key'];
-/** From here on the order's byte means order `key`, and is the character that ends groups. */
+/** An `order` byte from here on means order `key`, and is the character that ends a group. */
 const FIRST_GROUP_END = 0x21;
 const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
 
@@ -44,22 +44,22 @@ const STATES = ['live', 'removing', 'removed', 'retired', 'merged'] as const;
  */
 export type NodeState = (typeof STATES)[number];
 
-/** The node whose split made this one, and its version then. A root's is in admin/lifecycle.ts. */
+/** The node whose split made this one, and its version then. For roots see admin/lifecycle.ts. */
 interface Origin {
   readonly id: EntityId;
   readonly version: EntityVersion;
 }
 
-/** A node that a split made. */
-export interface Part {
+/** A node that was split off another. */
+export interface SplitPart {
   readonly low: Position;
   readonly container: Id64;
 }
 
-/** The nodes that the last split made: a reader jumps there instead of following links. */
+/** The nodes that the last split made. A search can jump there instead of following links. */
 export interface LastSplit {
-  /** In order of their lows. */
-  readonly parts: readonly Part[];
+  /** Sorted by their lows. */
+  readonly parts: readonly SplitPart[];
   /** The number of the commit that made them. */
   readonly commit: number;
 }
@@ -71,34 +71,34 @@ export interface Header {
   readonly state: NodeState;
   readonly incarnation: Id64;
   readonly container: Id64;
-  /** 0: a leaf; above: a branch. */
+  /** 0 for a leaf, 1 and up for branches. */
   readonly level: number;
   readonly low: Position;
   readonly high: UpperBound;
   readonly right: Id64 | undefined;
-  /** The next number for a record change or a page: above all used here, or handed on to here. */
+  /** The next number for a change or a page, above all that its content has used so far. */
   readonly nextNumber: number;
   readonly commitCount: number;
   /** The ids of the last commits, oldest first, 8 bytes each. */
   readonly commitIds: Uint8Array;
   readonly createdAtMs: number;
   readonly origin: Origin | undefined;
-  /** Slots without a page. Their emptied chunks still count. */
+  /** Slots without a page, whose emptied chunks still count against the entity's size. */
   readonly deadSlots: readonly DeadSlot[];
-  /** The base's rows in order of their lows, then those of each layer above, oldest first. */
+  /** The base's rows sorted by their lows, then those of each layer above it, oldest first. */
   readonly pages: readonly PageRef[];
-  /** How many of the rows each layer above the base has. */
+  /** How many rows each layer above the base has. */
   readonly layers: readonly number[];
-  /** The last writer splits the container and asks others to wait as long; 0: it does not. */
+  /** How long the last writer asks others to wait while it splits the container; else 0. */
   readonly freezeMs: number;
-  /** Undefined if it was not split lately. */
+  /** Undefined unless it was split lately. */
   readonly lastSplit: LastSplit | undefined;
 }
 
-/** A node of which no page is left: nobody splits it, and its last split names nodes no more. */
+/** The fields of a node without pages: nothing of it is left to split, or to count. */
 export const NO_PAGES = { pages: [], layers: [], deadSlots: [], freezeMs: 0, lastSplit: undefined } as const;
 
-/** Appends an id, and drops the oldest one too many. */
+/** Appends an id, and drops the oldest if there are too many. */
 export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
   const kept =
     ids.length >= COMMIT_IDS_KEPT * ID64_BYTES ? ids.subarray(ids.length - (COMMIT_IDS_KEPT - 1) * ID64_BYTES) : ids;
@@ -108,7 +108,7 @@ export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
   return appended;
 }
 
-/** The id of commit number `count`; undefined if it is too old, or did not happen yet. */
+/** The id of commit number `count`; undefined if it is too old or has not happened yet. */
 export function commitIdAt(header: Header, count: number): Id64 | undefined {
   const fromEnd = header.commitCount - count + 1;
   const start = header.commitIds.length - fromEnd * ID64_BYTES;
@@ -116,7 +116,7 @@ export function commitIdAt(header: Header, count: number): Id64 | undefined {
   return id64(header.commitIds.subarray(start, start + ID64_BYTES));
 }
 
-/** `before`: the header that this one replaces. Unchanged rows are copied from its bytes. */
+/** Encodes a header. Rows that it shares with `before`, which it replaces, are copied. */
 export function encodeHeader(header: Header, before?: Header): Uint8Array {
   const { pages, commitIds } = header;
   const writer = new ByteWriter(OTHER_FIELDS_BYTES + commitIds.length + pages.length * ROW_BYTES_EXPECTED);
@@ -151,12 +151,12 @@ export function encodeHeader(header: Header, before?: Header): Uint8Array {
   return writer.view();
 }
 
-/** Whether these are bytes of a header, of whatever format. A page begins with its version. */
+/** Whether the bytes begin as a header of any format does. Those of a page never do. */
 export function isHeader(bytes: Uint8Array): boolean {
   return bytes[0] === MAGIC >> 8 && bytes[1] === (MAGIC & 0xff);
 }
 
-/** Throws a RangeError for damage or a newer format. Pages come without content. */
+/** Decodes a header, without pages' content. Throws a RangeError for damage or a newer format. */
 export function decodeHeader(stored: Uint8Array): Header {
   const bytes = asBuffer(stored);
   const reader = new ByteReader(bytes);
@@ -194,7 +194,7 @@ export function decodeHeader(stored: Uint8Array): Header {
   return header;
 }
 
-/** Hints to other processes. No promise depends on them. */
+/** Hints to other processes. Nothing that the store promises depends on them. */
 type Courtesies = Pick<Header, 'freezeMs' | 'lastSplit'>;
 
 function writeCourtesies(writer: ByteWriter, { freezeMs, lastSplit }: Courtesies): void {

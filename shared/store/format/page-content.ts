@@ -1,20 +1,20 @@
-// A page's bytes: sealed (as stored), expanded, both or neither. The cache sums their size.
+// The bytes of a page in memory: sealed (as stored), expanded, both or neither, and their size.
 import type { StoreError } from '../contract/errors.ts';
 import { owned } from './bytes.ts';
-import type { Page } from './page.ts';
+import type { Page } from './page-body.ts';
 
-/** The objects that stand for one piece of memory, as V8 makes them, measured. */
+/** Memory of the objects that V8 makes for one buffer, measured. */
 const OBJECTS_BYTES = 256;
-/** A start in an array that grew: V8 allocates half as many more. */
+/** Memory per record start: 8 bytes, and half as many more as V8's arrays grow in steps. */
 const START_BYTES = 12;
 
-/** Filled in when the bytes become known. All snapshots with the same page share it. */
+/** Filled in when the bytes become known. All snapshots that have the page share one object. */
 export class PageContent {
   sealed: Uint8Array | undefined;
   page: Page | undefined;
-  /** Why the stored form was forgotten, until the page is read again. */
+  /** Why the sealed form was dropped; undefined otherwise. */
   damage: StoreError | undefined;
-  /** The memory of both forms. */
+  /** The memory that both forms take. The cache's bound counts it. */
   heldBytes = 0;
 
   constructor(sealed?: Uint8Array, page?: Page) {
@@ -25,17 +25,17 @@ export class PageContent {
     return this.page !== undefined || this.sealed !== undefined;
   }
 
-  /** Keeps the stored form, unless a form is there already. */
+  /** Keeps the sealed form, unless either form is known. */
   offer(sealed: Uint8Array | undefined): void {
     if (!this.isKnown) this.#hold(sealed && owned(sealed), undefined);
   }
 
-  /** Drops the stored form: only a split would need it, and seals the page anew. */
+  /** Replaces the sealed form, which only a split or a replace needs and can make anew. */
   expandTo(page: Page): void {
     this.#hold(undefined, page);
   }
 
-  /** Drops the damaged stored form, so that the next reader asks for it again. */
+  /** Drops the damaged or missing sealed form, so that the next reader asks for it again. */
   forget(damage: StoreError): void {
     this.#hold(undefined, this.page);
     this.damage = damage;

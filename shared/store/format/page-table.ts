@@ -1,15 +1,16 @@
-// A header's page table (FORMAT.md, "Header"). A low shares its beginning with the one before.
+// A header's page table (FORMAT.md, "Header"). Each low is stored without the prefix that it shares
+// with the low before it.
 import { type ByteReader, type ByteWriter, readMany, sharedPrefix } from './bytes.ts';
 import { PageContent } from './page-content.ts';
 import type { Position } from './position.ts';
 
-/** A slot without a page. `chunksMost` emptied chunks still count against the entity. */
+/** A slot without a page. Its `chunksMost` emptied chunks still count against the entity's size. */
 export interface DeadSlot {
   readonly slot: number;
   readonly chunksMost: number;
 }
 
-/** The page owns the positions from `low` to the next row's. */
+/** A row of the table. Its page owns the positions from `low` to the low of the next row. */
 export interface PageRef {
   readonly low: Position;
   readonly slot: number;
@@ -18,39 +19,39 @@ export interface PageRef {
   readonly number: number;
   readonly crc: number;
   readonly compression: number;
-  /** False only if none of its records expires or is a tombstone. */
+  /** False only if no record of the page expires or is a tombstone. */
   readonly mayHoldDead: boolean;
+  /** The most chunks that the slot has taken since the entity was inserted or replaced. */
   readonly chunksMost: number;
-  /** A byte of each record, in a small layer above the base. */
+  /** One byte per record, in small layers above the base. */
   readonly fingerprints: Uint8Array | undefined;
-  /** Shared by all versions' snapshots with this page. */
+  /** Shared by the snapshots of all versions that have this page. */
   content: PageContent;
 }
 
-/** The rows, and their container's low: the first row is stored relative to it. */
+/** The rows, and the container's low, relative to which the first row is stored. */
 export interface PageTable {
   readonly low: Position;
   readonly pages: readonly PageRef[];
 }
 
-/** The bit of a row's `form` that says that no record of the page expires or is a tombstone. */
+/** Bits of a row's `form`: `mayHoldDead` is false, and fingerprints follow. */
 const ALL_LIVE = 0x80;
-/** The bit that says that the fingerprints of its records follow the row. */
 const HAS_FINGERPRINTS = 0x40;
 
-/** An encoded page table, and the offset of each row; the last offset is the end. */
+/** An encoded page table, and the offset of each row; the last offset is its length. */
 interface EncodedTable {
   readonly bytes: Uint8Array;
   readonly starts: readonly number[];
 }
 
-/** Bytes of a row, more than most take: so the writer's memory rarely grows. */
+/** More bytes than most rows take, so that the writer's buffer rarely grows. */
 export const ROW_BYTES_EXPECTED = 20;
 
-/** By the array of rows, of which a commit changes few: the next version copies the others. */
+/** Encoded tables by their rows. The next version copies the rows that its commit kept. */
 const encodedTables = new WeakMap<readonly PageRef[], EncodedTable>();
 
-/** Rows that follow the same low in `before` are copied from its encoded form. */
+/** Copies the rows at both ends that this table shares with `before` from its encoded form. */
 export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, before: PageTable | undefined): void {
   writer.varint(pages.length);
   const begin = writer.length;
@@ -70,7 +71,7 @@ export function writePageTable(writer: ByteWriter, { low, pages }: PageTable, be
     writer.raw(old.bytes.subarray(old.starts[first]));
     for (let row = first; row < oldPages.length; row += 1) starts.push(old.starts[row + 1]! + shift);
   }
-  // A view keeps the whole header in memory, which is hardly more than its table.
+  // This view keeps the whole header in memory, which is hardly longer than its table.
   encodedTables.set(pages, { bytes: writer.view().subarray(begin), starts });
 }
 
@@ -80,7 +81,7 @@ function sameRows(pages: readonly PageRef[], old: readonly PageRef[]): number {
   return same;
 }
 
-/** Counts the last rows that are the same and follow the same low: a row's bytes depend on both. */
+/** Counts the equal rows at the end. The bytes of a row depend on the low before it, too. */
 function sameRowsAtEnd(pages: readonly PageRef[], old: readonly PageRef[], head: number): number {
   const most = Math.min(pages.length, old.length) - head;
   let same = 0;
@@ -105,7 +106,7 @@ function writeRow(writer: ByteWriter, ref: PageRef, previous: Position): void {
   if (ref.fingerprints !== undefined) writer.raw(ref.fingerprints);
 }
 
-/** `low`: the container's. */
+/** Reads the table of a container with this low. */
 export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
   let previous = low;
   return readMany(reader, () => {
@@ -115,7 +116,7 @@ export function readPageTable(reader: ByteReader, low: Position): PageRef[] {
   });
 }
 
-/** As one literal: spreading a part of it took as long as all else. */
+/** Builds the row as one literal, as spreading a part of it took as long as everything else. */
 function readRow(reader: ByteReader, previous: Position): PageRef {
   const low = reader.bytesAfter(previous, reader.varint());
   const slot = reader.varint();

@@ -1,4 +1,4 @@
-// Positions of keys (FORMAT.md, "Positions"): unsigned bytes; the empty one comes first.
+// Positions of keys (FORMAT.md, "Positions"). They compare as unsigned bytes, the empty one first.
 import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { asBuffer, compareBytes, compareRange, owned, sharedPrefix } from './bytes.ts';
@@ -6,10 +6,10 @@ import { asBuffer, compareBytes, compareRange, owned, sharedPrefix } from './byt
 const KEY_BYTES_MAX = 1_024;
 export const HASH_BYTES = 8;
 
-/** Never changed once made. */
+/** Immutable. */
 export type Position = Uint8Array;
 
-/** Exclusive upper bound; undefined stands for infinity. */
+/** An exclusive upper bound; undefined stands for infinity. */
 export type UpperBound = Position | undefined;
 
 export type PositionOf = (key: Uint8Array) => Position;
@@ -29,7 +29,7 @@ export function setKeyHash(hash: KeyHash): void {
 const scratch = new DataView(new ArrayBuffer(HASH_BYTES));
 const scratchBytes = new Uint8Array(scratch.buffer);
 
-/** Buffer's methods take three times as long for such short keys. */
+/** Copies byte by byte: for such short keys Buffer's methods take three times as long. */
 function hashPosition(key: Uint8Array): Position {
   const position = Buffer.allocUnsafe(HASH_BYTES + key.length);
   scratch.setBigUint64(0, hashKey(key));
@@ -38,7 +38,7 @@ function hashPosition(key: Uint8Array): Position {
   return position;
 }
 
-/** Orders the hashed position of a key and another. Allocates nothing: binary searches call it. */
+/** Compares a key's hashed position with another. Allocates nothing: binary searches call it. */
 export function compareHashed(key: Uint8Array, position: Position): number {
   scratch.setBigUint64(0, hashKey(key));
   const byHash = compareRange(position, 0, Math.min(HASH_BYTES, position.length), scratchBytes);
@@ -47,7 +47,7 @@ export function compareHashed(key: Uint8Array, position: Position): number {
 
 export const keyPosition: PositionOf = (key) => key;
 
-/** Branches (level 1 and up) hold separators, which are positions already. */
+/** How a node's keys map to positions. In a branch (level 1 and up) they are positions already. */
 export function positionsOf(order: Order, level: number): PositionOf {
   return order === 'hash' && level === 0 ? hashPosition : keyPosition;
 }
@@ -60,7 +60,7 @@ export function encodeKey(key: string, table: string): Uint8Array {
     const message = 'the key holds a lone surrogate: only well-formed Unicode has one encoding';
     throw new StoreError('invalid', message, { table, key });
   }
-  // UTF-8 has no fewer bytes than UTF-16 units: a long string is refused unencoded.
+  // UTF-8 takes at least one byte per UTF-16 unit, so a long string is refused without encoding.
   const bytes = key.length > KEY_BYTES_MAX ? undefined : Buffer.from(key, 'utf8');
   if (bytes === undefined || bytes.length > KEY_BYTES_MAX) {
     throw new StoreError('invalid', `the key is longer than ${KEY_BYTES_MAX} bytes of UTF-8: shorten it`, { table });
@@ -84,19 +84,19 @@ export function isSameBound(a: UpperBound, b: UpperBound): boolean {
   return a === undefined || b === undefined ? a === b : compareBytes(a, b) === 0;
 }
 
-/** The shortest position above `left`, up to `right`. Keeps page tables and branches small. */
+/** The shortest position above `left` and not above `right`. Keeps tables of pages small. */
 export function separatorBetween(left: Position, right: Position): Position {
   return owned(right.subarray(0, sharedPrefix(left, right) + 1));
 }
 
 /** The first position after `position`. */
-export function successor(position: Position): Position {
+export function positionAfter(position: Position): Position {
   const next = Buffer.alloc(position.length + 1);
   next.set(position);
   return next;
 }
 
-/** The exclusive upper bound of all positions that begin with `prefix`. */
+/** The exclusive upper bound of the positions that begin with `prefix`. */
 export function endOfPrefix(prefix: Position): UpperBound {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length -= 1;
@@ -106,7 +106,7 @@ export function endOfPrefix(prefix: Position): UpperBound {
   return end;
 }
 
-/** The group of a key: up to and with the first `groupBy`, or all of it. */
+/** The group of a key: its bytes up to and including the first `groupBy`, or all of them. */
 export function groupOf(key: Uint8Array, groupBy: string | undefined): Uint8Array {
   const at = groupBy === undefined ? -1 : key.indexOf(groupBy.charCodeAt(0));
   return at < 0 ? key : key.subarray(0, at + 1);

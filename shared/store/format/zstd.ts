@@ -1,25 +1,25 @@
-// zstd with one context for all pages: Node.js makes one a call, which takes longer than a page.
+// zstd with one native context for all pages. Node.js makes a context per call, which takes longer
+// than a page does.
 import { constants, createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { PassingMemory } from './passing-memory.ts';
+import { ScratchMemory } from './scratch-memory.ts';
 
 const LEVEL_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Shows that nothing more would have come. */
+/** If this byte of the output stays free, the frame had no more content. */
 const SPARE_BYTES = 1;
 
-/** A part of memory. */
 type Piece = [memory: Uint8Array, at: number, bytes: number];
 
-/** A stream of node:zlib as it is inside. npm's minizlib reaches there too. */
+/** The inside of a node:zlib stream, which npm's minizlib uses, too. */
 interface Stream {
   readonly _handle?: { readonly writeSync?: (flush: number, ...inputAndOutput: [...Piece, ...Piece]) => void } | null;
-  /** Bytes of output, then of input, that the last write left. */
+  /** How many bytes of output, then of input, the last write left over. */
   readonly _writeState?: Uint32Array;
   on(event: 'error', listener: () => void): unknown;
   destroy(): unknown;
 }
 
-/** A native context. Frames do not depend on those before. */
+/** A native context. What it makes of a frame does not depend on earlier frames. */
 class Context {
   readonly #open: () => Stream;
   #stream: Stream | undefined;
@@ -28,7 +28,7 @@ class Context {
     this.#open = open as () => Stream;
   }
 
-  /** The bytes of a whole frame's output; undefined if it failed, was cut, or Node.js changed. */
+  /** The length of a whole frame's output; undefined if it failed, was cut, or Node.js changed. */
   run(input: Uint8Array, output: Uint8Array): number | undefined {
     const { _handle: handle, _writeState: left } = (this.#stream ??= this.#opened());
     if (typeof handle?.writeSync !== 'function' || left === undefined) return undefined;
@@ -39,7 +39,7 @@ class Context {
     return undefined;
   }
 
-  /** It may stand within a frame: the next one would go on there. */
+  /** Drops a context that may be in the middle of a frame, and would continue there. */
   renew(): void {
     this.#stream?.destroy();
     this.#stream = undefined;
@@ -47,7 +47,7 @@ class Context {
 
   #opened(): Stream {
     const stream = this.#open();
-    // A failure is told by an event, and known before.
+    // A failure is known before its event comes, which would end the process without a listener.
     stream.on('error', () => {});
     return stream;
   }
@@ -55,18 +55,18 @@ class Context {
 
 const compression = new Context(() => createZstdCompress(LEVEL_1));
 const expansion = new Context(() => createZstdDecompress());
-const memory = new PassingMemory();
+const memory = new ScratchMemory();
 
-/** One frame, valid until the next call. */
+/** Compresses to one frame, valid until the next call. */
 export function zstdCompressed(raw: Uint8Array): Uint8Array {
-  // zstd's own bound, ZSTD_COMPRESSBOUND.
+  // The bound is that of zstd, ZSTD_COMPRESSBOUND.
   const output = memory.take(raw.length + (raw.length >>> 8) + 64 + SPARE_BYTES);
   const bytes = compression.run(raw, output);
   if (bytes !== undefined) return output.subarray(0, bytes);
   return zstdCompressSync(raw, LEVEL_1);
 }
 
-/** A frame's content, valid until the next call. Throws for damage and for more than `rawBytes`. */
+/** Expands a frame; valid until the next call. Throws for damage, or for more than `rawBytes`. */
 export function zstdExpanded(frame: Uint8Array, rawBytes: number): Uint8Array {
   const output = memory.take(rawBytes + SPARE_BYTES).subarray(0, rawBytes + SPARE_BYTES);
   const bytes = expansion.run(frame, output);

@@ -1,4 +1,5 @@
-// An administrative call's driver: notes whether anything may be written, and ends with the call.
+// The driver of an administrative call. It notes whether the call may have written anything, and
+// refuses further requests once the call has ended.
 import type { Driver, RemoveOutcome, WriteOutcome } from '../contract/driver.ts';
 import { saysNothingWritten, StoreError } from '../contract/errors.ts';
 import { abortedError, type Deadlines } from './deadline.ts';
@@ -7,9 +8,9 @@ export class CallDriver {
   readonly driver: Driver;
   readonly #deadlines: Pick<Deadlines, 'aborted' | 'failureOf'>;
   readonly #over = new AbortController();
-  /** Why the provider turned the last change away as too much; undefined if it did not. */
+  /** The error of the last write or removal if it was throttled; otherwise undefined. */
   #throttling: unknown;
-  /** Requests that wrote, or may have. */
+  /** How many requests wrote something, or may have. */
   #changes = 0;
 
   constructor(driver: Driver, deadlines: Pick<Deadlines, 'aborted' | 'failureOf'>) {
@@ -22,7 +23,7 @@ export class CallDriver {
       if (!this.ended.aborted) this.#changes += 1;
       const outcomes = await ask(send);
       if (outcomes.every(isRefusedForGood)) this.#changes -= 1;
-      this.#throttling = causeOf(outcomes);
+      this.#throttling = throttlingOf(outcomes);
       return outcomes;
     };
     this.driver = {
@@ -35,7 +36,7 @@ export class CallDriver {
     };
   }
 
-  /** Aborts when the call has ended before its time. */
+  /** Aborts when the call was ended by its deadline, its signal or the closing of the store. */
   get ended(): AbortSignal {
     return this.#over.signal;
   }
@@ -45,7 +46,7 @@ export class CallDriver {
     return this.#changes > 0 && saysNothingWritten(error) ? this.end(error) : error;
   }
 
-  /** Ends the call. The error for its caller: `aborted`, or `unknown` after a write. */
+  /** Ends the call, and returns the error for its caller: `aborted`, or `unknown` after a write. */
   end(cause: unknown): StoreError {
     this.#over.abort();
     if (this.#changes === 0) return this.#deadlines.aborted(cause);
@@ -54,13 +55,12 @@ export class CallDriver {
   }
 }
 
-/** By a refusal that stands for itself: others are looked into by reading. */
+/** Whether the write was certainly not applied, and no read is needed to confirm it. */
 function isRefusedForGood(outcome: WriteOutcome | RemoveOutcome): boolean {
   return outcome.kind === 'refused' && outcome.reason !== 'condition' && outcome.reason !== 'throttled';
 }
 
-/** Why one of them was turned away as too much. */
-function causeOf(outcomes: readonly (WriteOutcome | RemoveOutcome)[]): unknown {
+function throttlingOf(outcomes: readonly (WriteOutcome | RemoveOutcome)[]): unknown {
   for (const outcome of outcomes)
     if (outcome.kind === 'refused' && outcome.reason === 'throttled') return outcome.cause;
   return undefined;

@@ -1,5 +1,5 @@
-// Containers in memory, bounded in bytes. A snapshot enters by a read or an acknowledgement alone,
-// and never replaces a later commit (rule 19). Headers of leaves that went stay.
+// Containers in memory, bounded in bytes. Only a read or an acknowledgement adds a snapshot, and it
+// never replaces that of a later commit (rule 19). The headers of evicted leaves are kept longer.
 import { LRUCache } from 'lru-cache';
 import {
   fromStoredHeader,
@@ -12,15 +12,15 @@ import {
 } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 
-/** The share of the cache's bytes for headers of containers that had to go, beside it. */
+/** Memory for the headers of evicted leaves, as a share of the cache's bytes and on top of them. */
 const HEADERS_SHARE = 1 / 16;
-const HEADERS_BYTES_LEAST = 256 * 1024;
-/** The bytes of a kept header's objects, about. */
+const HEADERS_BYTES_MIN = 256 * 1024;
+/** About what the objects around a kept header take. */
 const OBJECTS_BYTES = 384;
 
 export class ContainerCache {
   readonly #snapshots: LRUCache<EntityId, Snapshot>;
-  /** Headers of leaves that had to go, as stored. */
+  /** The headers of evicted leaves, encoded. */
   readonly #headers: LRUCache<EntityId, StoredHeader>;
 
   constructor(bytesMax: number) {
@@ -32,7 +32,7 @@ export class ContainerCache {
       },
     });
     this.#headers = new LRUCache({
-      maxSize: Math.max(HEADERS_BYTES_LEAST, Math.ceil(bytesMax * HEADERS_SHARE)),
+      maxSize: Math.max(HEADERS_BYTES_MIN, Math.ceil(bytesMax * HEADERS_SHARE)),
       sizeCalculation: ({ bytes }) => OBJECTS_BYTES + bytes.length,
     });
   }
@@ -41,19 +41,22 @@ export class ContainerCache {
     return this.#snapshots.get(id);
   }
 
-  /** A request can then ask for header and page at once. Undefined for one never here, or small. */
+  /**
+   * The kept header of an evicted leaf as a snapshot without pages, so that the next request can
+   * ask for header and page at once. Undefined for small leaves, which are read whole anyway.
+   */
   recall(id: EntityId): Snapshot | undefined {
     const stored = this.#headers.get(id);
     return stored && this.offer(fromStoredHeader(stored));
   }
 
-  /** Takes a snapshot in, and returns the later one. One with new pages is weighed anew. */
+  /** Adds a snapshot unless a later commit is known, and returns the later of the two. */
   offer(snapshot: Snapshot): Snapshot {
     const known = this.#snapshots.peek(snapshot.id);
     if (known !== undefined && known.header.commitCount > snapshot.header.commitCount) return known;
     if (known !== undefined && known.version === snapshot.version && known.seen.tick > snapshot.seen.tick)
       snapshot.seen = known.seen;
-    // The cache weighs an object only when it enters.
+    // The cache weighs an object only when it enters, and pages may have become known since.
     if (known === snapshot) this.#snapshots.delete(snapshot.id);
     this.#snapshots.set(snapshot.id, snapshot);
     if (!this.#snapshots.has(snapshot.id)) this.#keepHeader(snapshot);
@@ -63,19 +66,19 @@ export class ContainerCache {
   #keepHeader(snapshot: Snapshot): void {
     const { id, version, header } = snapshot;
     const kept = this.#headers.get(id);
-    // A reply that came late.
+    // The reply came late: a newer header is kept already.
     if (kept !== undefined && kept.commitCount > header.commitCount) return;
     if (header.level > 0 || pageBytesOf(header) <= SMALL_BYTES) this.#headers.delete(id);
     else if (kept?.version !== version) this.#headers.set(id, storedHeaderOf(snapshot));
   }
 
-  /** Forgets a container that is gone, or of which memory is out of date. */
+  /** Forgets a container that is gone, or whose snapshot is out of date. */
   forget(id: EntityId): void {
     this.#snapshots.delete(id);
     this.#headers.delete(id);
   }
 
-  /** Forgets the branches and the root of a table, so that the next descent reads them. */
+  /** Forgets the branches and the root of a table, so that the next search reads them. */
   forgetBranches(prefix: string, root: EntityId): void {
     this.#snapshots.delete(root);
     for (const [id, snapshot] of this.#snapshots.entries()) {

@@ -1,17 +1,17 @@
-// The counts of a table's engine; `TableStats` is the public view of it.
+// What a table's engine counts; `TableStats` is the public view of it.
 import type { TableStats } from '../contract/stats.ts';
 import type { StoreEvent } from '../contract/trace.ts';
 import { noteEvent } from '../system/tracing.ts';
 
 export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}Max`>]: number };
 
-/** A table's counters, and its name for who listens. */
+/** A table's counters, and its name for the diagnostics channel. */
 export interface Counted {
   readonly table: string;
   readonly counters: Counters;
 }
 
-/** Counts, and tells the diagnostics channel. */
+/** Counts an event, and publishes it on the diagnostics channel. */
 export function count({ table, counters }: Counted, event: StoreEvent['event'] & keyof Counters, times = 1): void {
   counters[event] += times;
   noteEvent(event, table, times);

@@ -1,9 +1,9 @@
-// Deadlines of calls and of waits within. A store's one timer sleeps until the earliest.
+// Deadlines of calls, and of waits within calls. The one timer of a store fires at the earliest.
 import type { CallOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Runtime } from '../contract/runtime.ts';
 
-/** The end of one call, fixed when it begins. */
+/** When one call ends. Fixed when it begins. */
 export interface Deadline {
   readonly dueMs: number;
   readonly signal: AbortSignal | undefined;
@@ -14,29 +14,29 @@ interface Watched {
   readonly end: (cause: unknown) => void;
 }
 
-/** Tells the error at a deadline what the call may be waiting for. */
-export interface Awaited {
-  /** The place that requests go to. */
+/** What is known of the provider, and reported by the error at a deadline. */
+export interface ProviderState {
+  /** Where requests are sent. */
   readonly address?: string | undefined;
-  /** Why requests fail at present that are tried again; undefined if none does. */
+  /** The latest error of a request that is being tried again; undefined if there is none. */
   readonly failure: () => StoreError | undefined;
 }
 
 export class Deadlines {
   readonly #runtime: Runtime;
   readonly #defaultTimeoutMs: number;
-  readonly #awaited: Awaited;
+  readonly #provider: ProviderState;
   readonly #watched = new Set<Watched>();
   #wakeMs = Infinity;
   #sleeper: AbortController | undefined;
-  /** Why it was closed, once it is. */
+  /** The error that ends all calls; undefined until the store is closed. */
   #closedBy: StoreError | undefined;
   #held = 0;
 
-  /** Throws `invalid` for a default that no call could have. */
-  constructor(runtime: Runtime, defaultTimeoutMs: number, awaited: Awaited = { failure: () => undefined }) {
+  /** Throws `invalid` for a default timeout that is out of range. */
+  constructor(runtime: Runtime, defaultTimeoutMs: number, provider: ProviderState = { failure: () => undefined }) {
     checkTimeout(defaultTimeoutMs);
-    this.#awaited = awaited;
+    this.#provider = provider;
     this.#runtime = runtime;
     this.#defaultTimeoutMs = defaultTimeoutMs;
   }
@@ -49,27 +49,27 @@ export class Deadlines {
     return { dueMs: nowMs + timeoutMs, signal: options?.signal };
   }
 
-  /** By the clock: work that never waits keeps the timer from firing. True once it is closed. */
+  /** Whether the call is over, by the clock: the timer cannot fire while work never yields. */
   isOver(deadline: Deadline, nowMs = this.#runtime.monotonicMs()): boolean {
     return this.#closedBy !== undefined || isPast(deadline, nowMs);
   }
 
-  /** The cause to tell of a call that is over; undefined: its deadline passed. */
+  /** Why the call is over: the closing of the store, its signal, or undefined for its deadline. */
   causeOf({ signal }: Deadline): unknown {
     return this.#closedBy ?? signal?.reason;
   }
 
-  /** Why a call cannot go on whose deadline passed: that of its change, else of other requests. */
+  /** Why a call reached its deadline: the error of its change, else of another request. */
   failureOf(cause: unknown, ofChange?: StoreError): StoreError | undefined {
-    return cause === undefined ? (ofChange ?? this.#awaited.failure()) : undefined;
+    return cause === undefined ? (ofChange ?? this.#provider.failure()) : undefined;
   }
 
-  /** The error of a call that ended before a write: at its deadline that of what fails. */
+  /** The error of a call that ended before it wrote anything. */
   aborted(cause: unknown): StoreError {
-    return this.failureOf(cause) ?? abortedError(cause, this.#awaited.address);
+    return this.failureOf(cause) ?? abortedError(cause, this.#provider.address);
   }
 
-  /** A call of several steps: it counts as under way between them, too. */
+  /** Runs a call of several steps, which `count` includes between the steps too. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     this.#held += 1;
     try {
@@ -79,7 +79,7 @@ export class Deadlines {
     }
   }
 
-  /** Calls `end` once at the deadline or abort, unless the returned function came first. */
+  /** Calls `end` at the deadline or abort, once, unless the returned function is called before. */
   watch(deadline: Deadline, end: (cause: unknown) => void, nowMs = this.#runtime.monotonicMs()): () => void {
     const { dueMs, signal } = deadline;
     const watched: Watched = {
@@ -104,7 +104,7 @@ export class Deadlines {
     return unwatch;
   }
 
-  /** The result of `work`; rejects with `atEnd`'s error at the deadline. The work goes on. */
+  /** The result of `work`. Rejects with `atEnd`'s error at the deadline; the work goes on. */
   bound<T>(
     deadline: Deadline,
     work: () => Promise<T>,
@@ -117,22 +117,22 @@ export class Deadlines {
         isEnded = true;
         reject(atEnd(cause));
       });
-      // A second look at the clock may differ from the watch's, whose timer keeps no process alive.
+      // `watch` read the clock: a second reading might differ, and leave the call without a timer.
       if (isEnded) return;
-      settle(work(), unwatch, resolve, reject);
+      passOn(work(), unwatch, resolve, reject);
     });
   }
 
-  /** The result of `work` if it is there within `ms`, else undefined; the work goes on. */
+  /** The result of `work` if it comes within `ms`, else undefined, and the work goes on. */
   within<T>(ms: number, work: Promise<T>, nowMs = this.#runtime.monotonicMs()): Promise<T | undefined> {
     const deadline = { dueMs: nowMs + ms, signal: undefined };
     return new Promise((resolve, reject) => {
       const unwatch = this.watch(deadline, () => resolve(undefined), nowMs);
-      settle(work, unwatch, resolve, reject);
+      passOn(work, unwatch, resolve, reject);
     });
   }
 
-  /** Ends every call and every wait, and lets no further call begin. */
+  /** Ends all calls and waits, and refuses further calls. */
   close(cause: StoreError): void {
     this.#closedBy = cause;
     for (const watched of this.#watched) watched.end(cause);
@@ -143,7 +143,7 @@ export class Deadlines {
     return this.#closedBy !== undefined;
   }
 
-  /** Calls and waits under way. */
+  /** How many calls and waits are under way. */
   get count(): number {
     return this.#watched.size + this.#held;
   }
@@ -169,8 +169,8 @@ export class Deadlines {
   }
 }
 
-/** Calls `ended`, then hands on. Promise.race and `finally` would make a dozen promises. */
-function settle<T>(
+/** Calls `ended`, then passes on the outcome. Promise.race would make a dozen promises. */
+function passOn<T>(
   work: Promise<T>,
   ended: () => void,
   resolve: (result: T) => void,
@@ -188,7 +188,7 @@ function settle<T>(
   );
 }
 
-/** The end of a call before a write, by the name that `fetch` would give. */
+/** The error of a call that ended before it wrote anything, named as `fetch` names such errors. */
 export function abortedError(cause: unknown, address?: string, before = 'anything was written'): StoreError {
   const isDeadline = cause === undefined || (cause as Error | null)?.name === 'TimeoutError';
   const why = isDeadline ? 'the deadline passed' : 'the call was aborted';
@@ -202,7 +202,7 @@ function isPast({ dueMs, signal }: Deadline, nowMs: number): boolean {
   return signal?.aborted === true || dueMs <= nowMs;
 }
 
-/** Timers take no more. */
+/** The upper bound is that of timers. */
 function checkTimeout(timeoutMs: number): void {
   if (!(timeoutMs > 0) || timeoutMs > 2 ** 31 - 1)
     throw new StoreError('invalid', 'timeoutMs must be above 0 and below 2^31');

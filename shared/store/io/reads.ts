@@ -1,6 +1,7 @@
-// Reads containers, and tells the cache what they showed. Waiting reads of one share a read, of
-// several a batch. None joins a request that was sent already: its reply may be older than the
-// caller (rule 19). A reply that may be lost is asked for a second time.
+// Reads containers, and adds what a reply shows to the cache. Reads of one container that wait at
+// the same time share one read, and reads of several share one request. None joins a request that
+// was sent already, as its reply may be older than the call (rule 19). A reply that may be lost is
+// asked for a second time.
 import type { OpenAttempts } from '../container/attempts.ts';
 import { isWhole, pageBytesOf, SMALL_BYTES, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Entity, EntityId, EntityVersion, PartName, ReadRequest } from '../contract/driver.ts';
@@ -9,36 +10,36 @@ import type { Moment, Runtime } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import type { Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/ids.ts';
+import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/entity-ids.ts';
 import { isSameBound } from '../format/position.ts';
 import { currentOperation } from '../system/tracing.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from './moment-clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import { count } from './counters.ts';
-import type { Deadlines } from './deadline.ts';
-import type { Reply, RequestLimit } from './requests.ts';
-import { LOST_AFTER_MS, type Provider, sendReads, SLOW_BYTES_PER_MS } from './send.ts';
+import type { Hedge } from './hedge.ts';
+import type { Reply, RequestLimit } from './request-limit.ts';
+import { type RequestContext, sendReads } from './send.ts';
 
-/** A header that keeps changing between reads of its pages is read whole after so many. */
+/** After so many reads whose header had changed again, a container is read whole. */
 export const PAGE_READS_MAX = 2;
 const CHECKED: readonly PartName[] = [COMMIT_PART];
 const HEADER_PARTS: readonly PartName[] = [COMMIT_PART, HEADER_PART];
-/** Checks that wait for another are looked at again so often. */
+/** How often checks that wait for another check are looked at again. */
 const PARKED_LOOK_MS = 100;
-/** A shorter round trip costs a caller less than requests for more containers cost the process. */
+/** Below this round trip time, waiting costs callers less than more requests cost the process. */
 const NEAR_MS = 4;
-/** A near reply that takes longer may be lost: no check waits for it any more. */
+/** A reply that takes longer than this may be lost, so checks do not wait for it any more. */
 const NEAR_WAIT_MS = 100;
-/** Above this share sharing requests gains more than sending more of them. */
+/** Above this busy share of the processor, checks share requests at any round trip time. */
 const BUSY_SHARE = 0.7;
-/** A container counts so much in the average of all before. */
+/** The weight of each container in the running average of their bytes. */
 const BYTES_WEIGHT = 1 / 8;
-/** The header's bytes in a reply, about. */
+/** About what a header adds to a reply. */
 const HEADER_BYTES = 1_024;
-/** Of a batch: no more than one large entity, so that little is lost if it fails. */
+/** Bytes that one request asks for: about one large entity, so that a failure loses little. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** A container as one reply showed it. */
+/** What one reply showed of a container. */
 export interface Observation {
   readonly version: EntityVersion;
   readonly lastCommit: Id64 | undefined;
@@ -47,92 +48,93 @@ export interface Observation {
   readonly snapshot: Snapshot | undefined;
 }
 
-/** Version and commit id must both be equal. */
+/** Compares version and commit id: where etags tick slowly, equal versions alone prove nothing. */
 function isSameVersion(observed: Observation, snapshot: Snapshot): boolean {
   return observed.version === snapshot.version && observed.lastCommit === snapshot.lastCommit;
 }
 
-/** Whether the reply shows the snapshot's very version: then it is as young as the reply. */
+/** Whether the reply shows the snapshot's version. If so, the snapshot becomes as recent. */
 export function isShownBy(observed: Observation | undefined, snapshot: Snapshot): boolean {
   if (observed === undefined || !isSameVersion(observed, snapshot)) return false;
   if (observed.seen.tick > snapshot.seen.tick) snapshot.seen = observed.seen;
   return true;
 }
 
-/** A read that has not been sent yet: anyone may still join it. */
+/** A read that has not been sent yet, so others may join it. */
 interface Pending {
   readonly id: EntityId;
   parts: ReadRequest['parts'];
-  /** The next departure may take it. Others wait for the end of a check, for a while. */
+  /** Whether the next departure may take it. If not, it is a check that waits for another. */
   isDue: boolean;
-  /** The call that asked first. */
+  /** The call that began it. */
   readonly operation: OperationTrace | undefined;
-  /** The container as one of them saw it last. */
+  /** The container as one of its callers last saw it. */
   latest: Snapshot | undefined;
   readonly reply: PromiseWithResolvers<Observation | undefined>;
 }
 
-export interface ReaderContext extends Provider {
+export interface ReaderContext extends RequestContext {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Pick<Runtime, 'watch' | 'busyShare' | 'monotonicMs'>;
   readonly hedge: Hedge;
   readonly limit: RequestLimit;
   readonly noteLook: (id: EntityId, look: { foreignCommits: number; ms: number; wasSplit: boolean }) => void;
-  /** Containers with work, and their attempts whose fate is not known. */
+  /** Containers with work, and their attempts that are not settled. */
   readonly leaves: ReadonlyMap<EntityId, { readonly open: OpenAttempts }>;
 }
 
 export class Reader {
   readonly #context: ReaderContext;
   readonly #pending = new Map<EntityId, Pending>();
-  /** Containers whose last commit is being asked for, since when: checks may share it. */
+  /** For each container whose last commit is being read: when the request was sent. */
   readonly #checking = new Map<EntityId, number>();
   #isDepartureCalled = false;
   #isWatching = false;
-  /** Bytes of the pages of a container, as those seen last had them. */
+  /** The average page bytes of the containers seen lately. */
   #usualBytes = SMALL_BYTES * 2;
 
   constructor(context: ReaderContext) {
     this.#context = context;
   }
 
-  /** Whether the snapshot is still the present version: one tiny read. */
+  /** Whether the snapshot is still the present version. One small read. */
   async isCurrent(snapshot: Snapshot): Promise<boolean> {
     return isShownBy(await this.commitOf(snapshot.id), snapshot);
   }
 
-  /** The container's version and last commit; undefined if it is absent. One tiny read. */
+  /** The container's version and last commit; undefined if it is absent. One small read. */
   commitOf(id: EntityId): Promise<Observation | undefined> {
     return this.#request(id, CHECKED);
   }
 
-  /** The container's version; undefined if it is absent. One tiny read. */
+  /** The container's version; undefined if it is absent. One small read. */
   async versionOf(id: EntityId): Promise<EntityVersion | undefined> {
     return (await this.commitOf(id))?.version;
   }
 
   /**
-   * Header and pages in these slots; undefined if absent. A missing page has its `damage`. One
-   * request. `latest`: as the caller saw it: its header is not decoded twice.
+   * The container's header and the pages in these slots; undefined if it is absent. One request. A
+   * page that is missing has its `damage` set. `latest` is the container as the caller last saw it:
+   * if its version still stands, the header is not decoded again.
    */
   async readPages(id: EntityId, slots: readonly number[], latest?: Snapshot): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, [...HEADER_PARTS, ...slots.map(pagePart)], latest);
     return observed?.snapshot;
   }
 
-  /** All of it; undefined if absent. A missing page has its `damage`. One request. */
+  /** The container with all its pages; otherwise as `readPages`. */
   async readWhole(id: EntityId): Promise<Snapshot | undefined> {
     const observed = await this.#request(id, 'all');
     return observed?.snapshot;
   }
 
-  /** An unknown container: all of it if the table's have been small, else its header. */
+  /** Reads an unknown container: whole if others of the table have been small, else its header. */
   readUnknown(id: EntityId): Promise<Snapshot | undefined> {
     return this.#usualBytes <= SMALL_BYTES ? this.readWhole(id) : this.readPages(id, []);
   }
 
-  /** As `readWhole`, for who cannot do without a page: rejects with `corrupt` if one is missing. */
+  /** As `readWhole`, but rejects with `corrupt` if a page is missing. */
   async readIntact(id: EntityId): Promise<Snapshot | undefined> {
     const snapshot = await this.readWhole(id);
     const missing = snapshot?.header.pages.find(({ content }) => !content.isKnown);
@@ -147,7 +149,7 @@ export class Reader {
       pending = { id, parts, isDue: false, latest, reply, operation: currentOperation() };
       this.#pending.set(id, pending);
     } else if (parts === 'all') pending.parts = 'all';
-    // Checks all ask for the same list: nothing is to be added then.
+    // All checks ask with the same array, so there is nothing to add.
     else if (pending.parts !== 'all' && parts !== pending.parts)
       pending.parts = [...new Set([...pending.parts, ...parts])];
     pending.latest ??= latest;
@@ -165,7 +167,7 @@ export class Reader {
     if (!this.#isWatching) void this.#watchParked();
   }
 
-  /** An awaited reply may be lost, and the process idle by then: reads go without it. */
+  /** Sends parked checks later, if the awaited reply is late or the process is idle by then. */
   async #watchParked(): Promise<void> {
     this.#isWatching = true;
     await this.#context.runtime.watch(PARKED_LOOK_MS);
@@ -178,7 +180,7 @@ export class Reader {
     return !isCheck(pending) || sentMs === undefined || !this.#sharesChecks(sentMs);
   }
 
-  /** Whether checks wait for one sent at `sentMs`, and share the next request. */
+  /** Whether checks wait for the one sent at `sentMs`, and then share the next request. */
   #sharesChecks(sentMs: number): boolean {
     const { limit, runtime } = this.#context;
     const isDueSoon = limit.loneRoundTripMs < NEAR_MS && runtime.monotonicMs() - sentMs < NEAR_WAIT_MS;
@@ -190,14 +192,14 @@ export class Reader {
     this.#callDeparture();
   }
 
-  /** One departure at a time: it calls the next for the reads that it leaves. */
+  /** Asks for a departure unless one is due. Each asks for the next if it leaves reads behind. */
   #callDeparture(): void {
     if (this.#isDepartureCalled) return;
     this.#isDepartureCalled = true;
     void this.#context.limit.run(() => this.#depart());
   }
 
-  /** Sends the oldest reads, as many as one request takes, whole containers apart. */
+  /** Sends the oldest reads, as many as one request takes. Whole containers go in their own. */
   async #depart(): Promise<Reply | undefined> {
     const { hedge, limit } = this.#context;
     this.#isDepartureCalled = false;
@@ -227,12 +229,12 @@ export class Reader {
       if (waiting !== undefined) this.#departSoon(waiting);
     }
     if (sent.length === 1) return { isFailed };
-    // The reply that nobody awaits any more keeps its place among the requests in flight.
+    // A second request was sent: both count as in flight until both are answered.
     await Promise.allSettled(sent);
     return { isFailed: true };
   }
 
-  /** The oldest that are due; those that may not depart yet are not any more. */
+  /** Takes the oldest reads that are due, and parks those that have to wait after all. */
   #takeBatch(): { readonly batch: readonly Pending[]; readonly bytes: number } {
     const { readsMax } = this.#context.driver.limits;
     const batch: Pending[] = [];
@@ -252,7 +254,7 @@ export class Reader {
     return { batch, bytes };
   }
 
-  /** Bytes that the reply will bring of it, about. */
+  /** About how many bytes the reply will have for this read. */
   #bytesOf({ id, parts, latest }: Pending): number {
     const header = (latest ?? this.#context.cache.get(id))?.header;
     if (parts === 'all') return HEADER_BYTES + (header === undefined ? this.#usualBytes : pageBytesOf(header));
@@ -271,7 +273,7 @@ export class Reader {
     }
   }
 
-  /** Tells how many commits of others a reply showed since the container was seen last. */
+  /** Reports how many commits of other processes a container had since it was last seen. */
   #note(known: Snapshot | undefined, now: Header, seen: Moment): void {
     const { leaves, noteLook } = this.#context;
     if (known?.header.incarnation !== now.incarnation) return;
@@ -297,7 +299,7 @@ export class Reader {
     }
     const known = cached ?? pending.latest;
     const read = snapshotOf(entity, table, seen, known);
-    // A commit of this process may lie in between: the cache alone knows of it.
+    // Compared with the cache, not with `latest`, which may be older than a commit of this process.
     this.#note(cached, read.header, seen);
     if (read.header !== known?.header) this.#usualBytes += (pageBytesOf(read.header) - this.#usualBytes) * BYTES_WEIGHT;
     const asked = parts === 'all' ? undefined : new Set(parts.map(slotOfPart));
@@ -306,45 +308,17 @@ export class Reader {
       content.forget(new StoreError('corrupt', `page ${slot} is missing`, { table, container: entity.id }));
     }
     const offered = cache.offer(read);
-    // A later commit may be known by fewer of its pages than this reply brought.
+    // If the cache knows a later commit but fewer of its pages, the caller gets this reply's.
     const snapshot = parts === 'all' && !isWhole(offered.header) ? read : offered;
     return { version, lastCommit: read.lastCommit, seen, snapshot };
   }
 }
 
-/** Whether it asks for the last commit alone. */
+/** Whether it asks for the last commit only. */
 function isCheck({ parts }: Pending): boolean {
   return parts.length === 1 && parts[0] === COMMIT_PART;
 }
 
 function isForAll({ parts }: Pending): boolean {
   return parts === 'all';
-}
-
-/** A reply that may be lost is not waited for alone (Dean, Barroso: The Tail at Scale, 2013). */
-export class Hedge {
-  readonly #deadlines: Deadlines;
-  /** One was sent a second time and is not answered: no other is. */
-  #isUnderWay = false;
-
-  constructor(deadlines: Deadlines) {
-    this.#deadlines = deadlines;
-  }
-
-  /**
-   * Calls `send`, once more if that takes long for about so many bytes, unless it was throttled and
-   * waits. The first reply.
-   */
-  async ask<T>(send: () => Promise<T>, bytes: number, isThrottled: () => boolean): Promise<T> {
-    const first = send();
-    const reply = await this.#deadlines.within(LOST_AFTER_MS + bytes / SLOW_BYTES_PER_MS, first);
-    if (reply !== undefined) return reply;
-    if (this.#isUnderWay || this.#deadlines.isClosed || isThrottled()) return first;
-    this.#isUnderWay = true;
-    const second = send().finally(() => {
-      this.#isUnderWay = false;
-    });
-    // The first one's error, if both fail.
-    return Promise.any([first, second]).catch(() => first);
-  }
 }

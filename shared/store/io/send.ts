@@ -1,4 +1,4 @@
-// All requests to the provider: each has a deadline and counts in its table's stats.
+// Sends every request to the provider, gives it a deadline and counts it in its table's stats.
 import {
   type Driver,
   type Entity,
@@ -16,27 +16,27 @@ import type { RequestTrace } from '../contract/trace.ts';
 import { currentOperation, noteEvent, traceRequest } from '../system/tracing.ts';
 import type { Counted, Counters } from './counters.ts';
 
-/** Deadline of one request to the provider; a write has more time for its bytes. */
+/** The deadline of a request; a write gets the time of its bytes on top. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** A request open this long may be lost, or its reply. */
+/** A request that has had no reply for this long may be lost. */
 export const LOST_AFTER_MS = 1_000;
-/** The least pace of one request's bytes, though eight requests share a slow link. */
+/** The slowest pace assumed for the bytes of one request, if eight requests share a slow link. */
 export const SLOW_BYTES_PER_MS = 16;
-/** A read's reply may be large, and come slowly. */
+/** A read gets longer, as its reply may be large. */
 const READ_TIMEOUT_MS = 60_000;
 
-/** The way of requests, and their count. An engine is one. */
-export interface Provider extends Counted {
+/** The driver that requests go to, and the counters of the table that they are for. */
+export interface RequestContext extends Counted {
   readonly driver: Driver;
 }
 
-/** One request, `readsMax` reads at most; retried within its deadline. */
+/** Sends one request of at most `readsMax` reads. The driver tries it again within its deadline. */
 export function sendReads(
-  provider: Provider,
+  context: RequestContext,
   reads: readonly ReadRequest[],
   operation = currentOperation(),
 ): Promise<readonly (Entity | undefined)[]> {
-  const { counters, driver, table } = provider;
+  const { counters, driver, table } = context;
   counters.requests += 1;
   counters.readRequests += 1;
   const send = () => driver.read(reads, { timeoutMs: READ_TIMEOUT_MS });
@@ -46,13 +46,13 @@ export function sendReads(
   });
 }
 
-/** One request, `writesMax` writes of one lane at most; never sent again (rule 2). */
+/** Sends one request of at most `writesMax` writes of one lane, once (rule 2). */
 export function sendWrites(
-  provider: Provider,
+  context: RequestContext,
   writes: readonly Write[],
   operation = currentOperation(),
 ): Promise<readonly WriteOutcome[]> {
-  const { counters, driver, table } = provider;
+  const { counters, driver, table } = context;
   countWrite(counters);
   const bytes = writes.reduce((sum, { parts }) => sum + partBytes(parts), 0);
   const timeoutMs = REQUEST_TIMEOUT_MS + Math.ceil(bytes / SLOW_BYTES_PER_MS);
@@ -63,18 +63,18 @@ export function sendWrites(
   });
 }
 
-/** Removes an entity of this version; never sent again (rule 2). Throws if denied, or unsent. */
-export async function sendRemoval(provider: Provider, removal: Removal): Promise<RemoveOutcome | undefined> {
-  countWrite(provider.counters);
-  const asked = { kind: 'remove', table: provider.table, entities: 1, operation: currentOperation() } as const;
-  const send = () => provider.driver.remove([removal], { timeoutMs: REQUEST_TIMEOUT_MS });
+/** Removes an entity of this version by one request, sent once. Throws if denied or unsent. */
+export async function sendRemoval(context: RequestContext, removal: Removal): Promise<RemoveOutcome | undefined> {
+  countWrite(context.counters);
+  const asked = { kind: 'remove', table: context.table, entities: 1, operation: currentOperation() } as const;
+  const send = () => context.driver.remove([removal], { timeoutMs: REQUEST_TIMEOUT_MS });
   const [outcome] = await traceRequest(asked, send, tellOutcome);
   if (outcome?.kind === 'refused' && (outcome.reason === 'denied' || outcome.reason === 'unsent'))
-    throw refusedError(outcome, provider.table, removal.id);
+    throw refusedError(outcome, context.table, removal.id);
   return outcome;
 }
 
-/** All ids with a prefix; a request a page. Not counted: only calls on tables list. */
+/** Lists all ids with a prefix, one request per page. No table's stats count them. */
 export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<EntityId> {
   let cursor: ListCursor | undefined;
   do {
@@ -87,7 +87,7 @@ export async function* listIds(driver: Driver, prefix: string): AsyncGenerator<E
   } while (cursor !== undefined);
 }
 
-/** The first outcome that is no success. */
+/** Notes the first outcome that is no success. */
 function tellOutcome(outcomes: readonly (WriteOutcome | RemoveOutcome)[], trace: RequestTrace): void {
   for (const outcome of outcomes) {
     if (outcome.kind === 'written' || outcome.kind === 'removed') continue;

@@ -1,26 +1,26 @@
-// Long work ends turns of the event loop: else no timer, signal or own deadline is heard.
+// Long work yields to the event loop. Otherwise no timer, signal or deadline would be noticed.
 import type { Runtime } from '../contract/runtime.ts';
 
-/** A turn may take this: ending it costs microseconds, and a caller notices more. */
+/** How long a turn may take. Yielding costs microseconds; callers would notice a longer delay. */
 const TURN_MS = 10;
-/** Small pieces of work, some microseconds each, between two looks at the clock. */
+/** How many pieces of work, some microseconds each, are done per reading of the clock. */
 const PIECES_BETWEEN_LOOKS = 16;
-/** Encoding or decoding a value of so many bytes is no small piece. */
+/** Encoding or decoding a value of this size is worth a reading of the clock of its own. */
 const LARGE_BYTES = 1_024;
-/** Items that a sort takes at once: some milliseconds. */
+/** How many items are sorted at once, which takes some milliseconds. */
 const SORTED_AT_ONCE = 5_000;
 
 export class Turns {
   readonly #runtime: Runtime;
   #begunMs = 0;
-  /** Resolves when the present turn has ended; undefined if `isLong` was not asked in it yet. */
+  /** Resolves when the present turn has ended; undefined until `isLong` is first asked in it. */
   #next: Promise<void> | undefined;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
   }
 
-  /** Whether the turn has lasted long: then long work awaits `pause`. */
+  /** Whether 10 ms have passed since the turn's first call of this: then await `pause`. */
   get isLong(): boolean {
     const nowMs = this.#runtime.monotonicMs();
     if (this.#next !== undefined) return nowMs - this.#begunMs >= TURN_MS;
@@ -31,12 +31,12 @@ export class Turns {
     return false;
   }
 
-  /** As `isLong`, but reads the clock at some pieces only, from the second, or at many `bytes`. */
+  /** As `isLong`, but reads the clock only at every 16th piece or if the piece has many `bytes`. */
   isLongAt(index: number, bytes = 0): boolean {
     return (bytes >= LARGE_BYTES || index % PIECES_BETWEEN_LOOKS === 1) && this.isLong;
   }
 
-  /** Resolves in a turn that has time left. The first to wait may take all of it. */
+  /** Resolves in a turn that has time left. Of several that wait, the first may use all of it. */
   async pause(): Promise<void> {
     while (this.isLong) await this.#next;
   }
@@ -56,7 +56,7 @@ export class Turns {
     return made;
   }
 
-  /** A copy in order, in turns: runs are sorted, then merged. It is not stable. */
+  /** Returns a sorted copy, yielding in between: it sorts runs, then merges them. Not stable. */
   async sort<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
     if (items.length <= SORTED_AT_ONCE) return items.slice().sort(compare);
     const runs: T[][] = [];
@@ -71,7 +71,6 @@ export class Turns {
     return runs[0]!;
   }
 
-  /** Two runs that are in order as one. */
   async #merge<T>(left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
     const merged: T[] = [];
     let next = 0;

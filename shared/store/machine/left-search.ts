@@ -5,7 +5,7 @@ import { childBelow, childFor, type RoutingEntry } from '../container/branch.ts'
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes } from '../format/bytes.ts';
-import { nodeId, rootId } from '../format/ids.ts';
+import { nodeId, rootId } from '../format/entity-ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { count } from '../io/counters.ts';
 import {

@@ -7,7 +7,7 @@ import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
-import { nodeId, rootId } from '../format/ids.ts';
+import { nodeId, rootId } from '../format/entity-ids.ts';
 import { type Position, type UpperBound, within } from '../format/position.ts';
 import type { Counted } from '../io/counters.ts';
 import type { EntryRepair } from './leaf.ts';

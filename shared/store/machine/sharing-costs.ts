@@ -1,7 +1,7 @@
 // What changes cost in a leaf that others write too, and whether leaves of their own were cheaper.
 import type { Change } from '../container/change.ts';
 import { layersOf } from '../container/layers.ts';
-import { sumsOf } from '../container/size.ts';
+import { sumsOf } from '../container/container-size.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { PageRef } from '../format/page-table.ts';

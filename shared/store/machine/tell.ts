@@ -10,7 +10,7 @@ import { refusedError, StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { nodeId } from '../format/ids.ts';
+import { nodeId } from '../format/entity-ids.ts';
 import { beforeBound } from '../format/position.ts';
 import { count } from '../io/counters.ts';
 import { send } from './commit.ts';

@@ -1,11 +1,11 @@
 // The next step of a search: down through branches, to the right by links and hints, or from the
 // root.
 import { childFor, locate, pageToChild } from '../container/branch.ts';
-import { partFor } from '../container/last-split.ts';
+import { splitPartFor } from '../container/last-split.ts';
 import { isKnown, type Snapshot } from '../container/snapshot.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
-import { nodeId, rootId } from '../format/ids.ts';
+import { nodeId, rootId } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 import { count } from '../io/counters.ts';
 import { alongLinks, atEntry, atOwner, atStart, goLeft, lookAgain } from './left-search.ts';
@@ -192,7 +192,7 @@ function goRight(search: Search, overtaken: Snapshot, memory: Memory): TreeStep 
   passed[level] = low;
   const parent = branchInMemory(memory, position, level + 1);
   if (parent?.header.incarnation !== incarnation) return byHints(search, overtaken, undefined, memory);
-  const isNamed = partFor(header, position) !== undefined;
+  const isNamed = splitPartFor(header, position) !== undefined;
   const isOld = isNamed ? memory.ageMs(parent.seen) > PARENT_AGE_MS : parent.seen.tick < seen.tick;
   if (!isOld) return byHints(search, overtaken, parent, memory);
   search.phase = { kind: 'page', branch: parent, isAll: false, overtaken };
@@ -213,7 +213,7 @@ function byHints(search: Search, overtaken: Snapshot, parent: Snapshot | undefin
     if (owner !== entry.child)
       hints.push({ level: level + 1, incarnation, separator: entry.low, child: owner, instead: entry.child });
   }
-  const part = partFor(header, position);
+  const part = splitPartFor(header, position);
   if (part === undefined) return toNeighbour(search, overtaken, memory);
   const isFresh = parent !== undefined && search.reply !== undefined;
   if (isFresh)

@@ -8,7 +8,7 @@ import type { UpdateItem } from '../contract/results.ts';
 import type { SchemaIssue, StandardSchema } from '../contract/standard-schema.ts';
 import { compareBytes } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
-import type { StoredRecord } from '../format/record.ts';
+import type { StoredRecord } from '../format/stored-record.ts';
 import { pathStep } from './check-value.ts';
 import { decodeEntry, encodeValue, matches, type ValueContext } from './values.ts';
 

@@ -2,7 +2,14 @@
 import type { Order, ScanOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import { encodeKey, endOfPrefix, isSameBound, type Position, successor, type UpperBound } from '../format/position.ts';
+import {
+  encodeKey,
+  endOfPrefix,
+  isSameBound,
+  type Position,
+  positionAfter,
+  type UpperBound,
+} from '../format/position.ts';
 import { decodeCursor, type ScanState } from './cursor.ts';
 
 /** The positions of a scan, and the incarnation if a cursor names one. */
@@ -25,7 +32,7 @@ export function boundsOf(options: ScanOptions, order: Order, table: string): Bou
     refuse('give prefix, or the first and last key, not both');
   if (from !== undefined && after !== undefined) refuse('give from or after, not both');
   if (to !== undefined && through !== undefined) refuse('give to or through, not both');
-  const low = after === undefined ? encodeBound(prefix ?? from, table) : successor(encodeBound(after, table));
+  const low = after === undefined ? encodeBound(prefix ?? from, table) : positionAfter(encodeBound(after, table));
   const end = endOf(options, low, table);
   if (cursor === undefined) return { from: low, end, incarnation: undefined, isReverse: reverse === true };
   const state = decodeCursor(cursor, table);
@@ -46,7 +53,7 @@ export function checkIncarnation(expected: Id64 | undefined, incarnation: Id64, 
 
 function endOf({ prefix, to, through }: ScanOptions, low: Position, table: string): UpperBound {
   if (prefix !== undefined) return endOfPrefix(low);
-  if (through !== undefined) return successor(encodeBound(through, table));
+  if (through !== undefined) return positionAfter(encodeBound(through, table));
   return to === undefined ? undefined : encodeBound(to, table);
 }
 

@@ -6,7 +6,7 @@ import { pageOf, type Snapshot } from '../container/snapshot.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes } from '../format/bytes.ts';
-import { type Page, recordCount, slicePage } from '../format/page.ts';
+import { type Page, recordCount, slicePage } from '../format/page-body.ts';
 import { beforeBound, type PositionOf, type Position, type UpperBound } from '../format/position.ts';
 
 /** A stretch whose records are not known because of a damaged page. */

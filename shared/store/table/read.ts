@@ -7,7 +7,7 @@ import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { bytesToRead, type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/lookup.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
-import type { StoredRecord } from '../format/record.ts';
+import type { StoredRecord } from '../format/stored-record.ts';
 import { abortedError, type Deadline } from '../io/deadline.ts';
 import type { TableContext } from './context.ts';
 

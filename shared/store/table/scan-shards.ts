@@ -4,7 +4,7 @@ import type { Snapshot } from '../container/snapshot.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
-import { nodeId } from '../format/ids.ts';
+import { nodeId } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 import { encodeCursor } from './cursor.ts';
 

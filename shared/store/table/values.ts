@@ -4,7 +4,7 @@ import type { CodecName, EncodedValue } from '../contract/options.ts';
 import type { Entry } from '../contract/results.ts';
 import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
-import type { StoredRecord } from '../format/record.ts';
+import type { StoredRecord } from '../format/stored-record.ts';
 import { checkValue, Refusal } from './check-value.ts';
 import { unpackValue } from './msgpack-reader.ts';
 import { packValue } from './msgpack.ts';

@@ -1,5 +1,5 @@
 // Writes a call's items through their queues. Every item has its outcome when the deadline passes.
-import { unknownFate } from '../container/attempts.ts';
+import { outcomeUnknown } from '../container/attempts.ts';
 import { type Batch, byPosition, Change, type Clearing, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { Range } from '../container/layers.ts';
 import type { CallOptions } from '../contract/options.ts';
@@ -232,7 +232,7 @@ export class Writer {
     const aborted = deadlines.aborted(cause);
     for (const change of changes) {
       const why = deadlines.failureOf(cause, change.throttling);
-      const error = change.doubtfulAttempts > 0 ? unknownFate(change, engine.table, cause ?? why) : (why ?? aborted);
+      const error = change.doubtfulAttempts > 0 ? outcomeUnknown(change, engine.table, cause ?? why) : (why ?? aborted);
       change.settle({ kind: 'failed', error });
     }
   }

@@ -1,11 +1,11 @@
 // What callers ask of the machine, and what their answers say of the record.
-import { unknownFate } from '../../../shared/store/container/attempts.ts';
+import { outcomeUnknown } from '../../../shared/store/container/attempts.ts';
 import { type Action, Change, type Verdict } from '../../../shared/store/container/change.ts';
 import { findRecord } from '../../../shared/store/container/layers.ts';
 import { pageOf } from '../../../shared/store/container/snapshot.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { encodeKey, positionsOf } from '../../../shared/store/format/position.ts';
-import { isExpired, type StoredRecord } from '../../../shared/store/format/record.ts';
+import { isExpired, type StoredRecord } from '../../../shared/store/format/stored-record.ts';
 import type { State } from '../history.ts';
 import type { Life } from '../process.ts';
 import type { Recorder } from '../recorder.ts';
@@ -125,7 +125,10 @@ export class Callers {
     });
     life.store.after(timeoutMs, () => {
       const ended = change.throttling ?? new StoreError('aborted', 'its time is over');
-      change.settle({ kind: 'failed', error: change.doubtfulAttempts > 0 ? unknownFate(change, TABLE, ended) : ended });
+      change.settle({
+        kind: 'failed',
+        error: change.doubtfulAttempts > 0 ? outcomeUnknown(change, TABLE, ended) : ended,
+      });
     });
     life.store.submit([change]);
   }

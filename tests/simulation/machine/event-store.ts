@@ -20,9 +20,9 @@ import {
   nodeId,
   pagePart,
   rootId,
-} from '../../../shared/store/format/ids.ts';
+} from '../../../shared/store/format/entity-ids.ts';
 import { type Position, within } from '../../../shared/store/format/position.ts';
-import { Clock } from '../../../shared/store/io/clock.ts';
+import { Clock } from '../../../shared/store/io/moment-clock.ts';
 import { drawAttempt, drawId } from '../../../shared/store/io/draw-ids.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';

@@ -7,7 +7,7 @@ import { successor } from '../../../shared/store/container/successor.ts';
 import { insertOf } from '../../../shared/store/container/writes.ts';
 import { EMPTY_BYTES, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { NO_PAGES } from '../../../shared/store/format/header.ts';
-import { rootId } from '../../../shared/store/format/ids.ts';
+import { rootId } from '../../../shared/store/format/entity-ids.ts';
 import { hexId } from '../../support/ids.ts';
 import { Events } from '../events.ts';
 import { Network } from '../network.ts';

@@ -1,4 +1,4 @@
-// The fences of a node judge a position; the pages of a branch name its children.
+// A node's fences tell where a position lies, and the pages of a branch name its children.
 import { expect, test } from 'vitest';
 import { childBelow, childFor, locate, pageToChild, separatorsAfter } from '../../../shared/store/container/branch.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
@@ -8,20 +8,20 @@ import { childId, EMPTY_LEAF, pageOfChildren, snapshotWith, unread } from './nod
 const NODE: Header = { ...EMPTY_LEAF, low: Buffer.from('f'), high: Buffer.from('m'), right: hexId('cccccccccccccccc') };
 
 test.each([
-  ['at its low', 'f', {}, 'here'],
-  ['between its fences', 'g', {}, 'here'],
-  ['at its high', 'm', {}, 'right'],
-  ['above its high', 'z', {}, 'right'],
-  ['above the low of the last node of its level', 'z', { high: undefined, right: undefined }, 'here'],
-  ['below its low', 'e', {}, 'restart'],
-  ['in a node of another level', 'g', { level: 1 }, 'restart'],
-  ['in a dropped table', 'g', { state: 'removed' }, 'restart'],
-  ['in a retired leaf', 'g', { state: 'retired' }, 'gone'],
-  ['in an absorbed leaf', 'g', { state: 'merged' }, 'gone'],
-  ['left of a retired leaf', 'e', { state: 'retired' }, 'gone'],
-  ['right of an absorbed leaf', 'z', { state: 'merged' }, 'gone'],
-  ['in a retired leaf of another level', 'g', { state: 'retired', level: 1 }, 'restart'],
-] as const)('a position %s', (_, position, differing: Partial<Header>, found) => {
+  ['at its low', 'here', 'f', {}],
+  ['between its fences', 'here', 'g', {}],
+  ['at its high', 'right', 'm', {}],
+  ['above its high', 'right', 'z', {}],
+  ['above the low of the last node of its level', 'here', 'z', { high: undefined, right: undefined }],
+  ['below its low', 'restart', 'e', {}],
+  ['in a node of another level', 'restart', 'g', { level: 1 }],
+  ['in a dropped table', 'restart', 'g', { state: 'removed' }],
+  ['in a retired leaf', 'gone', 'g', { state: 'retired' }],
+  ['in an absorbed leaf', 'gone', 'g', { state: 'merged' }],
+  ['left of a retired leaf', 'gone', 'e', { state: 'retired' }],
+  ['right of an absorbed leaf', 'gone', 'z', { state: 'merged' }],
+  ['in a retired leaf of another level', 'restart', 'g', { state: 'retired', level: 1 }],
+] as const)('for a position %s locate returns %s', (_, found, position, differing: Partial<Header>) => {
   expect(locate({ ...NODE, ...differing }, Buffer.from(position), 0)).toBe(found);
 });
 
@@ -35,7 +35,7 @@ function branch(pages = PAGES, high?: string) {
   return snapshotWith({ level: 1, pages, high: high === undefined ? undefined : Buffer.from(high) });
 }
 
-test('one page of a branch tells where a position leads, whether the others are known or not', () => {
+test('the page that owns a position is enough to find its child, even if the other pages are unknown', () => {
   const lone = branch([unread(PAGES[0]!), PAGES[1]!, unread(PAGES[2]!)]);
   const at = (position: string) => {
     const { low, child, end } = childFor(lone, Buffer.from(position), 't');
@@ -44,7 +44,7 @@ test('one page of a branch tells where a position leads, whether the others are 
   expect(at('f')).toEqual([7, 'f', childId('3'), 'h']);
   expect(at('gz')).toEqual([7, 'f', childId('3'), 'h']);
   expect(at('h')).toEqual([7, 'h', childId('4'), 'k']);
-  // The last child of a page ends where the next page begins, known or not.
+  // The last child of a page ends where the next page begins, even if that page is unknown.
   expect(at('ozz')).toEqual([7, 'k', childId('5'), 'p']);
   expect(pageToChild(lone, Buffer.from('e'))?.slot).toBe(4);
   expect(pageToChild(lone, Buffer.from('z'))?.slot).toBe(9);
@@ -78,11 +78,11 @@ test.each([
   ['h', 1, 'd'],
   ['h', 2, ''],
   ['z', 99, ''],
-])('rule 28: strictly below %s, but for the last %i, begins the child of "%s"', (bound, skipped, low) => {
+])('rule 28: below %s, after skipping %i children, the last child begins at "%s"', (bound, skipped, low) => {
   expect(Buffer.from(childBelow(branch(PAGES, 'x'), Buffer.from(bound), 't', skipped)!.low).toString()).toBe(low);
 });
 
-test('rule 28: nothing lies strictly below the first child', () => {
+test('rule 28: no child lies strictly below the separator of the first one', () => {
   expect(childBelow(branch(), Buffer.from(''), 't')).toBeUndefined();
   const begunLate = { ...pageOfChildren(4, { d: '2', f: '3' }), low: Buffer.alloc(0) };
   expect(childBelow(branch([begunLate]), Buffer.from('c'), 't')).toBeUndefined();
@@ -90,13 +90,13 @@ test('rule 28: nothing lies strictly below the first child', () => {
   expect(childBelow(branch([begunLate]), Buffer.from('e'), 't')?.child).toBe(childId('2'));
 });
 
-test('a branch without a child for what it owns is damaged', () => {
+test('a branch without a child for a position that it owns is corrupt', () => {
   const damaged = branch([pageOfChildren(4, { d: '2' })]);
   expect(() => childFor(damaged, Buffer.from('a'), 't')).toThrow(expect.objectContaining({ code: 'corrupt' }) as Error);
   expect(pageToChild(damaged, Buffer.from('a'))).toBeUndefined();
 });
 
-test('separators after a low are told as far as the pages are known', () => {
+test('separatorsAfter returns the separators above a low, as far as pages are known', () => {
   const after = (pages: typeof PAGES, low: string, count = 10, high?: string): string[] =>
     separatorsAfter(branch(pages, high), Buffer.from(low), count, 't').map((each) => each.toString());
   expect(after(PAGES, '')).toEqual(['d', 'f', 'h', 'k', 'p']);
@@ -105,15 +105,15 @@ test('separators after a low are told as far as the pages are known', () => {
   expect(after(PAGES, 'h', 10, 'x')).toEqual(['k', 'p', 'x']);
   expect(after(PAGES, 'p', 10, 'x')).toEqual(['x']);
   const [first, middle, last] = PAGES;
-  // Nothing beyond a gap but where it begins: what is missing there would be passed over.
+  // It stops where the first unknown page begins, as that page's separators would be skipped.
   expect(after([first!, unread(middle!), last!], '', 10, 'x')).toEqual(['d', 'f']);
-  // A branch that was split meanwhile ends before it, and nothing leads back there.
+  // The branch was split meanwhile and now ends below the low.
   expect(after(PAGES, 'x', 10, 'q')).toEqual([]);
   expect(after([unread(first!), middle!, last!], 'f')).toEqual(['h', 'k', 'p']);
   expect(after([unread(first!), middle!, last!], '')).toEqual([]);
 });
 
-test('of separators in a row that name one child the first is told, unless the child begins at or before the low', () => {
+test('separatorsAfter returns one separator for successive entries of one child, and none if it begins before', () => {
   const pages = [pageOfChildren(4, { '': '1', d: '1', f: '2' }), pageOfChildren(7, { h: '2', k: '3', p: '2' })];
   const after = (low: string, count = 10): string[] =>
     separatorsAfter(branch(pages), Buffer.from(low), count, 't').map((each) => each.toString());

@@ -1,12 +1,12 @@
-// Memory of pages that a commit builds: merges use it again, so no page may be left in it.
+// Merges reuse scratch memory, so no page that a commit keeps may lie in it.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
-import { mergeLayers, PASSING } from '../../../shared/store/container/merge-pages.ts';
+import { mergeLayers, SCRATCH } from '../../../shared/store/container/merge-pages.ts';
 import { addressOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { openPage } from '../../../shared/store/format/envelope.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { type Page, pageFrom, recordAt } from '../../../shared/store/format/page.ts';
+import { type Page, pageFrom, recordAt } from '../../../shared/store/format/page-body.ts';
 import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, change, evaluated, expectModel, KEYS, type Model, randomChanges } from './changes.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
@@ -58,14 +58,14 @@ test('no later commit changes a large record of an earlier one', () => {
     expect(Buffer.compare(recordAt(content.page!, 0).value, values[at]!)).toBe(0);
 });
 
-test('layers, one of them empty, are merged in passing memory as elsewhere', () => {
+test('layers, some of them empty, merge to the same page with scratch memory and without', () => {
   const layers = [[pageOf('a', 'e')], [], [pageOf('z')], [pageOf('c', 'd')], [], [pageOf('b')]];
-  const merge = (memories?: typeof PASSING.layers): Buffer =>
+  const merge = (memories?: typeof SCRATCH.layers): Buffer =>
     Buffer.from(mergeLayers(layers, positionsOf('key', 0), memories).body);
-  expect(merge(PASSING.layers)).toEqual(merge());
+  expect(merge(SCRATCH.layers)).toEqual(merge());
 });
 
-test('a page is compressed where that saves bytes', () => {
+test('a page that compression shrinks is stored compressed', () => {
   const compressed = sealed(newPage(), 1, 'zstd').content;
   expect(compressed.sealed!.length).toBeLessThan(100);
   expect(openPage(compressed.sealed!, addressOf(EMPTY_LEAF, 0, 1), sealed(newPage(), 1, 'zstd').crc).body).toEqual(
@@ -73,7 +73,7 @@ test('a page is compressed where that saves bytes', () => {
   );
 });
 
-test.each([1, 200, 2 ** 40])('a page sealed again as number %i leaves its first envelope alone', (number) => {
+test.each([1, 200, 2 ** 40])('sealing a page again as number %i does not change its first envelope', (number) => {
   const page = newPage();
   const first = sealed(page, 5);
   const bytes = bytesOf(first);

@@ -1,4 +1,4 @@
-// Changes as tests make them up, what they make of a leaf, and a model that says what they should.
+// Makes changes for tests, applies them to a leaf, and compares the leaf with a model.
 import { expect } from 'vitest';
 import { type Random, randomInt } from '../../../shared/lab/kit/random.ts';
 import { type Action, byPosition, Change } from '../../../shared/store/container/change.ts';
@@ -8,7 +8,7 @@ import { findRecord } from '../../../shared/store/container/layers.ts';
 import type { planCommit } from '../../../shared/store/container/plan-commit.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { sealPages } from '../../../shared/store/container/seal-pages.ts';
-import { isExpired } from '../../../shared/store/format/record.ts';
+import { isExpired } from '../../../shared/store/format/stored-record.ts';
 import { hexId } from '../../support/ids.ts';
 import { RULES, snapshotWith, TABLE } from './nodes.ts';
 
@@ -41,7 +41,7 @@ export function remove(key: string): Change {
   return change(key, () => ({ kind: 'remove' }));
 }
 
-/** Puts, some of which expire soon, and removals, of about `count` keys; the model follows. */
+/** Puts and removals of about `count` keys, applied to the model, too. Some puts expire soon. */
 export function randomChanges(
   random: Random,
   keys: readonly string[],
@@ -61,33 +61,33 @@ export function randomChanges(
   return changes.sort(byPosition);
 }
 
-interface Asked {
+interface EvaluationOptions {
   readonly nowMs?: number;
   readonly mergesAll?: boolean;
   readonly purges?: boolean;
 }
 
-/** The container that the changes make, sealed. */
+/** Evaluates the changes, and seals the new pages. */
 export function evaluated(
   snapshot: Snapshot,
   changes: readonly Change[],
-  { nowMs = 0, mergesAll = false, purges = false }: Asked = {},
+  { nowMs = 0, mergesAll = false, purges = false }: EvaluationOptions = {},
 ): Evaluation {
   const draft = evaluate(snapshot, changes, { ...RULES, nowMs, mergesAll, purges });
   return sealPages(draft, snapshot.header, RULES);
 }
 
-/** The container after an evaluation, as a commit would leave it but for its commit ids. */
+/** The container after an evaluation, as a commit would leave it except for the commit ids. */
 export function after(snapshot: Snapshot, { pages, layers, deadSlots, nextNumber }: Evaluation): Snapshot {
   return { ...snapshot, header: { ...snapshot.header, pages, layers, deadSlots, nextNumber } };
 }
 
-/** A leaf whose base holds what these changes make. */
+/** A leaf after these changes, which lie in its base. */
 export function leafOf(changes: readonly Change[]): Snapshot {
   return after(snapshotWith({}), evaluated(snapshotWith({}), changes));
 }
 
-/** A commit of an evaluation, to be planned; new nodes take ids from 17 on. */
+/** The input to plan a commit of an evaluation. New nodes take ids from 17 on. */
 export function planInput(snapshot: Snapshot, evaluation: Evaluation, rest: Partial<PlanInput> = {}): PlanInput {
   let ids = 0x10;
   const drawId = () => hexId((ids += 1).toString(16).padStart(16, '0'));
@@ -95,7 +95,7 @@ export function planInput(snapshot: Snapshot, evaluation: Evaluation, rest: Part
   return { snapshot, evaluation, attempt: ATTEMPT, drawId, ...plain, ...rest };
 }
 
-/** Expects that a lookup finds of each key what the model says. */
+/** Expects lookups of these keys to find what the model has. */
 export function expectModel(snapshot: Snapshot, model: Model, nowMs: number, keys: readonly string[]): void {
   const found = keys.map((key) => {
     const record = findRecord(snapshot.header, Buffer.from(key), Buffer.from(key), (ref) =>

@@ -24,7 +24,7 @@ function withPagesToCount(leaf: Snapshot, range: Range): Snapshot {
   return withRows(leaf, (ref) => (asked.has(ref) ? ref : unread(ref)));
 }
 
-test('whatever groups of changes come, as many are counted in a range as the model has there', () => {
+test('after random changes, a count of a range equals the number of records that the model has there', () => {
   const random = seededRandom(5);
   const model: Model = new Map();
   let leaf = snapshotWith({});
@@ -46,7 +46,7 @@ test('whatever groups of changes come, as many are counted in a range as the mod
   }
 });
 
-test('a leaf of one layer of records that do not expire is counted by its page table', () => {
+test('a leaf of one layer whose records do not expire is counted from its page table', () => {
   const puts = KEYS.map((key) => put(key, 1));
   const leaf = leafOf(puts);
   expect(leaf.header.pages.length).toBeGreaterThan(20);
@@ -55,7 +55,7 @@ test('a leaf of one layer of records that do not expire is counted by its page t
   expect(rowsToCount(leaf.header, rangeOf(17, 230)).length).toBe(2);
 });
 
-test('one record that expires costs its own page, until it is purged', () => {
+test('counting opens the page of a record that expires, until that is purged', () => {
   const puts = KEYS.map((key, number) => put(key, 1, number === 200 ? 10 : undefined));
   const leaf = leafOf(puts);
   expect(rowsToCount(leaf.header, ALL).length).toBe(1);
@@ -68,7 +68,7 @@ test('one record that expires costs its own page, until it is purged', () => {
   expect(counted(merged, ALL, later.nowMs)).toBe(398);
 });
 
-test('a version that was counted needs no page to be counted again, its successor does', () => {
+test('counting a version for the second time needs no page, counting its successor does', () => {
   const leaf = leafOf(KEYS.map((key) => put(key, 1)));
   const layered = after(leaf, evaluated(leaf, [put(KEYS[3]!, 2), remove(KEYS[9]!)]));
   expect(rowsToCount(layered.header, ALL).length).toBeGreaterThan(0);
@@ -89,7 +89,7 @@ test('a version that was counted needs no page to be counted again, its successo
   expect(counted(next, ALL)).toBe(398);
 });
 
-test('one that holds a record that will expire is counted anew each time', () => {
+test('a leaf with a record that will expire is counted anew each time', () => {
   const leaf = leafOf(KEYS.map((key, number) => put(key, 1, number === 200 ? 10 : undefined)));
   expect(counted(leaf, ALL, 5)).toBe(400);
   expect(rowsToCount(leaf.header, ALL).length).toBe(1);

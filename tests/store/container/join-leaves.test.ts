@@ -1,4 +1,4 @@
-// A leaf takes in its right neighbour: no record is lost, found twice or brought back.
+// A leaf absorbs its right neighbour: no record is lost, found twice or revived.
 import { fitsTogether } from '../../../shared/store/container/when-to-join.ts';
 import { describe, expect, test } from 'vitest';
 import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
@@ -11,15 +11,15 @@ import {
 } from '../../../shared/store/container/join-leaves.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { planCommit } from '../../../shared/store/container/plan-commit.ts';
-import { fits, sizesOf } from '../../../shared/store/container/size.ts';
+import { fits, sizesOf } from '../../../shared/store/container/container-size.ts';
 import { peekPage, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import { insertOf, replaceOf } from '../../../shared/store/container/writes.ts';
 import type { Write } from '../../../shared/store/contract/driver.ts';
 import { commitIdAt, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
-import { nodeId } from '../../../shared/store/format/ids.ts';
+import { nodeId } from '../../../shared/store/format/entity-ids.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { recordsOf } from '../../../shared/store/format/page.ts';
+import { recordsOf } from '../../../shared/store/format/page-body.ts';
 import { within } from '../../../shared/store/format/position.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
 import { after, ATTEMPT, evaluated, expectModel, KEYS, type Model, planInput, randomChanges } from './changes.ts';
@@ -31,14 +31,14 @@ const COMMIT_RULES = { ...RULES, splitLimits: RULES.limits };
 const [LEFT, RIGHT, BEYOND, COPY] = ['1', '2', '3', '4'].map(childId) as [never, never, never, never];
 const [LOW, MIDDLE, HIGH] = ['k000', 'k150', 'k300'].map((key) => Buffer.from(key)) as [Buffer, Buffer, Buffer];
 
-/** A node as a provider that took this write would show it: header and pages as their bytes say. */
+/** The node that a provider stores after this write, decoded from its bytes. */
 function stored({ id, parts }: Write): Snapshot {
   const filled = parts.filter(({ bytes }) => bytes.length > 0).map(({ name, bytes }) => [name, bytes] as const);
   const entity = { id, version: entityVersion('next'), parts: new Map(filled) };
   return snapshotOf(entity, TABLE, { tick: 0, wallMs: 0, monotonicMs: 0 }, undefined);
 }
 
-/** The records of each layer in order, tombstones too, as `key version codec`. */
+/** The records of each layer in order, including tombstones, as `key version codec`. */
 function layersIn(snapshot: Snapshot): string[][] {
   return layersOf(snapshot.header).map((rows) =>
     rows
@@ -47,7 +47,7 @@ function layersIn(snapshot: Snapshot): string[][] {
   );
 }
 
-/** The same content as memory may have it: stored, expanded, or both. */
+/** The same row with its content stored, expanded, or both, at random. */
 function knownSomehow(random: Random, ref: PageRef): PageRef {
   const { sealed, page } = ref.content;
   const forms = [new PageContent(sealed), new PageContent(undefined, page), ref.content];
@@ -60,7 +60,7 @@ interface Pair {
   readonly model: Model;
 }
 
-/** Two neighbours with some layers, tombstones and expired records, the right one retired. */
+/** Two neighbours with layers, tombstones and expired records. The right one is retired. */
 async function randomPair(random: Random): Promise<Pair> {
   const model: Model = new Map();
   const grown = async (header: Partial<Header>, keys: readonly string[]): Promise<Snapshot> => {
@@ -77,7 +77,7 @@ async function randomPair(random: Random): Promise<Pair> {
   return { left, right: { ...right, header: { ...right.header, state: 'retired' } }, model };
 }
 
-function inTurn(lower: readonly string[][], upper: readonly string[][]): string[][] {
+function rankByRank(lower: readonly string[][], upper: readonly string[][]): string[][] {
   return Array.from({ length: Math.max(lower.length, upper.length) }, (_, rank) => [
     ...(lower[rank] ?? []),
     ...(upper[rank] ?? []),
@@ -86,7 +86,7 @@ function inTurn(lower: readonly string[][], upper: readonly string[][]): string[
 
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
-/** Checks each of many pairs, some of many pages, some of far more layers on one side. */
+/** Checks many pairs, some with many pages, some with far more layers on one side. */
 async function forPairs(check: (pair: Pair, random: Random) => void | Promise<void>): Promise<void> {
   let unevenness = 0;
   let pages = 0;
@@ -101,11 +101,11 @@ async function forPairs(check: (pair: Pair, random: Random) => void | Promise<vo
   expect([unevenness > 2, pages > 10]).toEqual([true, true]);
 }
 
-describe('rule 27: two leaves joined', () => {
-  test('have the records of both, layer by layer, own both ranges, and are otherwise the left one', async () => {
+describe('rule 27: a joined leaf', () => {
+  test('has the records of both leaves, layer by layer, and both ranges, and is otherwise the left leaf', async () => {
     await forPairs(({ left, right, model }) => {
       const joined = joinedSnapshot(left, right, RULES);
-      expect(layersIn(joined)).toEqual(inTurn(layersIn(left), layersIn(right)));
+      expect(layersIn(joined)).toEqual(rankByRank(layersIn(left), layersIn(right)));
       expectModel(joined, model, NOW_MS, KEYS);
       expect({ ...joined, header: undefined }).toEqual({ ...left, header: undefined });
       const { container, commitCount, commitIds, origin } = left.header;
@@ -119,7 +119,7 @@ describe('rule 27: two leaves joined', () => {
     });
   });
 
-  test('rule 13: pages that moved have fresh numbers and slots of their own; those of the left one stay', async () => {
+  test('rule 13: gives moved pages fresh numbers and free slots, and leaves those of the left leaf alone', async () => {
     await forPairs(({ left, right }) => {
       const dead = left.header.deadSlots.map(({ slot }) => slot);
       const { pages, nextNumber } = joinedSnapshot(left, right, RULES).header;
@@ -139,7 +139,7 @@ describe('rule 27: two leaves joined', () => {
     });
   });
 
-  test('are written whole, with changes of both ranges, and read back as they are', async () => {
+  test('is written by a replace, with changes of both ranges, and reads back the same', async () => {
     await forPairs(({ left, right, model }, random) => {
       const joined = joinedSnapshot(left, right, RULES);
       const changes = randomChanges(random, KEYS, model, { count: randomInt(random, 40), fill: 99, nowMs: NOW_MS });
@@ -155,7 +155,7 @@ describe('rule 27: two leaves joined', () => {
     });
   });
 
-  test('are split at once where they have grown too large, the left part written whole', async () => {
+  test('is split in the same commit if it is too large, with a replace of the left part', async () => {
     let splits = 0;
     await forPairs(({ left, right, model }, random) => {
       const joined = joinedSnapshot(left, right, RULES);
@@ -182,13 +182,13 @@ describe('rule 27: two leaves joined', () => {
     expect(splits).toBeGreaterThan(3);
   });
 
-  test('fit together exactly where the joined node does, without a page at hand', async () => {
+  test('fits into a share of a container exactly if fitsTogether says so, which needs no page', async () => {
     let verdicts = 0;
     await forPairs(({ left, right }) => {
       const { header } = joinedSnapshot(left, right, RULES);
       const { live } = sizesOf(header, encodeHeader(header).length, RULES.limits);
       const [l, r] = [left, right].map((node) => withRows(node, unread)) as [Snapshot, Snapshot];
-      // Numbers and slots may take a byte or two less, or more, in rows and envelopes.
+      // The limits keep a distance, as new numbers and slots may take a byte or two more or less.
       for (const entityBytesMax of [live.entityBytes * 1.8, live.entityBytes * 2.2]) {
         const rules = { ...RULES, splitLimits: { ...RULES.limits, entityBytesMax } };
         const fit = fitsTogether(l.header, r.header, rules, 0.5);
@@ -205,7 +205,7 @@ function inputFor(snapshot: Snapshot, changes: Parameters<typeof evaluated>[1]) 
   return planInput(snapshot, evaluation, { mustReplace: true, nowMs: NOW_MS });
 }
 
-test('rule 27: a copy holds what the retired leaf does, under a fresh id, and names it as its origin', async () => {
+test('rule 27: a copy has the records of the retired leaf and a fresh id, and names it as its origin', async () => {
   await forPairs(({ right, model }) => {
     const retired = { ...right, header: { ...right.header, commitIds: Buffer.from(ATTEMPT, 'hex') } };
     const copy = copyOf(retired, { attempt: ATTEMPT, nowMs: 7, container: COPY }, RULES);
@@ -232,7 +232,7 @@ function leaf(header: Partial<Header> = {}): Snapshot {
   return snapshotWith({ ...bounds, pages, freezeMs: 20, lastSplit: PARTS, ...header });
 }
 
-test('rule 26: a leaf that is retired changes in nothing but its state', () => {
+test('rule 26: retiring a leaf changes only its state', () => {
   const { header } = leaf();
   const commitIds = Buffer.from(ATTEMPT, 'hex');
   expect(retiredHeader(header, ATTEMPT)).toEqual({
@@ -249,7 +249,7 @@ test.each([
   ['a branch', { level: 1 }],
   ['a retired leaf', { state: 'retired' }],
   ['an absorbed leaf', { state: 'merged' }],
-] as const)('rule 26: %s is not retired', (_, differing: Partial<Header>) => {
+] as const)('rule 26: %s cannot be retired', (_, differing: Partial<Header>) => {
   expect(() => retiredHeader({ ...leaf().header, ...differing }, ATTEMPT)).toThrow('only a live leaf');
 });
 
@@ -273,7 +273,7 @@ test('rule 30: a stripped leaf keeps bounds, link, numbers and commit ids, and n
   expect(() => strippedHeader(leaf().header, stripping, 5)).toThrow('only a retired leaf');
 });
 
-test('rule 27: only a live leaf absorbs, and only the retired leaf that it links; only such a leaf is copied', () => {
+test('rule 27: only a live leaf absorbs, and only the retired leaf that it links to; only a retired leaf is copied', () => {
   const left = snapshotWith({ container: LEFT, high: MIDDLE, right: RIGHT });
   const right = leaf({ state: 'retired' });
   const wrong: [Snapshot, Snapshot][] = [
@@ -288,14 +288,14 @@ test('rule 27: only a live leaf absorbs, and only the retired leaf that it links
   expect(() => copyOf(leaf(), input, RULES)).toThrow('only a retired leaf');
 });
 
-test('rule 27: a leaf that links the copy has another right neighbour, and sends nobody to the old one', () => {
+test('rule 27: a leaf that links to the copy names the retired leaf neither as its neighbour nor as a split part', () => {
   const left = leaf({ container: LEFT, low: LOW, high: MIDDLE, right: RIGHT });
   const { header, ...rest } = relinkedSnapshot(left, COPY);
   expect(header).toEqual({ ...left.header, right: COPY, lastSplit: undefined });
   expect({ ...rest, header: left.header }).toEqual(left);
 });
 
-test('a leaf that absorbs neighbours for ever, as its own records go, keeps to low slots', () => {
+test('a leaf that absorbs one neighbour after another keeps using low slots', () => {
   let left = snapshotWith({ container: LEFT, low: EMPTY_LEAF.low, high: LOW, right: RIGHT });
   for (let round = 0; round < 50; round += 1) {
     const right = leaf({ low: LOW, high: HIGH, right: RIGHT, state: 'retired' });

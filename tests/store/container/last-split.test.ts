@@ -1,7 +1,7 @@
-// The parts of its last splits that a node names.
+// A node names the parts of its last splits.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { lastSplitAfter, partFor, splitInto } from '../../../shared/store/container/last-split.ts';
+import { lastSplitAfter, lastSplitOf, splitPartFor } from '../../../shared/store/container/last-split.ts';
 import { encodeHeader, type Header, type LastSplit } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
 import { EMPTY_LEAF } from './nodes.ts';
@@ -12,7 +12,7 @@ function node(low: string, container: number): Header {
   return { ...EMPTY_LEAF, low: Buffer.from(low), container: hexId(container.toString(16).padStart(16, '0')) };
 }
 
-/** A node as it is split: its commit count, and the parts it named before. */
+/** A node before a split, with its commit count and the parts that it names. */
 function before(commitCount: number, lastSplit?: LastSplit): Header {
   return { ...EMPTY_LEAF, commitCount, lastSplit };
 }
@@ -21,8 +21,8 @@ function lowsOf(lastSplit: LastSplit | undefined): string[] {
   return lastSplit?.parts.map(({ low }) => Buffer.from(low).toString()) ?? [];
 }
 
-test('a split names its parts, and those of an earlier split behind them', () => {
-  const first = splitInto([node('m', 1), node('t', 2)], before(6), LIMITS);
+test('a node that is split names the new parts, and then those of an earlier split', () => {
+  const first = lastSplitOf([node('m', 1), node('t', 2)], before(6), LIMITS);
   expect(first).toEqual({
     parts: [
       { low: Buffer.from('m'), container: hexId('0000000000000001') },
@@ -30,25 +30,25 @@ test('a split names its parts, and those of an earlier split behind them', () =>
     ],
     commit: 7,
   });
-  const second = splitInto([node('f', 3)], before(38, first), LIMITS);
+  const second = lastSplitOf([node('f', 3)], before(38, first), LIMITS);
   expect([lowsOf(second), second?.commit]).toEqual([['f', 'm', 't'], 39]);
 });
 
-test('parts are named for 32 commits', () => {
-  const split = splitInto([node('m', 1)], before(6), LIMITS)!;
+test('a node names the parts of a split for 32 commits', () => {
+  const split = lastSplitOf([node('m', 1)], before(6), LIMITS)!;
   expect(lastSplitAfter(split, 39)).toBe(split);
   expect(lastSplitAfter(split, 40)).toBeUndefined();
   expect(lastSplitAfter(undefined, 1)).toBeUndefined();
-  // Nor does a split then take them on.
-  expect(lowsOf(splitInto([node('f', 2)], before(39, split), LIMITS))).toEqual(['f']);
+  // Nor does a later split hand them on.
+  expect(lowsOf(lastSplitOf([node('f', 2)], before(39, split), LIMITS))).toEqual(['f']);
 });
 
 test.each([
   ['1,024 bytes', LIMITS.entityBytesMax, 1_024],
   ['a 64th of a small entity', 6_400, 100],
-])('they take %s of a header at most, the nearest first', (_, entityBytesMax, bytesMax) => {
+])('the parts that a node names take at most %s, the nearest parts first', (_, entityBytesMax, bytesMax) => {
   const nodes = Array.from({ length: 100 }, (_each, index) => node(`low ${String(index).padStart(3, '0')}`, index));
-  const lastSplit = splitInto(nodes, before(1_000_000), { ...LIMITS, entityBytesMax })!;
+  const lastSplit = lastSplitOf(nodes, before(1_000_000), { ...LIMITS, entityBytesMax })!;
   expect(lowsOf(lastSplit)).toEqual(
     nodes.slice(0, lastSplit.parts.length).map(({ low }) => Buffer.from(low).toString()),
   );
@@ -57,16 +57,16 @@ test.each([
   expect(bytes).toBeGreaterThan(0.6 * bytesMax);
 });
 
-test('where not even one name has room there is none', () => {
-  expect(splitInto([node('x'.repeat(200), 1)], before(6), { ...LIMITS, entityBytesMax: 6_400 })).toBeUndefined();
+test('a node names no parts if not even one fits', () => {
+  expect(lastSplitOf([node('x'.repeat(200), 1)], before(6), { ...LIMITS, entityBytesMax: 6_400 })).toBeUndefined();
 });
 
-test('a position belongs to the last part that does not begin after it', () => {
-  const lastSplit = splitInto([node('m', 1), node('t', 2)], before(6), LIMITS);
+test('splitPartFor returns the last part that does not begin above the position', () => {
+  const lastSplit = lastSplitOf([node('m', 1), node('t', 2)], before(6), LIMITS);
   const header = { ...before(7, lastSplit), high: Buffer.from('m') };
-  const at = (position: string): string | undefined => partFor(header, Buffer.from(position))?.low.toString();
+  const at = (position: string): string | undefined => splitPartFor(header, Buffer.from(position))?.low.toString();
   expect(['l', 'm', 'sz', 't', 'z'].map(at)).toEqual([undefined, 'm', 'm', 't', 't']);
-  expect(partFor(before(7), Buffer.from('m'))).toBeUndefined();
-  // A part within the node would lead in a circle.
-  expect(partFor({ ...header, high: Buffer.from('n') }, Buffer.from('m'))).toBeUndefined();
+  expect(splitPartFor(before(7), Buffer.from('m'))).toBeUndefined();
+  // A part that begins within the node itself would lead in a circle.
+  expect(splitPartFor({ ...header, high: Buffer.from('n') }, Buffer.from('m'))).toBeUndefined();
 });

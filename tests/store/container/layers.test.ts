@@ -1,4 +1,4 @@
-// Whatever changes come, a lookup finds each key's newest record, in one layer or many.
+// Layers: which of them a commit writes and merges, and that lookups find each key's newest record.
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
@@ -23,7 +23,7 @@ function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[])
     expect(header.pages.some(({ slot, number }) => slot === ref.slot && number === ref.number)).toBe(true);
 }
 
-test('whatever groups of changes come, a lookup finds the newest record of each key', () => {
+test('after random changes, a lookup finds the newest record of each key', () => {
   let deepest = 0;
   let merges = 0;
   for (let seed = 1; seed <= 25; seed += 1) {
@@ -67,7 +67,7 @@ function between(first: number, end: number, fill = 2): Change[] {
 /** Puts to every twentieth of a thousand records. */
 const SCATTERED = between(0, 1_000).filter((_, index) => index % 20 === 0);
 
-test('a group scattered over a full container writes pages for itself, not for what it is scattered over', () => {
+test('changes scattered over a large leaf become a new layer of their own records', () => {
   const snapshot = filled(1_000);
   const evaluation = evaluated(snapshot, SCATTERED);
   expect(snapshot.header.pages.length).toBeGreaterThan(50);
@@ -75,7 +75,7 @@ test('a group scattered over a full container writes pages for itself, not for w
   expect(evaluation.written.reduce((sum, { ref }) => sum + ref.records, 0)).toBe(50);
 });
 
-test('a group of neighbours is written into the page it belongs to, where it is no fewer than that holds', () => {
+test('neighbouring changes are merged into their page if they are at least as many as its records', () => {
   const snapshot = filled(1_000);
   const rows = snapshot.header.pages;
   const inFirst = rows[0]!.records;
@@ -84,7 +84,7 @@ test('a group of neighbours is written into the page it belongs to, where it is 
   expect(evaluated(snapshot, between(0, inFirst - 1)).layers).toEqual([1]);
 });
 
-test('lone changes are written by themselves, and a record some six times in all', () => {
+test('lone changes make at most eight layers, and each record is written less than seven times', () => {
   let snapshot = filled(1_000);
   let records = 0;
   const count = 1_000;
@@ -98,7 +98,7 @@ test('lone changes are written by themselves, and a record some six times in all
   expect(records / count).toBeGreaterThan(1);
 });
 
-test('a commit that lacks the pages of a merge adds a layer, up to twelve', () => {
+test('a commit that would have to read pages for a merge adds a layer instead, up to twelve', () => {
   let snapshot = filled(1_000);
   const asked: number[] = [];
   const layers: (readonly number[])[] = [];
@@ -116,7 +116,7 @@ test('a commit that lacks the pages of a merge adds a layer, up to twelve', () =
   }
   expect(asked.slice(0, 12)).toEqual(Array.from({ length: 12 }, () => 0));
   expect(asked[12]).toBeGreaterThan(0);
-  // The ninth is not added where its pages are at hand.
+  // With all pages known, a ninth layer is not added.
   expect(layers.slice(7, 9)).toEqual([
     [8, 7],
     [9, 8],
@@ -124,14 +124,14 @@ test('a commit that lacks the pages of a merge adds a layer, up to twelve', () =
   expect(snapshot.header.layers.length).toBeLessThanOrEqual(12);
 });
 
-test('a scattered group of unconditional puts needs no page read, one that depends on what is there needs just that', () => {
+test('unconditional puts need no page read, and changes that depend on a record need only its page', () => {
   const snapshot = filled(1_000);
   expect(planCompaction(withRows(snapshot, unread), SCATTERED).unread).toEqual([]);
   const conditional = SCATTERED.map(({ key: bytes }) => remove(Buffer.from(bytes).toString()));
   expect(planCompaction(withRows(snapshot, unread), conditional).unread.length).toBe(50);
 });
 
-test('fingerprints hide nothing in a base, which may have none', () => {
+test('a lookup ignores the fingerprints of a base', () => {
   const plain = filled(10);
   const strange = withRows(plain, (ref) => ({ ...ref, fingerprints: new Uint8Array(ref.records) }));
   const layered = after(strange, evaluated(strange, [put(key(3), 2)]));
@@ -145,7 +145,7 @@ test('fingerprints hide nothing in a base, which may have none', () => {
   }
 });
 
-test('a tombstone above hides the record below, also after the key is gone from its own layer', () => {
+test('a tombstone hides the record in the layers below, also if the key was put and removed again', () => {
   const snapshot = filled(1_000);
   const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
   const removed = after(snapshot, evaluated(snapshot, removals));
@@ -159,7 +159,7 @@ test('a tombstone above hides the record below, also after the key is gone from 
   expect(find(21, removed)?.value[0]).toBe(1);
 });
 
-test('what a merge would shed is judged without letting go of stored pages, which a split needs', () => {
+test('deadShare does not drop the stored form of pages, which a split needs', () => {
   const below = filled(1_000);
   const both = after(below, evaluated(below, between(0, 400)));
   const stored = withRows(both, (ref) => ({ ...ref, content: new PageContent(ref.content.sealed) }));
@@ -168,7 +168,7 @@ test('what a merge would shed is judged without letting go of stored pages, whic
   expect(stored.header.pages.every(({ content }) => content.sealed !== undefined)).toBe(true);
 });
 
-test('what a merge would shed is judged by a bounded number of pages', () => {
+test('deadShare opens a bounded number of pages', () => {
   const below = filled(4_000);
   const random = seededRandom(1);
   const overwritten = between(0, 4_000).filter(() => random() < 0.4);
@@ -188,7 +188,7 @@ test('what a merge would shed is judged by a bounded number of pages', () => {
   expect(opened.size).toBeLessThanOrEqual(3 * 32);
 });
 
-test('records behind all of a layer become pages behind its own, none of which is written anew', () => {
+test('records that lie behind all others become new pages at the end, and no page is rewritten', () => {
   const snapshot = filled(20);
   const evaluation = evaluated(snapshot, between(20, 120));
   expect(evaluation.layers).toEqual([]);
@@ -200,7 +200,7 @@ test('records behind all of a layer become pages behind its own, none of which i
   expectModel(after(snapshot, evaluation), model, 0, [...model.keys()]);
 });
 
-test('what is too little for pages of its own goes into the last page', () => {
+test('a few records that lie behind all others are merged into the last page', () => {
   const snapshot = filled(20);
   const evaluation = evaluated(snapshot, between(20, 25), { mergesAll: true });
   expect(evaluation.pages.slice(0, -1)).toEqual(snapshot.header.pages.slice(0, -1));
@@ -208,7 +208,7 @@ test('what is too little for pages of its own goes into the last page', () => {
   expect(evaluation.pages.reduce((sum, { records }) => sum + records, 0)).toBe(25);
 });
 
-test('a base that grows at its end drops what is dead of the new records', () => {
+test('expired records are dropped when records are appended to a base', () => {
   const snapshot = filled(20);
   const nowMs = 2 * PURGE_AFTER_MS;
   const many = Array.from({ length: 100 }, (_, index) => put(key(20 + index), 2, index % 2 === 0 ? 1 : undefined));
@@ -217,7 +217,7 @@ test('a base that grows at its end drops what is dead of the new records', () =>
   expect(pages.reduce((sum, { records }) => sum + records, 0)).toBe(70);
 });
 
-test('layers that a process has in memory never hide more than a third of what a leaf stores', () => {
+test('if all pages are known, layers never hide more than a third of the stored records', () => {
   const random = seededRandom(1);
   let leaf = filled(1_000);
   let most = 0;

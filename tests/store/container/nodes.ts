@@ -1,14 +1,14 @@
-// Nodes as tests make them up, without a provider.
+// Makes nodes for tests, without a provider.
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
-import { nodeId, rootId } from '../../../shared/store/format/ids.ts';
+import { nodeId, rootId } from '../../../shared/store/format/entity-ids.ts';
 import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { pageFrom } from '../../../shared/store/format/page.ts';
-import type { StoredRecord } from '../../../shared/store/format/record.ts';
+import { pageFrom } from '../../../shared/store/format/page-body.ts';
+import type { StoredRecord } from '../../../shared/store/format/stored-record.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
 
 export const TABLE = 't';
@@ -51,12 +51,12 @@ export function snapshotWith(header: Partial<Header>, tick = 0): Snapshot {
   };
 }
 
-/** A record of the first version, without expiry. */
+/** A record of version 1 that does not expire. */
 export function recordOf(key: string, value: Buffer = Buffer.from('v')): StoredRecord {
   return { key: Buffer.from(key), value, version: 1, expiresAtMs: undefined, codec: 0 };
 }
 
-/** A page of a leaf or a branch, which begins at its first record, or at `low`. */
+/** A page of a leaf or a branch. It begins at its first record, or at `low`. */
 export function pageOfRecords(
   slot: number,
   records: readonly (readonly [key: string, value: Buffer])[],
@@ -66,7 +66,7 @@ export function pageOfRecords(
   return sealPage(page, { ...EMPTY_LEAF, level }, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
 }
 
-/** A page of a branch: separators, each of which names the child whose id repeats its digit. */
+/** A page of a branch, from separators to the digits that the children's ids repeat. */
 export function pageOfChildren(slot: number, children: Readonly<Record<string, string>>): PageRef {
   const records = Object.entries(children).map(([low, digit]) => [low, Buffer.from(childId(digit), 'hex')] as const);
   return pageOfRecords(slot, records, { level: 1 });
@@ -76,12 +76,12 @@ export function childId(digit: string) {
   return hexId(digit.repeat(16));
 }
 
-/** The same node, each row changed. */
+/** The node with each row changed. */
 export function withRows(snapshot: Snapshot, row: (ref: PageRef) => PageRef): Snapshot {
   return { ...snapshot, header: { ...snapshot.header, pages: snapshot.header.pages.map(row) } };
 }
 
-/** The same row, its bytes not in memory. */
+/** The row without its page in memory. */
 export function unread(ref: PageRef): PageRef {
   return { ...ref, content: new PageContent() };
 }

@@ -1,10 +1,10 @@
-// A commit tells others of a hold and of the parts of the last split.
+// What a commit tells other processes: a freeze before a split, and the parts of the last split.
 import { expect, test } from 'vitest';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import { type Plan, planCommit } from '../../../shared/store/container/plan-commit.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { decodeHeader, type Header } from '../../../shared/store/format/header.ts';
-import { HEADER_PART } from '../../../shared/store/format/ids.ts';
+import { HEADER_PART } from '../../../shared/store/format/entity-ids.ts';
 import { planInput } from './changes.ts';
 import { childId, pageOfRecords, RULES, snapshotWith } from './nodes.ts';
 
@@ -42,26 +42,26 @@ function update(...args: Parameters<typeof plan>) {
   return { header: planned.header, stored: decodeHeader(stored) };
 }
 
-test('a hold is asked for by the very commit that announces a split, and by no later one', () => {
+test('only the commit that announces a split asks for a freeze', () => {
   const { header, stored } = update(leaf(), { freezeMs: 30 });
   expect([header.freezeMs, stored.freezeMs]).toEqual([30, 30]);
   expect(update(snapshotWith(header)).stored.freezeMs).toBe(0);
 });
 
-test('a commit hands on the parts of the last split, for a while', () => {
+test('a commit hands on the parts of the last split, unless that was long ago', () => {
   expect(update(leaf({ lastSplit: PARTS })).stored.lastSplit).toEqual(PARTS);
   expect(update(leaf({ lastSplit: PARTS, commitCount: 100 })).stored.lastSplit).toBeUndefined();
 });
 
-test('where space is tight the parts go, and nothing is split for them', () => {
+test('a commit drops the parts of the last split rather than split the container for their space', () => {
   const snapshot = leaf({ lastSplit: { ...PARTS, parts: [{ ...PARTS.parts[0]!, low: Buffer.alloc(900, 'm') }] } });
-  // The pages alone take less than 70 % of this, with the parts they take more.
+  // The pages take less than 70 % of this, and with the parts more.
   const limits = { entityBytesMax: 3_400 };
   expect(update(snapshot, {}, { entityBytesMax: 6_000 }).stored.lastSplit).toBeDefined();
   expect(update(snapshot, {}, limits).stored.lastSplit).toBeUndefined();
 });
 
-test('a split for contention asks for no hold, and names its parts and those before; they name none', () => {
+test('a split for contention asks for no freeze and names its parts and earlier ones; the new nodes name none', () => {
   const planned = plan(leaf({ lastSplit: PARTS, freezeMs: 30 }), { splitInto: 4 });
   if (planned.kind !== 'split') throw new Error(`planned ${planned.kind}`);
   const { header } = planned.left;
@@ -82,7 +82,7 @@ function writeOf(planned: Plan) {
   throw new Error(`planned ${planned.kind}`);
 }
 
-test.each([{}, { splitInto: 2 }])('rule 27: what must be replaced is, whole: %j', (asked) => {
+test.each([{}, { splitInto: 2 }])('rule 27: with mustReplace the node is replaced with all its pages: %j', (asked) => {
   const parts = ({ parts: sent }: ReturnType<typeof writeOf>) => sent.map(({ name }) => name);
   const patch = writeOf(plan(leaf(), asked));
   const whole = writeOf(plan(leaf(), { ...asked, mustReplace: true }));

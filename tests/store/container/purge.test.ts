@@ -1,4 +1,4 @@
-// A purge leaves no dead record: deleted, hidden, or long expired; nobody notices but by the size.
+// A purge drops deleted, hidden and long expired records, and changes what no lookup finds.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
@@ -6,7 +6,7 @@ import { layersOf } from '../../../shared/store/container/layers.ts';
 import { mergeLayers, withoutDead } from '../../../shared/store/container/merge-pages.ts';
 import { peekPage, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
-import { recordCount } from '../../../shared/store/format/page.ts';
+import { recordCount } from '../../../shared/store/format/page-body.ts';
 import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, evaluated, expectModel, KEYS, leafOf, type Model, put, randomChanges } from './changes.ts';
 import { snapshotWith, TABLE } from './nodes.ts';
@@ -17,7 +17,7 @@ function recordsIn({ pages }: Header): number {
   return pages.reduce((sum, { records }) => sum + records, 0);
 }
 
-/** The records of all layers that a purge at `nowMs` drops: hidden, deleted, or long expired. */
+/** How many records of all layers a purge at `nowMs` drops: hidden, deleted or long expired. */
 function deadRecords(snapshot: Snapshot, nowMs: number): number {
   const { header } = snapshot;
   const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(snapshot, ref, TABLE)));
@@ -25,7 +25,7 @@ function deadRecords(snapshot: Snapshot, nowMs: number): number {
   return recordsIn(header) - recordCount(withoutDead(newest, nowMs));
 }
 
-test('one commit without changes drops just the records that were counted as dead, and leaves none', () => {
+test('a purge drops exactly the dead records, and lookups find the same as before', () => {
   let most = 0;
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(seed);
@@ -48,7 +48,7 @@ test('one commit without changes drops just the records that were counted as dea
 
 const nth = (index: number): string => KEYS[index]!;
 
-test('a purge writes all records anew that live, and no page looks at what is dead again', () => {
+test('a purge writes all live records into new pages', () => {
   const living = Array.from({ length: 200 }, (_, index) =>
     put(nth(index), 1, index < 20 || index === 100 ? 5 : undefined),
   );
@@ -59,7 +59,7 @@ test('a purge writes all records anew that live, and no page looks at what is de
   const nowMs = 6 + PURGE_AFTER_MS;
   expect(deadRecords(snapshot, nowMs)).toBe(21);
 
-  // Merging all layers looks at no page that nothing is written into.
+  // Merging all layers, on the other hand, leaves pages without changes as they are.
   expect(evaluated(snapshot, [], { nowMs, mergesAll: true }).pages).toEqual(pages);
   const evaluation = evaluated(snapshot, [], { nowMs, purges: true });
   expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages);
@@ -72,7 +72,7 @@ test('a purge writes all records anew that live, and no page looks at what is de
   expectModel(after(snapshot, evaluation), model, nowMs, KEYS);
 });
 
-test('what changes in the same commit as a purge is there afterwards', () => {
+test('a change in the same commit as a purge takes effect', () => {
   const snapshot = leafOf(KEYS.map((key) => put(key, 1, 5)));
   const nowMs = 6 + PURGE_AFTER_MS;
   const purged = after(snapshot, evaluated(snapshot, [put(nth(7), 2)], { nowMs, purges: true }));

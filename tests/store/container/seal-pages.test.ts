@@ -1,20 +1,20 @@
-// Sealing the pages of a commit.
+// The new pages of a commit are compressed and sealed.
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { UnsealedEvaluation } from '../../../shared/store/container/evaluate.ts';
 import { sealPages } from '../../../shared/store/container/seal-pages.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
-import { pageFrom } from '../../../shared/store/format/page.ts';
+import { pageFrom } from '../../../shared/store/format/page-body.ts';
 import { recordOf } from './nodes.ts';
 
 const RULES = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 8_192 } as const;
 const NODE = { incarnation: 'aaaaaaaaaaaaaaaa', container: 'bbbbbbbbbbbbbbbb' } as Header;
-const EMPTY = { layers: [], kept: 0, dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
+const EMPTY = { layers: [], rowsKept: 0, dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
 
 const DRAFT = draftOf([40, 8_000, 9_000]);
 
-/** New pages of so many bytes, of a base, or of a layer above it. */
+/** New pages of these sizes, of a base or of layers above it. */
 function draftOf(pageBytes: readonly number[], layers: readonly number[] = []): UnsealedEvaluation {
   const pages = pageBytes.map((bytes, slot) => {
     return {
@@ -28,7 +28,7 @@ function draftOf(pageBytes: readonly number[], layers: readonly number[] = []): 
   return { ...EMPTY, pages, layers };
 }
 
-test('pages are sealed in their rows, the small ones as they are', () => {
+test('each new page is sealed in its row, and small ones are not compressed', () => {
   const { pages, written } = sealPages(DRAFT, NODE, RULES);
   expect(written.map(({ ref }) => ref)).toEqual(pages);
   expect(written).toMatchObject([
@@ -38,7 +38,7 @@ test('pages are sealed in their rows, the small ones as they are', () => {
   ]);
 });
 
-/** Fingerprints of the first of so many pages of a record each. */
+/** The fingerprints of the first of so many pages, each of one record. */
 function fingerprintsOf(pages: number, layers: readonly number[]): Uint8Array | undefined {
   const draft = draftOf(
     Array.from({ length: pages }, () => 9),
@@ -47,7 +47,7 @@ function fingerprintsOf(pages: number, layers: readonly number[]): Uint8Array | 
   return sealPages(draft, NODE, RULES).pages[0]!.fingerprints;
 }
 
-test('the fingerprints of its records stand in the row of a layer above the base, of up to 128 records', () => {
+test('a layer above the base of up to 128 records has fingerprints in its rows', () => {
   expect(fingerprintsOf(1, [])).toBeUndefined();
   expect(fingerprintsOf(128, [128])).toEqual(Uint8Array.of(crc32('k') & 0xff));
   expect(fingerprintsOf(129, [129])).toBeUndefined();

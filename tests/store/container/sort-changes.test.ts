@@ -1,4 +1,4 @@
-// Which of the changes that wait go into a container's next commit, and which belong elsewhere.
+// Which waiting changes go into a container's next commit, and which belong elsewhere.
 import { expect, test } from 'vitest';
 import type { Change } from '../../../shared/store/container/change.ts';
 import { sortChanges } from '../../../shared/store/container/sort-changes.ts';
@@ -20,19 +20,19 @@ function sorted(changes: readonly Change[], header = NODE, countMax = 10) {
   );
 }
 
-test('a commit takes what lies in its container, in order of position, and no more than it may', () => {
+test('a commit takes the changes of its container, sorted by position, up to its maximum', () => {
   const changes = ['k', 'g', 'z', 'f', 'a', 'h'].map((key) => remove(key));
   expect(sorted(changes)).toEqual({ here: 'f g h k', right: 'z', restart: 'a' });
   expect(sorted(changes, NODE, 2)).toEqual({ here: 'g k', later: 'f h', right: 'z', restart: 'a' });
   expect(sorted(changes, { ...NODE, state: 'retired' })).toEqual({ gone: 'k g z f a h' });
 });
 
-test('the bytes of the changes bound a commit too', () => {
+test('a commit takes no further changes beyond 4 MiB', () => {
   const large = ['f', 'g', 'h'].map((key) => change(key, { kind: 'remove' }, { bytes: 3 * 1024 * 1024 }));
   expect(sorted(large)).toEqual({ here: 'f g', later: 'h' });
 });
 
-test('what is settled is left out, and what was made for a table of another order fails', () => {
+test('settled changes are left out, and a change made for another order fails', () => {
   const [settled, other] = [remove('g'), change('h', { kind: 'remove' }, { order: 'hash' })];
   settled.settle({ kind: 'failed', error: undefined });
   expect(sorted([settled, other, remove('k')])).toEqual({ here: 'k' });

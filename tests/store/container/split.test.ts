@@ -1,4 +1,4 @@
-// A split of layers, page by page.
+// How a split shares out pages and layers.
 import { expect, test } from 'vitest';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
@@ -6,15 +6,15 @@ import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.
 import { cutPages, planSplit } from '../../../shared/store/container/split.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { pageFrom, recordsOf } from '../../../shared/store/format/page.ts';
-import { tombstoneOf } from '../../../shared/store/format/record.ts';
+import { pageFrom, recordsOf } from '../../../shared/store/format/page-body.ts';
+import { tombstoneOf } from '../../../shared/store/format/stored-record.ts';
 import { hexId } from '../../support/ids.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
 
 const IDS = ['1111111111111111', '2222222222222222'].map(hexId);
 const EMPTY = Buffer.alloc(0);
 
-/** A page of put keys, and of removed ones behind a minus. */
+/** A page with records of these keys, and tombstones of those behind a minus. */
 function page(low: string, slot: number, ...keys: readonly string[]): PageRef {
   const records = keys.map((key) => (key.startsWith('-') ? tombstoneOf(Buffer.from(key.slice(1)), 1) : recordOf(key)));
   return sealPage(pageFrom(records), EMPTY_LEAF, { low: Buffer.from(low), slot, number: slot + 1 }, RULES);
@@ -37,7 +37,7 @@ function keysIn(snapshot: Snapshot, ref: PageRef): string[] {
   return recordsOf(pageOf(snapshot, ref, 't')).map(({ key }) => Buffer.from(key).toString());
 }
 
-test('pages that reach over the cut are divided, each half under a fresh number; the others are kept, or moved', () => {
+test('a split divides pages that extend over the split point, and keeps or moves the others whole', () => {
   const [base, above] = [[page('', 0, 'a', 'c'), page('d', 1, 'd', 'z')], [page('', 2, 'b', 'y')]];
   const { left, right, leftKeys, rightKeys } = splitAt('d', base, above);
   expect(leftKeys).toEqual([[' a c'], [' b']]);
@@ -49,7 +49,7 @@ test('pages that reach over the cut are divided, each half under a fresh number;
   expect(new Set(fresh).size).toBe(3);
 });
 
-test('a layer of which nothing goes to a node is not there', () => {
+test('a node gets no empty layers above its base', () => {
   const { left, right, leftKeys, rightKeys } = splitAt(
     'm',
     [page('', 0, 'a', 'n')],
@@ -60,12 +60,12 @@ test('a layer of which nothing goes to a node is not there', () => {
   expect([rightKeys, right.layers]).toEqual([[['m n'], ['m o']], [1]]);
 });
 
-test('a tombstone is never in a base, also where nothing of the base is left', () => {
+test('a tombstone stays in a layer, even above a base that becomes empty', () => {
   const { right, rightKeys } = splitAt('m', [page('', 0, 'a')], [page('', 1, 'b', '-n')]);
   expect([rightKeys, right.layers]).toEqual([[[], ['m n']], [1]]);
 });
 
-/** A base without layers, above dead slots, as a cut into so many parts leaves it. */
+/** A base without layers, with its pages cut for a split into so many parts. */
 function cutInto(parts: number, pages: readonly PageRef[], deadSlots: readonly number[] = []) {
   const snapshot = snapshotWith({ pages, deadSlots: deadSlots.map((slot) => ({ slot, chunksMost: 1 })) });
   const cut = cutPages(snapshot, pages, { nextNumber: snapshot.header.nextNumber, parts }, RULES);
@@ -73,7 +73,7 @@ function cutInto(parts: number, pages: readonly PageRef[], deadSlots: readonly n
   return { ...cut, keys: cut.pages.map(keysOf) };
 }
 
-test('rule 13: the pieces of a cut page take fresh numbers and slots that nothing lies in', () => {
+test('rule 13: the pieces of a cut page take fresh numbers and free slots', () => {
   const pages = [page('', 0, 'a', 'b', 'c', 'd'), page('m', 1, 'm', 'n', 'o', 'p')];
   const { keys, nextNumber, ...cut } = cutInto(8, pages, [2, 5]);
   expect(keys.flatMap((each) => each.split(' ').slice(1))).toEqual(['a', 'b', 'c', 'd', 'm', 'n', 'o', 'p']);
@@ -86,7 +86,7 @@ test('rule 13: the pieces of a cut page take fresh numbers and slots that nothin
   expect(slots).toEqual(expect.not.arrayContaining([2, 5]));
 });
 
-test('pages that are small enough for their part are not cut, nor is a lone record', () => {
+test('small pages and lone records are not cut', () => {
   const pages = [page('', 0, 'a'), page('b', 1, 'b'), page('c', 2, 'c'), page('d', 3, 'd')];
   expect(cutInto(2, pages)).toMatchObject({ pages, nextNumber: EMPTY_LEAF.nextNumber });
   expect(cutInto(16, [pages[0]!])).toMatchObject({ pages: [pages[0]], nextNumber: EMPTY_LEAF.nextNumber });

@@ -1,4 +1,4 @@
-// Who wrote a container, by the tags of the last commits' ids.
+// Which processes wrote a container, by the tags of the last commits' ids.
 import { expect, test } from 'vitest';
 import { tagged, writersAhead, writersSince } from '../../../shared/store/container/writers.ts';
 import { hexId } from '../../support/ids.ts';
@@ -15,24 +15,24 @@ const others = Array.from({ length: 31 }, () => B);
 const own = Array.from({ length: 31 }, () => MINE);
 
 test.each<[string, string[], number | undefined]>([
-  ['nobody wrote', [], undefined],
-  ['who never wrote is none of them', [B, C], undefined],
-  ['nobody else wrote', [MINE, MINE], 0],
-  ['who wrote often counts once', [B, C, B, C, MINE], 2],
-  ['who wrote since comes later', [B, MINE, C], 1],
-  ['who wrote the last but 31 is one of them', [MINE, ...others], 0],
-  ['who wrote the last but 32 has left', [MINE, ...others, B], undefined],
-  ['another that wrote the last but 31 comes first', [B, ...own], 1],
-  ['another that wrote the last but 32 has left', [B, ...own, MINE], 0],
-])('%s', (_, tags, ahead) => {
+  ['no writer', [], undefined],
+  ['two other writers', [B, C], undefined],
+  ['only this writer', [MINE, MINE], 0],
+  ['two others that wrote several times before', [B, C, B, C, MINE], 2],
+  ['one other before and one after', [B, MINE, C], 1],
+  ['31 commits since its own', [MINE, ...others], 0],
+  ['32 commits since its own', [MINE, ...others, B], undefined],
+  ['31 commits since the other', [B, ...own], 1],
+  ['32 commits since the other', [B, ...own, MINE], 0],
+])('writersAhead counts distinct writers of the last 32 commits: %s', (_, tags, ahead) => {
   expect(writersAhead(after(tags), MINE)).toBe(ahead);
 });
 
-test('the writers since a commit, as far as the ids go back', () => {
+test('writersSince returns the writers after a commit, as far as the ids go back', () => {
   expect([...writersSince(after([B, C, MINE, C]), 1)]).toEqual([C, MINE]);
   expect([...writersSince({ ...after([B, C]), commitCount: 50 }, 3)]).toEqual([B, C]);
 });
 
-test('an id begins with the tag of its process, and is its own beyond it', () => {
+test('a tagged id begins with the tag of its process, and keeps its other digits', () => {
   expect(tagged(hexId('0123456789abcdef'), MINE)).toBe('aaaa456789abcdef');
 });

@@ -1,4 +1,4 @@
-// A cache's limit rests on what a page's content says it weighs.
+// The memory that the content of a page reports, by which the cache keeps its bound.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { sealPage } from '../../../shared/store/container/seal-page.ts';
@@ -6,16 +6,16 @@ import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { compress, decompress } from '../../../shared/store/format/compression.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
-import { pageFrom } from '../../../shared/store/format/page.ts';
+import { pageFrom } from '../../../shared/store/format/page-body.ts';
 
 const sealed = Buffer.alloc(100);
 const page = { body: Buffer.alloc(300), starts: [0, 150, 300], mayHoldDead: false };
 
-/** Each form's objects, and the starts of a page. */
+/** The memory of each form's objects, and of the starts of a page. */
 const OBJECTS_BYTES = 256;
 const STARTS_BYTES = 3 * 12;
 
-test('a content weighs the forms it holds', () => {
+test('heldBytes is the memory of the forms that a content holds', () => {
   const content = new PageContent();
   expect([content.isKnown, content.heldBytes]).toEqual([false, 0]);
   content.offer(undefined);
@@ -29,7 +29,7 @@ test('a content weighs the forms it holds', () => {
   expect(new PageContent(sealed, page).heldBytes).toBe(2 * OBJECTS_BYTES + 400 + STARTS_BYTES);
 });
 
-test('a damaged form is forgotten, its damage is not', () => {
+test('forget drops the damaged form, and keeps the error', () => {
   const content = new PageContent(sealed);
   const damage = new StoreError('corrupt', 'damaged');
   content.forget(damage);
@@ -39,7 +39,7 @@ test('a damaged form is forgotten, its damage is not', () => {
 test.each([
   [511, 0],
   [512, 2],
-])('of pages of 1,024 bytes one of %i is stored with compression %i', (bodyBytes, compression) => {
+])('a page of %i bytes is stored with compression %i if pages have 1,024', (bodyBytes, compression) => {
   const rules = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 1_024 } as const;
   const node = { incarnation: 'a'.repeat(16), container: 'b'.repeat(16) } as Header;
   const record = { key: Buffer.from('k'), version: 1, codec: 0, value: Buffer.alloc(0), expiresAtMs: undefined };
@@ -50,7 +50,7 @@ test.each([
   expect(sealPage(filled, node, { low: Buffer.alloc(0), slot: 0, number: 1 }, rules).compression).toBe(compression);
 });
 
-test.each(['zstd', 'none'] as const)('a page expanded from %s keeps no more memory than it is long', (how) => {
+test.each(['zstd', 'none'] as const)('a page expanded from %s keeps only its own bytes in memory', (how) => {
   const raw = Buffer.from('all work and no play '.repeat(400));
   const { bytes, tag } = compress(raw, how);
   const expanded = decompress(bytes, tag, raw.length);
@@ -58,7 +58,7 @@ test.each(['zstd', 'none'] as const)('a page expanded from %s keeps no more memo
   expect(expanded.buffer.byteLength).toBe(raw.length);
 });
 
-test('a page of a large reply is copied, one that has its memory to itself is not', () => {
+test('offer copies a page out of a large reply, but not one that has its memory to itself', () => {
   const reply = Buffer.alloc(1_000);
   const content = new PageContent();
   content.offer(reply.subarray(0, 100));

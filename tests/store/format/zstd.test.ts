@@ -6,15 +6,15 @@ import { zstdCompressed, zstdExpanded } from '../../../shared/store/format/zstd.
 const TEXT = Buffer.from('all work and no play '.repeat(400));
 const FRAME = zstdCompressSync(TEXT);
 
-/** Repeats nothing: it does not become smaller. */
+/** Bytes that compression does not shrink. */
 const NOISE = Buffer.from(Array.from({ length: 3_000 }, (_, at) => (Math.imul(at, 2_654_435_761) >>> 13) & 0xff));
 
 test.each([
   ['a text', TEXT],
   ['noise', NOISE],
   ['nothing', Buffer.alloc(0)],
-  ['more than is kept', Buffer.alloc(200_000, 'abc')],
-])('%s comes back, and any reader of zstd reads it', (_, raw) => {
+  ['a large text', Buffer.alloc(200_000, 'abc')],
+])('%s survives compression and expansion, and Node.js reads the frame, too', (_, raw) => {
   const frame = Buffer.from(zstdCompressed(raw));
   expect(zstdDecompressSync(frame)).toEqual(raw);
   expect(Buffer.from(zstdExpanded(frame, raw.length))).toEqual(raw);
@@ -27,14 +27,14 @@ test('a frame does not depend on those before it', () => {
 });
 
 test.each([
-  ['cut short', FRAME.subarray(0, -1), TEXT.length, 'unexpected end of file'],
-  ['cut within its block', FRAME.subarray(0, FRAME.length >> 1), TEXT.length, 'unexpected end of file'],
+  ['a frame without its last byte', FRAME.subarray(0, -1), TEXT.length, 'unexpected end of file'],
+  ['half a frame', FRAME.subarray(0, FRAME.length >> 1), TEXT.length, 'unexpected end of file'],
   ['no frame', Buffer.from('no frame of zstd'), TEXT.length, 'Unknown frame'],
-  ['more than was said', FRAME, TEXT.length - 1, 'larger than 8399 bytes'],
-])('%s throws, and the next frame is read', async (_, frame, rawBytes, message) => {
+  ['a frame of more than was said', FRAME, TEXT.length - 1, 'larger than 8399 bytes'],
+])('expanding %s throws, and the next frame is expanded', async (_, frame, rawBytes, message) => {
   expect(() => zstdExpanded(frame, rawBytes)).toThrow(message);
   expect(Buffer.from(zstdExpanded(FRAME, TEXT.length))).toEqual(TEXT);
-  // Node.js tells of a failure by an event, a turn later: unheard, it would end the process.
+  // Node.js emits an error event a turn later, which would end the process without a listener.
   await new Promise(setImmediate);
 });
 

@@ -1,4 +1,4 @@
-// An error of an administrative call says what is true: nothing was written, or nobody knows.
+// An administrative call reports "nothing was written" only if that is certain.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { WriteOutcome } from '../../../shared/store/contract/driver.ts';
@@ -8,7 +8,7 @@ import { CallDriver } from '../../../shared/store/io/call-driver.ts';
 import { entityId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
-/** The code heard for a call that fails with `code`, after writes with these outcomes. */
+/** The code that the caller hears if the call fails with `code` after these write outcomes. */
 async function heard(code: StoreErrorCode, ...outcomes: readonly WriteOutcome[]): Promise<unknown> {
   const script = [...outcomes];
   const call = new CallDriver(
@@ -23,7 +23,7 @@ async function heard(code: StoreErrorCode, ...outcomes: readonly WriteOutcome[])
 
 const CODES = ['aborted', 'throttled', 'unavailable', 'too_large', 'invalid'] as const;
 
-test.each(CODES)('%s stays after writes refused for what they are, and is unknown after others', async (code) => {
+test.each(CODES)('the error %s stays if all writes were certainly refused, and else becomes unknown', async (code) => {
   for (const reason of ['denied', 'limit', 'invalid', 'unsent'] as const)
     expect(await heard(code, { kind: 'refused', reason })).toBe(code);
   expect(await heard(code, { kind: 'unknown', reason: 'other' }, { kind: 'refused', reason: 'limit' })).toBe('unknown');
@@ -31,7 +31,7 @@ test.each(CODES)('%s stays after writes refused for what they are, and is unknow
     expect(await heard(code, { kind: 'refused', reason })).toBe('unknown');
 });
 
-test('errors that speak of something else stay', async () => {
+test('an error that does not say "nothing was written" stays after a write', async () => {
   for (const code of ['conflict', 'not_found', 'corrupt'] as const)
     expect(await heard(code, { kind: 'unknown', reason: 'other' })).toBe(code);
 });

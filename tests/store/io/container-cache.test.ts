@@ -1,4 +1,4 @@
-// A leaf that had to leave the memory leaves a trace.
+// The cache evicts leaves, and keeps the headers of large ones.
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
@@ -8,10 +8,10 @@ import { leavesOf, storedRoot } from '../rules/structure.ts';
 import { opened } from '../rules/table-steps.ts';
 import { World } from '../rules/world.ts';
 
-/** No leaf with 64 rows fits. */
+/** A leaf with 64 rows does not fit. */
 const CACHE_BYTES = 16 * 1024;
 
-/** The one leaf of a table of 64 such records, each in a page of its own, and the root above it. */
+/** One leaf of a table of 128 records of this size, and the table's root. */
 async function storedTable(valueBytes: number): Promise<{ readonly leaf: Snapshot; readonly root: Snapshot }> {
   const { world, table } = await opened({ containers: 2 }, new World({ limits: {} }));
   const keys = Array.from({ length: 128 }, (_, number) => `k${number}`);
@@ -22,7 +22,7 @@ async function storedTable(valueBytes: number): Promise<{ readonly leaf: Snapsho
 const { leaf, root } = await storedTable(10_000);
 const { leaf: small } = await storedTable(300);
 
-test('the header of a leaf that had to go is kept, without its pages', () => {
+test('the cache keeps the header of a leaf that does not fit, without its pages', () => {
   const cache = new ContainerCache(CACHE_BYTES);
   expect(cache.recall(leaf.id)).toBeUndefined();
   cache.offer(leaf);
@@ -37,7 +37,7 @@ test('the header of a leaf that had to go is kept, without its pages', () => {
   expect(cache.recall(leaf.id)?.version).toBe('later');
 });
 
-test('a leaf that makes room for others leaves its header, which later ones replace', () => {
+test('the header of an evicted leaf is kept with its latest commit, and recall puts it back into the cache', () => {
   const cache = new ContainerCache(1_000_000);
   cache.offer(leaf);
   const later = { ...leaf, version: entityVersion('later'), header: { ...leaf.header, commitCount: 1_000 } };
@@ -47,11 +47,10 @@ test('a leaf that makes room for others leaves its header, which later ones repl
   expect(cache.get(leaf.id)).toBeUndefined();
   const recalled = cache.recall(leaf.id);
   expect(recalled).toMatchObject({ version: 'later', header: { commitCount: 1_000 } });
-  // There is room for it again.
   expect(cache.get(leaf.id)).toBe(recalled);
 });
 
-test('headers that are kept take a bounded number of bytes, however long each is', () => {
+test('kept headers take a bounded number of bytes, however long each is', () => {
   const cache = new ContainerCache(CACHE_BYTES);
   const header = { ...leaf.header, commitIds: new Uint8Array(8 * 1024) };
   const ids = Array.from({ length: 200 }, (_, number) => `${leaf.id}${number}` as Snapshot['id']);
@@ -61,7 +60,7 @@ test('headers that are kept take a bounded number of bytes, however long each is
   expect(kept.length * encodeHeader(header).length).toBeLessThan(256 * 1024);
 });
 
-test('a header that is kept gives way to a later one that is read whole, and not to an earlier one', () => {
+test('an earlier commit does not replace a kept header, and a later one that is small removes it', () => {
   const cache = new ContainerCache(CACHE_BYTES);
   const at = (commitCount: number, header = leaf.header): Snapshot => ({
     ...leaf,
@@ -75,11 +74,11 @@ test('a header that is kept gives way to a later one that is read whole, and not
   expect(cache.recall(leaf.id)).toBeUndefined();
 });
 
-test.each([1, 4 * 2 ** 20 + 1, 10_000_001, 64 * 2 ** 20])('a cache may have %i bytes', (bytesMax) => {
+test.each([1, 4 * 2 ** 20 + 1, 10_000_001, 64 * 2 ** 20])('a cache can be made with %i bytes', (bytesMax) => {
   expect(() => new ContainerCache(bytesMax)).not.toThrow();
 });
 
-test('nothing is left of what is gone, of a branch, and of a leaf that is read whole', () => {
+test('the cache keeps no header of a forgotten leaf, of a branch or of a small leaf', () => {
   const cache = new ContainerCache(CACHE_BYTES);
   cache.offer(leaf);
   cache.forget(leaf.id);

@@ -1,4 +1,4 @@
-// A wait under a deadline leaves nothing behind, however it ends.
+// Waits with a deadline: what the caller gets, and that nothing stays watched afterwards.
 import { expect, test } from 'vitest';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -8,14 +8,14 @@ function deadlines() {
   return { runtime, all: new Deadlines(runtime, 30_000) };
 }
 
-test('work that is there in time is handed on, as is its failure', async () => {
+test('the result or error of work that ends in time reaches the caller', async () => {
   const { all } = deadlines();
   expect(await all.within(1_000, Promise.resolve('done'))).toBe('done');
   await expect(all.within(1_000, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(all.count).toBe(0);
 });
 
-test('work that takes longer goes on unheard, and may fail', async () => {
+test('work that takes longer goes on, and its later failure is ignored', async () => {
   const { runtime, all } = deadlines();
   const work = Promise.withResolvers<string>();
   const waiting = all.within(1_000, work.promise);
@@ -29,7 +29,7 @@ test('work that takes longer goes on unheard, and may fail', async () => {
 });
 
 test('a deadline that passes while the call begins ends the call, although no timer fires any more', async () => {
-  // Each look at the clock takes longer than the call has.
+  // Each reading of the clock takes longer than the call has.
   let looks = 0;
   const clock = { monotonicMs: () => (looks += 1), watch: () => new Promise<void>(() => {}) };
   const all = new Deadlines(Object.assign(new VirtualRuntime(), clock), 30_000);

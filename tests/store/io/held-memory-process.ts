@@ -1,5 +1,5 @@
-// What a store holds in memory after many calls, in a process of its own: `node --expose-gc
-// held-memory-process.ts BYTES`, those of its cache. Prints the bytes that are free without it.
+// Measures the memory that a store holds after many calls, in a process of its own: `node
+// --expose-gc held-memory-process.ts CACHE_BYTES` prints how many bytes its closing frees.
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { randomText } from '../../../shared/lab/work/records.ts';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';

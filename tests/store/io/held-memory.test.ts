@@ -1,4 +1,4 @@
-// The cache's bound is one of memory, as the process has it, not of a sum that leaves things out.
+// The bound of the cache holds for the memory of the process, not only for the cache's own sums.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('held-memory-process.ts', import.meta.url));
 const MIB = 1024 * 1024;
-/** Beside the cache: compiled code, traffic of containers, kept headers, shared buffers. */
+/** What a store holds beside its cache: compiled code, contention, kept headers, buffers. */
 const CONSTANT_BYTES = 2 * MIB;
 
 async function heldBytes(cacheBytesMax: number): Promise<number> {
@@ -14,7 +14,7 @@ async function heldBytes(cacheBytesMax: number): Promise<number> {
   return Number(run.stdout);
 }
 
-test('a store holds its cacheBytesMax and a tenth, beside a constant, where there is more to hold', async () => {
+test('a store with more data than fits holds its cacheBytesMax, a tenth more, and a constant', async () => {
   const [small, large] = [await heldBytes(2 * MIB), await heldBytes(10 * MIB)];
   expect(small).toBeLessThan(1.1 * 2 * MIB + CONSTANT_BYTES);
   expect(large).toBeLessThan(1.1 * 10 * MIB + CONSTANT_BYTES);

@@ -1,11 +1,11 @@
-// A store's requests under way, reads and commits, against what its driver allows.
+// How many requests of a store are in flight, compared with its driver's `inFlightMax`.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
-test('a read whose reply is lost keeps its place, though it was asked for again', async () => {
+test('a read whose reply is lost counts as in flight until it is answered, though it was sent again', async () => {
   const runtime = new VirtualRuntime();
   const near = memoryDriver({ limits: { readsMax: 1, inFlightMax: 4 } });
   let [sent, now, most] = [0, 0, 0];
@@ -22,12 +22,12 @@ test('a read whose reply is lost keeps its place, though it was asked for again'
   const table = await runtime.run(store.table<number>('t'));
   await runtime.run(table.put('k', 1));
   for (let count = 0; count < 40; count += 1) expect((await runtime.run(table.get('k')))?.value).toBe(1);
-  // One table's second read is the one beyond.
+  // The one read beyond is the table's second request for the same reply.
   expect(most).toBeLessThanOrEqual(5);
   await runtime.run(store.close());
 });
 
-test('never more reads, nor more commits, are under way than the driver has connections for', async () => {
+test('a store has at most inFlightMax reads and at most inFlightMax commits in flight', async () => {
   const runtime = new VirtualRuntime();
   const near = memoryDriver({ limits: { readsMax: 1, inFlightMax: 12, lane: (id) => id } });
   const [now, most] = [

@@ -1,4 +1,4 @@
-// Bulk calls leave the process its turns: timers, replies, signals and deadlines are heard.
+// Bulk calls yield to the event loop, so that timers, replies, signals and deadlines are noticed.
 import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
@@ -9,12 +9,12 @@ import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 const COUNT = 20_000;
 const ITEMS = Array.from({ length: COUNT }, (_, index) => ({ key: `key${index}`, value: index }));
 const KEYS = ITEMS.map(({ key }) => key);
-/** The time from one look at the clock to the next. */
+/** How far each reading of the clock moves it on. */
 const STEP_MS = 0.01;
-/** Twice the 10 ms of a turn, and a part: one may begin with the rest of the one before. */
+/** A turn lasts 10 ms, up to two of them may join, and a quarter is margin. */
 const STEPS_A_TURN_MOST = 2_500;
 
-/** A clock that moves on at each look: so much work was done since the last. */
+/** A clock that each reading moves on, as if work had been done since the one before. */
 class SlowRuntime extends VirtualRuntime {
   steps = 0;
   longest = 0;
@@ -41,13 +41,16 @@ async function slowTable() {
   return { runtime, table };
 }
 
-test.each([0, 1, 5_000, 5_001, 32_123])('%d items are sorted, and what is sorted stays as it was', async (count) => {
-  const draw = seededRandom(count);
-  const items = Array.from({ length: count }, () => Math.floor(draw() * 10_000));
-  const before = items.slice();
-  expect(await new Turns(new VirtualRuntime()).sort(items, (a, b) => a - b)).toEqual(items.toSorted((a, b) => a - b));
-  expect(items).toEqual(before);
-});
+test.each([0, 1, 5_000, 5_001, 32_123])(
+  'Turns.sort returns %d items in order and leaves its input alone',
+  async (count) => {
+    const draw = seededRandom(count);
+    const items = Array.from({ length: count }, () => Math.floor(draw() * 10_000));
+    const before = items.slice();
+    expect(await new Turns(new VirtualRuntime()).sort(items, (a, b) => a - b)).toEqual(items.toSorted((a, b) => a - b));
+    expect(items).toEqual(before);
+  },
+);
 
 const works: Record<string, (table: Table<number>) => Promise<unknown>> = {
   putMany: (table) => table.putMany(ITEMS),
@@ -58,21 +61,21 @@ const works: Record<string, (table: Table<number>) => Promise<unknown>> = {
   },
 };
 
-test('sorting ends its turns', async () => {
+test('Turns.sort yields while it sorts many items', async () => {
   const runtime = new SlowRuntime();
   const items = Array.from({ length: 50_000 }, (_, index) => (index * 7_919) % 50_000);
   await runtime.run(new Turns(runtime).sort(items, (a, b) => a - b));
   expect(runtime.longest).toBeLessThanOrEqual(STEPS_A_TURN_MOST);
 });
 
-test('work in small pieces looks at the clock at one piece in sixteen', () => {
+test('isLongAt reads the clock at every sixteenth piece of small work', () => {
   const runtime = new SlowRuntime();
   const turns = new Turns(runtime);
   for (let index = 0; index < 160; index += 1) turns.isLongAt(index);
   expect(runtime.steps).toBe(10);
 });
 
-test('values that take long to encode, or to decode, have a look each', async () => {
+test('bulk calls read the clock for each value that takes long to encode or decode', async () => {
   const { runtime, table } = await slowTable();
   const looksAt = async (bytes: number): Promise<{ putting: number; scanning: number }> => {
     const items = Array.from({ length: 40 }, (_, index) => ({ key: `k${index}`, value: 'x'.repeat(bytes) }));
@@ -90,7 +93,7 @@ test('values that take long to encode, or to decode, have a look each', async ()
 });
 
 describe('on a machine whose clock moves with the work', () => {
-  test.each(Object.keys(works))('%s ends its turns', async (name) => {
+  test.each(Object.keys(works))('%s yields about every 10 ms', async (name) => {
     const { runtime, table } = await slowTable();
     await runtime.run(table.putMany(ITEMS));
     const [turnsBefore, stepsBefore] = [runtime.turns, runtime.steps];
@@ -101,7 +104,7 @@ describe('on a machine whose clock moves with the work', () => {
     expect(runtime.longest).toBeLessThan(STEPS_A_TURN_MOST);
   });
 
-  test('a lone call asks for no turn', async () => {
+  test('a lone call never yields', async () => {
     const { runtime, table } = await slowTable();
     await runtime.run(table.put('a', 1));
     const before = runtime.turns;
@@ -115,7 +118,7 @@ describe('on a machine whose clock moves with the work', () => {
 });
 
 describe('on the real clock', () => {
-  test('a signal from a timer is heard in the middle of a bulk write: what was not sent is aborted', async () => {
+  test('a timer that aborts a bulk write fires in the middle of it, and what was not sent is aborted', async () => {
     const store = openStore({ driver: memoryDriver() });
     const table = await store.table<number>('t');
     const abort = new AbortController();
@@ -128,7 +131,7 @@ describe('on the real clock', () => {
     await store.close();
   });
 
-  test.each(['putMany', 'getMany', 'deleteMany'] as const)('%s ends with its deadline', async (verb) => {
+  test.each(['putMany', 'getMany', 'deleteMany'] as const)('%s ends at its deadline', async (verb) => {
     const store = openStore({ driver: memoryDriver() });
     const table = await store.table<number>('t');
     if (verb !== 'putMany') await table.putMany(ITEMS);
@@ -141,7 +144,7 @@ describe('on the real clock', () => {
   });
 });
 
-test('those that wait for a turn together do not all work in it', async () => {
+test('fifty bulk calls that wait for the same turn do not all work in it', async () => {
   const runtime = new SlowRuntime();
   const turns = new Turns(runtime);
   const works = Array.from({ length: 50 }, () =>

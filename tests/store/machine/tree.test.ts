@@ -6,7 +6,7 @@ import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
-import { nodeId, rootId } from '../../../shared/store/format/ids.ts';
+import { nodeId, rootId } from '../../../shared/store/format/entity-ids.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
 import {
   afterAstray,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { recordsOf } from '../../../shared/store/format/page.ts';
+import { recordsOf } from '../../../shared/store/format/page-body.ts';
 import { decodeKey } from '../../../shared/store/format/position.ts';
 import {
   type EncodedValue,

@@ -1,7 +1,7 @@
 // Rules 23 to 25: chunks, the order of keys, and what drivers leave behind.
 import { expect, test } from 'vitest';
 import type { Part, Write } from '../../../shared/store/contract/driver.ts';
-import { slotOfPart } from '../../../shared/store/format/ids.ts';
+import { slotOfPart } from '../../../shared/store/format/entity-ids.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, storedNode } from './structure.ts';
 import { begun, keysBy, opened } from './table-steps.ts';

@@ -3,7 +3,7 @@ import type { MemoryState } from '../../../shared/drivers/memory.ts';
 import { type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import { successor } from '../../../shared/store/container/successor.ts';
 import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
-import { COMMIT_PART, HEADER_PART, nodesPrefix, rootId } from '../../../shared/store/format/ids.ts';
+import { COMMIT_PART, HEADER_PART, nodesPrefix, rootId } from '../../../shared/store/format/entity-ids.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { Provider } from '../../simulation/provider.ts';
 import {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
-import { COMMIT_PART } from '../../../shared/store/format/ids.ts';
+import { COMMIT_PART } from '../../../shared/store/format/entity-ids.ts';
 import type { StoreOptions } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
 import { begun, fill, keysBy, open } from './table-steps.ts';

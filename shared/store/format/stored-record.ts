@@ -1,13 +1,13 @@
-// A record in a page's body (FORMAT.md, "Page").
+// The encoding of a record in a page's body (FORMAT.md, "Page").
 import { type ByteWriter, EMPTY_BYTES, varintBytes } from './bytes.ts';
 
-/** The bit of `flags` that says an expiry follows the version. */
+/** The bit of `flags` that says that an expiry follows the version. */
 export const FLAG_EXPIRES = 0x08;
 
 /** The bits of `flags` that hold the codec. */
 export const CODEC_MASK = 0x07;
 
-/** `version` is a number of the table's incarnation; `codec` a tag of FORMAT.md. */
+/** `version` is a number within the table's incarnation, `codec` a tag of FORMAT.md. */
 export interface StoredRecord {
   readonly key: Uint8Array;
   readonly version: number;
@@ -17,7 +17,7 @@ export interface StoredRecord {
   readonly value: Uint8Array;
 }
 
-/** The codec of a record that says its key was removed. It hides older ones in the layers below. */
+/** In place of a codec: the key was removed. Hides the key's older records in the layers below. */
 const TOMBSTONE = 7;
 
 export function tombstoneOf(key: Uint8Array, version: number): StoredRecord {
@@ -28,12 +28,12 @@ export function isTombstone(record: StoredRecord): boolean {
   return record.codec === TOMBSTONE;
 }
 
-/** Whether a compaction may drop the record with these `flags`, now or later. */
+/** Whether a record with these `flags` is a tombstone or expires, so that a purge may drop it. */
 export function mayBeDead(flags: number): boolean {
   return flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0;
 }
 
-/** The bytes that `writeRecord` writes. */
+/** How many bytes `writeRecord` writes. */
 export function recordBytes(record: StoredRecord): number {
   const expiry = record.expiresAtMs === undefined ? 0 : varintBytes(record.expiresAtMs);
   const { key, value } = record;
@@ -41,7 +41,7 @@ export function recordBytes(record: StoredRecord): number {
   return lengths + key.length + 1 + varintBytes(record.version) + expiry + value.length;
 }
 
-/** Gives the record's `flags`. */
+/** Writes a record, and returns its `flags`. */
 export function writeRecord(writer: ByteWriter, record: StoredRecord): number {
   const flags = record.codec | (record.expiresAtMs === undefined ? 0 : FLAG_EXPIRES);
   writer.bytes(record.key);

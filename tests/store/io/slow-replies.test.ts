@@ -1,4 +1,4 @@
-// A large request over a slow link: it takes as long as its bytes do, and brings them once.
+// Large reads over a slow link take the time of their bytes, and bring each byte once.
 import { beforeAll, expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { type Driver, type Entity, SILENCE_MS } from '../../../shared/store/contract/driver.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await runtime.run(store.close());
 });
 
-/** The table, reached by replies that share a link piece by piece in turn, as HTTP/2 sends them. */
+/** The table behind a link whose bandwidth the replies share piece by piece, as in HTTP/2. */
 async function behindSlowLink() {
   const runtime = new VirtualRuntime();
   const driver = memoryDriver({ state, limits: LIMITS });
@@ -54,7 +54,7 @@ function bytesIn(entities: readonly (Entity | undefined)[]): number {
   return parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-test('getMany brings every record, each byte once, in requests of about a megabyte', async () => {
+test('getMany over a slow link reads every byte once, in requests of about a megabyte', async () => {
   const { runtime, table, link } = await behindSlowLink();
   const outcomes = await runtime.run(table.getMany(KEYS));
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['found']));
@@ -63,7 +63,7 @@ test('getMany brings every record, each byte once, in requests of about a megaby
   expect(link.largestBytes).toBeLessThan(2 * 1024 * 1024);
 });
 
-test('the deadline of the call ends it all the same', async () => {
+test('getMany over a slow link ends at its deadline', async () => {
   const { runtime, table } = await behindSlowLink();
   const begunMs = runtime.monotonicMs();
   const outcomes = await runtime.run(table.getMany(KEYS, { timeoutMs: 2_000 }));

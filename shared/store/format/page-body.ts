@@ -1,14 +1,14 @@
-// The body of a page (FORMAT.md, "Page"). Pages are cut and joined by bytes, never decoded.
+// The body of a page (FORMAT.md, "Page"). Pages are cut and joined by copying bytes undecoded.
 import { ByteReader, ByteWriter, compareBytes, compareRange, owned } from './bytes.ts';
-import type { PassingMemory } from './passing-memory.ts';
+import type { ScratchMemory } from './scratch-memory.ts';
 import { compareHashed, groupOf, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
-import { CODEC_MASK, FLAG_EXPIRES, mayBeDead, recordBytes, type StoredRecord, writeRecord } from './record.ts';
+import { CODEC_MASK, FLAG_EXPIRES, mayBeDead, recordBytes, type StoredRecord, writeRecord } from './stored-record.ts';
 
-/** An expanded page: its body and the offsets of its records. The last offset is its length. */
+/** An expanded page: its body and the offsets of its records. The last one is the body's length. */
 export interface Page {
   readonly body: Uint8Array;
   readonly starts: readonly number[];
-  /** False if no record is a tombstone or expires: a compaction finds nothing to drop. */
+  /** False only if no record is a tombstone or expires, so that a purge has nothing to drop. */
   readonly mayHoldDead: boolean;
 }
 
@@ -36,7 +36,7 @@ export function parsePage(body: Uint8Array): Page {
   return { body, starts, mayHoldDead };
 }
 
-/** The record at `index`; key and value are views into the page. */
+/** The record at `index`. Its key and value are views into the page. */
 export function recordAt({ body, starts }: Page, index: number): StoredRecord {
   const reader = new ByteReader(body, starts[index]);
   const key = reader.bytes();
@@ -46,7 +46,7 @@ export function recordAt({ body, starts }: Page, index: number): StoredRecord {
   return { key, version, expiresAtMs, codec: flags & CODEC_MASK, value: reader.bytes() };
 }
 
-/** All records, as `recordAt` gives them. */
+/** All records, as `recordAt` returns them. */
 export function recordsOf(page: Page): StoredRecord[] {
   return Array.from({ length: recordCount(page) }, (_, index) => recordAt(page, index));
 }
@@ -56,7 +56,7 @@ export function keyAt(page: Page, index: number): Uint8Array {
   return page.body.subarray(keyStart(page, index), keyEnd(page, index));
 }
 
-/** Keys are short: their length takes one byte or two. */
+/** The length of a key takes one or two bytes, as keys have at most 1,024. */
 function keyStart({ body, starts }: Page, index: number): number {
   return starts[index]! + (body[starts[index]!]! < 0x80 ? 1 : 2);
 }
@@ -67,12 +67,12 @@ function keyEnd({ body, starts }: Page, index: number): number {
   return first < 0x80 ? start + 1 + first : start + 2 + ((first & 0x7f) | (body[start + 1]! << 7));
 }
 
-/** Orders the key at `index` and `key`, as bytes. Allocates nothing. */
+/** Compares the key at `index` with `key`, as bytes. Allocates nothing. */
 export function compareKeyAt(page: Page, index: number, key: Uint8Array): number {
   return compareRange(page.body, keyStart(page, index), keyEnd(page, index), key);
 }
 
-/** The index of the record with this key, or -1. Computes no position. */
+/** The index of the record with this key, or -1. Scans the page without computing positions. */
 export function indexOfKey(page: Page, key: Uint8Array): number {
   for (let index = 0; index < recordCount(page); index += 1) {
     if (isKeyAt(page, index, key)) return index;
@@ -90,12 +90,12 @@ function isKeyAt(page: Page, index: number, key: Uint8Array): boolean {
   return true;
 }
 
-/** The first index from `from` whose position is not below; the record count if none. */
+/** The first index from `from` on whose position is not below `position`; else the record count. */
 export function lowerBound(page: Page, position: Position, positionOf: PositionOf, from = 0): number {
   return lowerBoundWithin(page, position, positionOf, { low: from, high: recordCount(page) });
 }
 
-/** As `lowerBound`, for a near result: searches `near` records, then twice as many. */
+/** As `lowerBound`, but starts with the next `near` records and doubles that until it is enough. */
 export function lowerBoundNear(
   page: Page,
   position: Position,
@@ -112,7 +112,7 @@ export function lowerBoundNear(
   return lowerBoundWithin(page, position, positionOf, { low, high });
 }
 
-/** `high` if all records from `low` to `high` (exclusive) are below. */
+/** Searches the records from `low` to `high` (exclusive), and returns `high` if all are below. */
 function lowerBoundWithin(
   page: Page,
   position: Position,
@@ -133,11 +133,11 @@ function comparePositionAt(page: Page, index: number, position: Position, positi
   return compareHashed(keyAt(page, index), position);
 }
 
-/** The writer asks for it before each number, the last one too: without it the memory doubles. */
+/** The writer reserves this before each number; without it the last would double the buffer. */
 const ROOM_FOR_A_NUMBER = 8;
 
-/** The records must be in order of their positions. `memory`: of the page. Default: its own. */
-export function pageFrom(records: readonly StoredRecord[], memory?: PassingMemory): Page {
+/** Builds a page of records that are sorted by position, in `memory` or in a buffer of its own. */
+export function pageFrom(records: readonly StoredRecord[], memory?: ScratchMemory): Page {
   const bytes = records.reduce((sum, record) => sum + recordBytes(record), 0);
   const roomBytes = bytes + ROOM_FOR_A_NUMBER;
   const writer = new ByteWriter(memory?.take(roomBytes) ?? roomBytes);
@@ -151,7 +151,7 @@ export function pageFrom(records: readonly StoredRecord[], memory?: PassingMemor
   return { body: writer.view(), starts, mayHoldDead };
 }
 
-/** Copies a page into pieces of about `targetBytes`, cut at the record nearest to an even share. */
+/** Cuts a copy of the page into pieces of about `targetBytes`, as equal as its records allow. */
 export function cutPage(page: Page, targetBytes: number): Page[] {
   const { starts } = page;
   const count = recordCount(page);
@@ -173,13 +173,13 @@ export function slicePage(page: Page, first: number, end: number): Page {
   const to = page.starts[end]!;
   const starts: number[] = [];
   for (let index = first; index <= end; index += 1) starts.push(page.starts[index]! - from);
-  // One small page in the cache must not keep a whole bulk write in memory, nor a pool's slab.
+  // A small page in the cache must not keep a whole bulk write in memory, nor Node's buffer pool.
   const body = Buffer.allocUnsafeSlow(to - from);
   body.set(page.body.subarray(from, to));
   return { body, starts, mayHoldDead: mayHoldDead(page, first, end) };
 }
 
-/** Whether a compaction may drop one of the records from `first` to `end` (exclusive). */
+/** Whether any record from `first` to `end` (exclusive) expires or is a tombstone. */
 export function mayHoldDead(page: Page, first = 0, end = recordCount(page)): boolean {
   if (!page.mayHoldDead) return false;
   for (let index = first; index < end; index += 1) if (mayBeDead(page.body[keyEnd(page, index)]!)) return true;
@@ -187,8 +187,9 @@ export function mayHoldDead(page: Page, first = 0, end = recordCount(page)): boo
 }
 
 /**
- * The right page's low. In a branch its first entry, as a split must know that child. If a group
- * begins, the group: no record lies between both.
+ * The low of the right one of two neighbouring pages: the shortest separator. In a branch it is the
+ * first entry, as a split must know that child. If a group begins with the right page, it is the
+ * beginning of the group, so that a leaf can be split there.
  */
 export function lowBetween(
   left: Page,

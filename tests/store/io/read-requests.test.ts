@@ -1,21 +1,21 @@
-// The parts that a read asks for, and when it departs.
+// Which parts of a container a read asks for, and when its request is sent.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { RequestLimit } from '../../../shared/store/io/requests.ts';
+import { RequestLimit } from '../../../shared/store/io/request-limit.ts';
 import { engineOn } from '../engine/engine-on.ts';
 import { leavesOf } from '../rules/structure.ts';
 import { opened, twoProcesses } from '../rules/table-steps.ts';
 import { key, text, World } from '../rules/world.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
-/** Reads that a store sends at a time before it knows more. */
-const IN_FLIGHT_FIRST = 8;
+/** The requests that `fullOfChecks` allows in flight. */
+const IN_FLIGHT = 8;
 const KEYS = Array.from({ length: 64 }, (_, number) => `k${number}`);
 
-/** Requests of a fresh process for gets of 64 records in 16 leaves, those for the root left out. */
+/** The read requests of a fresh process per get of 64 records in 16 leaves, without the root's. */
 async function requestsFor(value: string): Promise<string[][]> {
   const { world, table: writer } = await opened({ containers: 16 }, new World({ limits: {} }));
   await world.run(writer.putMany(KEYS.map((key) => ({ key, value }))));
@@ -32,7 +32,7 @@ async function requestsFor(value: string): Promise<string[][]> {
   return sent;
 }
 
-test('where containers are small one that is not known is read whole, once some have shown it', async () => {
+test('unknown containers are read whole once those read before have been small', async () => {
   const sent = await requestsFor('small');
   expect(sent[0]).toEqual(['c,h', 'c,h,p0']);
   const first = sent.findIndex(([request]) => request === 'whole');
@@ -42,7 +42,7 @@ test('where containers are small one that is not known is read whole, once some 
   expect(later.every((requests) => requests.length === 1)).toBe(true);
 });
 
-test('where containers are large one that was never seen is asked for its header first, one that had to go for both at once', async () => {
+test('of a large unknown container the header is read before the page, of an evicted one both at once', async () => {
   const sent = await requestsFor('large'.padEnd(20_000, '.'));
   const first = sent.filter((requests) => requests.length === 2);
   expect(first.length).toBeGreaterThan(10);
@@ -54,7 +54,7 @@ test('where containers are large one that was never seen is asked for its header
 });
 
 test.each(['hash', 'key'] as const)(
-  'order %s: of the small layers above a base a get reads the pages alone that may have its key',
+  'order %s: of the small layers above a base, a get reads only the pages that may have its key',
   async (order) => {
     const world = new World({ limits: {} });
     const table = await world.run(world.process().store.table<string>('t', { order }));
@@ -80,7 +80,7 @@ test.each(['hash', 'key'] as const)(
   },
 );
 
-test('a small leaf that another wrote to is read whole: which pages are new, nobody here knows', async () => {
+test('a small leaf that another process wrote to is read whole, as its new pages are not known', async () => {
   const { world, b, tableA, tableB } = await twoProcesses(new World({ limits: {} }));
   await world.run(tableA.put(key(1), 'one'));
   await world.run(tableB.get(key(1)));
@@ -91,21 +91,7 @@ test('a small leaf that another wrote to is read whole: which pages are new, nob
   expect(parts).toEqual([['c'], 'all']);
 });
 
-test('a get whose read is not answered has its record from a second one', async () => {
-  const { world, process, table } = await opened({}, new World({ limits: {} }));
-  await world.run(table.put(key(1), 'one'));
-  let isLost = true;
-  process.rule((call) => {
-    const lost = call.kind === 'read' && isLost ? world.runtime.sleep(3_600_000) : undefined;
-    isLost = false;
-    return lost?.then(() => undefined);
-  });
-  const begunMs = world.runtime.monotonicMs();
-  expect((await world.run(table.get(key(1))))?.value).toBe('one');
-  expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(1_500);
-});
-
-test('a read of pages is asked again after the time of those that are there, not of each place', async () => {
+test('a lost read of a few pages is repeated after the time of these pages, not of the whole leaf', async () => {
   const world = new World({ limits: {} });
   const { a, tableA, tableB } = await twoProcesses(world);
   const items = Array.from({ length: 300 }, (_, number) => ({ key: key(number), value: text(number, 1_000) }));
@@ -121,7 +107,7 @@ test('a read of pages is asked again after the time of those that are there, not
   expect(world.runtime.monotonicMs() - begunMs).toBeLessThan(3_000);
 });
 
-test('a read that waits as the provider told it is not sent beside', async () => {
+test('a read that waits because it was throttled is not sent a second time', async () => {
   const runtime = new VirtualRuntime();
   const near = memoryDriver();
   let [reads, isThrottling] = [0, false];
@@ -141,9 +127,13 @@ test('a read that waits as the provider told it is not sent beside', async () =>
   expect([reads, table.stats().readRequests]).toEqual([4, 1]);
 });
 
-/** 16 leaves, a request each; as many checks are held as may be in flight at first. */
+/** 16 leaves that are read one per request, with as many checks held back as may be in flight. */
 async function fullOfChecks() {
-  const { world, process: reader, table } = await opened({ containers: 16 }, new World({ limits: { readsMax: 1 } }));
+  const {
+    world,
+    process: reader,
+    table,
+  } = await opened({ containers: 16 }, new World({ limits: { readsMax: 1, inFlightMax: IN_FLIGHT } }));
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key }))));
   const keyOf = new Map<string, string>();
   for (const key of KEYS) {
@@ -163,14 +153,14 @@ async function fullOfChecks() {
     gets.push(table.get(keys[leaf]!));
     await world.runtime.advance(0);
   };
-  for (let leaf = 0; leaf < IN_FLIGHT_FIRST; leaf += 1) await get(leaf);
-  expect(held).toHaveLength(IN_FLIGHT_FIRST);
-  /** The check that was sent last is answered. */
+  for (let leaf = 0; leaf < IN_FLIGHT; leaf += 1) await get(leaf);
+  expect(held).toHaveLength(IN_FLIGHT);
+  /** Answers the check that was sent last. */
   const answer = async (): Promise<void> => {
     held.pop()!.resolve(undefined);
     await world.runtime.advance(0);
   };
-  /** The values of the gets, once all checks are answered. */
+  /** Answers all checks, and returns what the gets found. */
   const found = async (): Promise<unknown[]> => {
     while (held.length > 0) await answer();
     return world.run(Promise.all(gets));
@@ -178,7 +168,7 @@ async function fullOfChecks() {
   return { runtime: world.runtime, get, answer, found };
 }
 
-test('a check that waits for another takes no departure from a read that came after it', async () => {
+test('a check that waits for another does not keep later reads from being sent', async () => {
   const { runtime, get, found } = await fullOfChecks();
   runtime.share = 1;
   await get(0);
@@ -187,7 +177,7 @@ test('a check that waits for another takes no departure from a read that came af
   expect(await found()).not.toContain(undefined);
 });
 
-test('nor does one that could not go when its own departure came', async () => {
+test('a check that must wait again when its request could leave does not keep later reads from being sent', async () => {
   const { runtime, get, answer, found } = await fullOfChecks();
   await get(0);
   runtime.share = 1;
@@ -198,7 +188,7 @@ test('nor does one that could not go when its own departure came', async () => {
   expect(await found()).not.toContain(undefined);
 });
 
-test.each([100, 5, 1])('where a request reads %i containers each departure is one', async (readsMax) => {
+test.each([100, 5, 1])('with %i reads per request, no departure is asked for without a request', async (readsMax) => {
   const { world, process, table } = await opened({ containers: 16 }, new World({ limits: { readsMax } }));
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key }))));
   await world.run(table.getMany(KEYS));
@@ -213,7 +203,7 @@ test.each([100, 5, 1])('where a request reads %i containers each departure is on
   expect(run).toHaveBeenCalledTimes(requests.length);
 });
 
-test('a header that the caller saw last is not decoded again, where the cache has no room for it', async () => {
+test('a header that the caller still has is not decoded again, even if the cache has no room for it', async () => {
   const { world, table } = await opened({ order: 'key' });
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key.padEnd(2_000, '.') }))));
   const { reader } = engineOn(world.runtime, memoryDriver({ state: world.state }), 1_024);

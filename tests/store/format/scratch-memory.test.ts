@@ -1,9 +1,9 @@
-// Memory that is used again: whoever takes it knows whose bytes are lost, and it has a bound.
+// Scratch memory is reused and bounded, and tells which bytes the next use overwrites.
 import { expect, test } from 'vitest';
-import { PassingMemory } from '../../../shared/store/format/passing-memory.ts';
+import { ScratchMemory } from '../../../shared/store/format/scratch-memory.ts';
 
-test('is the same memory as long as it is large enough', () => {
-  const memory = new PassingMemory();
+test('take returns the same buffer as long as it is large enough', () => {
+  const memory = new ScratchMemory();
   const first = memory.take(1_000);
   expect(memory.take(2_000)).toBe(first);
   const larger = memory.take(first.length + 1);
@@ -11,8 +11,8 @@ test('is the same memory as long as it is large enough', () => {
   expect(memory.take(1_000)).toBe(larger);
 });
 
-test('tells which bytes the next one who takes it overwrites', () => {
-  const memory = new PassingMemory();
+test('holds tells whether the next take overwrites the bytes', () => {
+  const memory = new ScratchMemory();
   const first = memory.take(1_000);
   expect(memory.holds(first.subarray(10, 20))).toBe(true);
   memory.take(first.length + 1);
@@ -20,8 +20,8 @@ test('tells which bytes the next one who takes it overwrites', () => {
   expect(memory.holds(Buffer.alloc(10))).toBe(false);
 });
 
-test('keeps nothing that is larger than a merge of two of the largest records', () => {
-  const memory = new PassingMemory();
+test('a buffer larger than a merge of two of the largest records is not kept', () => {
+  const memory = new ScratchMemory();
   const kept = memory.take(1024 * 1024);
   const tooLarge = memory.take(4 * 1024 * 1024);
   expect(tooLarge.length).toBeGreaterThanOrEqual(4 * 1024 * 1024);

@@ -1,4 +1,4 @@
-// Moments: a count orders the events of this process; two clocks measure their age.
+// Moments: a count orders the events of this process, and two clocks measure their age.
 import type { Moment, Runtime } from '../contract/runtime.ts';
 
 export class Clock {
@@ -9,7 +9,7 @@ export class Clock {
     this.#runtime = runtime;
   }
 
-  /** A moment later than all before. */
+  /** The present moment. Its tick is larger than that of every earlier one. */
   now(): Moment {
     this.#tick += 1;
     return { tick: this.#tick, wallMs: this.#runtime.wallMs(), monotonicMs: this.#runtime.monotonicMs() };
@@ -20,7 +20,7 @@ export class Clock {
   }
 }
 
-/** The larger of both clocks' differences; infinite if one ran backwards. */
+/** The larger of the ages that the two clocks show; Infinity if one of them ran backwards. */
 export function ageAt(moment: Moment, now: Omit<Moment, 'tick'>): number {
   const wallMs = now.wallMs - moment.wallMs;
   const monotonicMs = now.monotonicMs - moment.monotonicMs;

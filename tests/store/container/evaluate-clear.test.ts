@@ -22,7 +22,7 @@ function withPagesFor(change: Change, leaf: Snapshot): Snapshot {
   return withRows(leaf, (ref) => (asked.has(ref.slot) ? ref : unread(ref)));
 }
 
-test('whatever groups of changes come between, a clear removes what lives in its range, and nothing else', () => {
+test('among random changes, a clear removes and counts the live records of its range, and no others', () => {
   const random = seededRandom(9);
   const model: Model = new Map();
   let leaf = snapshotWith({});
@@ -42,7 +42,7 @@ test('whatever groups of changes come between, a clear removes what lives in its
     if (evaluation.appliedCount === 0) continue;
     const freed = new Set(evaluation.dropped.map(({ slot }) => slot));
     expect(evaluation.pages.filter(({ slot }) => freed.has(slot))).toEqual([]);
-    // Pages that were not asked for stayed as they are.
+    // Pages that the clear did not ask for are still in place.
     const known = new Map(leaf.header.pages.map(({ number, content }) => [number, content]));
     const read = evaluation.pages.map((ref) => ({ ...ref, content: known.get(ref.number) ?? ref.content }));
     leaf = after(leaf, { ...evaluation, pages: read });
@@ -57,7 +57,7 @@ test('whatever groups of changes come between, a clear removes what lives in its
   }
 });
 
-test('a clear of a whole leaf of one layer opens no page, and takes a number for each record', () => {
+test('a clear of a whole leaf of one layer opens no page, and takes one number per record', () => {
   const leaf = leafOf(KEYS.map((key) => put(key, 1)));
   const change = clear('', undefined);
   expect(planCompaction(withRows(leaf, unread), [change]).unread).toEqual([]);
@@ -68,7 +68,7 @@ test('a clear of a whole leaf of one layer opens no page, and takes a number for
   expect(rowsToCount(leaf.header, { from: Buffer.alloc(0), end: undefined })).toEqual([]);
 });
 
-test('a clear that began in another incarnation changes nothing', () => {
+test('a clear made for another incarnation changes nothing', () => {
   const leaf = leafOf([put('a', 1)]);
   const other = evaluated(leaf, [clear('', undefined, hexId('0000000000000009'))]);
   expect(other).toMatchObject({ appliedCount: 0, verdicts: [{ kind: 'unchanged' }] });

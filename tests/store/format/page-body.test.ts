@@ -1,4 +1,4 @@
-// Pages are changed by copying bytes: the result must equal a page built from scratch.
+// Pages are changed by copying bytes. The result must equal a page built from scratch.
 import { expect, test } from 'vitest';
 import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge-pages.ts';
 import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
@@ -13,12 +13,11 @@ import {
   type Page,
   pageFrom,
   parsePage,
-  recordAt,
   recordCount,
   recordsOf,
-} from '../../../shared/store/format/page.ts';
-import { endOfPrefix, positionsOf, separatorBetween, successor } from '../../../shared/store/format/position.ts';
-import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/record.ts';
+} from '../../../shared/store/format/page-body.ts';
+import { endOfPrefix, positionsOf, separatorBetween, positionAfter } from '../../../shared/store/format/position.ts';
+import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/stored-record.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
@@ -36,7 +35,7 @@ function sortedNames(names: Iterable<string>): string[] {
   return [...names].toSorted((a, b) => compareBytes(Buffer.from(a), Buffer.from(b)));
 }
 
-test('laying changes over a page equals building it anew, over many random rounds', () => {
+test('merging random changes into a page gives the same bytes as building it anew', () => {
   for (let seed = 1; seed <= 50; seed += 1) {
     const draw = seededRandom(seed);
     const below = (limit: number): number => Math.floor(draw() * limit);
@@ -60,7 +59,7 @@ test('laying changes over a page equals building it anew, over many random round
   }
 });
 
-test('of several layers the newest record of each key counts, and tombstones stay until a base drops them', () => {
+test('mergeLayers keeps the newest record of each key, and tombstones, which withoutDead drops', () => {
   const layers = [
     [pageFrom([record('a', 1, 5), record('b', 2, 5)]), pageFrom([record('c', 3, 5)])],
     [pageFrom([tombstoneOf(Buffer.from('b'), 4), record('c', 5, 5)])],
@@ -71,7 +70,7 @@ test('of several layers the newest record of each key counts, and tombstones sta
   expect(recordCount(withoutDead(flat, 0))).toBe(3);
 });
 
-test('a base drops what expired before the time given, and only that', () => {
+test('withoutDead drops only the records that expired five minutes ago', () => {
   const page = concatenate([
     pageFrom([record('a', 1, 5, 1_000)]),
     pageFrom([record('b', 2, 5, 2_000), record('c', 3, 5)]),
@@ -80,32 +79,26 @@ test('a base drops what expired before the time given, and only that', () => {
   expect(recordsOf(kept).map(({ version }) => version)).toEqual([2, 3]);
 });
 
-test('a cut page holds the same records in pieces of about the size asked for', () => {
-  const model = new Map(Array.from({ length: 100 }, (_, i) => [`k${i}`, record(`k${i}`, i, 100)]));
-  const page = built(model);
-  const pieces = cutPage(page, 2_000);
-  expect(Buffer.concat(pieces.map((piece) => piece.body))).toEqual(Buffer.from(page.body));
-  for (const piece of pieces) expect(piece.body.length).toBeLessThan(2 * 2_000);
-  expect(pieces.reduce((sum, piece) => sum + recordCount(piece), 0)).toBe(100);
-  expect(recordAt(pieces[1]!, 0)).toEqual(recordAt(page, recordCount(pieces[0]!)));
-});
+test.each([0, 1, 2, 100])(
+  'cutPage cuts %d records into pieces of about the size asked for, which equal pages built of them',
+  (count) => {
+    const records = Array.from({ length: count }, (_, i) =>
+      record(`k${1_000 + i}`, i, (i * 37) % 300, i === 50 ? 9 : undefined),
+    );
+    const pieces = cutPage(pageFrom(records), 2_000);
+    expect(pieces).toEqual(pieces.map((piece) => pageFrom(recordsOf(piece))));
+    expect(pieces.flatMap(recordsOf)).toEqual(recordsOf(pageFrom(records)));
+    for (const { body } of pieces) expect(body.length).toBeLessThan(2 * 2_000);
+    expect(pieces.filter(({ mayHoldDead }) => mayHoldDead).length).toBe(count > 50 ? 1 : 0);
+  },
+);
 
-test.each([0, 1, 2, 100])('the pieces of a page of %d records are as pages built of them', (count) => {
-  const records = Array.from({ length: count }, (_, i) =>
-    record(`k${1_000 + i}`, i, (i * 37) % 300, i === 50 ? 9 : undefined),
-  );
-  const pieces = cutPage(pageFrom(records), 2_000);
-  expect(pieces).toEqual(pieces.map((piece) => pageFrom(recordsOf(piece))));
-  expect(pieces.flatMap(recordsOf)).toEqual(recordsOf(pageFrom(records)));
-  expect(pieces.filter(({ mayHoldDead }) => mayHoldDead).length).toBe(count > 50 ? 1 : 0);
-});
-
-test('one record larger than a page is a page of its own size, never cut', () => {
+test('a record larger than a page is one page, and never cut', () => {
   const pieces = cutPage(built(new Map([['big', record('big', 1, 100_000)]])), 8_192);
   expect(pieces.length).toBe(1);
 });
 
-test('a separator lies above the left and not above the right position, and is as short as can be', () => {
+test('a separator is the shortest position above the left and not above the right one', () => {
   const separator = separatorBetween(Buffer.from('apple'), Buffer.from('apricot'));
   expect(Buffer.from(separator).toString()).toBe('apr');
   const nested = separatorBetween(Buffer.from('ab'), Buffer.from('abc'));
@@ -119,15 +112,15 @@ test('positions of order hash begin with the XXH64 of the key', async () => {
   expect(Buffer.from(positionsOf('hash', 0)(Buffer.from('a'))).toString('hex')).toBe('d24ec4f1a98c6e5b61');
 });
 
-test('the end of a prefix is the first position that no longer begins with it; all 0xff has none', () => {
+test('the end of a prefix is the first position behind all that begin with it, which 0xff has not', () => {
   expect(endOfPrefix(Buffer.from('ab'))).toEqual(Buffer.from('ac'));
   expect(endOfPrefix(Buffer.from([0x61, 0xff, 0xff]))).toEqual(Buffer.from([0x62]));
   expect(endOfPrefix(Buffer.from([0xff]))).toBeUndefined();
   expect(endOfPrefix(Buffer.alloc(0))).toBeUndefined();
-  expect(compareBytes(successor(Buffer.from('a')), Buffer.from('a\u0000'))).toBe(0);
+  expect(compareBytes(positionAfter(Buffer.from('a')), Buffer.from('a\u0000'))).toBe(0);
 });
 
-test('a key is found among its neighbours and only there', () => {
+test('indexOfKey finds a key that is there, and lowerBound the place of any key', () => {
   const page = built(new Map(['b', 'd', 'f'].map((name) => [name, record(name, 1, 10)])));
   expect(indexOfKey(page, Buffer.from('d'))).toBe(1);
   expect(indexOfKey(page, Buffer.from('c'))).toBe(-1);
@@ -135,7 +128,7 @@ test('a key is found among its neighbours and only there', () => {
   expect(Buffer.from(keyAt(page, 2)).toString()).toBe('f');
 });
 
-test('a record is found wherever the search begins, and however near it is taken to be', () => {
+test('lowerBoundNear finds the same record as lowerBound, from wherever and however near it starts', () => {
   const names = Array.from({ length: 21 }, (_, index) => String.fromCharCode(65 + 2 * index));
   const page = built(new Map(names.map((name) => [name, record(name, 1, 10)])));
   for (let at = 0; at <= 42; at += 1) {

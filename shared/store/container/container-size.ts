@@ -1,42 +1,42 @@
-// The size of a container by the provider's limits, and the share at which it is written anew.
+// The size of a container, measured by the provider's limits.
 import { StoreError } from '../contract/errors.ts';
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { ID64_BYTES } from '../format/bytes.ts';
 import { encodeHeader, type Header, HEADER_BYTES_MAX } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
 
-/** Below, the header and what travels with it outweigh the records of a container. */
-const CONTAINER_BYTES_LEAST = 16 * 1024;
+/** In a smaller container the header would outweigh the records. */
+const CONTAINER_BYTES_MIN = 16 * 1024;
 
-/** Counted against the provider's limits. */
+/** What counts against the provider's limits. */
 export interface Size {
   readonly entityBytes: number;
   readonly chunks: number;
   readonly headerBytes: number;
 }
 
-/** Beyond this share of a budget a replace drops dead chunks. */
+/** Beyond this share of a budget a replace drops dead chunks, which a patch would keep. */
 export const PATCH_SHARE = 0.9;
 
-/** The size that a table was opened with. Throws `invalid` for one out of range. */
+/** The largest container of a table with this option. Throws `invalid` if it is out of range. */
 export function containerBytesMaxOf(given: number | undefined, { provider, entityBytesMax }: DriverLimits): number {
   if (given === undefined || given === entityBytesMax) return entityBytesMax;
-  if (Number.isInteger(given) && given >= CONTAINER_BYTES_LEAST && given <= entityBytesMax) return given;
-  const range = `a whole number from ${CONTAINER_BYTES_LEAST} to ${entityBytesMax}, the largest container of ${provider}`;
+  if (Number.isInteger(given) && given >= CONTAINER_BYTES_MIN && given <= entityBytesMax) return given;
+  const range = `a whole number from ${CONTAINER_BYTES_MIN} to ${entityBytesMax}, the largest container of ${provider}`;
   throw new StoreError('invalid', `containerBytesMax must be ${range}`);
 }
 
-/** The sums of a page table. */
 interface PageSums {
   readonly sealedBytes: number;
   readonly records: number;
-  /** The most chunks that their slots took since the entity's last insert or replace. */
+  /** The most chunks that their slots took since the entity was inserted or replaced. */
   readonly chunksMost: number;
 }
 
-/** By the array of rows, which never changes: computed once for each version. */
+/** Sums by their array of rows, which never changes, so that each version computes them once. */
 const known = new WeakMap<readonly PageRef[], PageSums>();
 
+/** The sums of a page table. */
 export function sumsOf(pages: readonly PageRef[]): PageSums {
   const before = known.get(pages);
   if (before !== undefined) return before;
@@ -50,20 +50,10 @@ export function sumsOf(pages: readonly PageRef[]): PageSums {
   return sums;
 }
 
-/** Live records by the array of rows: of leaves that were counted and have none that expires. */
-const counts = new WeakMap<readonly PageRef[], number>();
+/** The live records of counted leaves by array of rows, if none of them expires. */
+export const liveCounts = new WeakMap<readonly PageRef[], number>();
 
-/** How many live records the pages have; undefined if nobody counted them, or one may expire. */
-export function countedRecords(pages: readonly PageRef[]): number | undefined {
-  return counts.get(pages);
-}
-
-/** Remembers a count as long as this version's rows are in memory. */
-export function rememberCount(pages: readonly PageRef[], records: number): void {
-  counts.set(pages, records);
-}
-
-/** By the provider's formula: `live`, and `taken` until the next replace. */
+/** The size by the provider's formula: `live` after a replace, and `taken` until then. */
 export function sizesOf(
   header: Header,
   headerBytes: number,
@@ -73,7 +63,7 @@ export function sizesOf(
   const { pages } = header;
   const { sealedBytes, chunksMost } = sumsOf(pages);
   const partBytes = headerBytes + ID64_BYTES + sealedBytes;
-  // A page takes one chunk at least: where none ever took more, there is nothing to count.
+  // Each page takes at least one chunk. If none ever took more, their number is known.
   const live = ownChunks + (chunksMost === pages.length ? chunksMost : liveChunks(pages, limits));
   let taken = ownChunks + chunksMost;
   for (const dead of header.deadSlots) taken += dead.chunksMost;
@@ -88,7 +78,7 @@ function liveChunks(pages: readonly PageRef[], limits: DriverLimits): number {
   return pages.reduce((sum, { sealedBytes }) => sum + chunksOf(sealedBytes, limits), 0);
 }
 
-/** Whether the container takes less than this share of every budget it has. */
+/** Whether a container of this size takes at most this share of every budget. */
 export function fits(size: Size, limits: DriverLimits, share: number): boolean {
   return (
     size.entityBytes <= limits.entityBytesMax * share &&
@@ -97,7 +87,7 @@ export function fits(size: Size, limits: DriverLimits, share: number): boolean {
   );
 }
 
-/** Whether the provider takes the node, written whole. */
+/** Whether the node fits into one entity if it is written whole. */
 export function fitsWhole(node: Header, limits: DriverLimits): boolean {
   return fits(sizesOf(node, encodeHeader(node).length, limits).live, limits, 1);
 }

@@ -1,12 +1,12 @@
-// Golden bytes, altered by chance, resealed: a decoder gives a value or its stated error, and ends.
+// Decoders of randomly altered golden bytes return a value or throw their documented error.
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { faultsIn, recordsIn } from '../../../shared/store/container/check.ts';
+import { faultsIn, liveRecordsIn } from '../../../shared/store/container/check.ts';
 import { pageOf, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import type { Moment } from '../../../shared/store/contract/runtime.ts';
 import { asBuffer, CRC_BYTES, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
-import { HEADER_PART } from '../../../shared/store/format/ids.ts';
-import { parsePage, recordsOf } from '../../../shared/store/format/page.ts';
+import { HEADER_PART } from '../../../shared/store/format/entity-ids.ts';
+import { parsePage, recordsOf } from '../../../shared/store/format/page-body.ts';
 import { StoreError } from '../../../shared/store/index.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
@@ -25,7 +25,7 @@ await loadHash();
 const isRange = (error: unknown): boolean => error instanceof RangeError;
 
 test.each(['none', 'deflate', 'zstd', 'courtesies', 'merging'] as const)(
-  '%s altered is corrupt, or told',
+  'an altered golden container of %s is corrupt, or checked without another error',
   async (name) => {
     const { entities } = await goldenState(name);
     const tally = new Tally();
@@ -36,7 +36,7 @@ test.each(['none', 'deflate', 'zstd', 'courtesies', 'merging'] as const)(
           const check = (): void => {
             const snapshot = snapshotOf({ id, version, parts: stored }, WHERE.table, SEEN, undefined);
             for (const { kind } of faultsIn(snapshot, WHERE.table, () => {})) expect(kind).toMatch(/^[dm]/);
-            recordsIn(snapshot, WHERE.table, 0);
+            liveRecordsIn(snapshot, WHERE.table, 0);
           };
           tally.try(check, isCorrupt);
         }
@@ -45,7 +45,7 @@ test.each(['none', 'deflate', 'zstd', 'courtesies', 'merging'] as const)(
   },
 );
 
-test('an altered page behind its checksum is refused, or has records', async () => {
+test('an altered page with a valid checksum is a RangeError, or has records', async () => {
   const tally = new Tally();
   for (const [id, { version, parts }] of (await goldenState('none')).entities) {
     if (!id.startsWith('n!golden!')) continue;
@@ -66,7 +66,7 @@ const VALUE = {
   raw: Buffer.from('raw'),
 };
 
-test.each(['msgpack', 'json'] as const)('an altered value of %s is a value, or corrupt', (codec) => {
+test.each(['msgpack', 'json'] as const)('an altered value of codec %s is corrupt, or another value', (codec) => {
   const value = codec === 'json' ? { ...VALUE, map: null, at: null, raw: null } : VALUE;
   const { tag, bytes } = encodeValue(codec, value, WHERE);
   const tally = new Tally();
@@ -75,7 +75,7 @@ test.each(['msgpack', 'json'] as const)('an altered value of %s is a value, or c
   expect(tally.rarer).toBeGreaterThan(0);
 });
 
-test('an altered cursor names a place in its table, or is invalid', () => {
+test('an altered cursor is invalid, or another cursor of its table', () => {
   const range = { from: Buffer.from('from'), end: Buffer.from('to') };
   const state = { order: 'key', incarnation: ROOT_CONTAINER, ...range, isReverse: true } as const;
   const golden = Buffer.from(encodeCursor(state, WHERE.table), 'base64url');
