@@ -1,6 +1,7 @@
 // infra/README.md tells the truth about what can be checked here.
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { doctorCommand } from '../../infra/cli/doctor/command.ts';
 import StowagePlugin from '../../infra/plugin/index.ts';
 
 const text = await readFile(new URL('../../infra/README.md', import.meta.url), 'utf8');
@@ -32,6 +33,6 @@ test('names commands that there are', () => {
 test('names options that there are', () => {
   const options = Object.values(plugin.commands).flatMap((command) => Object.keys(command.options));
   const named = [...text.matchAll(/`(?:npx serverless [^`]*)?--([a-z-]+)/g)].map((match) => match[1]!);
-  const known = new Set([...options, 'param', 'stage', 'endpoints']);
+  const known = new Set([...options, ...Object.keys(doctorCommand.declared.options), 'param', 'stage', 'endpoints']);
   expect(named.filter((option) => !known.has(option))).toEqual([]);
 });
