@@ -18,8 +18,6 @@ export class Meter {
   records = 0;
   recordsFirstHalf = 0;
   recordsTotal = 0;
-  /** Time that operations were under way within the window, together. */
-  underWayMs = 0;
   firstOperationMs: number | null = null;
   behindMsMax = 0;
   /** Operations that nobody waited for to the end. */
@@ -47,7 +45,6 @@ export class Meter {
     if (!this.#hasFirst && replied > 0) this.firstOperationMs = latencyMs;
     this.#hasFirst = true;
     this.recordsTotal += replied;
-    this.underWayMs += this.#withinMs(operation.dueMs, nowMs);
     if (nowMs < this.#phases.openedMs) this.warmupErrors += errors.length;
     else this.#countWithin(operation, replied, errors, nowMs);
     if (replied > 0) this.#phases.replied(nowMs);
@@ -55,10 +52,7 @@ export class Meter {
 
   /** Nobody waits any longer. Operations still under way count with their time so far. */
   cut(nowMs: number): void {
-    for (const { dueMs } of this.#underWay) {
-      this.underWayMs += this.#withinMs(dueMs, nowMs);
-      this.#time(dueMs, nowMs);
-    }
+    for (const { dueMs } of this.#underWay) this.#time(dueMs, nowMs);
     this.unfinished += this.#underWay.size;
   }
 
@@ -90,21 +84,12 @@ export class Meter {
   #isWithin(dueMs: number): boolean {
     return dueMs >= this.#phases.openedMs && dueMs < this.#phases.closedMs;
   }
-
-  #withinMs(fromMs: number, toMs: number): number {
-    const { openedMs, closedMs } = this.#phases;
-    return overlapMs(fromMs, toMs, openedMs, closedMs);
-  }
 }
 
 /** Counted whole, slow operations would make the rate depend on where the edges lie. */
 function shareWithin(sentMs: number, nowMs: number, openedMs: number, closesMs: number): number {
   if (nowMs <= sentMs) return nowMs <= closesMs ? 1 : 0;
-  return overlapMs(sentMs, nowMs, openedMs, closesMs) / (nowMs - sentMs);
-}
-
-function overlapMs(fromMs: number, toMs: number, openedMs: number, closesMs: number): number {
-  return Math.max(0, Math.min(toMs, closesMs) - Math.max(fromMs, openedMs));
+  return Math.max(0, Math.min(nowMs, closesMs) - Math.max(sentMs, openedMs)) / (nowMs - sentMs);
 }
 
 /** The error's own code, its name if it has none. */

@@ -44,7 +44,7 @@ export async function runCell(
   const processor = processorShares(timesBefore, instance.processorTimes(), runtime.monotonicMs() - beganMs);
   const processorUs = instance.processorUs() - usBefore;
   if (window.records === 0) throw emptyCell(request, provider, window);
-  const { histogram, underWayMs: _, ...counts } = window;
+  const { histogram, ...counts } = window;
   const { layout, workload } = request;
   return {
     provider,

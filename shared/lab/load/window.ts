@@ -27,7 +27,6 @@ type Fields =
 /** Figures as callers saw them; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'openedAtMs' | 'behindMsMax'> {
   readonly histogram: Histogram;
-  readonly underWayMs: number;
 }
 
 /** Keeps when calls are due apart from what they do, which is drawn from the same seed. */
@@ -162,7 +161,6 @@ class Run {
       firstOperationMs: meter.firstOperationMs,
       behindMsMax: ratePerSecond === null ? null : meter.behindMsMax,
       histogram: meter.histogram,
-      underWayMs: meter.underWayMs,
     };
   }
 }
