@@ -10,7 +10,7 @@ import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
 import { choice, type CommandLine, type Option, positiveNumber, refusing, UsageError, wholeNumber } from './options.ts';
 import { readText } from './text.ts';
 
-/** `throughput in records/s, p50, p95, p99 in ms, cost in dollars a million records`. */
+/** `throughput in records/s, p50, p95, p99 in ms, cost in dollars per million records`. */
 function unitWords(): string {
   const figures = Map.groupBy(COMPARED_NAMES, (figure) => COMPARED[figure].unit);
   return [...figures].map(([unit, some]) => `${some.join(', ')} in ${unit}`).join(', ');

@@ -13,8 +13,7 @@ import { whereWords } from '../../shared/lab/report/warnings.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import type { Played } from '../../shared/lab/scale/play.ts';
 import { EVEN_PROFILE, nameOf, type Row, ROWS } from '../../shared/lab/scale/rows.ts';
-import { cellOf, TIMES } from './scale/cells.ts';
-import { playCells } from './scale/workers.ts';
+import { cellOf, playCells, TIMES } from './scale/workers.ts';
 
 const README = new URL('../../README.md', import.meta.url);
 const LABORATORY = new URL('../../shared/lab/README.md', import.meta.url);

@@ -6,8 +6,7 @@ import { textTable } from '../../../shared/lab/kit/text-table.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE, type SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import type { Layout, Played } from '../../../shared/lab/scale/play.ts';
 import { EVEN_PROFILE, type Goal, nameOf, type Row, ROWS } from '../../../shared/lab/scale/rows.ts';
-import { cellOf, TIMES } from './cells.ts';
-import { playCells } from './workers.ts';
+import { cellOf, playCells, TIMES } from './workers.ts';
 
 const SCALE = command({
   name: 'npm run scale --',

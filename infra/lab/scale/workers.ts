@@ -2,13 +2,23 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
-import type { Cell, Played } from '../../../shared/lab/scale/play.ts';
-import { nameOf } from '../../../shared/lab/scale/rows.ts';
+import type { Cell, Layout, Played, Times } from '../../../shared/lab/scale/play.ts';
+import { nameOf, type Row } from '../../../shared/lab/scale/rows.ts';
 
 const WORKER = new URL('worker.ts', import.meta.url);
 
 /** Requests and replies die young: with Node.js's own 16 MB a fifth of the time is collecting. */
 const YOUNG_MB = 128;
+
+/** A table of containers has found its shape by the end of this warm-up. */
+export const TIMES: Times = { warmUpMs: 20_000, windowMs: 5_000 };
+
+/** Earlier writes of others do not matter to single entities. */
+const SINGLE_TIMES: Times = { warmUpMs: 500, windowMs: 5_000 };
+
+export function cellOf(row: Row, layout: Layout, rest: Pick<Cell, 'times' | 'seed' | 'profile'>): Cell {
+  return { row, layout, ...rest, times: layout === 'container' ? rest.times : SINGLE_TIMES };
+}
 
 /** In the order of the cells. Rejects with the first cell that failed, or the signal's reason. */
 export async function playCells(

@@ -33,7 +33,7 @@ export const datasetRequestSchema = z.strictObject({
   rampedSinceMs: z.number().min(0).nullable().default(null),
 });
 
-/** When calls of an open loop are due (arrivals.ts). */
+/** When the calls of an open loop are due. */
 export const arrivalsSchema = z.enum(ARRIVALS).default('poisson');
 
 /** How long the load lasts before it is measured. */

@@ -3,10 +3,9 @@ import type { Runtime } from '../../store/index.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import type { Histogram } from '../kit/histogram.ts';
 import type { Call, Unit } from '../work/layout-clients.ts';
-import { gapsOf } from './arrivals.ts';
 import { closedLoop } from './closed-loop.ts';
 import { Meter } from './meter.ts';
-import { openLoop } from './open-loop.ts';
+import { gapsOf, openLoop } from './open-loop.ts';
 import { Phases, type PhasesOptions } from './phases.ts';
 import type { Ramp } from './ramp.ts';
 import { scramble32, seededRandom } from '../kit/random.ts';
@@ -40,10 +39,7 @@ export async function runWindow(nextCall: () => Call, options: WindowOptions): P
   const run = new Run(nextCall, options);
   const { ratePerSecond, arrivals, drawSeed, part, signal, runtime } = options;
   const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));
-  const callers =
-    ratePerSecond === null
-      ? run.closedLoop()
-      : run.openLoop(gapsOf({ perSecond: ratePerSecond, spacing: arrivals }, random));
+  const callers = ratePerSecond === null ? run.closedLoop() : run.openLoop(gapsOf(ratePerSecond, arrivals, random));
   const over = new AbortController();
   await Promise.race([callers, run.atTheLatest(AbortSignal.any([over.signal, signal]))]);
   over.abort();

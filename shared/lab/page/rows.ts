@@ -68,7 +68,7 @@ export const MEASURES: readonly Measure[] = [
 
 export const BILL: Measure = {
   name: 'bill',
-  label: (units) => `dollars a million ${units}`,
+  label: (units) => `dollars per million ${units}`,
   of: ({ dollarsPerMillionRecords }) => dollarsPerMillionRecords,
 };
 

@@ -44,9 +44,9 @@ const CELL_HEADER = [
   'a second',
   'p50 ms',
   'p99 ms',
-  '$ a million',
+  '$ per million',
   'requests per 1,000',
-  'processor µs each',
+  'processor µs per record',
   'drift',
   'failed',
   'marks',
@@ -58,7 +58,7 @@ export function cellTables({ cells }: Pick<Report, 'cells'>): HTMLElement[] {
   return [...groups.values()].map((own) => {
     const { workload, recordBytes } = own[0]!;
     const { title, units } = WORKLOAD_WORDS[workload];
-    const caption = `${title}: ${units}, of ${whole(recordBytes)} bytes a record`;
+    const caption = `${title}: ${units}, ${whole(recordBytes)} bytes per record`;
     return table(caption, CELL_HEADER, own.map(cellRow), tableId(own[0]!));
   });
 }
@@ -98,7 +98,7 @@ function sideWords({ provider, layout }: Comparison['numerator']): string {
 }
 
 export function comparisonTable({ comparisons }: Pick<Report, 'comparisons'>): HTMLElement[] {
-  const header = ['workload', 'load', 'of', 'to', 'a second', 'verdict', '$ a million', 'processor time'];
+  const header = ['workload', 'load', 'of', 'to', 'a second', 'verdict', '$ per million', 'processor time'];
   const rows = comparisons.map((one): Entry[] => [
     `${WORKLOAD_WORDS[one.workload].title}, ${whole(one.recordBytes)} B`,
     loadWords(one),

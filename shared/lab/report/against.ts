@@ -16,8 +16,8 @@ export const COMPARED: Readonly<Record<Change['figure'], Compared>> = {
   throughput: { of: (cell) => cell.recordsPerSecond, unit: 'records/s', sign: '/s' },
   p50: { of: (cell) => latency(cell, 'p50Ms'), unit: 'ms', sign: 'ms' },
   p99: { of: (cell) => latency(cell, 'p99Ms'), unit: 'ms', sign: 'ms' },
-  cost: { of: (cell) => cell.dollarsPerMillionRecords, unit: 'dollars a million records', sign: '$' },
-  processor: { of: (cell) => cell.processorUsPerRecord, unit: 'microseconds a record', sign: 'us' },
+  cost: { of: (cell) => cell.dollarsPerMillionRecords, unit: 'dollars per million records', sign: '$' },
+  processor: { of: (cell) => cell.processorUsPerRecord, unit: 'microseconds per record', sign: 'us' },
 };
 
 /** A value for each run, where each bears the percentile; else one, of all runs together. */

@@ -1,7 +1,7 @@
 // The report for a terminal: at most 120 columns, plain ASCII, the page's curves as tables.
 import { PROVIDERS } from '../kit/dimensions.ts';
 import { decimal, dollars, factor, whole, whyUndecided } from '../kit/format.ts';
-import { publishedBesideMeasured, publishedText } from '../plan/published.ts';
+import { publishedText } from '../plan/published.ts';
 import { chunks } from '../kit/chunks.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import {
@@ -24,7 +24,7 @@ export function reportText(report: Report): string {
     searchesText(report),
     againstText(report.against),
     goalsText(report.goals),
-    documentText(report),
+    publishedText(report.plan.name, report.cells),
     sentencesText(report),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -47,7 +47,7 @@ export function curvesText({ cells }: Pick<Report, 'cells'>): string {
     const { title, units } = WORKLOAD_WORDS[workload];
     const tables = chunks([...new Set(own.map(loadWords))], COLUMNS).map((loads) => loadsTable(own, loads));
     return [
-      `${title}, ${whole(recordBytes)} bytes: ${units} a second, then dollars a million at the same loads`,
+      `${title}, ${whole(recordBytes)} bytes: ${units} a second, then dollars per million at the same loads`,
       ...tables,
     ].join('\n');
   });
@@ -136,11 +136,6 @@ function againstText(against: Against | undefined): string {
   const heading = `Against the report of ${startedAt.slice(0, 10)}: ${told.length} of ${changes.length} figures changed with p below ${significance}; by chance about ${Math.round(changes.length * significance)} would.`;
   const table = told.length === 0 ? [] : [textTable(['cell', 'figure', 'before', 'now', 'ratio', 'p'], rows, 2)];
   return [...wrapped(heading), ...table, ...otherwise.flatMap(wrapped)].join('\n');
-}
-
-function documentText({ plan, cells }: Report): string {
-  const beside = publishedBesideMeasured(plan.name, cells);
-  return beside === undefined ? '' : publishedText(beside);
 }
 
 function goalsText(goals: Report['goals']): string {

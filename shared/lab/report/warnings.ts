@@ -1,10 +1,9 @@
 // Warnings before any figure, the same on the page and in the terminal.
 import type { Place } from '../load/place.ts';
 import { said } from '../kit/format.ts';
-import { list, PROVIDER_NAMES, providersIn } from './names.ts';
+import { list, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, providersIn } from './names.ts';
 import { MARK_WORDS, MARKS } from './marks.ts';
-import { emulatorsWords } from './network.ts';
-import type { Report } from './schema.ts';
+import type { Circumstances, Report } from './schema.ts';
 
 /** What to know before any figure is believed, a sentence each. */
 export function warningsOf(places: readonly Place[], cells: Report['cells']): string[] {
@@ -20,6 +19,15 @@ export function whereWords({ places, network }: Pick<Report, 'places' | 'network
       `${list(emulated)}: ${emulatorsWords(network)} on this machine; no cloud was asked. Compare the layouts with each other; the rates are no cloud's.`,
     real.length > 0 && `${list(providersOf(real))}: the real service${regionsOf(real)}.`,
   ).join(' ');
+}
+
+/** `emulators behind a network of 9 ms per read and ...`; `null` is no network. */
+export function emulatorsWords(network: Circumstances['network']): string {
+  if (network === null) return 'emulators without a network';
+  const each = network.roundTrips.map(({ provider, readMs, commitMs }) => {
+    return `${readMs} ms per read and ${commitMs} ms per commit (${PROVIDER_SHORT_NAMES[provider]})`;
+  });
+  return `emulators behind a network of ${each.join(', ')}`;
 }
 
 /** Differences between the places of clouds that are compared, a sentence each. */

@@ -55,7 +55,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     // Three layouts on each of two clouds, four rungs.
     expect(await rate.locator('[aria-label=line] path').count()).toBe(6);
     expect(await rate.locator('[aria-label=dot] path').count()).toBe(24);
-    expect(await load.getByRole('img', { name: 'dollars a million records over callers' }).count()).toBe(1);
+    expect(await load.getByRole('img', { name: 'dollars per million records over callers' }).count()).toBe(1);
     // Single operations have no batches.
     const reads = row('Reading one record').getByRole('img', { name: 'reads a second over callers' });
     expect(await reads.locator('[aria-label=line] path').count()).toBe(4);
@@ -66,7 +66,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await show(sampleReport({ change: { network: { name: 'cloud', roundTrips } } }));
     const last = await page.locator('figure svg').last().boundingBox();
     expect(last!.y + last!.height).toBeLessThan(DESK.height);
-    expect(await page.textContent('#where')).toMatch(/12 ms a read and 34 ms a commit.*no cloud was asked/);
+    expect(await page.textContent('#where')).toMatch(/12 ms per read and 34 ms per commit.*no cloud was asked/);
   });
 
   test('points are hollow where the machine was the limit, and nowhere else', async () => {

@@ -52,7 +52,7 @@ describe('a condition', () => {
       '--fail-if throughput<1000: Datastore record, load, 500 B, 1 caller has 291 records/s',
     ]);
     expect(linesOf('cost > 0.1')).toEqual([
-      '--fail-if cost>0.1: Datastore record, load, 500 B, 1 caller has 0.873 dollars a million records',
+      '--fail-if cost>0.1: Datastore record, load, 500 B, 1 caller has 0.873 dollars per million records',
     ]);
   });
 

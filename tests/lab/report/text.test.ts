@@ -14,10 +14,21 @@ describe('the text', () => {
   test('has a table a workload: a row for each layout, a column for each load, with its bill', () => {
     const text = reportText(sampleReport());
     expect(text).toMatch(
-      /^Scan a range \(YCSB E\), 500 bytes: scans a second, then dollars a million at the same loads\n +1 caller +4 callers/m,
+      /^Scan a range \(YCSB E\), 500 bytes: scans a second, then dollars per million at the same loads\n +1 caller +4 callers/m,
     );
     expect(text).toMatch(/^ +Datastore container +1,\d\d\d +4,\d\d\d +9,\d\d\d +\(2\d,\d\d\d\) +0\.006 /m);
     expect(text).toContain('In brackets: ');
+  });
+
+  test('says what the emulators waited for, and that no cloud was asked', () => {
+    const roundTrips = [{ provider: 'azure-tables' as const, readMs: 5, commitMs: 9.5 }];
+    const [behind, without] = [{ name: 'cloud', roundTrips }, null].map((network) =>
+      reportText(sampleReport({ change: { network } })).replaceAll('\n', ' '),
+    );
+    expect(behind).toContain(
+      'emulators behind a network of 5 ms per read and 9.5 ms per commit (Azure) on this machine; no',
+    );
+    expect(without).toContain('emulators without a network on this machine; no cloud was asked.');
   });
 
   test('ends with the sentences, and with how many ratios were told apart', () => {
