@@ -17,21 +17,22 @@ export function countsBetween(earlier: Counts, later: Counts): Counts {
 
 /** The increase of each counter, nested ones too. Both have the same shape. */
 export function increase<Counters extends object>(before: Counters, after: Counters): Counters {
-  const entries = Object.entries(after).map(([name, count]) => {
-    const earlier: unknown = before[name as keyof Counters];
-    return [
-      name,
-      typeof count === 'number' ? count - (earlier as number) : increase(earlier as object, count as object),
-    ];
-  });
-  return Object.fromEntries(entries) as Counters;
+  return combined([before, after], ([earlier = 0, later = 0]) => later - earlier);
 }
 
 /** The sum of each counter, nested ones too. At least one, all of the same shape. */
 export function sumOf<Counters extends object>(all: readonly Counters[]): Counters {
-  const entries = Object.entries(all[0]!).map(([name, first]) => {
+  return combined(all, sum);
+}
+
+function combined<Counters extends object>(
+  all: readonly Counters[],
+  combine: (counts: readonly number[]) => number,
+): Counters {
+  const entries = Object.keys(all[0]!).map((name) => {
     const counts: readonly unknown[] = all.map((one) => one[name as keyof Counters]);
-    return [name, typeof first === 'number' ? sum(counts as number[]) : sumOf(counts as object[])];
+    const isNested = typeof counts[0] === 'object';
+    return [name, isNested ? combined(counts as object[], combine) : combine(counts as number[])];
   });
   return Object.fromEntries(entries) as Counters;
 }

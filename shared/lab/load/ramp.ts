@@ -6,16 +6,13 @@ const FIRST_PER_SECOND = 500;
 const GROWTH = 1.5;
 const STEP_MS = 300_000;
 
-/** Operations a second that are allowed so long after the first one. */
-export function allowedPerSecond(elapsedMs: number): number {
-  return FIRST_PER_SECOND * GROWTH ** Math.max(0, Math.floor(elapsedMs / STEP_MS));
-}
-
+/** Operations that the rule allows between two moments, in milliseconds since the dataset's first one. */
 export function allowedBetween(fromMs: number, toMs: number): number {
   let allowed = 0;
   for (let atMs = fromMs; atMs < toMs;) {
-    const nextMs = Math.min(toMs, (Math.floor(atMs / STEP_MS) + 1) * STEP_MS);
-    allowed += (allowedPerSecond(atMs) * (nextMs - atMs)) / 1_000;
+    const step = Math.floor(atMs / STEP_MS);
+    const nextMs = Math.min(toMs, (step + 1) * STEP_MS);
+    allowed += (FIRST_PER_SECOND * GROWTH ** step * (nextMs - atMs)) / 1_000;
     atMs = nextMs;
   }
   return allowed;

@@ -6,7 +6,7 @@ import { whereWords } from '../report/warnings.ts';
 import { curvesOf, GLYPHS } from './curves.ts';
 import { byId, element, say } from './dom.ts';
 import { BILL, MEASURES, type Row, rowsOf } from './rows.ts';
-import { againstParts, cellTables, cloudTable, comparisonTable, placeWords, searchTable, tableId } from './tables.ts';
+import { againstParts, cellTables, cloudTable, comparisonTable, placeWords, searchParts, tableId } from './tables.ts';
 
 let rows: readonly Row[] = [];
 
@@ -22,7 +22,7 @@ export function draw(report: Report): void {
   fold('figures', 'Every figure', cellTables(report));
   fold('comparisons', 'Comparisons and verdicts', comparisonTable(report));
   fold('goals', 'Goals', listOf(report.goals.map(({ text, isMet }) => `${isMet ? 'met' : 'missed'}: ${text}`)));
-  fold('searches', 'Highest rates that hold a latency', searchTable(report));
+  fold('searches', 'Highest rates that hold a latency', searchParts(report));
   fold('against', 'Against an earlier report', againstParts(report));
   fold('warnings', 'Warnings, and what is left out', listOf([...report.warnings, ...leftOutWords(report)]));
   fold('places', 'Where it ran', listOf(placeWords(report)));

@@ -2,8 +2,8 @@
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
 import { PROVIDERS } from '../kit/dimensions.ts';
 import type { Ratio } from '../kit/ratio.ts';
+import { changeTable, type Entry, searchTable } from '../report/figure-tables.ts';
 import {
-  cellWords,
   commitWords,
   failedIn,
   loadWords,
@@ -15,9 +15,6 @@ import {
 } from '../report/names.ts';
 import type { Comparison, Report, ReportCell } from '../report/schema.ts';
 import { element } from './dom.ts';
-
-/** Two lines: a figure, and its interval in small. */
-type Entry = string | readonly [figure: string, small: string];
 
 /** The first column names its row. Wide ones scroll by themselves. */
 function table(caption: string, header: readonly string[], rows: readonly (readonly Entry[])[], id = ''): HTMLElement {
@@ -146,33 +143,18 @@ function clearEntry(ratio: Ratio | null | undefined): Entry {
   return ratio ? [factor(ratio.ratio), whyUndecided(ratio) ?? ''] : '-';
 }
 
-export function searchTable({ searches }: Pick<Report, 'searches'>): HTMLElement[] {
-  const rows = searches.map(({ search, ratePerSecondHeld, latencyMs, ...cell }): Entry[] => [
-    cellWords(cell),
-    `p${search.percentile} below ${search.latencyMsMax} ms`,
-    [whole(ratePerSecondHeld.median), intervalText(ratePerSecondHeld, whole)],
-    latencyMs === null ? '-' : decimal(latencyMs.median),
-  ]);
-  return tablesOf('The highest rate that holds a latency', ['cell', 'held', 'operations a second', 'ms'], rows);
+export function searchParts(report: Pick<Report, 'searches'>): HTMLElement[] {
+  const { caption, header, rows } = searchTable(report);
+  return tablesOf(caption, header, rows);
 }
 
 export function againstParts({ against }: Pick<Report, 'against'>): HTMLElement[] {
   if (against === undefined) return [];
-  const { changes, significance, otherwise, onlyBefore, onlyNow, startedAt } = against;
-  const told = changes.filter(({ verdict }) => verdict !== 'undecided');
-  const chance = Math.round(changes.length * significance);
-  const rows = told.map((change): Entry[] => [
-    cellWords(change),
-    change.figure,
-    [decimal(change.before.median), intervalText(change.before, decimal)],
-    [decimal(change.now.median), intervalText(change.now, decimal)],
-    factor(change.ratio),
-    change.p.toFixed(3),
-  ]);
-  const caption = `${told.length} of ${changes.length} figures changed since ${startedAt.slice(0, 10)} with p below ${significance}; by chance about ${chance} would`;
+  const { otherwise, onlyBefore, onlyNow } = against;
+  const { caption, header, rows } = changeTable(against);
   const only = `Cells that only the earlier report has: ${onlyBefore}, only this one: ${onlyNow}.`;
   return [
-    table(caption, ['cell', 'figure', 'before', 'now', 'ratio', 'p'], rows),
+    table(caption, header, rows),
     element('ul', {}, ...[only, ...otherwise].map((text) => element('li', {}, text))),
   ];
 }

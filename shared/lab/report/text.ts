@@ -1,18 +1,11 @@
 // The report for a terminal: at most 120 columns, plain ASCII, the page's curves as tables.
 import { PROVIDERS } from '../kit/dimensions.ts';
-import { decimal, dollars, factor, whole, whyUndecided } from '../kit/format.ts';
+import { decimal, dollars, whole, whyUndecided } from '../kit/format.ts';
 import { publishedText } from '../plan/published.ts';
 import { chunks } from '../kit/chunks.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
-import {
-  cellWords,
-  failureWords,
-  loadWords,
-  PROVIDER_NAMES,
-  PROVIDER_SHORT_NAMES,
-  recordWords,
-  WORKLOAD_WORDS,
-} from './names.ts';
+import { changeTable, type FigureTable, searchTable } from './figure-tables.ts';
+import { failureWords, loadWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, recordWords, WORKLOAD_WORDS } from './names.ts';
 import type { Against, Report, ReportCell } from './schema.ts';
 import { whereWords } from './warnings.ts';
 
@@ -110,32 +103,19 @@ function leftOutWords(leftOut: Report['leftOut']): string[] {
   });
 }
 
-function searchesText({ searches }: Report): string {
-  if (searches.length === 0) return '';
-  const rows = searches.map(({ search, ratePerSecondHeld, latencyMs, ...cell }) => [
-    cellWords(cell),
-    `p${search.percentile} < ${search.latencyMsMax} ms`,
-    whole(ratePerSecondHeld.median),
-    latencyMs === null ? '-' : decimal(latencyMs.median),
-  ]);
-  return `The highest rate that holds a latency\n${textTable(['cell', 'held', 'operations/s', 'ms'], rows, 2)}`;
+function searchesText(report: Report): string {
+  return report.searches.length === 0 ? '' : figureTableText(searchTable(report));
 }
 
 function againstText(against: Against | undefined): string {
   if (against === undefined) return '';
-  const { changes, otherwise, startedAt, significance } = against;
-  const told = changes.filter(({ verdict }) => verdict !== 'undecided');
-  const rows = told.map((change) => [
-    cellWords(change),
-    change.figure,
-    decimal(change.before.median),
-    decimal(change.now.median),
-    factor(change.ratio),
-    change.p.toFixed(3),
-  ]);
-  const heading = `Against the report of ${startedAt.slice(0, 10)}: ${told.length} of ${changes.length} figures changed with p below ${significance}; by chance about ${Math.round(changes.length * significance)} would.`;
-  const table = told.length === 0 ? [] : [textTable(['cell', 'figure', 'before', 'now', 'ratio', 'p'], rows, 2)];
-  return [...wrapped(heading), ...table, ...otherwise.flatMap(wrapped)].join('\n');
+  return [figureTableText(changeTable(against)), ...against.otherwise.flatMap(wrapped)].join('\n');
+}
+
+/** Without the intervals. The caption stands alone over a table without rows. */
+function figureTableText({ caption, header, rows }: FigureTable): string {
+  const lines = rows.map((row) => row.map((entry) => (typeof entry === 'string' ? entry : entry[0])));
+  return [...wrapped(caption), ...(rows.length === 0 ? [] : [textTable(header, lines, 2)])].join('\n');
 }
 
 function goalsText(goals: Report['goals']): string {

@@ -51,11 +51,7 @@ function table(client: TableClient, usage: MutableUsage): BaselineTable {
       usage.bytesWritten += sizeOf(record);
       await client.updateEntity(entityOf(record), 'Replace');
     },
-    modify: (record) =>
-      withTries(
-        () => modify(client, record, usage),
-        () => void usage.conflicts++,
-      ),
+    modify: (record) => withTries(usage, () => modify(client, record, usage)),
     get,
     range: (...asked) => range(client, usage, ...asked),
     putMany: async (records) => {

@@ -68,11 +68,7 @@ function kind(datastore: Datastore, name: string, usage: MutableUsage): Baseline
       countWrites([record]);
       await datastore.upsert(entityOf(record));
     },
-    modify: (record) =>
-      withTries(
-        async () => await modify(datastore, entityOf(record), sizeOf(record), usage),
-        () => void usage.conflicts++,
-      ),
+    modify: (record) => withTries(usage, () => modify(datastore, entityOf(record), sizeOf(record), usage)),
     get: async (key) => (await lookup([key])) === 1,
     range: async (from, to, count) => {
       const [first, behind] = [datastore.key([name, from]), datastore.key([name, to])];

@@ -2,7 +2,7 @@
 import type { Provider } from '../kit/dimensions.ts';
 import { tenantOf } from './keys.ts';
 import type { SampleRecord } from './records.ts';
-import type { Usage } from '../kit/usage.ts';
+import type { MutableUsage, Usage } from '../kit/usage.ts';
 
 /** Names of the comparison's store and datasets begin with it: none can reach a user's table. */
 export const COMPARISON = 'stowagecomparison';
@@ -66,15 +66,12 @@ class ConflictError extends Error {
   readonly code = 'conflict';
 }
 
-/** Rejects with a ConflictError after ten conflicts. `onConflict`, if given, hears of each. */
-export async function withTries(
-  attempt: () => Promise<boolean | 'conflict'>,
-  onConflict?: () => void,
-): Promise<boolean> {
+/** Counts each conflict in `usage`. Rejects with a ConflictError after ten of them. */
+export async function withTries(usage: MutableUsage, attempt: () => Promise<boolean | 'conflict'>): Promise<boolean> {
   for (let tried = 0; tried < MODIFY_TRIES; tried += 1) {
     const outcome = await attempt();
     if (outcome !== 'conflict') return outcome;
-    onConflict?.();
+    usage.conflicts += 1;
   }
   throw new ConflictError(`met another's change ${MODIFY_TRIES} times`);
 }

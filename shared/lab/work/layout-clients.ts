@@ -69,13 +69,12 @@ async function heard(
   }
 }
 
+type SingleName = 'insert' | 'replace' | 'modify' | 'get';
+
 /** A call for each operation, as a baseline has it. False or undefined: the record is absent. */
-interface SingleTable extends Pick<BaselineTable, 'range'> {
-  insert(record: SampleRecord): Promise<unknown>;
-  replace(record: SampleRecord): Promise<unknown>;
-  modify(record: SampleRecord): Promise<unknown>;
-  get(key: string): Promise<unknown>;
-}
+type SingleTable = Pick<BaselineTable, 'range'> & {
+  readonly [Name in SingleName]: (...asked: Parameters<BaselineTable[Name]>) => Promise<unknown>;
+};
 
 async function sendSingle(table: SingleTable, operation: Operation): Promise<void> {
   switch (operation.kind) {

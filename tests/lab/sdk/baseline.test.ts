@@ -5,7 +5,7 @@ import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
 import { RECORD_FORMS } from '../../../shared/lab/kit/dimensions.ts';
 import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
-import { increase, type Usage } from '../../../shared/lab/kit/usage.ts';
+import { emptyUsage, increase, type Usage } from '../../../shared/lab/kit/usage.ts';
 import { type SdkBaseline, withTries } from '../../../shared/lab/work/baseline.ts';
 import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
 import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/keys.ts';
@@ -117,11 +117,7 @@ test('Datastore’s transaction begins with its lookup: two requests, as counted
 });
 
 test('a modification is given up after ten conflicts', async () => {
-  let conflicts = 0;
-  const giveUp = withTries(
-    async () => 'conflict',
-    () => void conflicts++,
-  );
-  await expect(giveUp).rejects.toMatchObject({ code: 'conflict' });
-  expect(conflicts).toBe(10);
+  const usage = emptyUsage(true);
+  await expect(withTries(usage, async () => 'conflict')).rejects.toMatchObject({ code: 'conflict' });
+  expect(usage.conflicts).toBe(10);
 });
