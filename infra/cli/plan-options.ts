@@ -5,8 +5,8 @@ import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/co
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, RECORD_FORMS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
 import { COMPARED } from '../../shared/lab/report/against.ts';
-import { type Condition, conditionsOf, unclearAmong } from '../../shared/lab/report/conditions.ts';
-import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
+import { type Condition, conditionsOf, unclearAmong } from '../../shared/lab/report/fail-conditions.ts';
+import { COMPARED_NAMES, type Report } from '../../shared/lab/report/report-schema.ts';
 import { choice, type CommandLine, type Option, positiveNumber, refusing, UsageError, wholeNumber } from './options.ts';
 import { readText } from './text.ts';
 

@@ -5,7 +5,7 @@ import { measured } from '../../shared/drivers/measured.ts';
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import { textTable } from '../../shared/lab/kit/text-table.ts';
-import { randomText } from '../../shared/lab/work/records.ts';
+import { randomText } from '../../shared/lab/work/sample-records.ts';
 import { openStore } from '../../shared/store/index.ts';
 
 const GROWTH = command({

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';
 import { emulatorsWords } from '../../shared/lab/report/warnings.ts';
-import type { Circumstances } from '../../shared/lab/report/schema.ts';
+import type { Circumstances } from '../../shared/lab/report/report-schema.ts';
 import { runComparison } from '../cli/comparison.ts';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';

@@ -2,7 +2,7 @@
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
 import { isOfContainers, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { MIXES } from '../../shared/lab/work/workloads.ts';
-import { emptyUsage } from '../../shared/lab/kit/usage.ts';
+import { emptyUsage } from '../../shared/lab/kit/provider-usage.ts';
 import { COUNTERS, result } from './fakes.ts';
 import { encodedOf } from './histogram-of.ts';
 import { placeOf } from './report/sample-report.ts';

@@ -6,11 +6,11 @@ import {
   cellRequestSchema,
   type CellResult,
 } from '../../shared/lab/load/cell.ts';
-import type { Place } from '../../shared/lab/load/place.ts';
+import type { Place } from '../../shared/lab/load/instance-place.ts';
 import { type StoreCounters, storeCountersSchema } from '../../shared/lab/load/store-counters.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
-import { tenantOf } from '../../shared/lab/work/keys.ts';
-import { emptyUsage } from '../../shared/lab/kit/usage.ts';
+import { tenantOf } from '../../shared/lab/work/record-keys.ts';
+import { emptyUsage } from '../../shared/lab/kit/provider-usage.ts';
 import type { Runtime, Store, Table } from '../../shared/store/index.ts';
 import { type Clock } from './fake-store.ts';
 import { encodedOf } from './histogram-of.ts';

@@ -1,5 +1,5 @@
 // What two documents measured of serializers: their values, made again, and their printed figures.
-import { recordSource } from '../../../shared/lab/work/records.ts';
+import { recordSource } from '../../../shared/lab/work/sample-records.ts';
 import * as codecs from './codecs.ts';
 import type { Codec, Dictionary } from './codecs.ts';
 

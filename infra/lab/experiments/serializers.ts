@@ -1,7 +1,7 @@
 // Measures serializers of now, and sets them beside the figures of then.
 import { isDeepStrictEqual } from 'node:util';
 import { median } from '../../../shared/lab/kit/numbers.ts';
-import { factor, threeDigits, whole, withUnit } from '../../../shared/lab/kit/format.ts';
+import { factor, threeDigits, whole, withUnit } from '../../../shared/lab/kit/figure-format.ts';
 import { textTable, wrapped } from '../../../shared/lab/kit/text-table.ts';
 import type { Codec, Dictionary } from './codecs.ts';
 import { type Question, type Row, VALUES } from './documents.ts';

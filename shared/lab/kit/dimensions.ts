@@ -39,7 +39,7 @@ export const WORKLOADS = [
 
 export type Workload = (typeof WORKLOADS)[number];
 
-/** When the calls of an open loop are due: after exponential gaps, as of independent callers, or equal ones. */
+/** Gaps between the calls of an open loop: exponential, as of independent callers, or equal. */
 export const ARRIVALS = ['poisson', 'equidistant'] as const;
 
 /** `ycsb`: ten fields of random characters. `text` compresses to about half. */

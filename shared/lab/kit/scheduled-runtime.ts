@@ -1,7 +1,7 @@
 // The runtime of a store in virtual time: a scheduler's clock and timers, and chance of its own.
 import type { Runtime } from '../../store/contract/runtime.ts';
 import type { Random } from './random.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Scheduler } from './virtual-time.ts';
 
 const START_WALL_MS = 1_700_000_000_000;
 

@@ -1,9 +1,9 @@
 // A request to one instance for its part of a cell's run, and the answer, both as JSON.
 import * as z from 'zod';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, PROVIDERS, RECORD_FORMS, WORKLOADS } from '../kit/dimensions.ts';
-import { countsSchema, usageSchema } from '../kit/usage.ts';
+import { countsSchema, usageSchema } from '../kit/provider-usage.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
-import { placeSchema } from './place.ts';
+import { placeSchema } from './instance-place.ts';
 import { STEADINESS } from './steady.ts';
 import { storeCountersSchema } from './store-counters.ts';
 

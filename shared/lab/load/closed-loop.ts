@@ -1,8 +1,8 @@
 // The closed loop: each caller waits for its reply before it calls again.
 
 /**
- * Callers are numbered from 0. Each asks `isOver` before each of its calls, and stops at true. After
- * one call failed nobody calls again; rejects with its error once no call is in flight any more.
+ * Callers are numbered from 0. Each asks `isOver` before each of its calls, and stops at true.
+ * After one call failed nobody calls again; rejects with its error once no call is in flight.
  */
 export async function closedLoop(
   callers: number,

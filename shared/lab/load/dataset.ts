@@ -1,19 +1,19 @@
 // The records that a workload begins with: loaded before it is measured, and removed after all.
 import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
-import { keyOf } from '../work/keys.ts';
-import type { RecordFields } from '../work/records.ts';
+import { keyOf } from '../work/record-keys.ts';
+import type { RecordFields } from '../work/sample-records.ts';
 import { MIXES } from '../work/workloads.ts';
 import type { CellRequest, DatasetRequest } from './cell.ts';
 import { eachInFlight } from './closed-loop.ts';
 import { isOfContainers } from '../kit/dimensions.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient, sendCall } from '../work/layout-clients.ts';
-import { type Operation, operationSource } from '../work/operations.ts';
-import type { Place } from './place.ts';
+import { type Operation, operationSource } from '../work/operation-source.ts';
+import type { Place } from './instance-place.ts';
 import { Ramp, type RampOptions } from './ramp.ts';
 import { countersIn, type StoreCounters } from './store-counters.ts';
 import type { CellTargets, DatasetTargets } from './targets.ts';
-import type { Usage } from '../kit/usage.ts';
+import type { Usage } from '../kit/provider-usage.ts';
 
 /** Calls that load a dataset at once: enough to keep either provider busy. */
 const PRELOAD_CONCURRENCY = 4;

@@ -1,5 +1,5 @@
 // The open loop: calls begin when they are due, whether earlier ones were answered or not. Latency
-// counts from that moment; otherwise a store that stands still would look fast (coordinated omission).
+// counts from then; otherwise a store that stands still would look fast (coordinated omission).
 import pLimit from 'p-limit';
 import type { Random } from '../kit/random.ts';
 import type { CellRequest } from './cell.ts';

@@ -6,7 +6,7 @@ const FIRST_PER_SECOND = 500;
 const GROWTH = 1.5;
 const STEP_MS = 300_000;
 
-/** Operations that the rule allows between two moments, in milliseconds since the dataset's first one. */
+/** Operations allowed between two moments, in milliseconds since the dataset's first one. */
 export function allowedBetween(fromMs: number, toMs: number): number {
   let allowed = 0;
   for (let atMs = fromMs; atMs < toMs;) {

@@ -1,12 +1,20 @@
 // Draws a report, whole or unfinished, into the page. What a reader unfolded stays so.
 import { LAYOUTS } from '../kit/dimensions.ts';
 import { failureWords, LAYOUT_WORDS, PROVIDER_NAMES, ranWords, recordWords } from '../report/names.ts';
-import type { Report } from '../report/schema.ts';
+import type { Report } from '../report/report-schema.ts';
 import { whereWords } from '../report/warnings.ts';
 import { curvesOf, GLYPHS } from './curves.ts';
 import { byId, element, say } from './dom.ts';
-import { BILL, MEASURES, type Row, rowsOf } from './rows.ts';
-import { againstParts, cellTables, cloudTable, comparisonTable, placeWords, searchParts, tableId } from './tables.ts';
+import { BILL, MEASURES, type Row, rowsOf } from './curve-rows.ts';
+import {
+  againstParts,
+  cellTables,
+  cloudTable,
+  comparisonTable,
+  placeWords,
+  searchParts,
+  tableId,
+} from './page-tables.ts';
 
 let rows: readonly Row[] = [];
 

@@ -1,7 +1,7 @@
 // The live page: the coordinator of `npm start` in a browser, drawn while it runs.
 import { PRICES_2026_11 } from '../cost/prices-2026-11.ts';
 import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
-import { groupsOf } from '../plan/cells.ts';
+import { groupsOf } from '../plan/plan-cells.ts';
 import { runPlan } from '../plan/coordinator.ts';
 import { checkEndpoint, type Endpoint, messageOf, NoAnswerError } from '../plan/endpoint.ts';
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome } from '../plan/outcome.ts';
@@ -9,7 +9,7 @@ import type { Plan } from '../plan/plan.ts';
 import { reportCsv } from '../report/csv.ts';
 import { cellWords, PROVIDER_NAMES } from '../report/names.ts';
 import { reportOf } from '../report/report.ts';
-import type { Circumstances, Report } from '../report/schema.ts';
+import type { Circumstances, Report } from '../report/report-schema.ts';
 import { byId, say } from './dom.ts';
 import { draw } from './draw.ts';
 import { withReport } from './embed.ts';

@@ -1,12 +1,12 @@
 // Runs a plan's cells in functions, one after another. Failures are kept, the rest goes on.
-import { groupsOf, type Item, leftOutOf } from './cells.ts';
+import { groupsOf, type Item, leftOutOf } from './plan-cells.ts';
 import { Datasets } from './datasets.ts';
 import { type Endpoint, messageOf, NoAnswerError, RefusedError } from './endpoint.ts';
 import { type FanOut, runOnAll } from './fan-out.ts';
 import { mergeParts } from './merge.ts';
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome, SearchRun } from './outcome.ts';
 import { type Plan, REPETITIONS_MAX } from './plan.ts';
-import { judged, searchRate, tryMsOf } from './search.ts';
+import { judged, searchRate, tryMsOf } from './rate-search.ts';
 
 export interface CoordinatorOptions {
   readonly endpoints: readonly Endpoint[];

@@ -1,7 +1,7 @@
 // Two reports against each other, cell by cell: repetitions are ranked against repetitions.
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Figure, figureOf, SIGNIFICANCE } from '../kit/figure.ts';
-import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
+import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './report-schema.ts';
 import { mannWhitneyP } from './significance.ts';
 
 interface Compared {

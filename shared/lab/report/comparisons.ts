@@ -3,7 +3,7 @@
 import type { Layout } from '../kit/dimensions.ts';
 import { type Ratio, ratioOf } from '../kit/ratio.ts';
 import { coordinatesOf } from './against.ts';
-import type { Comparison, ReportCell } from './schema.ts';
+import type { Comparison, ReportCell } from './report-schema.ts';
 
 /** The store against the SDK. Against itself over the SDK's transport, the transport gains. */
 const PAIRS: readonly (readonly [numerator: Layout, denominator: Layout])[] = [

@@ -1,7 +1,7 @@
 // Tables that the page and the terminal share: a row of entries for each figure.
-import { decimal, factor, intervalText, whole } from '../kit/format.ts';
+import { decimal, factor, intervalText, whole } from '../kit/figure-format.ts';
 import { cellWords } from './names.ts';
-import type { Against, Report } from './schema.ts';
+import type { Against, Report } from './report-schema.ts';
 
 /** A figure, or a figure and the interval that stands below it in small print. */
 export type Entry = string | readonly [figure: string, small: string];

@@ -1,9 +1,9 @@
 // The goals of the plan `bench`: this store against the SDK that its users would call otherwise.
 // A missed goal is no failure.
 import type { Layout, Provider, Workload } from '../kit/dimensions.ts';
-import { factor } from '../kit/format.ts';
+import { factor } from '../kit/figure-format.ts';
 import { loadWords, PROVIDER_SHORT_NAMES } from './names.ts';
-import type { Comparison, Report } from './schema.ts';
+import type { Comparison, Report } from './report-schema.ts';
 
 /** The SDK's layout, the load, and bounds of the store's figure to the SDK's on both clouds. */
 type Goal = readonly [

@@ -1,10 +1,10 @@
 // Names, the same on every page and in the terminal.
 import { type Layout, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
-import { said, whole } from '../kit/format.ts';
-import { totalOf } from '../kit/usage.ts';
+import { said, whole } from '../kit/figure-format.ts';
+import { totalOf } from '../kit/provider-usage.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Circumstances, Report } from './schema.ts';
+import type { Circumstances, Report } from './report-schema.ts';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',

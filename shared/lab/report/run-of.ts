@@ -4,9 +4,9 @@ import { encodeHistogram, latenciesOf } from '../kit/histogram.ts';
 import { sum } from '../kit/numbers.ts';
 import { mergeParts, rateOf } from '../plan/merge.ts';
 import type { CellRun } from '../plan/outcome.ts';
-import type { Place } from '../load/place.ts';
+import type { Place } from '../load/instance-place.ts';
 import { MARKS, marksOf } from './marks.ts';
-import type { ReportRun } from './schema.ts';
+import type { ReportRun } from './report-schema.ts';
 
 export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {
   const { histogram, recordsPerCall: _, recordsPerSecond, ...merged } = mergeParts(parts);

@@ -1,10 +1,10 @@
 // A sentence for each workload, for a reader in a hurry: how many times the work of a second, and
 // what share of the bill.
 import { type Layout, type Provider, PROVIDERS, type Workload, WORKLOADS } from '../kit/dimensions.ts';
-import { whole } from '../kit/format.ts';
+import { whole } from '../kit/figure-format.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { list, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from './names.ts';
-import type { Comparison, Report } from './schema.ts';
+import type { Comparison, Report } from './report-schema.ts';
 
 /** Of the layouts that stand beside `container`, the one that its user would choose otherwise. */
 const OTHERS: readonly Layout[] = ['batch', 'record', 'container-sdk'];

@@ -1,9 +1,9 @@
 // Warnings before any figure, the same on the page and in the terminal.
-import type { Place } from '../load/place.ts';
-import { said } from '../kit/format.ts';
+import type { Place } from '../load/instance-place.ts';
+import { said } from '../kit/figure-format.ts';
 import { list, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, providersIn } from './names.ts';
 import { MARK_WORDS, MARKS } from './marks.ts';
-import type { Circumstances, Report } from './schema.ts';
+import type { Circumstances, Report } from './report-schema.ts';
 
 /** What to know before any figure is believed, a sentence each. */
 export function warningsOf(places: readonly Place[], cells: Report['cells']): string[] {

@@ -1,8 +1,8 @@
 // A provider's SDK as its users use it: one entity a record, and the SDK's defaults.
 import type { Provider } from '../kit/dimensions.ts';
-import { tenantOf } from './keys.ts';
-import type { SampleRecord } from './records.ts';
-import type { MutableUsage, Usage } from '../kit/usage.ts';
+import { tenantOf } from './record-keys.ts';
+import type { SampleRecord } from './sample-records.ts';
+import type { MutableUsage, Usage } from '../kit/provider-usage.ts';
 
 /** Names of the comparison's store and datasets begin with it: none can reach a user's table. */
 export const COMPARISON = 'stowagecomparison';

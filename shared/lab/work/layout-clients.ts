@@ -2,8 +2,8 @@
 import type { Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from './baseline.ts';
 import { chunks } from '../kit/chunks.ts';
-import type { RecordFields, SampleRecord } from './records.ts';
-import type { Operation } from './operations.ts';
+import type { RecordFields, SampleRecord } from './sample-records.ts';
+import type { Operation } from './operation-source.ts';
 
 /** One call of the SDK or of the store, sent and answered as one, as its user would time it. */
 export interface Unit {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { placeOf } from '../../lab/report/sample-report.ts';
 import type { CompareAppOptions } from '../../../functions/compare/app.ts';
 import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/lab/load/cell.ts';
-import { CellError } from '../../../shared/lab/load/run.ts';
+import { CellError } from '../../../shared/lab/load/run-cell.ts';
 import { fakeCompareApp } from './fake-app.ts';
 
 const cell = { layout: 'record', workload: 'ycsb-c', callers: 1, dataset: 'abc' };

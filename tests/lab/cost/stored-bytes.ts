@@ -1,7 +1,7 @@
 // Bytes in storage of an entity, by the services' formulas. Datastore:
 // https://docs.cloud.google.com/datastore/docs/concepts/storage-size. Azure: "Understanding the
 // Table service data model".
-import { type SampleRecord, unindexedIn } from '../../../shared/lab/work/records.ts';
+import { type SampleRecord, unindexedIn } from '../../../shared/lab/work/sample-records.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { sum } from '../../../shared/lab/kit/numbers.ts';
 import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/size.ts';

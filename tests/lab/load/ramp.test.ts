@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { rampOf } from '../../../shared/lab/load/dataset.ts';
 import { allowedBetween } from '../../../shared/lab/load/ramp.ts';
-import { runCell } from '../../../shared/lab/load/run.ts';
-import { emptyUsage } from '../../../shared/lab/kit/usage.ts';
+import { runCell } from '../../../shared/lab/load/run-cell.ts';
+import { emptyUsage } from '../../../shared/lab/kit/provider-usage.ts';
 import { expectWithin } from '../expect-within.ts';
 import { Clock } from '../fake-store.ts';
 import { cell, fakeTargets, PLACE } from '../fakes.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { pageText } from '../../../infra/package/page.ts';
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
-import { type Report, reportSchema } from '../../../shared/lab/report/schema.ts';
+import { type Report, reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { against } from '../../../shared/lab/report/against.ts';
 import { withReport } from '../../../shared/lab/page/embed.ts';
 import { CHROMIUM } from '../../support/chromium.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../../../shared/lab/load/cell.ts';
-import { groupsOf } from '../../../shared/lab/plan/cells.ts';
+import { groupsOf } from '../../../shared/lab/plan/plan-cells.ts';
 import { runPlan } from '../../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../../shared/lab/plan/heat-up.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../../shared/lab/plan/plan.ts';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import { against } from '../../../shared/lab/report/against.ts';
-import type { Report, ReportCell } from '../../../shared/lab/report/schema.ts';
+import type { Report, ReportCell } from '../../../shared/lab/report/report-schema.ts';
 import { CLOUD_PLACES, sampleCell, sampleReport } from './sample-report.ts';
 
 function withRates(rates: readonly number[]): ReportCell {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
 import { goalsOf } from '../../../shared/lab/report/goals.ts';
-import { reportText } from '../../../shared/lab/report/text.ts';
+import { reportText } from '../../../shared/lab/report/report-text.ts';
 import { sampleCell, sampleReport } from './sample-report.ts';
 
 const cells = (['record', 'container'] as const).map((layout) =>

@@ -5,7 +5,7 @@ import type { Layout, Provider } from '../../../shared/lab/kit/dimensions.ts';
 import type { CellRun, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
 import { reportOf } from '../../../shared/lab/report/report.ts';
-import { circumstancesSchema, type Report, reportSchema } from '../../../shared/lab/report/schema.ts';
+import { circumstancesSchema, type Report, reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { PLACE, result } from '../fakes.ts';
 import { encodedOf } from '../histogram-of.ts';

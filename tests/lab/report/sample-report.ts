@@ -2,15 +2,15 @@
 // sweep, search, failures, leftovers.
 import type { Coordinates } from '../../../shared/lab/load/coordinates.ts';
 import { encodeHistogram } from '../../../shared/lab/kit/histogram.ts';
-import type { Place } from '../../../shared/lab/load/place.ts';
+import type { Place } from '../../../shared/lab/load/instance-place.ts';
 import { LAYOUTS, type Provider, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
-import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/schema.ts';
+import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/report-schema.ts';
 import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
 import { warningsOf } from '../../../shared/lab/report/warnings.ts';
-import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
+import { operationPriceList } from '../../../shared/lab/cost/operation-prices.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { MIXES, whyNot } from '../../../shared/lab/work/workloads.ts';
 import { histogramOf } from '../histogram-of.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Ratio } from '../../../shared/lab/kit/ratio.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
-import type { Comparison } from '../../../shared/lab/report/schema.ts';
+import type { Comparison } from '../../../shared/lab/report/report-schema.ts';
 import { COORDINATES } from './sample-report.ts';
 
 const ratio = (value: number, verdict: Ratio['verdict'] = value < 1 ? 'lower' : 'higher'): Ratio => {

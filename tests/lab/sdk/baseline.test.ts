@@ -4,12 +4,12 @@ import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
 import { RECORD_FORMS } from '../../../shared/lab/kit/dimensions.ts';
-import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
-import { emptyUsage, increase, type Usage } from '../../../shared/lab/kit/usage.ts';
+import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables-baseline.ts';
+import { emptyUsage, increase, type Usage } from '../../../shared/lab/kit/provider-usage.ts';
 import { type SdkBaseline, withTries } from '../../../shared/lab/work/baseline.ts';
-import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
-import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/keys.ts';
-import { recordSource } from '../../../shared/lab/work/records.ts';
+import { datastoreBaseline } from '../../../shared/lab/sdk/datastore-baseline.ts';
+import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/record-keys.ts';
+import { recordSource } from '../../../shared/lab/work/sample-records.ts';
 
 // Without it Google's libraries look for the metadata server of a cloud machine.
 process.env['METADATA_SERVER_DETECTION'] = 'none';

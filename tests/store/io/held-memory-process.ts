@@ -1,7 +1,7 @@
 // What a store holds in memory after many calls, in a process of its own: `node --expose-gc
 // held-memory-process.ts BYTES`, those of its cache. Prints the bytes that are free without it.
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { randomText } from '../../../shared/lab/work/records.ts';
+import { randomText } from '../../../shared/lab/work/sample-records.ts';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 

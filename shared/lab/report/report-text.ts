@@ -1,12 +1,12 @@
 // The report for a terminal: at most 120 columns, plain ASCII, the page's curves as tables.
 import { PROVIDERS } from '../kit/dimensions.ts';
-import { decimal, dollars, whole, whyUndecided } from '../kit/format.ts';
+import { decimal, dollars, whole, whyUndecided } from '../kit/figure-format.ts';
 import { publishedText } from '../plan/published.ts';
 import { chunks } from '../kit/chunks.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import { changeTable, type FigureTable, searchTable } from './figure-tables.ts';
 import { failureWords, loadWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, recordWords, WORKLOAD_WORDS } from './names.ts';
-import type { Against, Report, ReportCell } from './schema.ts';
+import type { Against, Report, ReportCell } from './report-schema.ts';
 import { whereWords } from './warnings.ts';
 
 export function reportText(report: Report): string {

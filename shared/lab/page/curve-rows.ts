@@ -2,9 +2,9 @@
 // of record, number of instances and size of containers where a plan has several.
 import { isOfContainers } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
-import { said, whole } from '../kit/format.ts';
+import { said, whole } from '../kit/figure-format.ts';
 import { WORKLOAD_WORDS } from '../report/names.ts';
-import type { Report, ReportCell } from '../report/schema.ts';
+import type { Report, ReportCell } from '../report/report-schema.ts';
 
 export interface Row {
   readonly id: string;

@@ -1,6 +1,6 @@
 // The one page of a comparison. With a report in it, it shows that. Without, it is the live page of
 // a function: a form, and the same picture of what it measures.
-import type { Report } from '../report/schema.ts';
+import type { Report } from '../report/report-schema.ts';
 import { byId } from './dom.ts';
 import { draw, drawCurves } from './draw.ts';
 import { startLive } from './live.ts';

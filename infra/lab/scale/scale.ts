@@ -4,9 +4,9 @@ import { choice, type CommandLine, command, runCommand, UsageError, wholeNumber 
 import { median } from '../../../shared/lab/kit/numbers.ts';
 import { textTable } from '../../../shared/lab/kit/text-table.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE, type SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
-import type { Layout, Played } from '../../../shared/lab/scale/play.ts';
-import { EVEN_PROFILE, type Goal, nameOf, type Row, ROWS } from '../../../shared/lab/scale/rows.ts';
-import { cellOf, playCells, TIMES } from './workers.ts';
+import type { Layout, Played } from '../../../shared/lab/scale/play-row.ts';
+import { EVEN_PROFILE, type Goal, nameOf, type Row, ROWS } from '../../../shared/lab/scale/scale-rows.ts';
+import { cellOf, playCells, TIMES } from './scale-workers.ts';
 
 const SCALE = command({
   name: 'npm run scale --',

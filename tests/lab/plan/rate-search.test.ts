@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runWindow } from '../../../shared/lab/load/window.ts';
 import { type Merged, mergeParts } from '../../../shared/lab/plan/merge.ts';
 import { searchSchema } from '../../../shared/lab/plan/plan.ts';
-import { judged, searchRate, tryMsOf } from '../../../shared/lab/plan/search.ts';
+import { judged, searchRate, tryMsOf } from '../../../shared/lab/plan/rate-search.ts';
 import { Clock, FakeStore, windowOptions } from '../fake-store.ts';
 import { result } from '../fakes.ts';
 import { histogramOf } from '../histogram-of.ts';

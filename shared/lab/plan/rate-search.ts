@@ -4,7 +4,7 @@ import type { Merged } from './merge.ts';
 import type { SearchRun, SearchTry } from './outcome.ts';
 import type { Search } from './plan.ts';
 import { operationsNeeded, percentileOf } from '../kit/histogram.ts';
-import { said } from '../kit/format.ts';
+import { said } from '../kit/figure-format.ts';
 
 /** Between the highest rate that held and the lowest that did not, at the end. */
 const GAP = 1.1;

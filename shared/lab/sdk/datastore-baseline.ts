@@ -1,8 +1,8 @@
 // Datastore's client, one entity a record. It looks for `../protos/app_engine_key.proto`.
 import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/datastore';
 import { chunks } from '../kit/chunks.ts';
-import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/records.ts';
-import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
+import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/sample-records.ts';
+import { emptyUsage, type MutableUsage } from '../kit/provider-usage.ts';
 import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } from '../work/baseline.ts';
 
 const COMMIT_MAX = BATCHING.datastore.putManyMax;

@@ -1,5 +1,5 @@
 // The page's tables: every figure that curves and sentences leave out.
-import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/format.ts';
+import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/figure-format.ts';
 import { PROVIDERS } from '../kit/dimensions.ts';
 import type { Ratio } from '../kit/ratio.ts';
 import { changeTable, type Entry, searchTable } from '../report/figure-tables.ts';
@@ -13,7 +13,7 @@ import {
   versionWords,
   WORKLOAD_WORDS,
 } from '../report/names.ts';
-import type { Comparison, Report, ReportCell } from '../report/schema.ts';
+import type { Comparison, Report, ReportCell } from '../report/report-schema.ts';
 import { element } from './dom.ts';
 
 /** The first column names its row. Wide ones scroll by themselves. */

@@ -1,9 +1,9 @@
 // The report of a comparison as data: `compare.json`, checked before it is written. Sizes in bytes,
 // times in milliseconds unless the name says otherwise; null means not known.
 import * as z from 'zod';
-import { operationPriceListSchema } from '../cost/operations.ts';
+import { operationPriceListSchema } from '../cost/operation-prices.ts';
 import { coordinatesSchema } from '../load/coordinates.ts';
-import { placeSchema } from '../load/place.ts';
+import { placeSchema } from '../load/instance-place.ts';
 import { STEADINESS } from '../load/steady.ts';
 import { MARKS } from './marks.ts';
 import { storeCountersSchema } from '../load/store-counters.ts';
@@ -12,7 +12,7 @@ import { figureSchema } from '../kit/figure.ts';
 import { ratioSchema } from '../kit/ratio.ts';
 import { failureSchema, leftOutSchema, leftoverSchema, searchRunSchema } from '../plan/outcome.ts';
 import { planSchema, searchSchema } from '../plan/plan.ts';
-import { countsSchema, usageSchema } from '../kit/usage.ts';
+import { countsSchema, usageSchema } from '../kit/provider-usage.ts';
 
 /** Raised when a field changes its meaning or goes; a new field does not raise it. */
 export const REPORT_SCHEMA_VERSION = 6;

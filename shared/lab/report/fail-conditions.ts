@@ -3,10 +3,10 @@
 //   condition = {name "."} figure ("<" | ">") number ["x"]
 // Names of one kind are alternatives.
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
-import { factor } from '../kit/format.ts';
+import { factor } from '../kit/figure-format.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 import { COMPARED } from './against.ts';
-import { type Change, COMPARED_NAMES, type Report } from './schema.ts';
+import { type Change, COMPARED_NAMES, type Report } from './report-schema.ts';
 import { cellWords } from './names.ts';
 
 export interface Condition {

@@ -1,8 +1,8 @@
 // A workload's operations: one seed gives every layout the same records and keys.
 import { keyIndexes, type KeySpace } from './distributions.ts';
-import { tenantEnd, TENANT_RUN } from './keys.ts';
+import { tenantEnd, TENANT_RUN } from './record-keys.ts';
 import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
-import { recordSource, type SampleRecord } from './records.ts';
+import { recordSource, type SampleRecord } from './sample-records.ts';
 import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
 import type { KeyChoice, RecordForm, Workload } from '../kit/dimensions.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import { COORDINATES, sampleCell } from './sample-report.ts';
-import type { Against, Change } from '../../../shared/lab/report/schema.ts';
-import { conditionsOf, idleAmong, metBy, unclearAmong } from '../../../shared/lab/report/conditions.ts';
+import type { Against, Change } from '../../../shared/lab/report/report-schema.ts';
+import { conditionsOf, idleAmong, metBy, unclearAmong } from '../../../shared/lab/report/fail-conditions.ts';
 
 const CHANGE: Change = {
   ...COORDINATES,

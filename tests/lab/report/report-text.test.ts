@@ -1,7 +1,7 @@
 // The report for a terminal.
 import { describe, expect, test } from 'vitest';
 import { against } from '../../../shared/lab/report/against.ts';
-import { reportText } from '../../../shared/lab/report/text.ts';
+import { reportText } from '../../../shared/lab/report/report-text.ts';
 import { COORDINATES, sampleCell, sampleReport, unusualCells } from './sample-report.ts';
 
 describe('the text', () => {

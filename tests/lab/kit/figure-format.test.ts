@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
-import * as format from '../../../shared/lab/kit/format.ts';
+import * as format from '../../../shared/lab/kit/figure-format.ts';
 
 const { cents, decimal, dollars, factor, intervalText, threeDigits, whole, withUnit } = format;
 

@@ -1,8 +1,8 @@
 // @azure/data-tables, one entity a record. The tenant is the partition key: a batch shares one.
 import { odata, RestError, type TableClient } from '@azure/data-tables';
-import { tenantEnd, tenantOf } from '../work/keys.ts';
-import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/records.ts';
-import { emptyUsage, type MutableUsage } from '../kit/usage.ts';
+import { tenantEnd, tenantOf } from '../work/record-keys.ts';
+import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/sample-records.ts';
+import { emptyUsage, type MutableUsage } from '../kit/provider-usage.ts';
 import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } from '../work/baseline.ts';
 
 /**

@@ -1,6 +1,6 @@
 // Plays cells in a thread of its own, one that its parent sends after another.
 import { parentPort } from 'node:worker_threads';
-import { type Cell, play } from '../../../shared/lab/scale/play.ts';
+import { type Cell, play } from '../../../shared/lab/scale/play-row.ts';
 
 const port = parentPort!;
 port.on('message', (cell: Cell) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Scheduler } from '../../../shared/lab/kit/scheduler.ts';
+import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 
 test('events happen in order of their times, and what waits for one has run before the next', async () => {
   const scheduler = new Scheduler(1);

@@ -10,9 +10,9 @@ import { type Driver, type DriverLimits, openStore, type Store, type Table } fro
 import { loadHash } from '../../store/system/hash.ts';
 import { randomInt, type Random, seededRandom } from '../kit/random.ts';
 import { ScheduledRuntime } from '../kit/scheduled-runtime.ts';
-import { Scheduler } from '../kit/scheduler.ts';
+import { Scheduler } from '../kit/virtual-time.ts';
 import { keyIndexes } from '../work/distributions.ts';
-import type { Row } from './rows.ts';
+import type { Row } from './scale-rows.ts';
 
 /** `plain` writes an entity a record without a condition; `conditional` reads it first. */
 export type Layout = 'plain' | 'conditional' | 'container';

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
-import type { Cell, Layout, Played, Times } from '../../../shared/lab/scale/play.ts';
-import { nameOf, type Row } from '../../../shared/lab/scale/rows.ts';
+import type { Cell, Layout, Played, Times } from '../../../shared/lab/scale/play-row.ts';
+import { nameOf, type Row } from '../../../shared/lab/scale/scale-rows.ts';
 
-const WORKER = new URL('worker.ts', import.meta.url);
+const WORKER = new URL('scale-worker.ts', import.meta.url);
 
 /** Requests and replies die young: with Node.js's own 16 MB a fifth of the time is collecting. */
 const YOUNG_MB = 128;

@@ -1,5 +1,5 @@
 // Records of `recordBytes` ASCII bytes: YCSB's random characters, or text that halves.
-import { keyOf } from './keys.ts';
+import { keyOf } from './record-keys.ts';
 import type { RecordForm } from '../kit/dimensions.ts';
 import { type Random, randomInt, seededRandom } from '../kit/random.ts';
 import { FIRST_NAMES, LAST_NAMES, PLACES, WORDS } from './words.ts';
