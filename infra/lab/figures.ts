@@ -102,7 +102,7 @@ function of(seeds: readonly Played[], name: keyof Played): number {
   return median(seeds.map((one) => one[name]));
 }
 
-/** The seeds of plain, then those of the store. */
+/** `played`: all seeds of `plain`, then all of the store. */
 function lineOf(row: Row, played: readonly Played[]): string {
   const [plain, store] = [played.slice(0, SEEDS.length), played.slice(SEEDS.length)];
   const rate = (of(store, 'perSecond') / of(plain, 'perSecond')).toFixed(2);

@@ -30,7 +30,7 @@ await runCommand(EXPERIMENTS, process.argv.slice(2), () =>
   }),
 );
 
-/** Each once: one stands in for several of then. */
+/** Each codec once, as one may stand in for several serializers of then. */
 function codecsIn(rows: readonly Row[]): Codec[] {
   return [...new Set(rows.flatMap(({ measured: codec }) => codec ?? []))];
 }

@@ -1,4 +1,4 @@
-// Plays cells in a thread of its own, one that its parent sends after another.
+// Plays the cells that its parent thread sends, one after another.
 import { parentPort } from 'node:worker_threads';
 import { type Cell, play } from '../../../shared/lab/scale/play-row.ts';
 

@@ -1,4 +1,4 @@
-// Shares cells out to worker threads. A cell's result depends on the cell alone.
+// Spreads cells over worker threads. A cell's result depends on the cell alone.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
@@ -7,13 +7,13 @@ import { nameOf, type Row } from '../../../shared/lab/scale/scale-rows.ts';
 
 const WORKER = new URL('scale-worker.ts', import.meta.url);
 
-/** Requests and replies die young: with Node.js's own 16 MB a fifth of the time is collecting. */
+/** Requests and replies die young: with Node.js's own 16 MB a fifth of the time goes to GC. */
 const YOUNG_MB = 128;
 
 /** A table of containers has found its shape by the end of this warm-up. */
 export const TIMES: Times = { warmUpMs: 20_000, windowMs: 5_000 };
 
-/** Earlier writes of others do not matter to single entities. */
+/** Single entities need no longer warm-up, as they do not change their shape. */
 const SINGLE_TIMES: Times = { warmUpMs: 500, windowMs: 5_000 };
 
 export function cellOf(row: Row, layout: Layout, rest: Pick<Cell, 'times' | 'seed' | 'profile'>): Cell {

@@ -11,7 +11,7 @@ import { cellOf, playCells, TIMES } from './scale-workers.ts';
 const SCALE = command({
   name: 'npm run scale --',
   about: `Plays processes with callers against one table in virtual time, on a slow cloud: lognormal round trips of 6 ms.
-Prints what they reach as single entities, put blindly (plain) or after a read (conditional), and in containers.
+Prints their rates with single entities, written blindly (plain) or after a read (conditional), and with containers.
 It is a model: read ratios and counts, not milliseconds.`,
   options: {
     only: { value: 'WORDS', help: 'the rows whose names hold all of these words, like "4 x 32 put"' },
@@ -33,10 +33,10 @@ const PROFILES = {
   datastore: DATASTORE_PROFILE,
   'azure-tables': AZURE_TABLES_PROFILE,
 } satisfies Readonly<Record<string, SlowProfile>>;
-/** A table has nearly found its shape by then. */
+/** After this warm-up a table has nearly found its shape. */
 const CHECK_TIMES = { warmUpMs: 10_000, windowMs: 3_000 };
 const LAYOUTS: readonly Layout[] = ['plain', 'conditional', 'container'];
-/** A goal is missed by more than this share of it: seeds differ by less. */
+/** A goal is missed if the figure is off by more than this share; seeds differ by less. */
 const TOLERANCE = 0.05;
 
 const HEADER = [

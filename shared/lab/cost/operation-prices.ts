@@ -1,4 +1,4 @@
-// Billable operations into dollars, without free tiers, for work that was measured.
+// Converts the billable operations of measured work into dollars, without free tiers.
 import * as z from 'zod';
 import { PROVIDERS } from '../kit/dimensions.ts';
 import type { BillableOperations } from './billable.ts';

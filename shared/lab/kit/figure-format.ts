@@ -20,14 +20,14 @@ export function dollars(value: number): string {
   return value >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(2)));
 }
 
-/** Cents from half a cent on; less than that is seen to be so: `1,234.50`, `< 0.01`, `1.23e+12`. */
+/** With cents: `1,234.50`; `< 0.01` for less than half a cent; `1.23e+12` from a billion on. */
 export function cents(value: number): string {
   if (value > 0 && value < 0.005) return '< 0.01';
   if (value >= 1e9) return value.toExponential(2);
   return value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
-/** `10 to 12`; one number where both ends read alike; one run has none, and is called so. */
+/** `10 to 12`; one number where both ends read alike; `one run` for a single value. */
 export function intervalText(
   { low, high, values }: Pick<Figure, 'low' | 'high'> & Partial<Figure>,
   format: (value: number) => string,
@@ -59,7 +59,7 @@ const TIMES = [
   { unit: 's', seconds: 1 },
 ] as const;
 
-/** Three digits: `12.3 µs`, `1,234 bytes`. `ns`, `µs`, `ms` and `s` change to what suits. */
+/** Three digits: `12.3 µs`, `1,234 bytes`. Times change to the unit that suits them. */
 export function withUnit(value: number, unit: string): string {
   const given = TIMES.find((one) => one.unit === unit);
   if (given === undefined) return `${threeDigits(value)} ${unit}`;
@@ -73,7 +73,7 @@ export function threeDigits(value: number): string {
   return Math.abs(value) >= 1_000 ? whole(value) : String(Number(value.toPrecision(3)));
 }
 
-/** Keeps the lines that are to be said, as `isCold && 'it was cold'`. */
+/** Drops each `false`, so that callers can write `isCold && 'it was cold'`. */
 export function said(...lines: readonly (string | false)[]): string[] {
   return lines.filter((line) => line !== false);
 }

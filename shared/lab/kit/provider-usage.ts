@@ -41,7 +41,6 @@ export function totalOf(counts: Counts): number {
   return sum(Object.values(counts));
 }
 
-/** All of them together, by code. */
 export function sumOfCounts(many: readonly Counts[]): Counts {
   const sums: Record<string, number> = {};
   for (const counts of many) for (const [code, times] of Object.entries(counts)) sums[code] = (sums[code] ?? 0) + times;
@@ -53,7 +52,7 @@ export const usageSchema = z.strictObject({
   requests: count,
   /** Resent requests by the code of their refusal; null where the SDK hides them. */
   retries: countsSchema.nullable(),
-  /** Conditional writes that met another's: they wrote nothing, and were done again. */
+  /** Conditional writes that were refused, as others had written meanwhile, and then repeated. */
   conflicts: count,
   /** Operations as the provider bills them: on Azure a group transaction is one. */
   billable: z.strictObject({ reads: count, writes: count, deletes: count }),

@@ -5,7 +5,7 @@ import type { Scheduler } from './virtual-time.ts';
 
 const START_WALL_MS = 1_700_000_000_000;
 
-/** Work takes no time: only timers and replies let it pass. */
+/** Work takes no virtual time; only timers and replies let time pass. */
 export class ScheduledRuntime implements Runtime {
   readonly #scheduler: Scheduler;
   readonly #random: Random;

@@ -1,8 +1,8 @@
-// Virtual time. One heap holds all events; the seed breaks ties. Between two events the engine
-// runs until it waits, so a seed is one run.
+// Virtual time. One heap holds all events, and the seed decides between events of one moment. After
+// each event all code runs until it waits, so that the same seed gives the same run.
 import { seededRandom } from './random.ts';
 
-/** Whoever an event belongs to: the dead miss it, sleepers get it when they wake. */
+/** The process of an event. A dead one misses it; a sleeping one gets it when it wakes. */
 export interface Owner {
   readonly isDead: boolean;
   readonly wakesAtMs: number;
@@ -15,8 +15,8 @@ interface Event {
   fire: (() => void) | undefined;
 }
 
-/** Then the event loop takes a turn, so that signals, messages and deadlines are heard. */
-const RESTS_PER_TURN = 4_096;
+/** After so many events the event loop takes a turn, so that signals and messages are handled. */
+const EVENTS_PER_TURN = 4_096;
 
 export class Scheduler {
   readonly #heap: Event[] = [];
@@ -24,7 +24,7 @@ export class Scheduler {
   #nowMs = 0;
   #steps = 0;
   #settled = 0;
-  /** Called when the engine has come to rest after an event. */
+  /** Called after each event, once all code waits again. */
   afterStep: () => void = () => undefined;
 
   constructor(seed: number) {
@@ -41,8 +41,8 @@ export class Scheduler {
   }
 
   /**
-   * Now for times that have passed, and for what is no number. The function returned takes `fire`
-   * back. Events without an owner are the network's.
+   * Calls `fire` at that time; a time in the past, or NaN, means now. The returned function cancels
+   * it. Only events of the network have no owner.
    */
   at(dueMs: number, fire: () => void, owner?: Owner): () => void {
     const notBeforeMs = dueMs > this.#nowMs ? dueMs : this.#nowMs;
@@ -65,7 +65,7 @@ export class Scheduler {
         cancel();
         resolve();
       };
-      // A signal that outlives many waits is not to keep them all.
+      // A signal that outlives many waits must not keep a listener for each.
       const fire = (): void => {
         signal.removeEventListener('abort', aborted);
         resolve();
@@ -75,7 +75,7 @@ export class Scheduler {
     });
   }
 
-  /** Throws if nothing brings what it waits for, or after `stepsMax` events. */
+  /** Runs events until `work` has settled. Throws if none is left before, or after `stepsMax`. */
   async run(work: Promise<unknown>, stepsMax: number): Promise<void> {
     const progress = { isDone: false };
     void Promise.allSettled([work]).then(() => {
@@ -83,36 +83,36 @@ export class Scheduler {
     });
     const last = this.#steps + stepsMax;
     for (await turn(); !progress.isDone;) {
-      if (this.#heap.length === 0) throw new Error('stuck: the work waits, and nothing is to happen');
+      if (this.#heap.length === 0) throw new Error('stuck: the work still waits, but no event is left');
       await this.#step();
       if (this.#steps > last) throw new Error(`no end after ${stepsMax} events`);
     }
     await work;
   }
 
-  /** Lets everything happen that is due within `ms`. */
+  /** Runs the events that are due within `ms`. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
     while ((this.#heap[0]?.dueMs ?? Infinity) <= untilMs) await this.#step();
     this.#nowMs = untilMs;
   }
 
-  /** Lets everything happen, where nothing is awaited. Throws after `stepsMax` events. */
+  /** Runs all events of code that awaits nothing. Throws after `stepsMax` events. */
   play(stepsMax: number): void {
     const last = this.#steps + stepsMax;
     while (this.#heap.length > 0) {
-      if (this.#happens()) this.afterStep();
+      if (this.#fireNext()) this.afterStep();
       if (this.#steps > last) throw new Error(`no end after ${stepsMax} events`);
     }
   }
 
-  /** The next event, and all that follows from it at this moment. */
+  /** Fires the next event, and lets all code run that it wakes. */
   #step(): Promise<void> | undefined {
-    return this.#happens() ? this.#settle() : undefined;
+    return this.#fireNext() ? this.#settle() : undefined;
   }
 
-  /** The next event; false if it was taken back, or its owner is dead, or asleep. */
-  #happens(): boolean {
+  /** Fires the next event; false if it was cancelled, or its owner is dead or asleep. */
+  #fireNext(): boolean {
     const event = this.#pop()!;
     const { owner, fire } = event;
     if (fire === undefined || owner?.isDead === true) return false;
@@ -130,7 +130,7 @@ export class Scheduler {
 
   async #settle(): Promise<void> {
     this.#settled += 1;
-    await (this.#settled % RESTS_PER_TURN === 0 ? turn() : rest());
+    await (this.#settled % EVENTS_PER_TURN === 0 ? turn() : afterPromises());
     this.afterStep();
   }
 
@@ -169,14 +169,14 @@ function isBefore(a: Event, b: Event): boolean {
   return a.dueMs === b.dueMs ? a.tie < b.tie : a.dueMs < b.dueMs;
 }
 
-/** Resolves when all that needs no time has happened: Node's ticks come after promises. */
-function rest(): Promise<void> {
+/** Resolves when no callback of a promise is left: Node.js runs its ticks after them. */
+function afterPromises(): Promise<void> {
   return new Promise((resolve) => {
     process.nextTick(resolve);
   });
 }
 
-/** As `rest`, and after a turn of the event loop. */
+/** As `afterPromises`, after a turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -8,7 +8,7 @@ export const placeSchema = z.strictObject({
   platform: z.enum(['google-cloud-run', 'azure-functions', 'local']),
   /** The answering service: `Google Cloud Datastore`, or an emulator's name. */
   backend: z.string().min(1),
-  /** Then no figure says anything about a cloud's speed. */
+  /** If so, no figure says anything about a cloud's speed. */
   isEmulator: z.boolean(),
   /** As the cloud spells it; null where the platform does not tell. */
   region: z.string().nullable(),

@@ -22,15 +22,15 @@ export interface RampOptions {
   /** Milliseconds since the dataset's first operation, when this begins. */
   readonly elapsedMs: number;
   readonly instances: number;
-  /** Entity operations so far: whoever packs many records into one is held up less. */
+  /** Entity operations so far: a layout that packs many records into one is held up less. */
   readonly spent: () => number;
   readonly runtime: Pick<Runtime, 'monotonicMs' | 'watch'>;
 }
 
-/** A caller that is held up asks again after so long. */
+/** The wait of a caller that is held up before it asks again. */
 const PAUSE_MS = 5;
 
-/** Keeps one instance's operations below the rule. Unused room is not made up for. */
+/** Keeps one instance's operations, counted from its beginning, below the rule. */
 export class Ramp {
   readonly #options: RampOptions;
   readonly #startMs: number;

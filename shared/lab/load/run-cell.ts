@@ -1,4 +1,4 @@
-// One instance's part of a cell next to its store. Without a success it is an error.
+// Runs one instance's part of a cell, next to its store.
 import { systemRuntime } from '../../store/index.ts';
 import type { Provider } from '../kit/dimensions.ts';
 import { MIXES, whyNot } from '../work/workloads.ts';
@@ -13,7 +13,7 @@ import { processorShares } from './processor-shares.ts';
 import type { CellTargets } from './targets.ts';
 import { runWindow, type WindowResult } from './window.ts';
 
-/** Nothing succeeded; the codes say why. */
+/** No operation succeeded; the codes say why. */
 export class CellError extends Error {
   readonly errors: Readonly<Record<string, number>>;
 
@@ -24,7 +24,7 @@ export class CellError extends Error {
   }
 }
 
-/** On a loaded dataset, or a new one for `load`. Rejects with a CellError, or as it begins. */
+/** On a loaded dataset, or a new one for `load`. Rejects with a CellError, or as `openDataset`. */
 export async function runCell(
   request: CellRequest,
   targets: CellTargets,
@@ -36,7 +36,7 @@ export async function runCell(
   const { provider } = place;
   const start = { isCold: instance.takeCold(), uptimeMs: instance.uptimeMs() };
   const { client, usage, storeCounters } = await openDataset(request, targets, signal);
-  // A snapshot: the counters go on.
+  // Copied, because the counters go on counting.
   const before = { usage: structuredClone(usage()), store: storeCounters() };
   const [timesBefore, usBefore, beganMs] = [instance.processorTimes(), instance.processorUs(), runtime.monotonicMs()];
   const ramp = rampOf(request.rampedSinceMs, place, usage, { instances: request.part.count, runtime });

@@ -1,4 +1,4 @@
-// The things that a cell needs of its function.
+// What a cell needs from the function that runs it.
 import type { Store } from '../../store/index.ts';
 import type { Baseline } from '../work/baseline.ts';
 import type { Usage } from '../kit/provider-usage.ts';

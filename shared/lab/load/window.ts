@@ -12,7 +12,7 @@ import { scramble32, seededRandom } from '../kit/random.ts';
 
 export interface WindowOptions
   extends Omit<PhasesOptions, 'runtime'>, Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {
-  /** How long operations in flight at the end are waited for. */
+  /** The longest wait for operations that are in flight at the end. */
   readonly drainMs: number;
   readonly signal: AbortSignal;
   readonly runtime: Runtime;
@@ -28,7 +28,7 @@ export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'open
   readonly histogram: Histogram;
 }
 
-/** Keeps when calls are due apart from what they do, which is drawn from the same seed. */
+/** Draws arrivals independently of the operations, which come from the same seed. */
 const ARRIVALS_SALT = 0x5a17_0bad;
 
 /** Longest wait for calls in flight when the signal aborts. */
@@ -81,27 +81,27 @@ class Run {
 
   async #makeDue(dueMs: number): Promise<void> {
     if (this.#isOpen()) await this.#make(dueMs);
-    else this.#meter.leave(dueMs, this.#options.runtime.monotonicMs());
+    else this.#meter.skip(dueMs, this.#options.runtime.monotonicMs());
   }
 
-  /** Ends early when the window closes. */
+  /** Resolves at that moment, or earlier when the window closes. */
   async #until(dueMs: number): Promise<void> {
     const { runtime, signal } = this.#options;
     for (;;) {
       const waitMs = Math.min(dueMs, this.#phases.closedMs) - runtime.monotonicMs();
       if (waitMs <= 0 || signal.aborted) return;
       await runtime.watch(Math.min(waitMs, this.#phases.tickMs), signal);
-      this.#phases.look();
+      this.#phases.update();
     }
   }
 
   #isOpen(): boolean {
-    this.#phases.look();
+    this.#phases.update();
     if (this.#options.signal.aborted) this.#phases.close();
     return this.#phases.closedMs === Infinity;
   }
 
-  /** Sees to it that the window ends, and resolves when the drain is over too: callers may hang. */
+  /** Closes the window in time even if callers hang. Resolves when the drain is over. */
   async atTheLatest(signal: AbortSignal): Promise<void> {
     const { drainMs, runtime } = this.#options;
     while (!signal.aborted && this.#isOpen()) await runtime.watch(this.#phases.tickMs, signal);
@@ -109,7 +109,7 @@ class Run {
     await runtime.watch(drainMs, signal);
   }
 
-  /** `dueMs`: of the call's first units; undefined: when they are sent. */
+  /** `dueMs`: when the call's first units were due; undefined: when they are sent. */
   async #make(dueMs: number | undefined): Promise<void> {
     let firstDueMs = dueMs;
     for (const group of this.#nextCall()) {
@@ -133,7 +133,7 @@ class Run {
     } catch (error) {
       errors = Array.from({ length: unit.records }, () => error);
     }
-    this.#phases.look();
+    this.#phases.update();
     this.#meter.end(operation, errors, runtime.monotonicMs());
     // A provider that refuses at once would otherwise keep this loop from ever letting timers and
     // sockets in.

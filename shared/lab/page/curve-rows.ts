@@ -14,7 +14,7 @@ export interface Row {
   /** What is counted a second, such as `reads`. */
   readonly units: string;
   readonly cells: readonly ReportCell[];
-  /** The rungs of its axis, in order: the plan's, whether they have run or not. */
+  /** The ticks of its axis, in order: all of the plan's, whether they have run or not. */
   readonly callers: readonly number[];
 }
 
@@ -55,7 +55,7 @@ export interface Measure {
   readonly name: string;
   /** `reads a second`. */
   readonly label: (units: string) => string;
-  /** Null where too few replies bear it. */
+  /** Null where replies are too few for it. */
   readonly of: (cell: ReportCell) => Pick<Figure, 'median' | 'low' | 'high'> | null;
 }
 

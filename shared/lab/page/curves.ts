@@ -83,7 +83,7 @@ export function curvesOf(row: Row, measure: Measure, width: number, height: numb
 
 function pointOf(cell: ReportCell, measure: Measure, units: string): Point[] {
   const figure = measure.of(cell);
-  // A logarithm has no place for what costs nothing; the table has it.
+  // A logarithmic axis has no place for a cost of 0; the table shows it.
   if (figure === null || figure.median <= 0) return [];
   const { provider, layout, callers, isMachineLimited } = cell;
   const { median, high } = figure;

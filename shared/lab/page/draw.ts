@@ -1,4 +1,4 @@
-// Draws a report, whole or unfinished, into the page. What a reader unfolded stays so.
+// Draws a report, whole or unfinished, into the page. Parts that a reader unfolded stay open.
 import { LAYOUTS } from '../kit/dimensions.ts';
 import { failureWords, LAYOUT_WORDS, PROVIDER_NAMES, ranWords, recordWords } from '../report/names.ts';
 import type { Report } from '../report/report-schema.ts';
@@ -69,7 +69,7 @@ function rowElement(row: Row): HTMLElement {
   );
 }
 
-/** What a reader in a hurry looks for: how many times, and what share of the bill. */
+/** Bold: how many times as much, and what share of the bill. */
 function boldened(sentence: string): (Node | string)[] {
   const parts = sentence.split(/([\d.,]+ times|[\d.,]+ of (?:its bill|their bill|it\b)|as many|the same bill)/);
   return parts.map((part, at) => (at % 2 === 1 ? element('b', {}, part) : part));
@@ -89,7 +89,7 @@ function legendOf({ cells }: Pick<Report, 'cells'>): HTMLElement[] {
   ];
 }
 
-/** What must not be overlooked: it ended early, something failed, or is billed still. */
+/** What must not be overlooked: an early end, failures, and data that is still billed. */
 function troublesOf({ endedEarly, failures, leftovers }: Report): string[] {
   return [
     ...(endedEarly === null ? [] : [`Not whole: ${endedEarly}.`]),

@@ -1,11 +1,11 @@
-// The one page of a comparison. With a report in it, it shows that. Without, it is the live page of
-// a function: a form, and the same picture of what it measures.
+// The one page of a comparison. It shows the report that it contains. Without a report it is the
+// live page of a function: a form, and the same picture of what it measures.
 import type { Report } from '../report/report-schema.ts';
 import { byId } from './dom.ts';
 import { draw, drawCurves } from './draw.ts';
 import { startLive } from './live.ts';
 
-/** Before anything is drawn: what is handed out for others to keep. */
+/** Copied before anything is drawn, for reports that a reader downloads. */
 const html = `<!doctype html>\n${document.documentElement.outerHTML}`;
 
 const data = byId('data').textContent.trim();

@@ -16,7 +16,7 @@ import {
 import type { Comparison, Report, ReportCell } from '../report/report-schema.ts';
 import { element } from './dom.ts';
 
-/** The first column names its row. Wide ones scroll by themselves. */
+/** The first column names its row. A wide table scrolls by itself. */
 function table(caption: string, header: readonly string[], rows: readonly (readonly Entry[])[], id = ''): HTMLElement {
   const entry = (name: 'td' | 'th', content: Entry, scope: string): HTMLElement => {
     const [figure, small] = typeof content === 'string' ? [content] : content;

@@ -1,4 +1,4 @@
-// The cells of a plan, and the order that they run in.
+// The cells of a plan, and the order in which they run.
 import type { Coordinates } from '../load/coordinates.ts';
 import { randomInt, scramble32, seededRandom } from '../kit/random.ts';
 import { whyNot } from '../work/workloads.ts';
@@ -26,9 +26,9 @@ export function leftOutOf(plan: Plan, providers: readonly Provider[]): LeftOut[]
 }
 
 /**
- * A block for each repetition, in which every cell runs once. What stands in one group runs side by
- * side: the same cell on each provider, up to so many callers as the plan says. The seed draws each
- * block's order: disturbances hit all cells alike.
+ * One block per repetition, in which every cell runs once. The cells of a group run side by side:
+ * the same cell on each provider, up to `sideBySideCallersMax` callers. The seed draws the order of
+ * each block, so that disturbances hit all cells alike.
  */
 export function groupsOf(plan: Plan, providers: readonly Provider[]): Item[][] {
   const once = kindsOf(plan).flatMap(({ kind, ...rest }) => {
@@ -46,7 +46,7 @@ export function groupsOf(plan: Plan, providers: readonly Provider[]): Item[][] {
   ).flat();
 }
 
-/** What runs once a block on each provider: the rungs of every place, and a search. */
+/** What runs once per block on each provider: each rung of the load, and a search. */
 function kindsOf(plan: Plan): (Omit<Coordinates, 'provider'> & Pick<Item, 'kind'>)[] {
   const rungs = [
     ...plan.callers.map((callers) => ({ kind: 'run' as const, callers, ratePerSecond: null })),

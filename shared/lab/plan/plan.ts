@@ -43,7 +43,7 @@ export const planSchema = z
     records,
     recordBytes: distinct(coordinatesSchema.shape.recordBytes).default([RECORD_BYTES]),
     recordForm,
-    /** Sizes of the largest container; layouts without containers run once whatever stands here. */
+    /** Sizes of the largest container; layouts without containers run once for all of them. */
     containerKib: distinct(coordinatesSchema.shape.containerKib).default([null]),
     /** Function instances on each cloud that generate the load together. */
     instances: distinct(z.int().min(1).max(INSTANCES_MAX)).default([1]),
@@ -62,7 +62,7 @@ export const planSchema = z
     inFlightMax: z.int().min(1).max(CALLERS_MAX).default(CALLERS_MAX),
     search: searchSchema.nullable().default(null),
     durationMs,
-    /** `severalWritersMs`: at least so long where several instances write, as they tune. */
+    /** `severalWritersMs`: the least where several instances write, as containers split first. */
     warmup: warmupSchema.extend({ severalWritersMs: z.int().min(0).max(60_000).default(10_000) }).prefault({}),
     /** Runs of each cell: six are the fewest that tell two layouts apart (ratio.ts). */
     repetitions: z.int().min(1).max(REPETITIONS_MAX).default(6),
@@ -80,7 +80,7 @@ export const planSchema = z
     error: 'warmup.leastMs is above warmup.mostMs',
   });
 
-/** As a file or a page may write it: whatever has a default may be left out. */
+/** As a file or a page may write it: fields with defaults may be left out. */
 export type PlanInput = z.input<typeof planSchema>;
 export type Plan = z.output<typeof planSchema>;
 
@@ -153,7 +153,7 @@ export function planOf(text: string): Plan {
   return parsed.data;
 }
 
-/** A list in which nothing stands twice. */
+/** A list without duplicates. */
 function distinct<Item extends z.ZodType>(item: Item, least = 1) {
   return z
     .array(item)

@@ -1,12 +1,12 @@
-// The highest rate of an open loop that holds a latency. The rate that held is tried once more: the
-// best of several tries owes something to luck.
+// The highest rate of an open loop that holds a latency. The rate that held is tried once more, as
+// the best of several tries owes something to luck.
 import type { Merged } from './merge.ts';
 import type { SearchRun, SearchTry } from './outcome.ts';
 import type { Search } from './plan.ts';
 import { operationsNeeded, percentileOf } from '../kit/histogram.ts';
 import { said } from '../kit/figure-format.ts';
 
-/** Between the highest rate that held and the lowest that did not, at the end. */
+/** The largest factor at the end between the highest rate that held and the lowest that did not. */
 const GAP = 1.1;
 
 /**
@@ -41,7 +41,7 @@ export async function searchRate(
   return { confirmed: null, tries };
 }
 
-/** In the middle of the gap, as factors go. */
+/** The geometric middle of the gap. */
 function nextRate(held: number, broken: number, toPerSecond: number): number {
   return broken === Infinity ? Math.min(2 * held, toPerSecond) : Math.sqrt(held * broken);
 }

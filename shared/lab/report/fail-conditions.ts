@@ -16,9 +16,9 @@ export interface Condition {
   readonly comparison: '<' | '>';
   /** In the figure's unit; of a relative condition now to before. */
   readonly bound: number;
-  /** Whether it asks how the figure changed: then an earlier report is needed. */
+  /** Whether it is about the change since an earlier report, which is then needed. */
   readonly isRelative: boolean;
-  /** Whether it says what its bound is in. */
+  /** Whether the bound has a unit. */
   readonly hasUnit: boolean;
 }
 
@@ -61,7 +61,7 @@ function conditionOf(text: string): Condition {
   };
 }
 
-/** Beside an earlier report a bare number may mean either: what to write instead of the first. */
+/** With an earlier report a bare number is ambiguous: what to write instead of the first one. */
 export function unclearAmong(conditions: readonly Condition[]): string | undefined {
   const unclear = conditions.find(({ hasUnit }) => !hasUnit);
   if (unclear === undefined) return undefined;
@@ -88,7 +88,7 @@ export function metBy(report: Pick<Report, 'cells' | 'against'>, conditions: rea
   );
 }
 
-/** A line for each condition that no figure could ever meet: as written they watch nothing. */
+/** A line for each condition that no cell has a figure for: as written it watches nothing. */
 export function idleAmong(report: Pick<Report, 'cells' | 'against'>, conditions: readonly Condition[]): string[] {
   return conditions
     .filter((condition) => judgedBy(report, condition).length === 0)

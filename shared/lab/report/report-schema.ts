@@ -14,7 +14,7 @@ import { failureSchema, leftOutSchema, leftoverSchema, searchRunSchema } from '.
 import { planSchema, searchSchema } from '../plan/plan.ts';
 import { countsSchema, usageSchema } from '../kit/provider-usage.ts';
 
-/** Raised when a field changes its meaning or goes; a new field does not raise it. */
+/** Raised when a field changes its meaning or is removed; a new field does not raise it. */
 export const REPORT_SCHEMA_VERSION = 6;
 
 const positive = z.number().min(0);
@@ -59,10 +59,10 @@ const runSchema = z.strictObject({
   repetition: z.int().min(1),
   startedAt: z.iso.datetime(),
   recordsPerSecond: positive,
-  /** Replied within the windows; operations that reached over an edge count in part. */
+  /** Answered within the windows; operations over an edge count in part. */
   records: positive,
   recordsFirstHalf: positive,
-  /** Replied in all, warm-up and drain included: what `usage` was spent on. */
+  /** Answered in all, with warm-up and drain: `usage` was spent on these. */
   recordsTotal: z.int().min(0),
   /** Operations in the histogram. */
   operations: z.int().min(0),

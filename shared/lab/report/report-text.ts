@@ -29,7 +29,7 @@ function headingText({ plan, places, network }: Report): string {
   return [title, ...wrapped(whereWords({ places, network }))].join('\n');
 }
 
-/** So many loads stand beside each other. */
+/** Loads that stand beside each other in one table. */
 const COLUMNS = 4;
 
 /** Tables for each workload: a row for each provider and layout, a column for each load. */

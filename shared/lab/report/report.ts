@@ -25,7 +25,7 @@ import {
 import { sentencesOf } from './sentences.ts';
 import { warningsOf } from './warnings.ts';
 
-/** An outcome that ended early makes a report, too. */
+/** An outcome that ended early gives a report, too. */
 export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
   const prices = operationPriceList(list);
   const places = new Places();

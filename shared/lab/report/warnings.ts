@@ -42,7 +42,7 @@ function unlikePlaces(places: readonly Place[]): string[] {
   );
 }
 
-/** In how many runs what was marked. */
+/** One sentence per mark: in how many runs it was set. */
 function marked(cells: Report['cells']): string[] {
   const runs = cells.flatMap((cell) => cell.runs);
   return MARKS.flatMap((mark) => {

@@ -14,7 +14,7 @@ import { Scheduler } from '../kit/virtual-time.ts';
 import { keyIndexes } from '../work/distributions.ts';
 import type { Row } from './scale-rows.ts';
 
-/** `plain` writes an entity a record without a condition; `conditional` reads it first. */
+/** One entity per record: `plain` writes without a condition, `conditional` reads it first. */
 export type Layout = 'plain' | 'conditional' | 'container';
 
 export interface Played {
@@ -27,7 +27,7 @@ export interface Played {
   readonly conflicts: number;
   /** Entities at the end. */
   readonly entities: number;
-  /** Of the calls of a mean caller. */
+  /** Calls of the slowest caller, as a share of the mean. */
   readonly slowestCaller: number;
 }
 
@@ -123,7 +123,7 @@ class Tally {
   }
 }
 
-/** One call: keys to get, to put (made or changed), to update, to delete. */
+/** A call has one or two steps; `put` creates or replaces. */
 interface Step {
   readonly verb: 'get' | 'put' | 'update' | 'delete';
   readonly key: string;
@@ -159,7 +159,7 @@ function keyOf(index: number): string {
   return `record${String(index).padStart(9, '0')}`;
 }
 
-/** The provider, and those who ask it. */
+/** The provider, and the processes that call it. */
 class World {
   readonly #cell: Cell;
   readonly #scheduler: Scheduler;
@@ -203,7 +203,7 @@ class World {
     return counts;
   }
 
-  /** A process that keeps an entity a record. */
+  /** A process with one entity per record. */
   single(source: Source): CallOnce {
     return async () => {
       for (const { verb, key } of source()) {
@@ -267,7 +267,7 @@ class World {
     return counted.driver;
   }
 
-  /** The bytes of a reply are not known before the effect, and left out. */
+  /** Leaves out the bytes of a reply, which are not known before the effect. */
   async #fault(call: MemoryCall, limits: DriverLimits): Promise<MemoryFault> {
     const arrived = await this.#cloud.arrive(requestOf(call, limits));
     const reply = arrived.reply(0);

@@ -1,14 +1,14 @@
-// The rows of `npm run scale`: who calls what, and what the checks ask of the store.
+// The rows of `npm run scale`: their load, and the goals that the checks hold the store to.
 import type { SlowProfile } from '../../drivers/slow/profiles.ts';
 
 const EVEN = { ms: 6, furtherEntityMs: 0, kibMs: 0 };
 
-/** The cloud that goals are of: no service's, so that they say something of the store alone. */
+/** The cloud of the goals. It is no real service's, so that goals are about the store alone. */
 export const EVEN_PROFILE: SlowProfile = { read: EVEN, query: EVEN, commit: EVEN, sigma: 0.6, locksEntities: false };
 
 /**
- * `queue` puts a record behind all and then deletes the first; `half puts` puts or gets. The rest
- * of the names say what a call does.
+ * `append` puts a record behind all others, `queue` also deletes the first. `half puts` puts or
+ * gets. The other names say what a call does.
  */
 export type Work = 'put' | 'get' | 'update' | 'put of one record' | 'append' | 'queue' | 'half puts';
 
@@ -22,7 +22,7 @@ export interface Row {
   readonly goal?: Goal;
 }
 
-/** `rate`: the least share of plain's. The others: the most. */
+/** `rate`: at least this share of plain's. The others are upper bounds. */
 export interface Goal {
   readonly rate: number;
   /** Requests, and entities written, per call. */

@@ -1,4 +1,4 @@
-// @azure/data-tables, one entity a record. The tenant is the partition key: a batch shares one.
+// @azure/data-tables, one entity per record. The tenant is the partition key, which a batch shares.
 import { odata, RestError, type TableClient } from '@azure/data-tables';
 import { tenantEnd, tenantOf } from '../work/record-keys.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/sample-records.ts';
@@ -6,8 +6,8 @@ import { emptyUsage, type MutableUsage } from '../kit/provider-usage.ts';
 import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } from '../work/baseline.ts';
 
 /**
- * One storage account, whose tables `tableClient` makes clients for: endpoint and credentials are
- * the entry's business. Retries are at their default, and seen in the pipeline.
+ * One storage account; `tableClient` makes a client for a table, with endpoint and credentials. The
+ * SDK's retries keep their default, and a policy in its pipeline counts them.
  */
 export function azureTablesBaseline({
   tableClient,
@@ -62,7 +62,7 @@ function table(client: TableClient, usage: MutableUsage): BaselineTable {
   };
 }
 
-/** By the entity's ETag. */
+/** Replaces on condition of the entity's ETag. */
 async function modify(client: TableClient, record: SampleRecord, usage: MutableUsage): Promise<boolean | 'conflict'> {
   try {
     const { etag, ...fields } = await client.getEntity<RecordFields>(tenantOf(record.key), rowKeyOf(record.key));
@@ -78,7 +78,7 @@ async function modify(client: TableClient, record: SampleRecord, usage: MutableU
   }
 }
 
-/** One page, of the partition that both ends are in: the whole of a tenant lies in one. */
+/** Reads one page of the partition that both ends are in: a tenant lies in one. */
 async function range(
   client: TableClient,
   usage: MutableUsage,
@@ -97,7 +97,7 @@ async function range(
   return 0;
 }
 
-/** Counts attempts: each is billed. The SDK's retries send one request again. */
+/** Counts each attempt, as each is billed: the SDK's retries send the same request again. */
 function countRequests(client: TableClient, usage: MutableUsage): void {
   const failures = new WeakMap<object, string>();
   client.pipeline.addPolicy(

@@ -1,4 +1,5 @@
-// Datastore's client, one entity a record. It looks for `../protos/app_engine_key.proto`.
+// @google-cloud/datastore, one entity per record. It reads `../protos/app_engine_key.proto` as it
+// starts, which a bundle must put there.
 import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/datastore';
 import { chunks } from '../kit/chunks.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/sample-records.ts';
@@ -7,10 +8,10 @@ import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } fr
 
 const COMMIT_MAX = BATCHING.datastore.putManyMax;
 
-/** Entities looked for at once when a kind is removed: so many commits go out in parallel. */
+/** Entities per query when a kind is removed; their 16 commits are sent in parallel. */
 const REMOVAL_PAGE = 16 * COMMIT_MAX;
 
-/** One project and namespace. The client retries out of sight: `retries` is null. */
+/** One project and namespace. The client does not show its retries, so `retries` is null. */
 export function datastoreBaseline(options: DatastoreOptions): SdkBaseline {
   const datastore = new Datastore(options);
   const usage = emptyUsage(false);
@@ -29,7 +30,7 @@ export function datastoreBaseline(options: DatastoreOptions): SdkBaseline {
 
 type DatastoreKey = ReturnType<Datastore['key']>;
 
-/** Datastore cannot drop a kind: looks for entities, by key alone, until none is left. */
+/** Datastore cannot drop a kind: queries keys and deletes their entities until none is left. */
 async function removeKind(datastore: Datastore, name: string, signal: AbortSignal): Promise<void> {
   const query = datastore.createQuery(name).select('__key__').limit(REMOVAL_PAGE);
   for (;;) {
@@ -98,7 +99,7 @@ function counted([entities]: [RecordFields[]], usage: MutableUsage): number {
 /** The code of gRPC's ABORTED: another transaction was quicker. */
 const ABORTED = 10;
 
-/** Begins with the lookup: one request less, which fails on Google's emulator (differences.ts). */
+/** The lookup begins the transaction: one request less. Google's emulator fails at that. */
 async function modify(
   datastore: Datastore,
   entity: { readonly key: DatastoreKey; readonly data: RecordFields },

@@ -8,11 +8,11 @@ import type { KeyChoice, RecordForm, Workload } from '../kit/dimensions.ts';
 
 export type Operation =
   | { readonly kind: 'read'; readonly key: string }
-  /** Replaces a record that is there, whatever is in it. */
+  /** Replaces an existing record, whatever its fields. */
   | { readonly kind: 'update'; readonly record: SampleRecord }
-  /** Creates a record that is not there. */
+  /** Creates a record, and is told whether that succeeded. */
   | { readonly kind: 'insert'; readonly record: SampleRecord; readonly ended: (isDone: boolean) => void }
-  /** Reads a record and writes another value in its place, and loses nobody's change in between. */
+  /** Reads a record and replaces it, without losing a change that others make in between. */
   | { readonly kind: 'modify'; readonly record: SampleRecord }
   /** In key order, at most `count` in [from, to). */
   | { readonly kind: 'scan'; readonly from: string; readonly to: string; readonly count: number };
@@ -30,10 +30,10 @@ interface SourceRequest {
   readonly part: { readonly index: number };
 }
 
-/** Endless. Instances of a run draw apart, yet write the same texts under a key. */
+/** Draws operations without end: others on each instance, with the same fields for each key. */
 export function operationSource(request: SourceRequest): () => Operation {
   const { workload, records, recordBytes, recordForm, seed, drawSeed, part } = request;
-  // Neighbouring seeds of this generator are not to give neighbouring draws.
+  // Scrambled, because neighbouring seeds of this generator give similar draws.
   const random = seededRandom(scramble32(scramble32(drawSeed + 1) + part.index));
   const source = recordSource(seed, recordBytes, recordForm);
   const { shares, keys, recordsPerCall } = MIXES[workload];
@@ -57,8 +57,8 @@ export function operationSource(request: SourceRequest): () => Operation {
 }
 
 /**
- * Draws `count` records of one tenant, all different, and then of the next one drawn. Their numbers
- * follow each other; their keys, which are scrambled numbers, lie all over the tenant's.
+ * Draws `count` different records of one tenant, then as many of the next one drawn. Their numbers
+ * are consecutive; their keys, which are scrambled numbers, lie all over the tenant.
  */
 function neighbours(draw: () => number, count: number, records: number, random: Random): () => number {
   let [from, size, offset, given] = [0, 0, 0, count];
@@ -85,9 +85,9 @@ function verbs(shares: Readonly<Partial<Record<Verb, number>>>): (u: number) => 
   };
 }
 
-/** Records that surely are there: as in YCSB all inserts up to the limit were answered. */
+/** Knows which records exist: as in YCSB, those before the first insert without an answer. */
 class Inserts implements KeySpace {
-  /** YCSB takes twice its `operationcount`, by its files the number of records. */
+  /** YCSB takes twice its `operationcount`, which its files set to the number of records. */
   readonly insertsExpected: number;
   readonly #records: number;
   readonly #from: number;
@@ -107,7 +107,7 @@ class Inserts implements KeySpace {
     return this.#records + this.#begun++;
   }
 
-  /** One that failed is begun again by nobody; the ones behind it stay unread. */
+  /** A failed insert is never repeated, so the records behind it stay unread. */
   end(place: number, isDone: boolean): void {
     if (!isDone) return;
     this.#early.add(place);

@@ -1,15 +1,16 @@
-// Keys such as `t07:customer:5f3a09c1`. The tenant is Azure's partition; 500 in a row share one.
+// Keys such as `t07:customer:5f3a09c1`. The tenant is Azure's partition key; 500 consecutive
+// records share one.
 import { scramble32 } from '../kit/random.ts';
 
 /** Tenants, each one partition of a baseline's Azure table. */
 const TENANTS = 16;
 
-/** Records in a row that belong to one tenant. */
+/** Consecutive records that belong to one tenant. */
 export const TENANT_RUN = 500;
 
 const KEY_STEMS = Array.from({ length: TENANTS }, (_, tenant) => `t${String(tenant).padStart(2, '0')}:customer:`);
 
-/** One key an index, whatever the layout; no two indexes share one. */
+/** The key of a record's number, the same in all layouts; no two numbers share one. */
 export function keyOf(index: number): string {
   const tenant = Math.floor(index / TENANT_RUN) % TENANTS;
   return KEY_STEMS[tenant]! + scramble32(index).toString(16).padStart(8, '0');

@@ -1,4 +1,4 @@
-// Records of `recordBytes` ASCII bytes: YCSB's random characters, or text that halves.
+// Records of `recordBytes` ASCII bytes: YCSB's random characters, or text that compresses to half.
 import { keyOf } from './record-keys.ts';
 import type { RecordForm } from '../kit/dimensions.ts';
 import { type Random, randomInt, seededRandom } from '../kit/random.ts';
@@ -84,7 +84,7 @@ export function fieldBytes(fields: RecordFields): number {
   return bytes;
 }
 
-/** Text that may exceed an index's 1,500 bytes; all of YCSB's, as its own binding does. */
+/** Fields that may exceed an index's 1,500 bytes; all of YCSB's, as in its own binding. */
 export function unindexedIn(fields: RecordFields): string[] {
   return isText(fields) ? ['notes'] : YCSB_NAMES;
 }
@@ -102,7 +102,7 @@ function sentences(random: Random, length: number): string {
   return text.slice(0, length);
 }
 
-/** Every ninth or so: business text is full of numbers, and they compress badly. */
+/** About every ninth is a number: business text is full of them, and they compress badly. */
 function wordOrNumber(random: Random): string {
   const kind = randomInt(random, 18);
   if (kind === 0) return `order ${randomInt(random, 1_000_000)}`;
