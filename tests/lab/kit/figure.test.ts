@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 
 describe('a figure', () => {
-  test('is the median with the range of few values, at the confidence that it has', () => {
+  test('is the median, with the range of few values and its confidence', () => {
     expect(figureOf([5])).toEqual({ median: 5, low: 5, high: 5, confidence: 0, values: [5] });
     expect(figureOf([3, 1, 2])).toMatchObject({ median: 2, low: 1, high: 3, confidence: 0.75, values: [3, 1, 2] });
     expect(figureOf([4, 3, 1, 2])).toMatchObject({ median: 2.5, low: 1, high: 4, confidence: 0.875 });

@@ -9,7 +9,7 @@ function pairsOf(numerators: readonly number[], denominators?: readonly number[]
 }
 
 describe('a ratio', () => {
-  test('is that of the blocks, which a block that disturbs both does not move', () => {
+  test('is taken within each block, so that a block that disturbs both sides does not change it', () => {
     const denominators = [10, 40, 90, 20, 70, 15];
     const ratio = ratioOf(pairsOf([13, 48, 108, 24, 84, 18], denominators))!;
     expect(ratio).toMatchObject({ confidence: 1 - 2 / 64, pairs: 6, verdict: 'higher' });
@@ -37,7 +37,7 @@ describe('a ratio', () => {
     expect(Math.log(ratio.high) / scale).toBeCloseTo(means.at(-1 - critical)!, 6);
   });
 
-  test('is undecided where its interval holds 1, or ends there but for rounding', () => {
+  test('is undecided where its interval contains 1, or ends there but for rounding', () => {
     expect(ratioOf(pairsOf([2, 3, 4, 5, 6, 0.9]))).toMatchObject({ verdict: 'undecided', low: expect.closeTo(0.9) });
     expect(ratioOf(pairsOf(upTo(6).map(() => 1 + Number.EPSILON)))).toMatchObject({ verdict: 'undecided' });
   });
@@ -57,7 +57,7 @@ describe('a ratio', () => {
     expect(ratioOf(pairsOf([2, 3, 4, 5, 6, 0.9]), 9)).toMatchObject({ verdict: 'undecided' });
   });
 
-  test('of one run has no confidence, and of nothing is none', () => {
+  test('of one run has no confidence, and no runs give no ratio', () => {
     expect(ratioOf(pairsOf([3], [2]))).toMatchObject({ ratio: expect.closeTo(1.5), confidence: 0, pairs: 1 });
     expect(ratioOf([])).toBeNull();
     expect(ratioOf(pairsOf([3], [0]))).toBeNull();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 
-test('events happen in order of their times, and what waits for one has run before the next', async () => {
+test('events happen in order of time, and code that waits for one has run before the next', async () => {
   const scheduler = new Scheduler(1);
   const seen: string[] = [];
   const sleeper = scheduler.after(2).then(async () => {
@@ -17,7 +17,7 @@ test('events happen in order of their times, and what waits for one has run befo
   expect(scheduler.steps).toBe(4);
 });
 
-test('time passes to the end that was asked for, and no event behind it happens', async () => {
+test('time passes by as much as was asked for, and no later event happens', async () => {
   const scheduler = new Scheduler(1);
   const seen: number[] = [];
   for (const ms of [1, 2, 3]) scheduler.at(ms, () => seen.push(ms));
@@ -26,7 +26,7 @@ test('time passes to the end that was asked for, and no event behind it happens'
   expect(scheduler.nowMs).toBe(2);
 });
 
-test('what was taken back does not happen, and what is late happens now', async () => {
+test('a cancelled event does not happen, and an event in the past happens now', async () => {
   const scheduler = new Scheduler(1);
   const seen: string[] = [];
   scheduler.at(1, () => seen.push('taken back'))();
@@ -37,7 +37,7 @@ test('what was taken back does not happen, and what is late happens now', async 
   expect(seen.toSorted()).toEqual(['late at 5', 'no time is now']);
 });
 
-test('work that waits for nothing that will happen is told so, and so is work without an end', async () => {
+test('work that no event can end is an error, and so is work that never ends', async () => {
   const never = new Promise(() => undefined);
   await expect(new Scheduler(1).run(never, 100)).rejects.toThrow('stuck');
   const scheduler = new Scheduler(1);

@@ -25,7 +25,7 @@ test.each([
   [0, 1, 500],
   [5 * MINUTE_MS, 1, 750],
   [5 * MINUTE_MS, 4, 187.5],
-])('%i ms after the first operation, one of %i instances sends %d a second', async (sinceMs, count, perSecond) => {
+])('%i ms after the first operation, one of %i instances sends %d per second', async (sinceMs, count, perSecond) => {
   const clock = new Clock();
   const targets = { ...fakeTargets({ clock, latencyMs: 1 }), place: REAL };
   const rampedSinceMs = clock.wallStartMs - sinceMs;
@@ -38,7 +38,7 @@ test.each([
   expectWithin(result.records / 2, perSecond, 0.05);
 });
 
-test('nothing is held back on emulators, elsewhere than on Datastore, or where nobody asked for it', () => {
+test('the rule holds back no load on emulators, on Azure, or without being asked for', () => {
   const clock = new Clock();
   const of = (rampedSinceMs: number | null, place: typeof PLACE) =>
     rampOf(rampedSinceMs, place, () => emptyUsage(false), { instances: 1, runtime: clock.runtime });

@@ -46,7 +46,7 @@ const lengthOf = async (latencyMs: number, mostMs = 400): Promise<number> =>
   (await ran({ layout: 'container', warmup: { leastMs: 0, mostMs } }, { latencyMs })).result.durationMs;
 
 describe('a cell', () => {
-  test('counts the replies within the window, not what was only sent, and how its processor was', async () => {
+  test('counts replies within the window, not requests, and reports processor and memory', async () => {
     const { result } = await ran({});
     // 20 ms of warm-up and 100 ms of window at 10 ms a record.
     expect(result).toMatchObject({ recordsTotal: 12, records: expect.closeTo(10), durationMs: 100, store: null });
@@ -57,7 +57,7 @@ describe('a cell', () => {
     expect(cellResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
   });
 
-  test('tells what the store counted of it', async () => {
+  test('has the counters of the store', async () => {
     const { result } = await ran({ layout: 'container', workload: 'ycsb-c' });
     expect(result.store).toEqual({ ...COUNTERS, commits: result.usage.requests });
   });
@@ -81,7 +81,7 @@ describe('a cell', () => {
     expect(result.errors).toEqual({ Error: 2 });
   });
 
-  test('makes its window as many times longer as two replies a caller need by the warm-up, twice as long where it had none', async () => {
+  test('makes its window long enough for two replies per caller, and at most twice as long', async () => {
     const lengths = await Promise.all([lengthOf(10), lengthOf(90), lengthOf(190), lengthOf(500), lengthOf(90, 0)]);
     expect(lengths).toEqual([100, 200, 200, 200, 100]);
   });
@@ -90,7 +90,7 @@ describe('a cell', () => {
     ['record', 'insert 1'],
     ['batch', 'putMany 100'],
     ['container', 'container putMany 100'],
-  ] as const)('loads 100 records a call: %s', async (layout, request) => {
+  ] as const)('loads 100 records per call: %s', async (layout, request) => {
     const { result, targets } = await ran({ layout });
     expect(new Set(targets.log)).toEqual(new Set([request]));
     expect(result.recordsPerCall).toBe(100);
@@ -107,13 +107,13 @@ describe('a cell', () => {
     expect([new Set(keys).size, new Set(keys.map(tenantOf)).size]).toEqual([100, 1]);
   });
 
-  test('tells what it had by the middle of its window', async () => {
+  test('has the records of the first half of its window', async () => {
     // Until 60 ms a record takes 10 ms, then 20.
     const { result } = await ran({ warmup: UNWARMED, durationMs: 120 }, { latencyMs: (sent) => (sent <= 6 ? 10 : 20) });
     expect([result.recordsFirstHalf, result.records]).toEqual([expect.closeTo(6), expect.closeTo(9)]);
   });
 
-  test('is cold once an instance', async () => {
+  test('is cold only the first time on an instance', async () => {
     const clock = new Clock();
     const targets = fakeTargets({ clock, latencyMs: 10 });
     const again = async (): Promise<CellResult> =>
@@ -121,7 +121,7 @@ describe('a cell', () => {
     expect([(await again()).isCold, (await again()).isCold]).toEqual([true, false]);
   });
 
-  test('whose load is aborted ends with the reason, when nothing of it is in flight any more', async () => {
+  test('that is aborted rejects with the reason once no operation is in flight', async () => {
     const clock = new Clock();
     const aborted = new AbortController();
     const targets = fakeTargets({ clock, latencyMs: 10 });
@@ -162,7 +162,7 @@ test.each([
   await expect(running).rejects.toThrow(whyNot('batch', workload, provider)!);
 });
 
-test('ycsb-d reads what it has inserted itself, and nothing that may still be missing', async () => {
+test('ycsb-d reads records that it has inserted itself, but none that may be missing', async () => {
   const { targets } = await ran({ workload: 'ycsb-d', callers: 8, durationMs: 5_000, records: 500, insertFrom: 9_000 });
   const inserted = targets.keys.filter((_, at) => targets.log[at] === 'insert 1');
   const read = targets.keys.filter((_, at) => targets.log[at] === 'get 1');
@@ -177,7 +177,7 @@ test('ycsb-d reads what it has inserted itself, and nothing that may still be mi
 describe('a dataset', () => {
   const request = { ...cell({ workload: 'ycsb-c', records: 1_000 }), layout: 'record' } as const;
 
-  test('is loaded in batches, its last record at the end, and only if that is missing', async () => {
+  test('is loaded in batches, its last record at the end, unless that record exists', async () => {
     const clock = new Clock();
     const missing = fakeTargets({ clock, latencyMs: 1, empty: true });
     await clock.run(prepareDataset(request, missing, { signal, runtime: clock.runtime }));
@@ -198,7 +198,7 @@ describe('a dataset', () => {
     await store.close();
   });
 
-  test('that was made with containers of another size is refused in the words of who asks', async () => {
+  test('that has containers of another size is refused in the words of the request', async () => {
     const { store, targets } = realStore();
     const made = { ...request, layout: 'container' } as const;
     await prepareDataset({ ...made, containerKib: 64 }, targets, { signal });
@@ -209,7 +209,7 @@ describe('a dataset', () => {
     await store.close();
   });
 
-  test('of the largest size there is opens on both clouds', () => {
+  test('may have containers of the largest size on both clouds', () => {
     const bytes = CONTAINER_KIB_MAX * 1_024;
     expect(bytes).toBeLessThanOrEqual(AZURE_LIMITS.entityBytesMax);
     expect(bytes + 1_024).toBeGreaterThan(AZURE_LIMITS.entityBytesMax);
@@ -223,7 +223,7 @@ describe('a dataset', () => {
     await expect(loading).rejects.toThrow('no');
   });
 
-  test('is removed with entities of the SDK and table of the store, the latter too where the former stay', async () => {
+  test('is removed from SDK and store, from the store even if the SDK fails', async () => {
     const targets = fakeTargets({ clock: new Clock(), latencyMs: 1 });
     await removeDataset('test1', targets, signal);
     expect(targets.log).toEqual(['remove test1', 'drop test1']);

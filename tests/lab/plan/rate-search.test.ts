@@ -19,14 +19,14 @@ const holdsUpTo = (most: number) => async (ratePerSecond: number) => ({
   why: '',
 });
 
-test.each([100, 101, 1_000, 4_321, 99_999])('finds %i a second to within a tenth', async (most) => {
+test.each([100, 101, 1_000, 4_321, 99_999])('a search finds %i per second to within a tenth', async (most) => {
   const { confirmed, tries } = await searchRate({ ...SEARCH, triesMax: 20 }, holdsUpTo(most));
   expect(confirmed!.ratePerSecond).toBeLessThanOrEqual(most);
   expect(confirmed!.ratePerSecond).toBeGreaterThan(most / 1.1);
   expect(tries.length).toBeLessThan(16);
 });
 
-test('ends where the first rate does not hold, where the highest does, and where its tries are used up', async () => {
+test('a search ends if its first rate fails, if the highest holds, or after its last try', async () => {
   const none = await searchRate(SEARCH, holdsUpTo(50));
   expect([none.confirmed, none.tries.length]).toEqual([null, 1]);
   expect((await searchRate({ ...SEARCH, triesMax: 20 }, holdsUpTo(Infinity))).confirmed?.ratePerSecond).toBe(100_000);
@@ -34,7 +34,7 @@ test('ends where the first rate does not hold, where the highest does, and where
   expect(short.tries.map((one) => one.ratePerSecond)).toEqual([100, 200, 400]);
 });
 
-test('reports the run that confirms a rate, and goes back to a lower one where it does not', async () => {
+test('a search reports the run that confirms a rate, and falls back to a lower one if none does', async () => {
   const held = holdsUpTo(1_000);
   let sent = 0;
   // Rates above 500 hold at first by luck, and fail when they are tried again.
@@ -60,18 +60,18 @@ test.each([
   ['80.0 a second were answered', runOf(10, 2_000, { recordsPerSecond: 80 })],
   ['failed: 3 throttled', runOf(10, 2_000, { errors: { throttled: 3 } })],
   ['900 operations are too few for p99', runOf(10, 900)],
-])('judges a run: "%s"', (why, run) => {
+])('a run is judged as: "%s"', (why, run) => {
   const { why: said, isHeld } = judged(SEARCH, 100, run);
   expect([said.replace(/30\.0\d*/, '30.0'), isHeld]).toEqual([why, why === '']);
 });
 
-test('tries each rate long enough for its percentile', () => {
+test('each rate is tried for long enough to have its percentile', () => {
   expect(tryMsOf({ percentile: 99 }, 100, 1_000)).toBe(15_000);
   expect(tryMsOf({ percentile: 99 }, 10_000, 1_000)).toBe(1_000);
   expect(tryMsOf({ percentile: 99.9 }, 10, 1_000)).toBe(60_000);
 });
 
-test('finds what two servers of 5 ms hold: 400 a second, when calls come at equal distances', async () => {
+test('a search finds the capacity of two servers of 5 ms: 400 calls per second', async () => {
   const search = { ...SEARCH, percentile: 50 as const, latencyMsMax: 6 };
   const { confirmed } = await searchRate(search, async (rate) => {
     const clock = new Clock();

@@ -36,11 +36,11 @@ describe('a condition', () => {
     ['record.container.throughput<0.9x', 2, {}, { layout: 'record' }, { layout: 'batch' }],
     ['throughput<0.9x', 0, { figure: 'p99' }],
     ['p99 > 1.2x, throughput < 0.5x', 1, { figure: 'p99', ratio: 1.5, verdict: 'higher' }],
-  ])('%s is met by %i of these changes, told from chance', (text, times, ...changes) => {
+  ])('%s is met by %i of these changes that are not chance', (text, times, ...changes) => {
     expect(metBy({ cells: [], against: changed(...changes) }, conditionsOf(text))).toHaveLength(times);
   });
 
-  test('without an x is on the figure itself, in its unit, and needs no earlier report', () => {
+  test('without an x is about the figure itself, in its unit, and needs no earlier report', () => {
     const cells = [{ layout: 'container' as const, callers: 8 }, {}].map((one) => sampleCell(one, { repetitions: 1 }));
     const median = 9;
     const linesOf = (text: string): string[] => metBy({ cells }, conditionsOf(text));
@@ -56,7 +56,7 @@ describe('a condition', () => {
     ]);
   });
 
-  test('may say its unit, and must beside an earlier report', () => {
+  test('may name its unit, and must do so with an earlier report', () => {
     expect(unclearAmong(conditionsOf('p99>50ms,throughput<0.9x,throughput<100/s,cost>1$'))).toBeUndefined();
     expect(unclearAmong(conditionsOf('p99>1.2x,throughput<0.9'))).toBe(
       'throughput<0.9 is unclear beside an earlier report: throughput<0.9x is now to before, throughput<0.9/s the figure itself',
@@ -77,7 +77,7 @@ describe('a condition', () => {
     expect(() => conditionsOf(text)).toThrow(message);
   });
 
-  test('that watches nothing is found', () => {
+  test('that no cell has a figure for is reported', () => {
     const [cell] = [sampleCell({}, { repetitions: 1 })];
     const run = cell.runs[0]!;
     const bare = {

@@ -5,13 +5,13 @@ import { reportText } from '../../../shared/lab/report/report-text.ts';
 import { COORDINATES, sampleCell, sampleReport, unusualCells } from './sample-report.ts';
 
 describe('the text', () => {
-  test('fits 120 columns, cells of every kind included', () => {
+  test('fits into 120 columns with cells of every kind', () => {
     const more = reportText(sampleReport({ cells: [...sampleReport().cells, ...unusualCells({ repetitions: 6 })] }));
     expect(more.split('\n').filter((line) => line.length > 120)).toEqual([]);
     expect(more).toMatch(/container 512 KiB /);
   });
 
-  test('has a table a workload: a row for each layout, a column for each load, with its bill', () => {
+  test('has a table per workload, with a row per layout and columns of rates and bills per load', () => {
     const text = reportText(sampleReport());
     expect(text).toMatch(
       /^Scan a range \(YCSB E\), 500 bytes: scans a second, then dollars per million at the same loads\n +1 caller +4 callers/m,
@@ -31,14 +31,14 @@ describe('the text', () => {
     expect(without).toContain('emulators without a network on this machine; no cloud was asked.');
   });
 
-  test('ends with the sentences, and with how many ratios were told apart', () => {
+  test('ends with the sentences, and with the number of ratios that differ from 1', () => {
     const report = sampleReport();
     const lines = reportText(report).replaceAll('\n', ' ');
     for (const { text } of report.sentences) expect(lines).toContain(text);
     expect(lines).toMatch(/\d+ of \d+ ratios of rates are told apart from 1\. $/);
   });
 
-  test('names what failed, was left out, is left over, and why it ended', () => {
+  test('names failed runs, cells left out, leftover datasets, and why it ended early', () => {
     const shown = reportText(
       sampleReport({
         cells: [sampleCell({}, { repetitions: 4 })],
@@ -58,7 +58,7 @@ describe('the text', () => {
     expect(shown).toContain('NOT REMOVED, it is billed: Google Cloud Datastore, r1: HTTP 503');
   });
 
-  test('lists what changed since an earlier report', () => {
+  test('lists the figures that changed since an earlier report', () => {
     const [before, now] = [1, 2].map((containerFactor) => sampleReport({ containerFactor }));
     const changed = reportText({ ...now!, against: against(now!, before!) });
     expect(changed).toMatch(/Against the report of .*: \d+ of \d+ figures changed with p below 0\.05/);

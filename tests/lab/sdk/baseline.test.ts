@@ -81,7 +81,7 @@ describe.each(BASELINES)('the baseline of %s', (provider, baseline) => {
     await baseline.remove('long', signal);
   });
 
-  test('modifies a record that is there, and says of one that is not', async () => {
+  test('modifies an existing record, and reports a missing one', async () => {
     const table = await opened('modified', 1);
     const usage = await spent(async () => {
       expect(await table.modify(recordAt(0, 1))).toBe(true);
@@ -91,7 +91,7 @@ describe.each(BASELINES)('the baseline of %s', (provider, baseline) => {
     await baseline.remove('modified', signal);
   });
 
-  test('modifies a record for each of many callers', async () => {
+  test('modifies a record for several callers at once', async () => {
     const table = await opened('contended', 1);
     const ended = await Promise.allSettled(Array.from({ length: 4 }, (_, round) => table.modify(recordAt(0, round))));
     expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
@@ -99,7 +99,7 @@ describe.each(BASELINES)('the baseline of %s', (provider, baseline) => {
   });
 });
 
-test('Datastore’s transaction begins with its lookup: two requests, as counted', async () => {
+test('Datastore’s transaction sends two requests, as counted, and begins with its lookup', async () => {
   const [, baseline] = BASELINES[1]!;
   const table = await baseline.open('transactions');
   await table.insert(recordAt(0, 0));

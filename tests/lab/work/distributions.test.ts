@@ -20,12 +20,12 @@ function drawing({ distribution, records, insertShare }: Case, seed: number, ins
 const DRAWS = 400_000;
 
 describe('keys are drawn as YCSB draws them', () => {
-  test.each([1_000, 10_001, 2 ** 32, 10 ** 9])('with its hash, modulo %i', (limit) => {
+  test.each([1_000, 10_001, 2 ** 32, 10 ** 9])('by the same hash, modulo %i', (limit) => {
     const theirs = ycsb.fnvhash64.map(([, hash]) => Number(BigInt(hash!) % BigInt(limit)));
     expect(ycsb.fnvhash64.map(([value]) => fnvHash(Number(value), limit))).toEqual(theirs);
   });
 
-  test.each(ycsb.drawn)('$distribution of $records records and $inserts new ones', (one) => {
+  test.each(ycsb.drawn)('$distribution from $records records and $inserts new ones', (one) => {
     let inserted = 0;
     const draw = drawing(one, ycsb.seed, () => inserted);
     const keys = one.keys.map((_, at) => {
@@ -44,7 +44,7 @@ test('zipfian-over-records draws its hottest key more often than YCSB, and a thi
   expect(counts.filter((count) => count === 0).length).toBeGreaterThan(3_000);
 });
 
-test.each([1, 2, 3])('of %i records each choice draws those that are there', (count) => {
+test.each([1, 2, 3])('from %i records each choice draws only existing ones', (count) => {
   for (const choice of KEY_CHOICES) {
     const draw = keyIndexes(choice, { count: () => count, insertsExpected: 0 }, seededRandom(3));
     for (let drawn = 0; drawn < 1_000; drawn++) expect([...Array(count).keys()]).toContain(draw());

@@ -19,7 +19,7 @@ function drawn(next: () => Operation, count: number): { readonly inserts: Insert
   return { inserts, read };
 }
 
-test('an insert that is still on its way, or failed, is not read, nor are those behind it', () => {
+test('records are not read while their insert, or one before it, has no answer or failed', () => {
   const next = operationSource(cell({ workload: 'ycsb-d', records: 100, insertFrom: 5_000 }));
   const known = Array.from({ length: 100 }, (_, index) => keyOf(index));
   const first = drawn(next, 2_000);
@@ -38,7 +38,7 @@ test('an insert that is still on its way, or failed, is not read, nor are those 
   expect([without.has(b!), without.has(c!), without.has(d!)]).toEqual([true, false, false]);
 });
 
-test('scans begin at records that are there, end with their tenant, and are from 1 to 100 long', () => {
+test('scans begin at existing records, end with their tenant, and are from 1 to 100 long', () => {
   const next = operationSource(cell({ workload: 'ycsb-e', records: 100 }));
   const known = new Set(Array.from({ length: 100 }, (_, index) => keyOf(index)));
   const scans = Array.from({ length: 2_000 }, next).filter((operation) => operation.kind === 'scan');
@@ -47,7 +47,7 @@ test('scans begin at records that are there, end with their tenant, and are from
   expect([Math.min(...counts), Math.max(...counts)]).toEqual([1, 100]);
 });
 
-test('scans begin at records that were inserted, too, once all before them are there', () => {
+test('scans also begin at inserted records once all before them exist', () => {
   const next = operationSource(cell({ workload: 'ycsb-e', records: 1_000, insertFrom: 5_000 }));
   const early = drawn(next, 1_200);
   const inserted = new Set(early.inserts.map(({ record }) => record.key));

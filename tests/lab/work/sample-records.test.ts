@@ -11,7 +11,7 @@ import { expectBetween, expectWithin } from '../expect-within.ts';
 import ycsb from './ycsb.json' with { type: 'json' };
 
 describe.each(RECORD_FORMS)('records of the form %s', (form) => {
-  test.each([200, 1_000, 5_003])('hold exactly %i bytes, the form of YCSB a tenth in each field', (recordBytes) => {
+  test.each([200, 1_000, 5_003])('hold exactly %i bytes', (recordBytes) => {
     const source = recordSource(7, recordBytes, form);
     for (let index = 0; index < 200; index++) {
       const { fields } = source(index, 0);
@@ -30,7 +30,7 @@ describe.each(RECORD_FORMS)('records of the form %s', (form) => {
   });
 });
 
-test('YCSB makes ten fields, of the very characters that its program makes of the same chance', () => {
+test('records of YCSB have ten fields, with the characters that YCSB’s program draws', () => {
   const random = seededRandom(ycsb.seed);
   // YCSB's constructor draws six characters that nobody sees.
   randomText(random, 6);
@@ -39,13 +39,13 @@ test('YCSB makes ten fields, of the very characters that its program makes of th
   expect(Object.values(fields).map((field) => field.length)).toEqual(Array.from({ length: 10 }, () => 100));
 });
 
-test('sixteen MiB of records are made, then they come again', () => {
+test('the fields of records repeat after sixteen MiB', () => {
   const source = recordSource(1, 2 ** 20, 'text');
   expect(source(0, 0).fields).not.toBe(source(15, 0).fields);
   expect(source(0, 0).fields).toBe(source(16, 0).fields);
 });
 
-test('text compresses like text, in pages of 8 KiB: to between 40 and 65 percent', () => {
+test('text in a page of 8 KiB compresses to between 40 and 65 percent', () => {
   const source = recordSource(1, 500, 'text');
   const page = Buffer.from(JSON.stringify(Array.from({ length: 16 }, (_, index) => source(index * 37, 0))));
   expectBetween(zstdCompressSync(page).length / page.length, 0.4, 0.65);
@@ -70,7 +70,7 @@ test('the README says how many of each form a container holds', async () => {
     expectWithin(await recordsOfAContainer(form), Number(told!.groups![form]!.replace(',', '')), 0.05);
 });
 
-test('keys are unique, without an order, of sixteen tenants, one for records that are handed over together', () => {
+test('keys are unique, unordered and of sixteen tenants, and records loaded together share a tenant', () => {
   const keys = Array.from({ length: 100_000 }, (_, index) => keyOf(index));
   expect(new Set(keys).size).toBe(100_000);
   expect(new Set(keys.map(tenantOf)).size).toBe(16);
