@@ -6,8 +6,8 @@ import { command, refusing, runCommand } from '../cli/options.ts';
 import { readReport } from '../cli/report-files.ts';
 import { factor } from '../../shared/lab/kit/figure-format.ts';
 import { median } from '../../shared/lab/kit/numbers.ts';
-import { chosenFor, OTHER_NAMES } from '../../shared/lab/report/sentences.ts';
-import { list, loadWords, recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
+import { chosenFor } from '../../shared/lab/report/sentences.ts';
+import { LAYOUT_WORDS, list, loadWords, recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
 import type { Comparison, Report } from '../../shared/lab/report/report-schema.ts';
 import { whereWords } from '../../shared/lab/report/warnings.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
@@ -79,7 +79,7 @@ function cellText(one: Comparison | undefined): string {
     recordsPerSecond.verdict === 'undecided' ? 'the same rate' : `${factor(recordsPerSecond.ratio)} the rate${isVoid}`;
   const bill = dollarsPerMillionRecords === null ? [] : [`${factor(dollarsPerMillionRecords.ratio)} the bill`];
   const limit = isMachineLimited ? ', the machine full' : '';
-  return `${list([rate, ...bill])} of ${OTHER_NAMES[denominator.layout]} (${loadWords(one)}${limit})`;
+  return `${list([rate, ...bill])} of ${LAYOUT_WORDS[denominator.layout]} (${loadWords(one)}${limit})`;
 }
 
 async function scaleFigures(signal: AbortSignal): Promise<string> {

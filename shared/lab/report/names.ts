@@ -43,12 +43,12 @@ export const WORKLOAD_WORDS: Readonly<
   update: { title: 'Update', doing: 'Updating one record', units: 'updates' },
 };
 
-/** What a layout is, for a legend. */
+/** What a layout is, in a sentence or a legend. */
 export const LAYOUT_WORDS: Readonly<Record<Layout, string>> = {
-  record: 'one entity per record, by the SDK',
-  batch: 'the same in the SDK’s batches',
+  record: 'one entity per record',
+  batch: "the SDK's batches",
   container: 'this store',
-  'container-sdk': 'this store over the SDK’s transport',
+  'container-sdk': "this store over the SDK's transport",
 };
 
 export function providersIn(cells: readonly Pick<Coordinates, 'provider'>[]): Provider[] {

@@ -2,17 +2,17 @@
 // times in milliseconds unless the name says otherwise; null means not known.
 import * as z from 'zod';
 import { operationPriceListSchema } from '../cost/operation-prices.ts';
+import { cellResultSchema } from '../load/cell.ts';
 import { coordinatesSchema } from '../load/coordinates.ts';
 import { placeSchema } from '../load/instance-place.ts';
 import { STEADINESS } from '../load/steady.ts';
 import { MARKS } from './marks.ts';
-import { storeCountersSchema } from '../load/store-counters.ts';
 import { PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { figureSchema } from '../kit/figure.ts';
 import { ratioSchema } from '../kit/ratio.ts';
 import { failureSchema, leftOutSchema, leftoverSchema, searchRunSchema } from '../plan/outcome.ts';
 import { planSchema, searchSchema } from '../plan/plan.ts';
-import { countsSchema, usageSchema } from '../kit/provider-usage.ts';
+import { countsSchema } from '../kit/provider-usage.ts';
 
 /** Raised when a field changes its meaning or is removed; a new field does not raise it. */
 export const REPORT_SCHEMA_VERSION = 6;
@@ -35,23 +35,25 @@ const latencySchema = z.strictObject({
 const partSchema = z.strictObject({
   /** Index into `places`. */
   place: z.int().min(0),
-  isCold: z.boolean(),
-  uptimeMs: positive,
-  firstOperationMs: positive.nullable(),
+  ...cellResultSchema.pick({
+    isCold: true,
+    uptimeMs: true,
+    firstOperationMs: true,
+    durationMs: true,
+    behindMsMax: true,
+    isHeldByRamp: true,
+    memoryBytes: true,
+  }).shape,
   warmupMs: positive,
   steadiness: z.enum(STEADINESS),
   warmupErrors: z.int().min(0),
   /** From the run's earliest opening of a window to this one's, by the instances' own clocks. */
   skewMs: positive,
-  durationMs: positive,
   recordsPerSecond: positive,
-  behindMsMax: positive.nullable(),
-  isHeldByRamp: z.boolean(),
   processorWait: share.nullable(),
   processorStolen: share.nullable(),
   processorBusy: share.nullable(),
   emulatorBusy: share.nullable(),
-  memoryBytes: positive,
 });
 
 /** One repetition of a cell: the sums of its parts, and their histograms merged. */
@@ -59,21 +61,18 @@ const runSchema = z.strictObject({
   repetition: z.int().min(1),
   startedAt: z.iso.datetime(),
   recordsPerSecond: positive,
-  /** Answered within the windows; operations over an edge count in part. */
-  records: positive,
-  recordsFirstHalf: positive,
-  /** Answered in all, with warm-up and drain: `usage` was spent on these. */
-  recordsTotal: z.int().min(0),
-  /** Operations in the histogram. */
-  operations: z.int().min(0),
+  ...cellResultSchema.pick({
+    records: true,
+    recordsFirstHalf: true,
+    recordsTotal: true,
+    operations: true,
+    histogram: true,
+    errors: true,
+    unfinished: true,
+    usage: true,
+    store: true,
+  }).shape,
   latency: latencySchema,
-  /** Latencies in microseconds, HdrHistogram V2, compressed, base64. */
-  histogram: z.string(),
-  errors: countsSchema,
-  unfinished: z.int().min(0),
-  usage: usageSchema,
-  /** The store's counts, warm-up and drain included; null in layouts without it. */
-  store: storeCountersSchema.nullable(),
   /** Of the functions' processes, all threads, for each record of `recordsTotal`. */
   processorUsPerRecord: positive,
   /** What to know beside its figure (marks.ts). */

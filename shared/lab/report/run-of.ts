@@ -27,25 +27,20 @@ export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun
 }
 
 function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {
+  const { isCold, uptimeMs, firstOperationMs, durationMs, behindMsMax, isHeldByRamp, memoryBytes } = part;
   const { warmup, processor } = part;
   return {
     place: places.indexOf(part.place),
-    isCold: part.isCold,
-    uptimeMs: part.uptimeMs,
-    firstOperationMs: part.firstOperationMs,
+    ...{ isCold, uptimeMs, firstOperationMs, durationMs, behindMsMax, isHeldByRamp, memoryBytes },
     warmupMs: warmup.durationMs,
     steadiness: warmup.steadiness,
     warmupErrors: warmup.errors,
     skewMs,
-    durationMs: part.durationMs,
     recordsPerSecond: rateOf(part),
-    behindMsMax: part.behindMsMax,
-    isHeldByRamp: part.isHeldByRamp,
     processorWait: processor.wait,
     processorStolen: processor.stolen,
     processorBusy: processor.busy,
     emulatorBusy: processor.emulatorBusy,
-    memoryBytes: part.memoryBytes,
   };
 }
 

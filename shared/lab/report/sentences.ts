@@ -3,19 +3,11 @@
 import { type Layout, type Provider, PROVIDERS, type Workload, WORKLOADS } from '../kit/dimensions.ts';
 import { whole } from '../kit/figure-format.ts';
 import type { Ratio } from '../kit/ratio.ts';
-import { list, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from './names.ts';
+import { LAYOUT_WORDS, list, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from './names.ts';
 import type { Comparison, Report } from './report-schema.ts';
 
 /** A sentence compares with the first of these that ran: what a user would choose otherwise. */
 const OTHERS: readonly Layout[] = ['batch', 'record', 'container-sdk'];
-
-/** Names of the layouts within a sentence. */
-export const OTHER_NAMES: Readonly<Record<Layout, string>> = {
-  record: 'one entity per record',
-  batch: "the SDK's batches",
-  container: 'this store',
-  'container-sdk': "this store over the SDK's transport",
-};
 
 export function sentencesOf(comparisons: readonly Comparison[]): Report['sentences'] {
   const sizes = [...new Set(comparisons.map(({ recordBytes }) => recordBytes))];
@@ -72,7 +64,7 @@ export function chosenFor(
 /** What a group's rates are compared with: `one entity per record, with 4 callers`. */
 function groundOf(one: Comparison): string {
   const limit = one.isMachineLimited ? ', where this machine was the limit' : '';
-  return `${OTHER_NAMES[one.denominator.layout]}, with ${loadWords(one)}${limit}`;
+  return `${LAYOUT_WORDS[one.denominator.layout]}, with ${loadWords(one)}${limit}`;
 }
 
 /** `2.3 times as many scans a second on Datastore and 1.9 times as many on Azure as ...`. */
