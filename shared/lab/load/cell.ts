@@ -22,7 +22,7 @@ const { recordBytes, containerKib } = coordinatesSchema.shape;
 export const datasetRequestSchema = z.strictObject({
   layout: z.enum(LAYOUTS),
   dataset: datasetSchema,
-  /** Records that it holds before anything is measured. */
+  /** Records that are in it before anything is measured. */
   records: z.int().min(1).max(1_000_000).default(10_000),
   recordBytes: recordBytes.default(RECORD_BYTES),
   recordForm: z.enum(RECORD_FORMS).default('ycsb'),

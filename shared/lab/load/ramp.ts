@@ -1,4 +1,4 @@
-// Datastore's rule for new data: 500 operations a second, half as many more every five minutes.
+// Datastore's rule for new data: 500 operations per second, half as many more every five minutes.
 // https://cloud.google.com/datastore/docs/best-practices
 import type { Runtime } from '../../store/index.ts';
 

@@ -18,16 +18,18 @@ import { element } from './dom.ts';
 
 /** The first column names its row. A wide table scrolls by itself. */
 function table(caption: string, header: readonly string[], rows: readonly (readonly Entry[])[], id = ''): HTMLElement {
-  const entry = (name: 'td' | 'th', content: Entry, scope: string): HTMLElement => {
-    const [figure, small] = typeof content === 'string' ? [content] : content;
-    return element(name, { scope: name === 'th' && scope }, figure, ...(small ? [element('small', {}, small)] : []));
-  };
   const row = (entries: readonly Entry[]): HTMLElement =>
     element('tr', {}, ...entries.map((one, at) => entry(at === 0 ? 'th' : 'td', one, 'row')));
   const head = element('tr', {}, ...header.map((one) => entry('th', one, 'col')));
   const made = element('table', { id: id !== '' && id }, element('caption', {}, caption));
   made.append(element('thead', {}, head), element('tbody', {}, ...rows.map(row)));
   return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, made);
+}
+
+/** `scope` is for a heading: `row` or `col`. */
+function entry(name: 'td' | 'th', content: Entry, scope: string): HTMLElement {
+  const [figure, small] = typeof content === 'string' ? [content] : content;
+  return element(name, { scope: name === 'th' && scope }, figure, ...(small ? [element('small', {}, small)] : []));
 }
 
 /** None without rows. */

@@ -17,7 +17,7 @@ export const REPETITIONS_MAX = 50;
 export const searchSchema = z.strictObject({
   percentile: z.literal(PERCENTILES).default(99),
   latencyMsMax: z.number().positive().max(60_000),
-  /** The first rate that is tried; calls a second on all instances together. */
+  /** The first rate that is tried; calls per second on all instances together. */
   fromPerSecond: rate.default(100),
   /** No higher rate is tried. */
   toPerSecond: rate.default(100_000),
@@ -54,7 +54,7 @@ export const planSchema = z
      * share a machine, unless emulators answer on this one.
      */
     sideBySideCallersMax: z.int().min(0).max(CALLERS_MAX).default(CALLERS_MAX),
-    /** Rungs of the open loop: calls a second on all instances together. */
+    /** Rungs of the open loop: calls per second on all instances together. */
     ratesPerSecond: distinct(rate, 0).default([]),
     /** Arrivals of open loops and searches. */
     arrivals: arrivalsSchema,
@@ -68,7 +68,7 @@ export const planSchema = z
     repetitions: z.int().min(1).max(REPETITIONS_MAX).default(6),
     seed,
     /**
-     * Keeps Datastore's 500/50/5 rule: 500 operations a second on a new kind, half as many more
+     * Keeps Datastore's 500/50/5 rule: 500 operations per second on a new kind, half as many more
      * every five minutes. Emulators need none of it.
      */
     isRamped: z.boolean().default(true),

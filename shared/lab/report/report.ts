@@ -53,7 +53,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
   };
 }
 
-/** The cells of a run that goes on. */
+/** The cells of a run that has not ended. */
 export function cellsSoFar(runs: readonly CellRun[], list: PriceList): ReportCell[] {
   const prices = operationPriceList(list);
   return byCell(runs).map((some) => cellOf(some, prices, new Places()));

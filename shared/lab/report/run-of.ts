@@ -31,7 +31,13 @@ function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['pa
   const { warmup, processor } = part;
   return {
     place: places.indexOf(part.place),
-    ...{ isCold, uptimeMs, firstOperationMs, durationMs, behindMsMax, isHeldByRamp, memoryBytes },
+    isCold,
+    uptimeMs,
+    firstOperationMs,
+    durationMs,
+    behindMsMax,
+    isHeldByRamp,
+    memoryBytes,
     warmupMs: warmup.durationMs,
     steadiness: warmup.steadiness,
     warmupErrors: warmup.errors,

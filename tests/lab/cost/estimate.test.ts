@@ -101,7 +101,7 @@ test.each<[string, [perDay: number, ms: number][], google: number, azure: number
   // A call a second bills 1 - e^-0.1 of 86,400 s on Google (0.1 s a call), on Azure 1 - e^-1.
   ['for time that overlapping calls share', [[86_400, 20]], 8_222.05, 54_615.22],
   [
-    // 1,000 calls a second of 0.1 s keep 100 in flight: 4 instances of 32, none ever idle.
+    // 1,000 calls per second of 0.1 s keep 100 in flight: 4 instances of 32, none ever idle.
     'all day',
     [
       [600 * 86_400, 100],

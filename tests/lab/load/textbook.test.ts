@@ -54,7 +54,7 @@ describe('a closed loop', () => {
     const rates: number[] = [];
     for (let round = 0; round < 1_000; round += 1)
       rates.push(perSecond(await measured({ servers: 1, serviceMs: () => -667 * Math.log(1 - random()) })));
-    // One or two replies a window: a deviation of some 65 %. The bound is 3 standard errors.
+    // One or two replies per window: a deviation of some 65 %. The bound is 3 standard errors.
     const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
     expect(Math.abs(mean / 1.5 - 1)).toBeLessThan((3 * 0.65) / Math.sqrt(rates.length));
   });

@@ -10,7 +10,7 @@ import { histogramOf } from '../histogram-of.ts';
 
 const SEARCH = searchSchema.parse({ percentile: 99, latencyMsMax: 20, fromPerSecond: 100, toPerSecond: 100_000 });
 
-/** A store that holds up to `most` operations a second. */
+/** A store that holds up to `most` operations per second. */
 const holdsUpTo = (most: number) => async (ratePerSecond: number) => ({
   ratePerSecond,
   achievedPerSecond: ratePerSecond,
