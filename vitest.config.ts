@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** `npm test` leaves these out: they take long, and show less of the store than of what is around it. */
 export const REST = [
   'tests/readme.test.ts',
-  'tests/adapters/{keyv,level}-suite.test.ts',
+  'tests/adapters/{keyv,level,recipes}-suite.test.ts',
   'tests/conformance/datastore-sdk.test.ts',
   'tests/faults/*.test.ts',
   'tests/infra/*.test.ts',
@@ -30,7 +30,7 @@ class WaitingFirst extends BaseSequencer {
 }
 
 /** No emulators. */
-const UNITS = ['tests/{store,lab,functions}/**/*.test.ts'];
+const UNITS = ['tests/{store,lab,functions,client}/**/*.test.ts'];
 /** A tracer follows all stores, or all clients, of its process until that ends. */
 const ALONE = ['tests/functions/instance/opentelemetry.test.ts', 'tests/drivers/own-client-traced.test.ts'];
 // Emulators are started once and shared by all files; each case works in a fresh namespace.

@@ -35,7 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'store.ts',
     'index.ts',
   ],
-  'shared/drivers': ['common | slow', 'memory | datastore | azure-tables', '*.ts'],
+  'shared/drivers': ['common | slow', 'memory | datastore | azure-tables | conformance', '*.ts'],
   'shared/drivers/datastore': [`messages: | grpc: shared/drivers/common/ ${CONTRACT} node:`, '*.ts'],
   'shared/adapters': [
     'outcomes.ts',
@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'shared/lab': [
     `kit: ${CONTRACT} zod hdr-histogram-js`,
     `cost: shared/drivers/measured.ts zod | work: ${STORE}`,
-    `sdk | scale: ${CONTRACT} ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/memory/ shared/drivers/slow/`,
+    `sdk | scale: ${CONTRACT} ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/memory/ shared/drivers/slow/ | growth: ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/datastore/mapping.ts`,
     `load: ${STORE} zod p-limit`,
     'plan: zod',
     'report: zod simple-statistics',
@@ -55,11 +55,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'shared/lab/sdk': [
     `datastore-baseline.ts: shared/lab/kit/ shared/lab/work/ ${GOOGLE} | azure-tables-baseline.ts: shared/lab/kit/ shared/lab/work/ ${AZURE}`,
   ],
-  shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE}`],
+  shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE} | client: openapi-fetch`],
   functions: [
     `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/check-value.ts hono zod msgpackr node:`,
     `instance: ${STORE} zod node:timers/promises`,
-    `records: ${STORE} zod lru-cache node: | vacuum: ${STORE} zod | compare: ${STORE} shared/drivers/measured.ts shared/lab/kit/ shared/lab/cost/ shared/lab/load/ zod node:`,
+    `records: ${STORE} zod lru-cache node: | vacuum: ${STORE} zod | compare: ${STORE} shared/drivers/conformance/ shared/drivers/measured.ts shared/lab/kit/ shared/lab/cost/ shared/lab/load/ zod node:`,
     `gcp: ${STORE} ${WRAPPERS} shared/drivers/datastore.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/datastore-baseline.ts zod node: ${GOOGLE} | azure: ${STORE} ${WRAPPERS} shared/drivers/azure-tables.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/azure-tables-baseline.ts zod node: ${AZURE} @azure/functions`,
   ],
   'functions/instance': [
@@ -75,11 +75,15 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'check.mjs: node:',
   ],
   'infra/cli': [
-    `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/decimal.ts functions/gcp/emulator.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
+    `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/exact-json.ts functions/gcp/emulator.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
+    `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/emulator.ts shared/drivers/ shared/lab/kit/ node:`,
     '*.ts',
   ],
   // The emulators know nothing of this project, so that other projects can use them alone.
-  'infra/emulators': ['datastore: @grpc/grpc-js protobufjs/ node: | azurite-front: node:', '*.ts'],
+  'infra/emulators': [
+    'datastore: @grpc/grpc-js @google-cloud/datastore-api protobufjs/ node: | azurite-front: node:',
+    '*.ts',
+  ],
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries | writes', '*.ts'],
   // Each cloud's own client, for entities that are not this store's.
   'infra/plain': [

@@ -88,12 +88,10 @@ test(
   SLOW_MS,
 );
 
-/** The file of the snippet that names `name` beside its imports, as if in the project's folder. */
-async function fileOfSnippet(name: string, more: string): Promise<string> {
-  const section = /\n## Library\n[^]*?\n## /.exec(await readme())?.[0] ?? '';
-  const snippet = [...section.matchAll(/```[jt]s\n([^]*?)```/g)]
-    .map(([, text]) => text!)
-    .find((text) => text.includes(name));
+/** The file of the drivers' snippet, as if in the project's folder. */
+async function fileOfSnippet(more: string): Promise<string> {
+  const text = await readFile(new URL('shared/drivers/README.md', ROOT), 'utf8');
+  const snippet = /```js\n([^]*?)```/.exec(text)![1]!;
   const folder = await testFolder();
   for (const part of ['shared', 'node_modules']) await symlink(new URL(part, ROOT), path.join(folder, part));
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
@@ -118,7 +116,7 @@ test('the drivers’ example works as written with what `npm run emulators` prin
     const isReady = () => /^export STOWAGE_TABLES_KEY=.*\n/m.test(emulators.output());
     await untilReady('the emulators', emulators, isReady, 60_000);
     const exports = emulators.output().match(/^export .*$/gm)!;
-    const file = await fileOfSnippet('azureTablesDriver', USE_DRIVERS);
+    const file = await fileOfSnippet(USE_DRIVERS);
     const command = [...exports, `exec '${process.execPath}' '${file}'`].join('\n');
     const { stdout } = await run('sh', ['-c', command], { timeout: 60_000 });
     expect(stdout).toBe('datastore\nazure-tables\n');

@@ -5,6 +5,7 @@ import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
+import { examineOver } from '../compare/doctor.ts';
 import { readLivePage } from '../compare/live-page.ts';
 import { instance, placeOf } from '../compare/place.ts';
 import { measuredStores } from '../compare/usage.ts';
@@ -31,6 +32,7 @@ const handler = handlerOf(
     // Every request brings the log of its invocation; this one stands in for it.
     log: logToStdout,
     page: readLivePage(import.meta.url),
+    examine: examineOver((transport) => driverIn(COMPARISON, transport), true),
     ...cellsOn(targets),
   }),
 );

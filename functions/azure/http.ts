@@ -61,9 +61,21 @@ export function handlerOf(app: Pick<App, 'fetch'>): HttpHandler {
       },
     });
     returned = true;
-    if (chunks !== undefined) void drain(chunks);
-    return { status: response.status, headers: response.headers, body: response.body as HttpResponseBodyInit };
+    const { status, headers: answered } = response;
+    return { status, headers: answered, body: thenDrained(response.body, chunks) as HttpResponseBodyInit };
   };
+}
+
+/** The answer, which may read the request's body as long as it is sent; what is left is drained. */
+function thenDrained(
+  answer: ReadableStream<Uint8Array> | null,
+  chunks: AsyncIterator<Uint8Array> | undefined,
+): ReadableStream<Uint8Array> | null {
+  if (chunks === undefined) return answer;
+  if (answer !== null)
+    return answer.pipeThrough(new TransformStream<Uint8Array, Uint8Array>({ flush: () => void drain(chunks) }));
+  void drain(chunks);
+  return null;
 }
 
 /** Without it the host's next request on this connection waits for ever. The platform bounds it. */

@@ -17,6 +17,7 @@ import { codecOf, negotiated, parseJson } from '../http/content.ts';
 import { Problem } from '../http/problem.ts';
 import { type Call, replyJson, type RouteTable } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
+import type { Examine } from './doctor.ts';
 import { type LivePage, pageServer } from './live-page.ts';
 
 export interface CompareAppOptions extends FrameOptions {
@@ -25,8 +26,11 @@ export interface CompareAppOptions extends FrameOptions {
   readonly prepareDataset: (request: DatasetRequest, signal: AbortSignal) => Promise<void>;
   /** Removes what cells of the dataset made; no error where there is nothing. */
   readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
+  readonly examine: Examine;
   readonly page: LivePage;
 }
+
+const doctorRequestSchema = z.strictObject({ transport: z.enum(['own', 'sdk']) });
 
 const datasetPathSchema = z.object({ dataset: datasetSchema });
 
@@ -66,6 +70,12 @@ export function createCompareApp(options: CompareAppOptions): App {
       role,
       summary: 'Removes a dataset when its cells have ended.',
       handle: (call) => deleteDataset(options, running, call),
+    },
+    'POST /v1/compare/doctor': {
+      role,
+      summary: "Tries the driver contract's promises over a transport: how many, and which are broken.",
+      body: bodyOf(doctorRequestSchema),
+      handle: (call) => postDoctor(options, call),
     },
   };
   // Each cloud's page calls the other cloud's function.
@@ -119,6 +129,15 @@ async function postDataset(options: CompareAppOptions, running: RunningCells, ca
     throw abortedOr(error, call, 'the deadline, or the caller, ended the load before its time');
   }
   return new Response(null, { status: 204 });
+}
+
+async function postDoctor({ examine }: CompareAppOptions, call: Call): Promise<Response> {
+  const { transport } = await jsonOf(call, doctorRequestSchema);
+  try {
+    return replyJson(await examine(transport, call.bounds.signal));
+  } catch (error) {
+    throw abortedOr(error, call, 'the deadline, or the caller, ended the examination before its time');
+  }
 }
 
 async function jsonOf<Schema extends z.core.$ZodType>(call: Call, schema: Schema): Promise<z.output<Schema>> {

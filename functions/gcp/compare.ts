@@ -4,6 +4,7 @@ import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { createCompareApp } from '../compare/app.ts';
 import { cellsOn } from '../compare/cells.ts';
+import { examineOver } from '../compare/doctor.ts';
 import { readLivePage } from '../compare/live-page.ts';
 import { instance, placeOf } from '../compare/place.ts';
 import { measuredStores } from '../compare/usage.ts';
@@ -28,6 +29,7 @@ export const compare = frameworkFunction(
     ...COMPARE_DEADLINES,
     log,
     page: readLivePage(import.meta.url),
+    examine: examineOver((transport) => driverIn(COMPARISON, transport), false),
     ...cellsOn(targets),
   }),
 );

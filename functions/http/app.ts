@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { TABLE_NAME } from '../../shared/store/index.ts';
 import { type AuthConfig, type Caller, createGate, type Role, type Visitor } from './auth.ts';
-import { readBody } from './body.ts';
+import { readBody, readLines } from './body.ts';
 import { conditionHeaders } from './conditions.ts';
 import { inGzip } from './gzip.ts';
 import { refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
@@ -103,9 +103,11 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
       const param = (name: string): string =>
         params[name] === undefined ? (query[name] ?? missing(name)) : decoded(params[name], 'path');
       const bytesMax = route.body?.bytesMax ?? 0;
-      const body = () => readBody(request, { bytesMax, signal: bounds.signal, take: share.take });
+      const bodyBounds = { bytesMax, signal: bounds.signal, take: share.take };
+      const body = () => readBody(request, bodyBounds);
+      const lines = () => readLines(request, bodyBounds);
       const { opens } = visitor;
-      const call: Call = { request, bounds, query, param, endsWith, body, memory: share, authorize, opens };
+      const call: Call = { request, bounds, query, param, endsWith, body, lines, memory: share, authorize, opens };
       const response = await route.handle(call);
       // The size of a list is known when it is made. A write that was done is always told.
       if (request.method === 'GET') share.take(Math.max(0, countedSize(response, 0) - share.held));

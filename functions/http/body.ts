@@ -1,5 +1,6 @@
-// Reads a body whole, bounded in inflated bytes, in time, and by the instance's memory.
-import { pipeline } from 'node:stream/promises';
+// Reads a body whole, bounded in inflated bytes, in time, and by the instance's memory; or line by
+// line, of any number.
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { MemoryShare } from './memory.ts';
 import { Problem } from './problem.ts';
@@ -9,6 +10,8 @@ const PIECES_MAX = 65_536;
 
 /** 16 MiB in the default's pieces of 16 KiB take more than twice the processor time. */
 const INFLATED_CHUNK_BYTES = 128 * 1024;
+
+const LINE_END = 0x0a;
 
 export interface BodyBounds {
   /** Bounds the body as sent, and inflated. */
@@ -23,6 +26,66 @@ export interface BodyBounds {
  * memory), `body_timeout`, `malformed` (bad gzip) or `unsupported_media_type` (another encoding).
  */
 export async function readBody(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
+  const pieces = inflatedPieces(request, bounds, PIECES_MAX);
+  if (Number(request.headers.get('Content-Length') ?? 0) > bounds.bytesMax) throw tooLarge(bounds.bytesMax);
+  const body = new Collected(bounds);
+  for await (const piece of pieces) body.add(piece);
+  return body.take();
+}
+
+/**
+ * Lines without their ends, each at most `bytesMax` bytes and for its taker alone. Throws as
+ * `readBody` does.
+ */
+export async function* readLines(request: Request, bounds: BodyBounds): AsyncGenerator<Uint8Array, void, undefined> {
+  const line = new Collected(bounds);
+  for await (const piece of inflatedPieces(request, { ...bounds, bytesMax: Infinity }, Infinity)) {
+    let start = 0;
+    for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
+      line.add(piece.subarray(start, end));
+      yield line.take();
+      start = end + 1;
+    }
+    line.add(piece.subarray(start));
+  }
+  yield line.take();
+}
+
+/** One buffer that doubles when full: many small pieces take no more memory than a few large. */
+class Collected {
+  readonly #bounds: Pick<BodyBounds, 'bytesMax' | 'take'>;
+  #bytes = Buffer.alloc(0);
+  #size = 0;
+  #taken = 0;
+
+  constructor(bounds: Pick<BodyBounds, 'bytesMax' | 'take'>) {
+    this.#bounds = bounds;
+  }
+
+  add(piece: Uint8Array): void {
+    const { bytesMax, take } = this.#bounds;
+    const size = this.#size + piece.length;
+    if (size > bytesMax) throw tooLarge(bytesMax);
+    if (size > this.#bytes.length) {
+      const capacity = Math.min(bytesMax, Math.max(size, 2 * this.#bytes.length));
+      take(Math.max(0, capacity - this.#taken));
+      this.#taken = Math.max(this.#taken, capacity);
+      this.#bytes = Buffer.concat([this.#bytes.subarray(0, this.#size)], capacity);
+    }
+    this.#bytes.set(piece, this.#size);
+    this.#size = size;
+  }
+
+  /** What was added since it was taken last. */
+  take(): Uint8Array {
+    const taken = this.#bytes.subarray(0, this.#size);
+    this.#bytes = Buffer.alloc(0);
+    this.#size = 0;
+    return taken;
+  }
+}
+
+function inflatedPieces(request: Request, bounds: BodyBounds, piecesMax: number): AsyncIterable<Uint8Array> {
   const encoding = (request.headers.get('Content-Encoding') ?? 'identity')
     .trim()
     .toLowerCase()
@@ -32,33 +95,16 @@ export async function readBody(request: Request, bounds: BodyBounds): Promise<Ui
       headers: { 'Accept-Encoding': 'gzip' },
     });
   }
-  if (Number(request.headers.get('Content-Length') ?? 0) > bounds.bytesMax) throw tooLarge(bounds.bytesMax);
-  const pieces = piecesOf(request, bounds);
-  return encoding === 'gzip' ? await inflated(pieces, bounds) : await collected(pieces, bounds);
+  const pieces = piecesOf(request, bounds, piecesMax);
+  return encoding === 'gzip' ? inflated(pieces) : pieces;
 }
 
-/** One buffer that doubles when full: many small pieces take no more memory than a few large. */
-async function collected(pieces: AsyncIterable<Uint8Array>, { bytesMax, take }: BodyBounds): Promise<Uint8Array> {
-  let body = Buffer.alloc(0);
-  let size = 0;
-  for await (const piece of pieces) {
-    const sizeNow = size + piece.length;
-    if (sizeNow > bytesMax) throw tooLarge(bytesMax);
-    if (sizeNow > body.length) {
-      const capacity = Math.min(bytesMax, Math.max(sizeNow, 2 * body.length));
-      take(capacity - body.length);
-      body = Buffer.concat([body.subarray(0, size)], capacity);
-    }
-    body.set(piece, size);
-    size = sizeNow;
-  }
-  return body.subarray(0, size);
-}
-
-async function inflated(pieces: AsyncIterable<Uint8Array>, bounds: BodyBounds): Promise<Uint8Array> {
+async function* inflated(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const gunzip = createGunzip({ chunkSize: INFLATED_CHUNK_BYTES });
+  // Its error is that of the inflated side.
+  pipeline(pieces, gunzip, () => {});
   try {
-    return await pipeline(pieces, gunzip, (chunks: AsyncIterable<Buffer>) => collected(chunks, bounds));
+    yield* gunzip as AsyncIterable<Buffer>;
   } catch (error) {
     if (error instanceof Problem) throw error;
     throw new Problem('malformed', 'the body is not gzip, as its Content-Encoding says');
@@ -69,7 +115,11 @@ async function inflated(pieces: AsyncIterable<Uint8Array>, bounds: BodyBounds): 
  * Bounds the bytes as sent: gzip can hold any number of members that inflate to nothing.
  * Never cancels an abandoned body: that would end the connection the answer needs.
  */
-async function* piecesOf({ body }: Request, { bytesMax, signal }: BodyBounds): AsyncGenerator<Uint8Array, void> {
+async function* piecesOf(
+  { body }: Request,
+  { bytesMax, signal }: BodyBounds,
+  piecesMax: number,
+): AsyncGenerator<Uint8Array, void> {
   if (body === null) return;
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   // A read under way, and every later one, then rejects.
@@ -82,8 +132,8 @@ async function* piecesOf({ body }: Request, { bytesMax, signal }: BodyBounds): A
       if (done) return;
       size += value.length;
       if (size > bytesMax) throw tooLarge(bytesMax);
-      if (count === PIECES_MAX)
-        throw new Problem('too_large', `the body comes in more than ${PIECES_MAX} pieces: send larger ones`);
+      if (count === piecesMax)
+        throw new Problem('too_large', `the body comes in more than ${piecesMax} pieces: send larger ones`);
       yield value;
     }
     throw late();

@@ -45,6 +45,17 @@ export function codecOf<Allowed extends Codec>(contentType: string | null, allow
   });
 }
 
+/** Throws the Problem `unsupported_media_type` for any type but this one in UTF-8. */
+export function checkType({ method, headers }: Request, type: string): void {
+  const [name = '', ...parameters] = (headers.get('Content-Type') ?? '').toLowerCase().split(/\s*;\s*/);
+  const isUtf8 = parameters.every((parameter) => /^(?:charset="?utf-8"?)?$/.test(parameter.trim()));
+  if (name.trim() === type && isUtf8) return;
+  const accepts = method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post';
+  throw new Problem('unsupported_media_type', `a ${method} here takes ${type} in UTF-8`, {
+    headers: { [accepts]: type },
+  });
+}
+
 export function readerOf(codec: StructuredCodec, bytes: Uint8Array): ValueReader {
   return codec === 'json' ? new JsonReader(withoutMark(bytes)) : new MsgpackReader(bytes);
 }

@@ -47,7 +47,7 @@ export interface RouteEntry {
 }
 
 export interface Body {
-  /** Bounds the body as it is sent, and inflated. */
+  /** Bounds the body as it is sent, and inflated; of a body of lines each line. */
   readonly bytesMax: number;
   readonly content: Content;
   readonly isOptional?: boolean;
@@ -83,6 +83,8 @@ export interface Call {
   readonly bounds: { readonly timeoutMs: number; readonly signal: AbortSignal };
   /** The body, inflated, within the route's bound; throws what `readBody` does. */
   body(): Promise<Uint8Array>;
+  /** Instead of `body`: its lines, of any number, each within the bound; throws the same. */
+  lines(): AsyncIterable<Uint8Array>;
   /** For handlers whose answers may be large: it is held until the answer is sent. */
   readonly memory: MemoryShare;
   /** For handlers that learn from the body which role is needed. Throws the Problem `forbidden`. */

@@ -118,11 +118,12 @@ async function writeBounded<Written extends string | Uint8Array>(
 type Told = Exclude<Outcome, { status: 'failed' }> | Refusal;
 type Found = Extract<Outcome, { status: 'found' }>;
 
-function isConditional(operation: Operation): boolean {
+export function isConditional(operation: Operation): boolean {
   return ('ifVersion' in operation && operation.ifVersion !== undefined) || 'ifAbsent' in operation;
 }
 
-function outcomeText(outcome: Told): string {
+/** As JSON. */
+export function outcomeText(outcome: Told): string {
   if (outcome.status !== 'found') return JSON.stringify(outcomeObject(outcome));
   return `{"status":"found",${recordText(outcome).slice(1)}`;
 }

@@ -32,7 +32,7 @@ function registeredName(value: unknown): unknown {
 const DATA_EXPECTED = 'data is bin in MessagePack, base64 text in JSON';
 
 /** Too many bytes fail alone; too many characters fail the batch, whose answer names each key. */
-const KEY = z.string().check(z.maxLength(1_024));
+export const KEY = z.string().check(z.maxLength(1_024));
 
 const PUT = z.strictObject({
   op: z.literal('put'),
@@ -55,22 +55,27 @@ export const BATCH = z.strictObject({
   operations: z
     .array(z.discriminatedUnion('op', [PUT, GET, DELETE]))
     .check(z.minLength(1), z.maxLength(OPERATIONS_MAX)),
+  /** All or none of them, which are of one group. */
+  atomic: z.exactOptional(z.boolean()),
 });
 
 export type Put = z.output<typeof PUT>;
 export type Delete = z.output<typeof DELETE>;
-export type Operation = z.output<typeof BATCH>['operations'][number];
+export type BatchBody = z.output<typeof BATCH>;
+export type Operation = BatchBody['operations'][number];
 
-/** No map of a batch has more members. */
+/** No map but a value has more members. */
 const MEMBERS_MAX = 16;
 
-/** At most 1,000. Throws the Problem `malformed`, `invalid` or `too_large`. */
-export function operationsOf(body: Uint8Array, codec: StructuredCodec): readonly Operation[] {
+/** At most 1,000 operations. Throws the Problem `malformed`, `invalid` or `too_large`. */
+export function batchIn(body: Uint8Array, codec: StructuredCodec): BatchBody {
   const reader = readerOf(codec, body);
   if (reader.kind === 'array') throw new Problem('invalid', 'body: expected an object');
-  const batch = membersOf(reader, (name) => (name === 'operations' ? listOf(reader) : plainOf('body', name, reader)));
+  const batch = membersOf(reader, (name) =>
+    name === 'operations' ? listOf(reader) : plainOf(BATCH.shape, name, reader, 'body: '),
+  );
   reader.end();
-  return parsed(BATCH, batch).operations;
+  return parsed(BATCH, batch);
 }
 
 function listOf(reader: ValueReader): unknown {
@@ -97,29 +102,26 @@ function operationAt(index: number, reader: ValueReader): unknown {
 
 function operationOf(reader: ValueReader): unknown {
   if (reader.kind === 'array') throw new Problem('invalid', 'expected an object');
-  return membersOf(reader, (name) => (name === 'value' ? reader.value() : plainOf('operation', name, reader)));
+  return membersOf(reader, (name) => (name === 'value' ? reader.value() : plainOf(PUT.shape, name, reader)));
 }
 
 /** Members as `read` gives them. Anything but a map stays, for the schema to refuse. */
-function membersOf(reader: ValueReader, read: (name: string) => unknown): unknown {
+export function membersOf(reader: ValueReader, read: (name: string) => unknown): unknown {
   if (reader.kind !== 'map') return reader.scalar();
   const found = new Map<string, unknown>();
   reader.members((name) => {
-    if (name === undefined) throw new Problem('malformed', 'a member of the batch has a name that is no string');
-    if (found.has(name)) throw new Problem('malformed', 'a member of the batch stands twice: send it once');
-    if (found.size === MEMBERS_MAX) throw new Problem('invalid', `a map of a batch has at most ${MEMBERS_MAX} members`);
+    if (name === undefined) throw new Problem('malformed', 'a member has a name that is no string');
+    if (found.has(name)) throw new Problem('malformed', 'a member stands twice: send it once');
+    if (found.size === MEMBERS_MAX) throw new Problem('invalid', `an object here has at most ${MEMBERS_MAX} members`);
     found.set(name, read(name));
   });
   return Object.fromEntries(found);
 }
 
-const SHAPES = { body: BATCH.shape, operation: PUT.shape };
-
-/** Refuses a list or a map before anything of it is read. */
-function plainOf(place: keyof typeof SHAPES, name: string, reader: ValueReader): unknown {
+/** Refuses a list or a map before anything of it is read. `shape`: the members that are known. */
+export function plainOf(shape: object, name: string, reader: ValueReader, prefix = ''): unknown {
   if (reader.kind === 'string' || reader.kind === 'scalar') return reader.scalar();
-  const prefix = place === 'body' ? 'body: ' : '';
-  if (!Object.hasOwn(SHAPES[place], name)) throw new Problem('invalid', prefix + unknownMembers([name], SHAPES[place]));
+  if (!Object.hasOwn(shape, name)) throw new Problem('invalid', prefix + unknownMembers([name], shape));
   throw new Problem('invalid', `${prefix}${name} holds neither a list nor an object`);
 }
 
@@ -144,6 +146,11 @@ function valueOf({ value, data, contentType }: Put, codec: StructuredCodec): Enc
 function bytesOf(data: string | Uint8Array, codec: StructuredCodec): Uint8Array {
   if (codec !== 'json' && typeof data !== 'string') return data;
   if (codec !== 'json' || typeof data !== 'string') throw new Problem('invalid', DATA_EXPECTED);
+  return fromBase64(data);
+}
+
+/** Throws the Problem `malformed`, or `too_large` before it decodes what no record takes. */
+export function fromBase64(data: string): Uint8Array {
   if (data.length * 3 > (VALUE_BYTES_MAX + 3) * 4)
     throw new Problem('too_large', `the record exceeds ${VALUE_BYTES_MAX} bytes: make it smaller`);
   const bytes = Buffer.from(data, 'base64');

@@ -1,12 +1,12 @@
 // POST of a batch. Operations on one key take effect in order; different keys run together.
-import type { CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
+import type { BatchItem, CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec, VALUE_BYTES_MAX } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
 import { type MemoryShare, noMemory } from '../http/memory.ts';
-import { type Problem, toProblem } from '../http/problem.ts';
+import { Problem, toProblem } from '../http/problem.ts';
 import { type Call, reply } from '../http/route.ts';
-import { answerFull, batchAnswer, type Outcome, OUTCOMES_BYTES_MAX } from './batch-answer.ts';
-import { type Delete, itemOf, type Operation, operationsOf, type Put } from './batch-body.ts';
+import { answerFull, batchAnswer, isConditional, type Outcome, OUTCOMES_BYTES_MAX } from './batch-answer.ts';
+import { batchIn, type Delete, itemOf, type Operation, type Put } from './batch-body.ts';
 import { type RecordTable, type Tables } from './tables.ts';
 
 /** Gets alone need the role `read`, puts and deletes `write`. */
@@ -17,12 +17,14 @@ export async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { json, msgpack } = MEDIA_TYPE_OF;
   const answerType = negotiated(request, codec === 'json' ? [json, msgpack] : [msgpack, json]);
   const body = await call.body();
-  const operations = operationsOf(body, codec);
+  const { atomic = false, operations } = batchIn(body, codec);
   if (operations.some(({ op }) => op !== 'get')) call.authorize('write');
   const values = valuesIn(operations, call.memory);
   const maxAgeMs = maxAgeMsOf(request);
   const outcomes = await tables.use(name, bounds, (table) =>
-    runOperations(operations, { table, codec, maxAgeMs, values, bounds }),
+    atomic
+      ? runTogether(operations, { table, codec, bounds })
+      : runOperations(operations, { table, codec, maxAgeMs, values, bounds }),
   );
   call.memory.giveBack(values.bytesLeft);
   const way = { mediaType: answerType, signal: bounds.signal, memory: call.memory };
@@ -72,6 +74,35 @@ async function runOperations(operations: readonly Operation[], way: Way): Promis
     await Promise.all(running);
   }
   return outcomes;
+}
+
+/** All of them take effect, or none: then the batch fails as a whole. */
+async function runTogether(
+  operations: readonly Operation[],
+  { table, codec, bounds }: Pick<Way, 'table' | 'codec' | 'bounds'>,
+): Promise<readonly Outcome[]> {
+  const items = operations.map((operation, index) => {
+    try {
+      return batchItemOf(operation, codec);
+    } catch (error) {
+      const { code, message } = toProblem(error);
+      throw new Problem(code, `operations.${index}: ${message}`);
+    }
+  });
+  const results = await table.batch(items, bounds).catch((error: unknown) => {
+    throw toProblem(error, operations.some(isConditional));
+  });
+  return results.map(({ key, version }, index): Outcome => {
+    if (version === undefined) return { status: 'absent', key };
+    return { status: operations[index]!.op === 'put' ? 'written' : 'deleted', key, version };
+  });
+}
+
+function batchItemOf(operation: Operation, codec: StructuredCodec): BatchItem<EncodedValue> {
+  if (operation.op === 'put') return itemOf(operation, codec);
+  if (operation.op === 'get') throw new Problem('invalid', 'an atomic batch only puts and deletes');
+  const { op: _, ...item } = operation;
+  return { ...item, delete: true };
 }
 
 /** Groups of indexes, run one after the other. In a group, a key's operations are of one kind. */

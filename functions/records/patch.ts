@@ -1,55 +1,109 @@
-// PATCH of one record by a JSON merge patch, in one step with the reading.
-import type { EncodedValue } from '../../shared/store/index.ts';
+// Changes of one record in one step with its reading: PATCH by a JSON merge patch, and POST, which
+// adds to a number or gives another expiry.
+import * as z from 'zod/mini';
+import type { EncodedValue, Entry } from '../../shared/store/index.ts';
 import { conditionsOf, entityTag, passes } from '../http/conditions.ts';
-import { converted } from '../http/content.ts';
+import { checkType, converted, parseJson } from '../http/content.ts';
 import { ttlOf } from '../http/headers.ts';
 import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
 import { Problem } from '../http/problem.ts';
-import type { Call } from '../http/route.ts';
+import { type Call, reply } from '../http/route.ts';
+import { parsed } from '../http/validate.ts';
 import type { Tables } from './tables.ts';
 import { headersOf, preconditionFailed, recordNotFound } from './record.ts';
 
 /** 204 with the new version. One write; a record that is not there is no record to patch. */
 export async function patchRecord(tables: Tables, call: Call): Promise<Response> {
-  const { request, bounds } = call;
+  checkType(call.request, MERGE_PATCH);
+  const merge = mergePatch(await call.body());
+  const entry = await changed(tables, call, (value) => merged(value ?? missing(), merge));
+  return new Response(null, { status: 204, headers: headersOf(entry, entityTag(entry.version)) });
+}
+
+export const CHANGE_QUERY = z.strictObject({
+  increment: z.exactOptional(z.pipe(z.transform(wholeNumber), z.int())),
+  field: z.exactOptional(z.string()),
+});
+
+/** An increment makes a record that is missing, and gives the sum; an expiry alone is a 204. */
+export async function changeRecord(tables: Tables, call: Call): Promise<Response> {
+  const { key: _, ...query } = call.query;
+  const { increment, field } = parsed(CHANGE_QUERY, query);
+  if (increment === undefined && field !== undefined) throw new Problem('invalid', 'field needs an increment');
+  if (increment === undefined && !call.request.headers.has('Stowage-Ttl-Ms'))
+    throw new Problem('invalid', 'give ?increment=, or Stowage-Ttl-Ms for another expiry, or both');
+  const entry = await changed(tables, call, (value) =>
+    increment === undefined ? (value ?? missing()) : incremented(value, increment, field),
+  );
+  const headers = headersOf(entry, entityTag(entry.version));
+  if (increment === undefined) return new Response(null, { status: 204, headers });
+  return reply('application/json', JSON.stringify({ value: numberIn(jsonOf(entry.value), field) }), headers);
+}
+
+/** The record as it then stands, if the conditions hold. */
+async function changed(
+  tables: Tables,
+  { request, bounds, param }: Call,
+  change: (value: EncodedValue | undefined) => EncodedValue,
+): Promise<Entry<EncodedValue>> {
   const conditions = conditionsOf(request);
   const options = { ...bounds, ...ttlOf(request) };
-  checkType(request.headers.get('Content-Type'));
-  const merge = mergePatch(await call.body());
-  const entry = await tables.use(call.param('table'), bounds, (table) =>
+  const entry = await tables.use(param('table'), bounds, (table) =>
     table.update(
-      call.param('key'),
+      param('key'),
       (current) => {
         if (!passes(conditions, current?.version)) throw preconditionFailed();
-        if (current === undefined) throw recordNotFound();
-        return merged(current.value, merge);
+        return change(current?.value);
       },
       options,
     ),
   );
-  return new Response(null, { status: 204, headers: headersOf(entry!, entityTag(entry!.version)) });
+  return entry!;
 }
 
-function checkType(contentType: string | null): void {
-  if (/^application\/merge-patch\+json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType ?? '')) return;
-  throw new Problem('unsupported_media_type', `a PATCH takes ${MERGE_PATCH} in UTF-8`, {
-    headers: { 'Accept-Patch': MERGE_PATCH },
+function missing(): never {
+  throw recordNotFound();
+}
+
+function incremented(value: EncodedValue | undefined, by: number, field: string | undefined): EncodedValue {
+  const put = (sum: number) => Buffer.from(JSON.stringify(field === undefined ? sum : { [field]: sum }));
+  if (value === undefined) return { codec: 'json', bytes: put(by) };
+  return merged(value, (json) => {
+    const sum = numberIn(json, field) + by;
+    if (!Number.isSafeInteger(sum)) throw new Problem('conflict', 'the sum is beyond 2^53');
+    return mergePatch(put(sum))(json);
   });
+}
+
+/** The whole number in the field, or that the value itself is; 0 for a field that is not there. */
+function numberIn(json: Uint8Array, field: string | undefined): number {
+  const value = parseJson(json);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (field !== undefined && !isObject) throw new Problem('conflict', 'the value has no fields');
+  const found: unknown = field === undefined ? value : Object.hasOwn(value!, field) ? Reflect.get(value!, field) : 0;
+  if (Number.isSafeInteger(found)) return found as number;
+  throw new Problem('conflict', `${field === undefined ? 'the value' : 'the field'} is no whole number below 2^53`);
 }
 
 /** A record keeps the form in which it was put. */
 function merged(value: EncodedValue, merge: MergePatch): EncodedValue {
-  if (value.codec === 'bytes') throw notPatchable('the record holds bytes');
   try {
-    if (value.codec === 'json') return { codec: 'json', bytes: merge(value.bytes) };
-    const json = merge(converted(value));
-    return { codec: 'msgpack', bytes: converted({ codec: 'json', bytes: json }) };
+    const json = merge(jsonOf(value));
+    return value.codec === 'json'
+      ? { codec: 'json', bytes: json }
+      : { codec: 'msgpack', bytes: converted({ codec: 'json', bytes: json }) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    throw notPatchable(error.message);
+    throw new Problem('conflict', `this record cannot be changed in place: ${error.message}; put it whole`);
   }
 }
 
-function notPatchable(why: string): Problem {
-  return new Problem('conflict', `no merge patch can be applied to this record: ${why}; put it whole`);
+function jsonOf(value: EncodedValue): Uint8Array {
+  if (value.codec === 'bytes') throw new Problem('conflict', 'the record holds bytes');
+  return value.codec === 'json' ? value.bytes : converted(value);
+}
+
+/** Digits alone, with a minus: Number() would take an empty text, spaces and 0x. */
+function wholeNumber(given: unknown): unknown {
+  return typeof given === 'string' && /^-?\d{1,16}$/.test(given) ? Number(given) : given;
 }

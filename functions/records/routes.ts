@@ -10,10 +10,12 @@ import { type Answer, reply, type RouteTable } from '../http/route.ts';
 import { runBatch } from './batch.ts';
 import { BATCH, BATCH_BYTES_MAX } from './batch-body.ts';
 import { INSPECT_QUERY, inspect, stats, verify } from './look.ts';
-import { patchRecord } from './patch.ts';
+import { LINE_BYTES_MAX, putLines } from './lines.ts';
+import { NDJSON } from './ndjson.ts';
+import { CHANGE_QUERY, changeRecord, patchRecord } from './patch.ts';
 import { readiness } from './ready.ts';
 import { deleteRecord, getRecord, putRecord } from './record.ts';
-import { COUNT_QUERY, countRecords, NDJSON, SCAN_QUERY, scanRecords } from './scan.ts';
+import { CLEAR_QUERY, clearRecords, COUNT_QUERY, countRecords, SCAN_QUERY, scanRecords } from './scan.ts';
 import {
   deleteTable,
   DROP_QUERY,
@@ -53,7 +55,8 @@ const RECORD = z.object({
   data: z.exactOptional(z.string()),
 });
 const PAGE = z.strictObject({ records: z.array(RECORD), cursor: z.exactOptional(z.string()) });
-const TABLE = z.object({ name: z.string(), order, createdAt: time });
+const GROUP_BY = { groupBy: z.exactOptional(z.string()) };
+const TABLE = z.object({ name: z.string(), order, ...GROUP_BY, createdAt: time });
 const DAMAGED_TABLE = z.object({ name: z.string(), damage: z.string() });
 const OUTCOMES = z.strictObject({
   outcomes: z.array(
@@ -66,7 +69,12 @@ const OUTCOMES = z.strictObject({
   ),
 });
 const COUNTS = z.looseObject({ containers: z.int(), records: z.int(), bytes: z.int(), findingCount: z.int() });
-const CREATED = z.strictObject({ name: z.string(), order, warnings: z.exactOptional(z.array(z.string())) });
+const CREATED = z.strictObject({
+  name: z.string(),
+  order,
+  ...GROUP_BY,
+  warnings: z.exactOptional(z.array(z.string())),
+});
 
 function json(description: string, schema: z.core.$ZodType): Answer {
   return { description, content: { [JSON_TYPE]: schema } };
@@ -116,7 +124,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): RouteTable {
       role: 'admin',
       audit: 'create',
       id: 'createTable',
-      summary: 'Creates a table, by `{"order", "containers"}`.',
+      summary: 'Creates a table, by `{"order", "groupBy", "containers"}`.',
       body: { isOptional: true, bytesMax: TABLE_BODY_BYTES_MAX, content: { [JSON_TYPE]: TABLE_OPTIONS } },
       answers: { 200: json('It existed, with this order.', CREATED), 201: json('It is new.', CREATED) },
       problems: ['conflict', 'unknown', 'corrupt', ...BODY_PROBLEMS],
@@ -149,6 +157,25 @@ export function recordRoutes(tables: Tables, store: StoreSource): RouteTable {
       problems: [...READ_PROBLEMS, 'conflict'],
       handle: (call) => scanRecords(tables, call),
     },
+    'POST /v1/tables/:table/records': {
+      role: 'write',
+      id: 'putRecords',
+      summary: 'Puts records, a line each as `stowage export` writes them, and streams an outcome a line.',
+      body: { bytesMax: LINE_BYTES_MAX, content: { [NDJSON]: 'binary' } },
+      answers: { 200: { description: 'Outcomes in the order of lines.', content: { [NDJSON]: 'binary' } } },
+      problems: ['table_not_found', ...BODY_PROBLEMS],
+      handle: (call) => putLines(tables, call),
+    },
+    'DELETE /v1/tables/:table/records': {
+      role: 'write',
+      audit: 'clear',
+      id: 'clearRecords',
+      summary: 'Deletes the records within bounds; without any, all, if `confirm` is the name of the table.',
+      query: CLEAR_QUERY,
+      answers: { 200: json('Their number.', z.strictObject({ deleted: z.int() })) },
+      problems: [...READ_PROBLEMS, 'conflict', 'unknown'],
+      handle: (call) => clearRecords(tables, call),
+    },
     'GET /v1/tables/:table/count': {
       role: 'read',
       id: 'countRecords',
@@ -161,7 +188,8 @@ export function recordRoutes(tables: Tables, store: StoreSource): RouteTable {
     'POST /v1/tables/:table/batch': {
       role: 'read',
       id: 'batch',
-      summary: 'Up to 1,000 operations, with an outcome each. Puts and deletes need the role write.',
+      summary:
+        'Up to 1,000 operations, with an outcome each; `atomic` all or none. Puts and deletes need the role write.',
       body: { bytesMax: BATCH_BYTES_MAX, content: { [JSON_TYPE]: BATCH, [MEDIA_TYPE_OF.msgpack]: 'binary' } },
       answers: {
         200: {
@@ -169,7 +197,7 @@ export function recordRoutes(tables: Tables, store: StoreSource): RouteTable {
           content: { [JSON_TYPE]: OUTCOMES, [MEDIA_TYPE_OF.msgpack]: 'binary' },
         },
       },
-      problems: ['table_not_found', ...BODY_PROBLEMS],
+      problems: ['table_not_found', 'precondition_failed', 'conflict', 'unknown', 'corrupt', ...BODY_PROBLEMS],
       handle: (call) => runBatch(tables, call),
     },
     'POST /v1/tables/:table/verify': {
@@ -238,6 +266,19 @@ function oneRecord(tables: Tables): RouteTable {
       problems: [...WRITE_PROBLEMS, 'record_not_found', ...BODY_PROBLEMS],
       handle: (call) => patchRecord(tables, call),
     },
+    'POST /v1/tables/:table/records/:key': {
+      role: 'write',
+      id: 'changeRecord',
+      summary: 'Adds to a whole number, the value or its `field`; or gives another expiry; or both.',
+      query: CHANGE_QUERY,
+      headers: { ...CONDITIONS, ...TTL },
+      answers: {
+        200: { ...json('The sum.', z.strictObject({ value: z.int() })), headers: { ...ETAG, ...EXPIRY } },
+        204: { description: 'It expires then.', headers: { ...ETAG, ...EXPIRY } },
+      },
+      problems: [...WRITE_PROBLEMS, 'record_not_found'],
+      handle: (call) => changeRecord(tables, call),
+    },
     'DELETE /v1/tables/:table/records/:key': {
       role: 'write',
       id: 'deleteRecord',
@@ -252,8 +293,8 @@ function oneRecord(tables: Tables): RouteTable {
 
 /** The same with the key in the query, which no front end decodes as some do the %2F of a path. */
 function byQuery(ofRecord: RouteTable): RouteTable {
-  const query = z.strictObject({ key: RECORD_KEY });
   const entries = Object.entries(ofRecord).map(([place, entry]) => {
+    const query = z.extend(entry.query ?? z.strictObject({}), { key: RECORD_KEY });
     return [place.replace('records/:key', 'record'), { ...entry, id: `${entry.id}ByQuery`, query }];
   });
   return Object.fromEntries(entries) as RouteTable;

@@ -1,14 +1,13 @@
-// A JSON page or an NDJSON stream. A stream without a last line `end` or `error` was cut off.
+// Records as a JSON page or as a stream of lines.
 import * as z from 'zod/mini';
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { EncodedValue, Entry, Scan, ScanOptions } from '../../shared/store/index.ts';
+import type { ScanOptions } from '../../shared/store/index.ts';
 import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
-import { CACHING } from '../http/headers.ts';
 import type { MemoryShare } from '../http/memory.ts';
 import { rawPath, rawQuery } from '../http/paths.ts';
-import { Problem, toProblem } from '../http/problem.ts';
+import { Problem } from '../http/problem.ts';
 import { type Call, reply, replyJson } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
+import { begun, NDJSON, type Reading, streamed } from './ndjson.ts';
 import { recordText } from './record-text.ts';
 import type { Tables } from './tables.ts';
 
@@ -16,12 +15,8 @@ const PAGE_RECORDS_DEFAULT = 100;
 const PAGE_RECORDS_MAX = 1_000;
 /** The page's last record may go beyond by 3 MiB of JSON text. Hosts pass 32 MB. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** Lines of a stream are sent in chunks of about this size. */
-const CHUNK_BYTES = 64 * 1024;
 /** A stream holds a chunk, whose last record has 3 MiB at most, and the first record until then. */
 const STREAM_BYTES = 4 * 1024 * 1024;
-
-export const NDJSON = 'application/x-ndjson';
 
 const text = z.exactOptional(z.string());
 const RANGE = { prefix: text, from: text, after: text, to: text, through: text };
@@ -31,6 +26,9 @@ const isTrue = z.pipe(
 );
 
 export const COUNT_QUERY = z.strictObject(RANGE);
+
+/** Without bounds `confirm` is the table's name. */
+export const CLEAR_QUERY = z.strictObject({ ...RANGE, confirm: text });
 
 /** A page has 1,000 records at most, a stream all. */
 export const SCAN_QUERY = z.strictObject({
@@ -53,23 +51,32 @@ export async function countRecords(tables: Tables, { bounds, query, param }: Cal
   return replyJson({ count });
 }
 
+/** What the deadline leaves is deleted by the same request again. */
+export async function clearRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
+  const { confirm, ...range } = parsed(CLEAR_QUERY, query);
+  const name = param('table');
+  if (Object.keys(range).length === 0 && confirm !== name)
+    throw new Problem(
+      'invalid',
+      'without a prefix or other bounds this deletes all records: add ?confirm= and the name of the table',
+    );
+  const deleted = await tables.use(name, bounds, (table) => table.clear({ ...bounds, ...range }));
+  return replyJson({ deleted });
+}
+
 export async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const { limit: given, ...range } = parsed(SCAN_QUERY, call.query);
   const contentType = negotiated(request, [MEDIA_TYPE_OF.json, NDJSON]);
-  const streamed = contentType === NDJSON;
-  const limit = streamed ? given : pageLimit(given);
-  if (streamed) call.memory.take(STREAM_BYTES);
+  const isStream = contentType === NDJSON;
+  const limit = isStream ? given : pageLimit(given);
+  if (isStream) call.memory.take(STREAM_BYTES);
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
   // Fetches the first record before the answer begins: early errors get their own status.
-  const reading = await tables.use(call.param('table'), bounds, (table) => begun(table.scan(options)));
-  if (!streamed) {
-    const text = await pageText(reading, call.memory);
-    return reply(contentType, text, linkOf(request, reading.cursor()));
-  }
-  const { stream, ended } = streamOf(reading);
-  call.endsWith(ended);
-  return new Response(stream, { headers: { 'Content-Type': NDJSON, ...CACHING } });
+  const reading = await tables.use(call.param('table'), bounds, (table) => begun(table.scan(options), recordText));
+  if (isStream) return streamed(reading, call);
+  const text = await pageText(reading, call.memory);
+  return reply(contentType, text, linkOf(request, reading.cursor()));
 }
 
 function pageLimit(given = PAGE_RECORDS_DEFAULT): number {
@@ -84,29 +91,6 @@ function linkOf(request: Request, cursor: string | undefined): Record<string, st
     .split('&')
     .filter((pair) => pair !== '' && !/^cursor(?:=|$)/.test(pair));
   return { Link: `<${rawPath(request.url)}?${[...kept, `cursor=${cursor}`].join('&')}>; rel="next"` };
-}
-
-type Reading = Awaited<ReturnType<typeof begun>>;
-
-/** A scan whose first record has been fetched. */
-async function begun(scan: Scan<EncodedValue>) {
-  const iterator: AsyncIterator<Entry<EncodedValue>> = scan[Symbol.asyncIterator]();
-  // A stream is pulled by the connection: it reads for the request all the same.
-  const forRequest = AsyncLocalStorage.snapshot();
-  let ahead: IteratorResult<Entry<EncodedValue>, unknown> | undefined = await iterator.next();
-  return {
-    /** The next record as JSON text, undefined at the end. */
-    async next(): Promise<string | undefined> {
-      const result = ahead ?? (await forRequest(() => iterator.next()));
-      ahead = undefined;
-      return result.done === true ? undefined : recordText(result.value);
-    },
-    /** Resumes after the last record given; undefined if nothing is left. */
-    cursor: () => scan.cursor,
-    async stop() {
-      await iterator.return?.();
-    },
-  };
 }
 
 async function pageText(reading: Reading, memory: MemoryShare): Promise<string> {
@@ -125,46 +109,4 @@ async function pageText(reading: Reading, memory: MemoryShare): Promise<string> 
   }
   const cursor = reading.cursor();
   return `{"records":[${records.join(',')}]${cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`}}`;
-}
-
-function streamOf(reading: Reading): { stream: ReadableStream<Uint8Array>; ended: Promise<Problem | undefined> } {
-  const { promise: ended, resolve: end } = Promise.withResolvers<Problem | undefined>();
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { text, last, problem } = await chunkText(reading);
-        controller.enqueue(Buffer.from(text));
-        if (!last) return;
-        controller.close();
-        end(problem);
-      },
-      async cancel() {
-        end(undefined);
-        await reading.stop();
-      },
-    },
-    { highWaterMark: 1 },
-  );
-  return { stream, ended };
-}
-
-async function chunkText(reading: Reading): Promise<{ text: string; last: boolean; problem?: Problem }> {
-  let text = '';
-  try {
-    while (text.length < CHUNK_BYTES) {
-      const record = await reading.next();
-      if (record === undefined)
-        return { text: `${text}${lineOf({ end: true, cursor: reading.cursor() })}`, last: true };
-      // JSON has line breaks only outside its strings, as white space.
-      text += `${record.replaceAll(/[\r\n]+/g, ' ')}\n`;
-    }
-    return { text, last: false };
-  } catch (error) {
-    const problem = toProblem(error);
-    return { text: `${text}${lineOf({ error: problem.body(), cursor: reading.cursor() })}`, last: true, problem };
-  }
-}
-
-function lineOf(value: unknown): string {
-  return `${JSON.stringify(value)}\n`;
 }

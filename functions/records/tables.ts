@@ -68,9 +68,10 @@ export class Tables {
 
   async list(bounds: CallOptions) {
     const tables = await (await this.#store()).tables(bounds);
-    return tables.map(({ name, order, createdAtMs, damage }) => ({
+    return tables.map(({ name, order, groupBy, createdAtMs, damage }) => ({
       name,
       order,
+      groupBy,
       createdAt: createdAtMs === undefined ? undefined : isoTime(createdAtMs),
       damage,
     }));
@@ -86,9 +87,14 @@ export function isoTime(ms: number): string {
 export const TABLE_OPTIONS = z
   .strictObject({
     order: z.exactOptional(z.enum(['hash', 'key'])),
+    groupBy: z.exactOptional(z.string().check(z.regex(/^[!-~]$/))),
     containers: z.exactOptional(z.int().check(z.minimum(1), z.maximum(256))),
   })
   .check(
+    z.refine(({ order, groupBy }) => groupBy === undefined || order === 'key', {
+      path: ['groupBy'],
+      error: 'it needs the order "key": give both',
+    }),
     z.refine(({ order, containers = 1 }) => order !== 'key' || containers === 1, {
       path: ['containers'],
       error: 'a table of order "key" begins with one: leave it out',
@@ -114,9 +120,9 @@ export async function putTable(tables: Tables, call: Call): Promise<Response> {
   const bytes = await call.body();
   if (bytes.length > 0) codecOf(request.headers.get('Content-Type'), ['json']);
   const options = bytes.length === 0 ? {} : parsed(TABLE_OPTIONS, parseJson(bytes));
-  const { name, order, isNew } = await tables.create(call.param('table'), options, bounds);
+  const { name, order, groupBy, isNew } = await tables.create(call.param('table'), options, bounds);
   const isIgnored = !isNew && options.containers !== undefined;
-  const body = JSON.stringify({ name, order, ...(isIgnored ? { warnings: [CONTAINERS_IGNORED] } : {}) });
+  const body = JSON.stringify({ name, order, groupBy, ...(isIgnored ? { warnings: [CONTAINERS_IGNORED] } : {}) });
   if (!isNew) return reply('application/json', body);
   return reply('application/json', body, { Location: rawPath(request.url) }, 201);
 }

@@ -2,11 +2,12 @@
 // The package's command line: records and tables, the comparison of deployed
 // functions, and what a table costs.
 import { readFile } from 'node:fs/promises';
+import { COMPLETION, completionOf, SHELLS } from './completion.ts';
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
 import { EXIT, EXIT_HELP } from './exit.ts';
 import { makeFolder } from './folder.ts';
 import { interrupted } from './interrupt.ts';
-import { choice, command, type CommandLine, runCommand, UsageError } from './options.ts';
+import { choice, command, type CommandLine, runCommand, type RunnableCommand, UsageError } from './options.ts';
 import { endWithoutOutput } from './output.ts';
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from './plan-options.ts';
 import { sayLines, warn, warnOf } from './print.ts';
@@ -33,8 +34,10 @@ const STOWAGE = command({
   copy     copies a table into another store, on either cloud
   adopt    puts plain entities, one per record, into a table; release writes them again
   compare-with  compares a table with plain entities
+  doctor   tries an account: rights, the drivers' promises, latencies
   compare  compares three ways to store small records, inside deployed functions
-  cost     estimates a table's monthly bill on both clouds, without running anything`,
+  cost     estimates a table's monthly bill on both clouds, without running anything
+  completion  prints what completes these commands in bash or zsh`,
   options: {},
   examples: ['stowage copy --help', COST.examples[0]!, 'stowage compare --endpoints FILE --cloud gcp'],
 });
@@ -59,17 +62,18 @@ ${EXIT_HELP}`,
 });
 
 const [name, ...args] = process.argv.slice(2);
-const COMMANDS: typeof STORE_COMMANDS = {
-  compare: () => runCommand(COMPARE, args, compare),
-  cost: () => runCommand(COST, args, cost),
+const COMMANDS: Readonly<Record<string, RunnableCommand>> = {
+  compare: { declared: COMPARE, run: () => runCommand(COMPARE, args, compare) },
+  cost: { declared: COST, run: () => runCommand(COST, args, cost) },
   ...STORE_COMMANDS,
+  completion: { declared: COMPLETION, run: () => runCommand(COMPLETION, args, complete) },
 };
 
 endWithoutOutput();
 if (name === '--version') {
   sayLines(await ownVersion());
 } else if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
-  await COMMANDS[name]!(args);
+  await COMMANDS[name]!.run(args);
 } else {
   await runCommand(STOWAGE, process.argv.slice(2, 3), async ({ operands }) => {
     throw new UsageError(`there is no command ${operands[0]}; there are ${Object.keys(COMMANDS).join(', ')}`);
@@ -86,6 +90,11 @@ async function ownVersion(): Promise<string> {
 async function cost(given: CommandLine<typeof COST.options>): Promise<void> {
   const question = costQuestionOf(given);
   sayLines(given.values.json ? JSON.stringify(costJson(question), null, 2) : costText(question));
+}
+
+async function complete({ operands: [shell = ''] }: CommandLine<object>): Promise<void> {
+  const declared = Object.entries(COMMANDS).map(([name, one]) => [name, one.declared] as const);
+  sayLines(completionOf(choice('the shell', shell, SHELLS), new Map(declared)));
 }
 
 async function compare({ operands, values }: CommandLine<typeof COMPARE.options>): Promise<number> {

@@ -38,6 +38,8 @@ export interface CommandLine<Options> {
   readonly values: Values<Options>;
   /** As many as the command has operands; the last may be missing, as its name says. */
   readonly operands: readonly string[];
+  /** The whole command, as one types it in a shell. */
+  readonly typed: string;
 }
 
 /** The command line is wrong; the message says how it should be. */
@@ -56,6 +58,12 @@ export async function refusing<Value>(option: string, read: () => Value | Promis
 
 /** Exit code of a command that was called wrongly; 1 is for what fails on the way. */
 const EXIT_USAGE = 2;
+
+/** A command, and what runs it with the arguments behind its name. */
+export interface RunnableCommand {
+  readonly declared: Command<Readonly<Record<string, Option>>>;
+  readonly run: (args: readonly string[]) => Promise<void>;
+}
 
 /** Keeps the options' names and defaults in the type. */
 export function command<const Options extends Readonly<Record<string, Option>>>(
@@ -84,13 +92,19 @@ export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
     const least = operands.filter((operand) => !operand.startsWith('[')).length;
     if (parsed.positionals.length < least || parsed.positionals.length > operands.length)
       throw new UsageError(`it takes ${operands.join(' ') || 'options alone'}, not "${parsed.positionals.join(' ')}"`);
-    return { values: parsed.values as Values<Options>, operands: parsed.positionals };
+    const typed = [name, ...args.map(quoted)].join(' ');
+    return { values: parsed.values as Values<Options>, operands: parsed.positionals, typed };
   } catch (error) {
     // Node.js adds advice about arguments after `--`, which most commands do not take.
     const said = error instanceof Error ? error.message : String(error);
     const short = said.replace(/\.? To specify a positional argument[^]*$/, '');
     throw new UsageError(short === said ? said : short + adviceFor(short, name, operands, options), { cause: error });
   }
+}
+
+/** An argument as a shell takes it. */
+export function quoted(arg: string): string {
+  return /^[\w./,:=@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Follows the message about an option that is unknown. */

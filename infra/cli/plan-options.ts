@@ -7,7 +7,16 @@ import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } fro
 import { COMPARED } from '../../shared/lab/report/against.ts';
 import { type Condition, conditionsOf, unclearAmong } from '../../shared/lab/report/fail-conditions.ts';
 import { COMPARED_NAMES, type Report } from '../../shared/lab/report/report-schema.ts';
-import { choice, type CommandLine, type Option, positiveNumber, refusing, UsageError, wholeNumber } from './options.ts';
+import {
+  choice,
+  type CommandLine,
+  type Option,
+  positiveNumber,
+  quoted,
+  refusing,
+  UsageError,
+  wholeNumber,
+} from './options.ts';
 import { readText } from './text.ts';
 
 /** `throughput in records/s, p50, p95, p99 in ms, cost in dollars per million records`. */
@@ -124,10 +133,6 @@ function parts(text: string): string[] {
 export function commandOf(name: string, args: readonly string[], { seed }: Plan): string {
   const hasSeed = args.some((arg) => arg === '--seed' || arg.startsWith('--seed='));
   return [name, ...args.map(quoted), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
-}
-
-function quoted(arg: string): string {
-  return /^[\w./,:=@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** The earlier report and the conditions of a comparison. */

@@ -1,5 +1,6 @@
 // Prints for all commands. Data and answers may hold anything: here they lose what would end a
 // line, move a terminal's cursor, or turn the direction of text.
+import { clearLine, cursorTo } from 'node:readline';
 
 /** Controls of terminals (C0, C1), of the direction of text, and ends of lines. */
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
@@ -21,23 +22,48 @@ export function printableKey(key: string): string {
   return key.startsWith('"') || key.search(UNSAFE) !== -1 ? printable(JSON.stringify(key)) : key;
 }
 
+const COLUMNS = 80;
+
+/** The terminal that shows a drawn line. */
+let drawnOn: NodeJS.WriteStream | undefined;
+
+/** Shows a line at a terminal's bottom until anything is drawn or printed there. */
+export function draw(line: string, terminal: NodeJS.WriteStream): void {
+  erase();
+  // One whose width is not known has no columns.
+  terminal.write(printable(line).slice(0, (terminal.columns || COLUMNS) - 1));
+  drawnOn = terminal;
+}
+
+/** Takes the drawn line away, for what is printed next. */
+export function erase(): void {
+  if (drawnOn === undefined) return;
+  cursorTo(drawnOn, 0);
+  clearLine(drawnOn, 0);
+  drawnOn = undefined;
+}
+
 /** Prints a line. */
 export function say(line: string): void {
+  erase();
   console.log(printable(line));
 }
 
 /** Prints a text of several lines. */
 export function sayLines(text: string): void {
+  erase();
   console.log(printableLines(text));
 }
 
 /** Prints a line about the command. */
 export function warn(line: string): void {
+  erase();
   console.error(printable(line));
 }
 
 /** Prints an error's message. Its further lines are indented: they may be of data. */
 export function warnOf(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
+  erase();
   console.error(printableLines(message).replaceAll('\n', '\n  '));
 }

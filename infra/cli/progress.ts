@@ -1,11 +1,39 @@
-// Tells how far a plan is: on a terminal in one line that changes, elsewhere in a line for each
-// tenth.
-import { clearLine, cursorTo } from 'node:readline';
+// Tells how far work is: on a terminal in one line that is drawn over, elsewhere in lines.
 import type { PlanEvent } from '../../shared/lab/plan/outcome.ts';
 import { cellWords } from '../../shared/lab/report/names.ts';
-import { printable } from './print.ts';
+import { draw, erase, printable, warn } from './print.ts';
 
-/** Gives the listener for a plan's events. `nowMs` is a monotonic clock. */
+const BAR_CELLS = 24;
+const DRAWN_MS = 100;
+const LINE_MS = 1_000;
+
+/**
+ * Tells how far a command is: a terminal gets a line ten times a second, with a bar if the share
+ * that is done is known; anything else a line a second. `nowMs` is a monotonic clock.
+ */
+export function progress(
+  stream: NodeJS.WriteStream = process.stderr,
+  nowMs = () => performance.now(),
+): (text: string, share?: number) => void {
+  const everyMs = stream.isTTY ? DRAWN_MS : LINE_MS;
+  let nextMs = nowMs() + everyMs;
+  return (text, share) => {
+    if (nowMs() < nextMs) return;
+    nextMs = nowMs() + everyMs;
+    if (stream.isTTY) draw(share === undefined ? text : `${barOf(Math.min(1, share))} ${text}`, stream);
+    else warn(text);
+  };
+}
+
+function barOf(share: number): string {
+  const bar = '#'.repeat(Math.floor(BAR_CELLS * share)).padEnd(BAR_CELLS, '.');
+  return `[${bar}] ${String(Math.floor(100 * share)).padStart(3)} %`;
+}
+
+/**
+ * Gives the listener for a plan's events, which elsewhere than on a terminal prints a line for each
+ * tenth. `nowMs` is a monotonic clock.
+ */
 export function showProgress(
   stream: NodeJS.WriteStream = process.stderr,
   nowMs = () => performance.now(),
@@ -19,14 +47,17 @@ export function showProgress(
     if ('done' in event) ({ done, total } = event);
     if (event.kind === 'failed') {
       failed += 1;
-      stream.write(`${stream.isTTY ? '\n' : ''}failed: ${printable(event.failure.error)}\n`);
+      erase();
+      stream.write(`failed: ${printable(event.failure.error)}\n`);
     }
     const doing = doingOf(event);
     const tenth = Math.floor((10 * done) / total);
     if (doing === undefined || (!stream.isTTY && (event.kind !== 'begun' || tenth === told))) return;
     told = tenth;
     const count = `${done} of ${total} runs${failed === 0 ? '' : `, ${failed} failed`}`;
-    write(stream, `${count}${leftWords(nowMs() - startedMs, done, total)}: ${doing}`);
+    const line = `${count}${leftWords(nowMs() - startedMs, done, total)}: ${doing}`;
+    if (stream.isTTY) draw(line, stream);
+    else stream.write(`${line}\n`);
   };
 }
 
@@ -39,11 +70,4 @@ function leftWords(tookMs: number, done: number, total: number): string {
   if (done === 0) return '';
   const seconds = (tookMs / 1_000 / done) * (total - done);
   return `, about ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`} left`;
-}
-
-function write(stream: NodeJS.WriteStream, line: string): void {
-  if (!stream.isTTY) return void stream.write(`${line}\n`);
-  cursorTo(stream, 0);
-  clearLine(stream, 0);
-  stream.write(line.slice(0, stream.columns - 1));
 }

@@ -4,14 +4,17 @@ import { PLAIN_COMMANDS } from './data/plain-commands.ts';
 import { LOOK_COMMANDS } from './data/look.ts';
 import { RECORD_COMMANDS } from './data/records.ts';
 import { VACUUM_COMMANDS } from './data/vacuum.ts';
+import { doctorCommand } from './doctor/command.ts';
 import { explainCommand } from './explain.ts';
+import type { RunnableCommand } from './options.ts';
 
 /** Each by its name. */
-export const STORE_COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+export const STORE_COMMANDS: Readonly<Record<string, RunnableCommand>> = {
   ...LOOK_COMMANDS,
   ...DATA_COMMANDS,
   ...PLAIN_COMMANDS,
   ...RECORD_COMMANDS,
   ...VACUUM_COMMANDS,
   explain: explainCommand,
+  doctor: doctorCommand,
 };

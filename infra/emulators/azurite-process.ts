@@ -1,7 +1,7 @@
 // Azurite's table service as a process, started by azurite.ts. Prints its endpoint.
 import { parseArgs } from 'node:util';
 import { startAzurite, startStrictAzurite } from './azurite.ts';
-import { networkOf } from './network.ts';
+import { networkOf, profileOf, slowCloud } from './network.ts';
 
 const text = { type: 'string' } as const;
 const options = { data: text, 'strict-port': text, network: text } as const;
@@ -10,5 +10,8 @@ const { data, 'strict-port': strictPort, network = 'none' } = parseArgs({ option
 const { endpoint } =
   strictPort === undefined
     ? await startAzurite({ inProcess: true, dataFile: data })
-    : await startStrictAzurite({ port: Number(strictPort), network: networkOf(network) });
+    : await startStrictAzurite({
+        port: Number(strictPort),
+        network: slowCloud(profileOf(networkOf(network), 'azure-tables')),
+      });
 console.log(`listening on ${endpoint} as process ${process.pid}`);

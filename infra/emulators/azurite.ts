@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
 import { keepTables, type TableStore } from './azurite-kept.ts';
 import type { TableFaults } from './azurite-front/faults.ts';
-import { type EntityName, placeFront } from './azurite-front/front.ts';
+import { type EntityName, type FrontOptions, placeFront } from './azurite-front/front.ts';
 import type { Body } from './azurite-front/size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
 import type { Emulator } from './emulator.ts';
-import { behind, type Network, profileOf, slowCloud, TIMERS } from './network.ts';
+import { behind, type Network, profileOf, slowCloud } from './network.ts';
 
 /** Azurite's built-in account. The key is public: every installation has it. */
 export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';
@@ -50,7 +50,7 @@ export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Pro
 export async function startStrictProcess({
   port = 0,
   network = 'none',
-}: Pick<StrictOptions, 'port' | 'network'>): Promise<Emulator> {
+}: Pick<StrictOptions, 'port'> & { readonly network?: Network }): Promise<Emulator> {
   return await startProcess(`${STRICT_NAME}${behind(network)}`, [`--strict-port=${port}`, `--network=${network}`]);
 }
 
@@ -126,22 +126,18 @@ async function keptBy(server: TableServer, dataFile: string | undefined): Promis
 }
 
 interface StrictOptions extends Pick<TableServerOptions, 'port'> {
-  /** Default: none. A partition has its limit all the same. */
-  readonly network?: Network;
-  /** Clock of the network, in milliseconds. Default: the system's. */
-  readonly nowMs?: () => number;
+  /** Default: nothing is late, and a partition has its limit all the same. */
+  readonly network?: FrontOptions['network'];
 }
 
 /** Azurite in this process behind the strict front. The caller may install faults. */
 export async function startStrictAzurite({
   port = 0,
-  network = 'none',
-  nowMs = TIMERS.monotonicMs,
+  network = slowCloud(profileOf('none', 'azure-tables')),
 }: StrictOptions = {}): Promise<Emulator & { readonly faults: TableFaults }> {
   const azurite = await startTableServer({ port });
   const { httpServer: server, metadataStore: store, address } = azurite;
-  const cloud = slowCloud(profileOf(network, 'azure-tables'), { ...TIMERS, monotonicMs: nowMs });
-  const faults = placeFront({ server, presentOf: (entity) => presentEntity(entity, store), network: cloud });
+  const faults = placeFront({ server, presentOf: (entity) => presentEntity(entity, store), network });
   return { name: STRICT_NAME, endpoint: endpointAt(address), faults, close: () => azurite.close() };
 }
 

@@ -3,8 +3,9 @@ import { EXIT } from '../cli/exit.ts';
 import { command, runCommand, UsageError, wholeNumber } from '../cli/options.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 import { freePort } from '../processes/supervised.ts';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictProcess } from './azurite.ts';
+import { startStrictProcess } from './azurite.ts';
 import type { Emulator } from './emulator.ts';
+import { clientsEnvironment } from './environment.ts';
 import { NETWORK, type Network } from './network.ts';
 import { DATASTORE, type DatastoreName, datastoreOf, networkBefore, startDatastore } from './which-datastore.ts';
 
@@ -75,23 +76,11 @@ async function startBoth({ datastore: name, network, datastorePort, tablePort }:
   try {
     const datastore = await open(startDatastore(name, { port: datastorePort, network }));
     const tables = await open(startStrictProcess({ port: tablePort, network }));
-    console.log(exportsOf(datastore, tables));
+    const variables = Object.entries(clientsEnvironment(datastore.endpoint, tables.endpoint));
+    console.log(
+      variables.map(([name, value]) => `export ${name}=${value.includes(';') ? `'${value}'` : value}`).join('\n'),
+    );
   } catch (error) {
     await end(EXIT.failed, error);
   }
-}
-
-function exportsOf(datastore: Emulator, tables: Emulator): string {
-  const connection = [
-    'DefaultEndpointsProtocol=http',
-    `AccountName=${AZURITE_ACCOUNT_NAME}`,
-    `AccountKey=${AZURITE_ACCOUNT_KEY}`,
-    `TableEndpoint=${tables.endpoint}`,
-  ].join(';');
-  return `export DATASTORE_EMULATOR_HOST=${datastore.endpoint.replace('http://', '')}
-export DATASTORE_PROJECT_ID=stowage-local
-export AZURE_STORAGE_CONNECTION_STRING='${connection}'
-export STOWAGE_TABLES_ENDPOINT=${tables.endpoint}
-export STOWAGE_TABLES_ACCOUNT=${AZURITE_ACCOUNT_NAME}
-export STOWAGE_TABLES_KEY=${AZURITE_ACCOUNT_KEY}`;
 }

@@ -6,6 +6,7 @@ import { command, refusing, runCommand } from '../cli/options.ts';
 import { readReport } from '../cli/report-files.ts';
 import { factor } from '../../shared/lab/kit/figure-format.ts';
 import { median } from '../../shared/lab/kit/numbers.ts';
+import { isSame, type Ratio } from '../../shared/lab/kit/ratio.ts';
 import { chosenFor } from '../../shared/lab/report/sentences.ts';
 import { LAYOUT_WORDS, list, loadWords, recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
 import type { Comparison, Report } from '../../shared/lab/report/report-schema.ts';
@@ -74,12 +75,17 @@ function comparisonFigures(report: Report): string {
 function cellText(one: Comparison | undefined): string {
   if (one === undefined || one.recordsPerSecond === null) return '-';
   const { recordsPerSecond, dollarsPerMillionRecords, denominator, isMachineLimited } = one;
-  const isVoid = recordsPerSecond.verdict === 'drifting' ? ' (not judged, as rates drifted)' : '';
-  const rate =
-    recordsPerSecond.verdict === 'undecided' ? 'the same rate' : `${factor(recordsPerSecond.ratio)} the rate${isVoid}`;
+  const rate = isSame(recordsPerSecond)
+    ? 'the same rate'
+    : `${factor(recordsPerSecond.ratio)} the rate${doubtOf(recordsPerSecond)}`;
   const bill = dollarsPerMillionRecords === null ? [] : [`${factor(dollarsPerMillionRecords.ratio)} the bill`];
   const limit = isMachineLimited ? ', the machine full' : '';
   return `${list([rate, ...bill])} of ${LAYOUT_WORDS[denominator.layout]} (${loadWords(one)}${limit})`;
+}
+
+function doubtOf({ verdict, low, high }: Ratio): string {
+  if (verdict === 'drifting') return ' (not judged, as rates drifted)';
+  return verdict === 'undecided' ? ` (${low.toPrecision(2)} to ${high.toPrecision(2)}: not told apart)` : '';
 }
 
 async function scaleFigures(signal: AbortSignal): Promise<string> {

@@ -1,20 +1,15 @@
 // Builds what the library's package holds beside its manifest and README: JavaScript, as Node.js
 // runs no TypeScript below node_modules. `npm pack` of the workspace `shared` calls it.
-import { execFile } from 'node:child_process';
 import { chmod, copyFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { ROOT } from './bundle.ts';
 import { pageText } from './page.ts';
+import { runTsc } from './tsc.ts';
 
 const LIBRARY = path.join(ROOT, 'shared');
 const DIST = path.join(LIBRARY, 'dist');
 const CLI = path.join(DIST, 'cli.js');
-const TSC_TIMEOUT_MS = 120_000;
-
-const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
 /** Beside the command line, which builds it where it runs from source. */
 const PAGE_BESIDE: Plugin = {
@@ -27,9 +22,7 @@ export const pageText = () => readFile(new URL('page.html', import.meta.url), 'u
 };
 
 await rm(DIST, { recursive: true, force: true });
-await promisify(execFile)(process.execPath, [tsc, '-p', path.join(ROOT, 'infra/package/tsconfig.json')], {
-  timeout: TSC_TIMEOUT_MS,
-});
+await runTsc('-p', path.join(ROOT, 'infra/package/tsconfig.json'));
 await build({
   entryPoints: [path.join(ROOT, 'infra/cli/main.ts')],
   outfile: CLI,

@@ -25,7 +25,7 @@ const ZERO = {
   /** Outcomes of writes and removals, one for each entity. */
   refusedCondition: 0,
   unknown: 0,
-  /** The part of `unknown` that was answered `throttled`, and reads and lists that rejected so. */
+  /** Outcomes that say `throttled`, refused or unknown, and reads and lists that rejected so. */
   throttled: 0,
 };
 
@@ -86,5 +86,5 @@ function countOutcome(counters: DriverCounters, outcome: WriteOutcome | RemoveOu
   if (outcome.kind === 'written') counters.entitiesWritten += 1;
   if (outcome.kind === 'unknown') counters.unknown += 1;
   if (outcome.kind === 'refused' && outcome.reason === 'condition') counters.refusedCondition += 1;
-  if (outcome.kind === 'unknown' && outcome.reason === 'throttled') counters.throttled += 1;
+  if ('reason' in outcome && outcome.reason === 'throttled') counters.throttled += 1;
 }

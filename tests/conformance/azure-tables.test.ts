@@ -8,10 +8,10 @@ const azurite = await startAzurite({ inProcess: true });
 conformance('azure-tables (own) on Azurite in process', {
   open: () => azureAt('own', azurite.endpoint, 'conformance'),
   end: () => azurite.close(),
-  atomic: true,
+  isAtomic: true,
   deviations: [
     {
-      case: 'a patch whose result would be far too large is refused for its limit and changes nothing',
+      check: 'a patch whose result would be far too large is refused for its limit and changes nothing',
       reason: 'Azurite does not check the size that a merge results in; the engine keeps account of it',
     },
   ],
@@ -23,7 +23,7 @@ for (const transport of TRANSPORTS) {
   conformance(`azure-tables (${transport}) on Azurite behind the strict front`, {
     open: () => azureAt(transport, strict.endpoint, 'conformance'),
     end: () => strict.close(),
-    atomic: true,
+    isAtomic: true,
     deviations: [],
   });
 }

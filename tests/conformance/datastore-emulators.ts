@@ -9,6 +9,6 @@ export function conformanceOn(name: string, endpoint: string, transport: Transpo
   const settings = { projectId: 'stowage-test', namespace: 'conformance' };
   const open = () => datastoreAt(transport, endpoint, settings);
   describe.skipIf(endpoint === '')(`${name}, transport ${transport}`, () => {
-    conformance('datastore', { open, atomic: false, deviations: [] });
+    conformance('datastore', { open, isAtomic: false, deviations: [] });
   });
 }

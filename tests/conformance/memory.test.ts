@@ -3,4 +3,4 @@ import { conformance } from './conformance.ts';
 
 const state = memoryState();
 
-conformance('memory', { open: () => memoryDriver({ state }), atomic: false, deviations: [] });
+conformance('memory', { open: () => memoryDriver({ state }), isAtomic: false, deviations: [] });

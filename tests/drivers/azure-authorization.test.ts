@@ -25,7 +25,7 @@ import {
   removeOne,
   textOf,
   written,
-} from '../conformance/harness.ts';
+} from '../../shared/drivers/conformance/calls.ts';
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { INSERT, READ } from './one-of-each.ts';
 import { azureText, rawServer, type RawRequest, replyText } from './raw-server.ts';

@@ -6,7 +6,7 @@ import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
 import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
 import type { EntityId } from '../../shared/store/contract/driver.ts';
 import type { StoreError } from '../../shared/store/index.ts';
-import { CALL, idsOfOneLane, insert, part, textOf } from '../conformance/harness.ts';
+import { CALL, idsOfOneLane, insert, part, textOf } from '../../shared/drivers/conformance/calls.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import { errorText, ETAG, JSON_TYPE, servedOver } from './azure-service.ts';

@@ -8,7 +8,7 @@ import { idOf, partsOf, propertyOf } from '../../shared/drivers/datastore/mappin
 import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { StoreError } from '../../shared/store/index.ts';
-import { CALL, insert, listAll, part, patch } from '../conformance/harness.ts';
+import { CALL, insert, listAll, part, patch } from '../../shared/drivers/conformance/calls.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { A, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measured } from '../../shared/drivers/measured.ts';
 import { memoryDriver, type MemoryFaults } from '../../shared/drivers/memory.ts';
-import { CALL, insert, part, patch } from '../conformance/harness.ts';
+import { CALL, insert, part, patch } from '../../shared/drivers/conformance/calls.ts';
 import { entityId, entityVersion } from '../support/ids.ts';
 import { READ } from './one-of-each.ts';
 
@@ -19,12 +19,11 @@ test('calls, entities and bytes are counted both ways', async () => {
 });
 
 test('refusals, unknowns and throttles are told apart', async () => {
-  let throttle = false;
-  const faults: MemoryFaults = () => (throttle ? { fail: 'throttled' } : undefined);
+  let throttle: 'fail' | 'refuse' | undefined;
+  const faults: MemoryFaults = () => (throttle === undefined ? undefined : { [throttle]: 'throttled' });
   const { driver, counters } = measured(memoryDriver({ faults }));
   await driver.write([patch(entityId('missing'), entityVersion('v1'), [part('h', 'x')])], CALL);
-  throttle = true;
-  await driver.write([insert(entityId('a'), [part('h', 'x')])], CALL);
+  for (throttle of ['refuse', 'fail'] as const) await driver.write([insert(entityId('a'), [part('h', 'x')])], CALL);
   await expect(driver.read(READ, CALL)).rejects.toMatchObject({ code: 'throttled' });
-  expect(counters).toMatchObject({ refusedCondition: 1, unknown: 1, throttled: 2 });
+  expect(counters).toMatchObject({ refusedCondition: 1, unknown: 1, throttled: 3 });
 });

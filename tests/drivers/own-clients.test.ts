@@ -9,7 +9,16 @@ import { Datastore } from '@google-cloud/datastore';
 import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
-import { CALL, freshPrefix, insert, part, patch, readOne, textOf, written } from '../conformance/harness.ts';
+import {
+  CALL,
+  freshPrefix,
+  insert,
+  part,
+  patch,
+  readOne,
+  textOf,
+  written,
+} from '../../shared/drivers/conformance/calls.ts';
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { INSERT, READ } from './one-of-each.ts';
 import { frameServer, reply, reset } from './datastore/frames.ts';

@@ -8,7 +8,16 @@ import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '.
 import { LIMITS as AZURE_LIMITS } from '../../shared/drivers/azure-tables/mapping.ts';
 import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
 import type { Driver, EntityId, PartName } from '../../shared/store/contract/driver.ts';
-import { CALL, insert, part, patch, readOne, replace, textOf, written } from '../conformance/harness.ts';
+import {
+  CALL,
+  insert,
+  part,
+  patch,
+  readOne,
+  replace,
+  textOf,
+  written,
+} from '../../shared/drivers/conformance/calls.ts';
 import { PROJECT_ID, serviceAt } from '../infra/emulators/datastore/service.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { azureAt, datastoreAt, type Transport, TRANSPORTS } from './emulated.ts';

@@ -110,8 +110,9 @@ export class WorkerLife implements Caller {
       update: (key, change, options) => ask('update', [key, options], change),
       delete: (...args) => ask('delete', args),
       getMany: async (...args) => outcomesOf(await ask('getMany', args)),
-      putMany: async (...args) => outcomesOf(await ask('putMany', args)),
-      deleteMany: async (...args) => outcomesOf(await ask('deleteMany', args)),
+      putMany: (async (...args: unknown[]) => outcomesOf(await ask('putMany', args))) as CalledTable['putMany'],
+      deleteMany: (async (...args: unknown[]) =>
+        outcomesOf(await ask('deleteMany', args))) as CalledTable['deleteMany'],
       batch: (...args) => ask('batch', args),
       clear: (...args) => ask('clear', args),
       scan: (options) => scanOf(() => ask('scan', [options])) as ReturnType<CalledTable['scan']>,

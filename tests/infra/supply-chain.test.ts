@@ -35,7 +35,9 @@ interface Package {
 }
 
 const own = JSON.parse(read('package.json')) as Package;
-const library = JSON.parse(read('shared/package.json')) as Package;
+const [library, emulators] = ['shared', 'infra/emulators'].map((folder) => {
+  return JSON.parse(read(`${folder}/package.json`)) as Package;
+}) as [Package, Package];
 const lock = JSON.parse(read('package-lock.json')) as {
   packages: Readonly<Record<string, { readonly hasInstallScript?: boolean; readonly deprecated?: string }>>;
 };
@@ -47,7 +49,12 @@ function shipped(): Versions {
     new RegExp(`(?:from|import\\() ?'${name}[/']`).test(sources),
   );
   const framework = '@google-cloud/functions-framework';
-  return { ...library.dependencies, ...Object.fromEntries(imported), [framework]: own.devDependencies[framework]! };
+  return {
+    ...library.dependencies,
+    ...emulators.dependencies,
+    ...Object.fromEntries(imported),
+    [framework]: own.devDependencies[framework]!,
+  };
 }
 
 test('all that ships has a licence that asks for a notice at most', async () => {
@@ -63,7 +70,7 @@ test('all that ships has a licence that asks for a notice at most', async () => 
 });
 
 test('packages are named with exact versions', () => {
-  const inexact = [library.dependencies, own.devDependencies]
+  const inexact = [library.dependencies, emulators.dependencies, emulators.devDependencies, own.devDependencies]
     .flatMap(Object.entries<string>)
     .filter(([, version]) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+$/.test(version));
   expect(inexact).toEqual([]);

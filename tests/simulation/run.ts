@@ -31,7 +31,7 @@ const STATS = [
   ['conflicts', 'conflict, tried again at once'],
   ['readsFirst', 'read before a commit'],
   ['yields', 'rest before a commit'],
-  ['splitsByTraffic', 'leaf split for its traffic'],
+  ['contentionSplits', 'leaf split for contention'],
   ['lostSplits', 'split after a hold lost'],
   ['leftSearches', 'search to the left'],
   ['merges', 'merge finished by a writer'],

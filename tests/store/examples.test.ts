@@ -8,17 +8,20 @@ import { DELETE, openStore } from '../../shared/store/index.ts';
 const SOURCE = readFileSync(new URL('../../shared/store/contract/api.ts', import.meta.url), 'utf8');
 const DOCUMENTED = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*(?:export interface )?(\w+)/g;
 
-const examples = new Map(
+/** Also of a method's second form. */
+const examples = Map.groupBy(
   [...SOURCE.matchAll(DOCUMENTED)].flatMap(([, comment, name]) => {
     const [, code] = comment!.split('@example');
-    return code === undefined ? [] : [[name!, code.replaceAll(/^ *\* ?/gm, '')] as const];
+    return code === undefined ? [] : [{ name: name!, code: code.replaceAll(/^ *\* ?/gm, '') }];
   }),
+  ({ name }) => name,
 );
 const methods = new Set([...SOURCE.matchAll(/^ {2}(\w+)(?:<.*>)?\(/gm)].map(([, name]) => name!));
 
 test.each([...methods])('the example of %s gives the values it names', async (name) => {
   expect(examples.has(name)).toBe(true);
-  const code = stripTypeScriptTypes(`async () => {${examples.get('Store')}{${examples.get(name)}}}`);
+  const blocks = examples.get(name)!.map(({ code }) => `{${code}}`);
+  const code = stripTypeScriptTypes(`async () => {${examples.get('Store')![0]!.code}${blocks.join('')}}`);
   const checked = code.replaceAll(/^(.*); \/\/ => (.*)$/gm, 'expect($1).toEqual($2);');
   const shown: unknown[] = [];
   const log = { log: (...values: unknown[]) => shown.push(values) };

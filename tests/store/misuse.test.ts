@@ -48,7 +48,7 @@ const BAD_CALLS: [call: string, args: unknown[], told: string][] = [
   ['table.put', ['k', 'new', { constructor: 5 }], 'table.put has no option "constructor"'],
   ['table.put', ['k', 'new', ['ttlMs']], 'of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not an array'],
   ['table.put', [5, 'new'], 'a key is a string, not number'],
-  ['table.putMany', [{ key: 'k', value: 'new' }], 'table.putMany: items must be an array, not an object'],
+  ['table.putMany', [{ key: 'k', value: 'new' }], 'items must be an array or an async iterable, not an object'],
   ['table.putMany', [[{ key: 'k', value: 'new' }], { ttlMs: 5 }], 'table.putMany has no option "ttlMs"'],
   ['table.putMany', [[{ key: 'k' }, undefined]], 'item 1 of table.putMany takes an object of key, value,'],
   ['table.putMany', [[{ key: 'k' }, { value: 1 }]], 'item 1 of table.putMany needs key: it must be a string'],
@@ -62,7 +62,7 @@ const BAD_CALLS: [call: string, args: unknown[], told: string][] = [
   ['table.touch', ['k', 5], 'table.touch takes an object of ttlMs, expiresAtMs, timeoutMs, signal, not a number'],
   ['table.touch', [5, { ttlMs: 5 }], 'a key is a string, not number'],
   ['table.delete', ['k', { ifversion: 'v' }], 'table.delete has no option "ifversion": did you mean ifVersion?'],
-  ['table.deleteMany', ['k'], 'table.deleteMany: items must be an array, not a string'],
+  ['table.deleteMany', ['k'], 'table.deleteMany: items must be an array or an async iterable, not a string'],
   ['table.deleteMany', [['k', 5]], 'item 1 of table.deleteMany takes an object of key, ifVersion, not a number'],
   ['table.deleteMany', [['k', { key: 'k', ifAbsent: true }]], 'item 1 of table.deleteMany has no option "ifAbsent"'],
 ];

@@ -1,62 +1,30 @@
-// The recipes of shared/README.md run as they stand, and give the values behind `// =>`.
+// The recipes of shared/RECIPES.md give the values behind `// =>`, and do what they are for.
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import * as express from 'express';
-import * as hono from 'hono';
-import * as unstorage from 'unstorage';
-import { expect, onTestFinished, test } from 'vitest';
-import * as zod from 'zod';
-import * as adapter from '../../shared/adapters/unstorage.ts';
-import { memoryDriver } from '../../shared/drivers/memory.ts';
-import * as stowage from '../../shared/store/index.ts';
+import type * as express from 'express';
+import type * as hono from 'hono';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { cook, RECIPES } from '../support/recipes.ts';
 
-const README = readFileSync(new URL('../../shared/README.md', import.meta.url), 'utf8');
-const [section] = /\n## Recipes\n[^]*?\n## /.exec(README)!;
-const recipes = new Map(
-  [...section.matchAll(/^(\w+)(?: [^\n]*|,[^\n]*)?:\n\n```ts\n([^]*?)```/gm)].map(([, word, code]) => [word!, code!]),
+/** Serves an application of Express until the test ends. Gives the URL. */
+async function served(app: unknown): Promise<string> {
+  const server = createServer(app as express.Express).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.each(['Sessions', 'Counters', 'An inbox', 'An index', 'Streams', 'Nitro'])(
+  'the recipe %s gives the values it names',
+  async (name) => {
+    expect(RECIPES.get(name)).toContain('// => ');
+    await cook(name);
+  },
 );
-const MODULES = { express, hono, '@stowage/store': stowage, '@stowage/store/unstorage': adapter, zod };
-
-interface Cooked {
-  readonly store: stowage.Store;
-  readonly app: unknown;
-  readonly shown: unknown[];
-}
-
-/** Runs a recipe on an empty store. `app`: its variable of this name. */
-async function cook(name: string): Promise<Cooked> {
-  const store = stowage.openStore({ driver: memoryDriver() });
-  onTestFinished(() => store.close());
-  const storage = unstorage.createStorage();
-  const useStorage = (base = '') => (base === '' ? storage : unstorage.prefixStorage(storage, base));
-  const shown: unknown[] = [];
-  const console = { log: (...values: unknown[]) => shown.push(values) };
-  const given = { store, useStorage, console, expect, modules: MODULES };
-  // oxlint-disable-next-line no-implied-eval -- the code stands in this repository
-  const run = new Function(...Object.keys(given), `return (${runnable(recipes.get(name)!)})()`) as (
-    ...values: unknown[]
-  ) => Promise<unknown>;
-  return { store, app: await run(...Object.values(given)), shown };
-}
-
-function runnable(code: string): string {
-  const bound = code
-    .replaceAll(/^import (\w+) from ('.*');$/gm, 'const { default: $1 } = modules[$2];')
-    .replaceAll(/^import (\{.*\}) from ('.*');$/gm, 'const $1 = modules[$2];');
-  const whole = `async () => {${bound}\nreturn typeof app === 'undefined' ? undefined : app;}`;
-  return stripTypeScriptTypes(whole).replaceAll(/^(.*); \/\/ => (.*)$/gm, 'expect($1).toEqual($2);');
-}
-
-test.each(['Sessions', 'Counters', 'An', 'Nitro'])('the recipe %s gives the values it names', async (name) => {
-  expect(recipes.get(name)).toContain('// => ');
-  await cook(name);
-});
 
 test('the catalogue shows its first page', async () => {
-  expect((await cook('A')).shown).toEqual([['book/1', 9.5]]);
+  expect((await cook('A catalogue')).shown).toEqual([['book/1', 9.5]]);
 });
 
 test('the handler of hono answers, and turns away what the schema refuses', async () => {
@@ -74,14 +42,56 @@ test('the handler of hono answers, and turns away what the schema refuses', asyn
 });
 
 test('the handler of Express answers', async () => {
-  const { app, store } = await cook('Express');
-  const server = createServer(app as express.Express).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/notes/1`;
+  const { app, store } = await cook('Express 5');
+  const url = `${await served(app)}/notes/1`;
   expect((await fetch(url)).status).toBe(404);
   const { version } = await (await store.table('notes')).put('1', 'Buy milk');
   const found = await fetch(url);
   expect(found.headers.get('ETag')).toBe(`"${version}"`);
   expect(await found.text()).toBe('Buy milk');
+});
+
+/** Adds routes that the recipe's middleware stands before, and gives what asks them. */
+async function idempotent(name: 'For hono' | 'For Express') {
+  const { app, store } = await cook(name);
+  const url = name === 'For Express' ? await served(app) : '';
+  const ask = async (id: string, amount: number | string): Promise<readonly [number, string]> => {
+    const headers = { 'Idempotency-Key': id, 'Content-Type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify({ amount }) };
+    const answer =
+      url === '' ? await (app as hono.Hono).request('/payments', init) : await fetch(`${url}/payments`, init);
+    return [answer.status, await answer.text()];
+  };
+  return { ask, answers: await store.table<object>('answers') };
+}
+
+test.each(['For hono', 'For Express'] as const)(
+  'a request repeated with its key gets the first answer (%s)',
+  async (name) => {
+    const { ask, answers } = await idempotent(name);
+    expect(await ask('a', 5)).toEqual([201, '{"paid":"5.00"}']);
+    expect(await ask('a', 7)).toEqual([201, '{"paid":"5.00"}']);
+    expect(await ask('b', 7)).toEqual([201, '{"paid":"7.00"}']);
+    // Its answer outlives its claim.
+    const { expiresAtMs } = (await answers.get('POST /payments a'))!;
+    expect(expiresAtMs! - Date.now()).toBeGreaterThan(3_600_000);
+  },
+);
+
+test.each(['For hono', 'For Express'] as const)(
+  'a request is refused while the first with its key is under way (%s)',
+  async (name) => {
+    const { ask, answers } = await idempotent(name);
+    await answers.put('POST /payments a', {});
+    expect((await ask('a', 5))[0]).toBe(409);
+  },
+);
+
+test.each(['For hono', 'For Express'] as const)('a request that failed may be made again (%s)', async (name) => {
+  // hono prints what its handlers throw.
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { ask } = await idempotent(name);
+  expect((await ask('a', 'no number'))[0]).toBe(500);
+  expect(await ask('a', 5)).toEqual([201, '{"paid":"5.00"}']);
 });

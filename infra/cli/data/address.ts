@@ -57,8 +57,8 @@ function isStore({ protocol, hostname, host, username, password, pathname, hash 
   return protocol === 'azure:' && /^\/[A-Za-z0-9]+$/.test(pathname);
 }
 
-/** A name that is mistyped would write into the default namespace. */
-function checkParameters(option: string, { protocol, searchParams }: URL): void {
+/** Throws a UsageError: a mistyped name would write into the default namespace. */
+export function checkParameters(option: string, { protocol, searchParams }: URL): void {
   const known = PARAMETERS[protocol] ?? [];
   const given = [...searchParams.keys()];
   const wrong = given.find((name, index) => !known.includes(name) || given.indexOf(name) !== index);
@@ -114,7 +114,8 @@ function connectedAccount(name: string, env: Surroundings['env']): ReturnType<ty
   }
 }
 
-function gcloudAuth(ask: AskTool): NonNullable<DatastoreOptions['auth']> {
+/** Google's credentials, as the driver takes them. */
+export function gcloudAuth(ask: AskTool): NonNullable<DatastoreOptions['auth']> {
   const token = kept(() => ask('gcloud', ['auth', 'print-access-token']));
   const client = {
     getRequestHeaders: async () => [['authorization', `Bearer ${await token()}`]] as const,

@@ -22,13 +22,13 @@ const exportAll = storeCommand({
 that nobody changes meanwhile is in it once; the export is no snapshot.`,
   options: { from: FROM, out: { value: 'DIR', help: 'the folder; default TABLE.export' }, ranges: RANGES },
   examples: ['stowage export users --from azure://myaccount/stowage --out users.export'],
-  async run(store, { operands: [table = ''], values }, signal) {
+  async run(store, { operands: [table = ''], values, typed }, signal) {
     const folder = values.out ?? `${table}.export`;
     const options = { store, from: values.from ?? '', table, folder, ranges: rangesOf(values), signal };
     const held = (records: number): string => `${records} records are in ${folder}`;
     const exporting = counted(
       (onProgress) => exportTable({ ...options, onProgress }),
-      (records) => `${held(records)}; the same command goes on from there`,
+      (records) => `${held(records)}. This goes on: ${typed}`,
     );
     const { ranges } = await goingOn(exporting, `remove ${folder}, or name another by --out`);
     say(held(ranges.reduce((sum, range) => sum + range.records, 0)));
@@ -92,18 +92,29 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     ranges: RANGES,
   },
   examples: ['stowage copy users --from gcp://my-project/stowage-prod --to azure://myaccount/stowage'],
-  async run(from, { operands: [table = ''], values }, signal) {
+  async run(from, { operands: [table = ''], values, typed }, signal) {
     const { as: target = table, state: file = `${table}.copy.json` } = values;
     const ranges = rangesOf(values);
     await using to = opened('--to', values.to);
     const of = [values.from ?? '', table, values.to ?? '', target];
-    await resumed({ file, of, shape: RANGES_STATE, done: 'were copied' }, async (state, onState) => {
-      const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
-      return records;
-    });
-    const sumIn = async (store: Store, name: string) =>
-      checksumOf(await encodedTable(store, name, { create: false }), ranges, signal);
-    const [there, here] = await Promise.all([sumIn(from, table), sumIn(to, target)]);
+    const copied = await resumed(
+      { file, of, shape: RANGES_STATE, done: 'were copied', typed },
+      async (state, onState) => {
+        const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
+        return records;
+      },
+    );
+    const sumIn = async (store: Store, name: string, onRecord: () => void) =>
+      checksumOf(await encodedTable(store, name, { create: false }), ranges, signal, onRecord);
+    let seen = 0;
+    const comparing = counted(
+      (onProgress) => {
+        const onRecord = (): void => onProgress((seen += 1), seen / (2 * copied));
+        return Promise.all([sumIn(from, table, onRecord), sumIn(to, target, onRecord)]);
+      },
+      (records) => `${records} records of both were compared`,
+    );
+    const [there, here] = await comparing;
     const isSame = there.sum === here.sum && there.records === here.records;
     say(
       isSame

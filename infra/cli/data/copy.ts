@@ -52,11 +52,19 @@ export async function copyTable(options: CopyOptions): Promise<CopyState> {
 }
 
 /** Reads a whole table, in ranges side by side. */
-export async function checksumOf(table: Table<EncodedValue>, ranges: number, signal: AbortSignal): Promise<Checksum> {
+export async function checksumOf(
+  table: Table<EncodedValue>,
+  ranges: number,
+  signal: AbortSignal,
+  onRecord: () => void = () => {},
+): Promise<Checksum> {
   const checksum = new Checksum();
   const cursors = await table.partitions(ranges, { signal });
   await sideBySide(cursors, signal, async (cursor, _, either) => {
-    for await (const entry of table.scan({ cursor, signal: either })) checksum.add(lineOf(entry));
+    for await (const entry of table.scan({ cursor, signal: either })) {
+      checksum.add(lineOf(entry));
+      onRecord();
+    }
   });
   return checksum;
 }

@@ -7,7 +7,7 @@ import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { encodedTable } from './copy.ts';
 import { rowsOf } from './csv-rows.ts';
 import { linesOf, linesOfExport, type Manifest, readManifest } from './files.ts';
-import { bytesOf, STANDARD_INPUT } from './input.ts';
+import { bytesOf, type Input, STANDARD_INPUT } from './input.ts';
 import { UsageError } from '../options.ts';
 import { Checksum, itemOf, type KeyOf, plainItemOf } from './record-line.ts';
 
@@ -22,15 +22,16 @@ export interface ImportOptions {
   readonly format: 'ndjson' | 'csv';
   /** Makes the key of an object or a row; undefined: lines are as an export writes them. */
   readonly keyOf: KeyOf | undefined;
-  /** Called with the records put so far. */
-  readonly onProgress: (records: number) => void;
+  /** Called with the records put so far, and the share of the whole, if that is known. */
+  readonly onProgress: (records: number, share?: number) => void;
   readonly signal: AbortSignal;
 }
 
 /** The records put. Rejects with the file and line that cannot be read, or the error of a put. */
 export async function importTable(options: ImportOptions): Promise<number> {
   const { source } = options;
-  const isFolder = source !== STANDARD_INPUT && (await stat(source)).isDirectory();
+  const found = source === STANDARD_INPUT ? undefined : await stat(source);
+  const isFolder = found?.isDirectory() === true;
   if (isFolder && (options.keyOf !== undefined || options.format === 'csv'))
     throw new UsageError(
       'an export holds the keys of its records: it takes no --key-field, --key-template or --format csv',
@@ -46,13 +47,19 @@ export async function importTable(options: ImportOptions): Promise<number> {
   const layout = { ...(order !== undefined && { order }), ...(groupBy !== undefined && { groupBy }) };
   const table = await encodedTable(options.store, options.table, layout);
   const files = manifest?.ranges.map(({ file }) => path.join(source, file)) ?? [source];
+  const all = manifest?.ranges.reduce((sum, range) => sum + range.records, 0);
   let records = 0;
+  let bytesRead = 0;
+  const onRead = (bytes: number): void => void (bytesRead = bytes);
+  const shareDone = (): number | undefined => {
+    if (all !== undefined) return records / all;
+    return found && bytesRead / found.size;
+  };
   await sideBySide(files, options.signal, async (file, _, signal) => {
     let bad: unknown;
-    const all = isFolder ? exportedIn(file) : itemsOf(options, signal);
-    const items = untilBad(all, (error) => (bad = error));
-    for await (const batch of batchesOf(items))
-      await putAll(table, batch, signal, (count) => options.onProgress((records += count)));
+    const items = isFolder ? exportedIn(file) : itemsOf({ ...options, onRead, signal });
+    for await (const batch of batchesOf(untilBad(items, (error) => (bad = error))))
+      await putAll(table, batch, signal, (count) => options.onProgress((records += count), shareDone()));
     if (bad !== undefined) throw bad;
   });
   return records;
@@ -83,9 +90,14 @@ async function* exportedIn(file: string): AsyncGenerator<Item> {
   for await (const { number, text } of linesOfExport(file)) yield itemAt(file, number, () => itemOf(text));
 }
 
-async function* itemsOf({ source, format, keyOf }: ImportOptions, signal: AbortSignal): AsyncGenerator<Item> {
+async function* itemsOf({
+  source,
+  format,
+  keyOf,
+  ...reading
+}: ImportOptions & Pick<Input, 'onRead'>): AsyncGenerator<Item> {
   const name = source === STANDARD_INPUT ? 'the standard input' : source;
-  const bytes = bytesOf(source, name, signal);
+  const bytes = bytesOf({ source, name, ...reading });
   if (format === 'csv') {
     if (keyOf === undefined)
       throw new UsageError('a row of CSV needs a key: give --key-field NAME, or --key-template TEMPLATE');

@@ -9,12 +9,22 @@ export const STANDARD_INPUT = '-';
 /** The first bytes of gzip; no text in UTF-8 holds the second. */
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
+export interface Input {
+  /** A file's path, or STANDARD_INPUT. */
+  readonly source: string;
+  /** For messages. */
+  readonly name: string;
+  /** Called with the bytes read so far, packed as they are. */
+  readonly onRead: (bytes: number) => void;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reads as far as the bytes are taken. Throws a UsageError about `name` for gzip that is damaged.
  */
-export async function* bytesOf(source: string, name: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* bytesOf({ source, name, onRead, signal }: Input): AsyncGenerator<Uint8Array> {
   const opened = source === STANDARD_INPUT ? process.stdin : createReadStream(source);
-  const chunks = (addAbortSignal(signal, opened) as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  const chunks = heard(addAbortSignal(signal, opened) as AsyncIterable<Buffer>, onRead);
   let head: Buffer = Buffer.alloc(0);
   while (head.length < GZIP_MAGIC.length) {
     const next = await chunks.next();
@@ -35,6 +45,14 @@ export async function* bytesOf(source: string, name: string, signal: AbortSignal
     throw new UsageError(`${name} is damaged gzip: ${cause.message}`, { cause });
   } finally {
     all.destroy();
+  }
+}
+
+async function* heard(chunks: AsyncIterable<Buffer>, onRead: Input['onRead']): AsyncGenerator<Buffer, void> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    onRead((bytes += chunk.length));
+    yield chunk;
   }
 }
 

@@ -70,6 +70,7 @@ Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
     save: { value: 'FILE', help: 'gets what is taken away, appended; it must be given' },
     'dry-run': { help: 'says what would be taken away, writes nothing' },
   },
+  goesOn: true,
   examples: ['stowage repair users --from gcp://my-project/stowage-prod --save users.taken.ndjson'],
   async run(store, { operands: [table = ''], values }, signal) {
     const { save: file, 'dry-run': dryRun } = values;

@@ -2,8 +2,15 @@
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { untilInterrupted } from '../interrupt.ts';
-import { type Command, type CommandLine, type Option, runCommand, UsageError } from '../options.ts';
-import { warnOf } from '../print.ts';
+import {
+  type Command,
+  type CommandLine,
+  type Option,
+  runCommand,
+  type RunnableCommand,
+  UsageError,
+} from '../options.ts';
+import { warn, warnOf } from '../print.ts';
 import { askTool } from '../tools.ts';
 import { ADDRESS_HELP, storeAt } from './address.ts';
 
@@ -23,6 +30,8 @@ export function opened(option: string, address: unknown, createTable = true): St
 type Options = Readonly<Record<string, Option>>;
 
 interface StoreCommand<Declared extends Options> extends Command<Declared> {
+  /** Says that the same command goes on where it was interrupted, which is then printed. */
+  readonly goesOn?: true;
   readonly run: (store: Store, given: CommandLine<Declared>, signal: AbortSignal) => Promise<void>;
 }
 
@@ -30,10 +39,15 @@ interface StoreCommand<Declared extends Options> extends Command<Declared> {
  * A command on the store at its `--from`, else its `--to`, which it closes. Prints an error in a
  * line, and gives an exit code.
  */
-export function storeCommand<const Declared extends Options>({ about, run, ...given }: StoreCommand<Declared>) {
+export function storeCommand<const Declared extends Options>({
+  about,
+  goesOn,
+  run,
+  ...given
+}: StoreCommand<Declared>): RunnableCommand {
   const declared: Command<Declared> = { ...given, about: `${about}\n${ADDRESS_HELP}` };
   const name = 'from' in given.options ? 'from' : 'to';
-  return (args: readonly string[]): Promise<void> =>
+  const runLine = (args: readonly string[]): Promise<void> =>
     runCommand(declared, args, async (line) => {
       // An empty variable counts as absent.
       const values: Readonly<Record<string, string | boolean | undefined>> = {
@@ -41,7 +55,7 @@ export function storeCommand<const Declared extends Options>({ about, run, ...gi
         [name]: (line.values as Partial<Record<string, string>>)[name] ?? (process.env[STORE_VARIABLE] || undefined),
       };
       try {
-        return await untilInterrupted(async (signal) => {
+        const code = await untilInterrupted(async (signal) => {
           // A mistyped name is told, and makes no table.
           const creates = name === 'to' || values['create'] !== undefined;
           if (values[name] === undefined)
@@ -49,10 +63,13 @@ export function storeCommand<const Declared extends Options>({ about, run, ...gi
           await using store = opened(`--${name}`, values[name], creates);
           await run(store, { ...line, values: values as typeof line.values }, signal);
         });
+        if (code === EXIT.interrupted && goesOn) warn(`This goes on: ${line.typed}`);
+        return code;
       } catch (error) {
         if (error instanceof UsageError) throw error;
         warnOf(error);
         return EXIT.failed;
       }
     });
+  return { declared, run: runLine };
 }

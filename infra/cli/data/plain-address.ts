@@ -1,9 +1,10 @@
 // Addresses of plain entities on the command line: a kind of Datastore, or a table of Azure.
 import type { TokenCredential } from '@azure/core-auth';
-import type { AzureNamedKeyCredential } from '@azure/data-tables';
+import type { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { emulatorIn } from '../../../functions/gcp/emulator.ts';
 import type { PlainOptions, PlainPlace } from '../../plain/place.ts';
 import { UsageError } from '../options.ts';
+import type { AskTool } from '../tools.ts';
 import { azureAccountAt, type Surroundings, TOKEN_KEPT_MS, withDomain } from './address.ts';
 
 export const PLAIN_HELP = `A PLAIN is gcp://PROJECT[/DATABASE]/kind:KIND[?namespace=..&ancestor=KIND/ID..] or azure://ACCOUNT/table:NAME. Its
@@ -55,20 +56,24 @@ async function kindAt(
     namespace: url.searchParams.get('namespace') ?? '',
     ancestor: ancestor === null ? undefined : pathIn(ancestor),
   };
-  const { OAuth2Client } = await loaded(() => import('google-auth-library'), 'google-auth-library');
-  const authClient = new OAuth2Client();
-  if (endpoint === undefined) {
-    authClient.refreshHandler = async () => ({
-      access_token: await ask('gcloud', ['auth', 'print-access-token']),
-      expiry_date: Date.now() + TOKEN_KEPT_MS,
-    });
-    return datastorePlace(new v1.DatastoreClient({ projectId, authClient }), place, options);
-  }
+  const authClient = await gcloudClient(ask);
+  if (endpoint === undefined) return datastorePlace(new v1.DatastoreClient({ projectId, authClient }), place, options);
   const { hostname, port } = new URL(endpoint);
   const { credentials } = await loaded(() => import('@grpc/grpc-js'), '@grpc/grpc-js');
   const emulator = { servicePath: hostname, apiEndpoint: hostname, port: Number(port) };
   const sslCreds = credentials.createInsecure();
   return datastorePlace(new v1.DatastoreClient({ projectId, authClient, ...emulator, sslCreds }), place, options);
+}
+
+/** Google's credentials, as its clients take them. No I/O before they need a token. */
+export async function gcloudClient(ask: AskTool) {
+  const { OAuth2Client } = await loaded(() => import('google-auth-library'), 'google-auth-library');
+  const client = new OAuth2Client();
+  client.refreshHandler = async () => ({
+    access_token: await ask('gcloud', ['auth', 'print-access-token']),
+    expiry_date: Date.now() + TOKEN_KEPT_MS,
+  });
+  return client;
 }
 
 /** Kinds and identifiers in turns: digits are an id, unless in quotes. */
@@ -88,11 +93,22 @@ async function tableAt(
   options: PlainOptions,
   surroundings: Surroundings,
 ): Promise<PlainPlace> {
+  const { azurePlace } = await import('../../plain/azure.ts');
+  const client = await tableClientAt(account, table, surroundings);
+  if (surroundings.createTable) await client.createTable();
+  return azurePlace(client, options);
+}
+
+/** Microsoft's client of a table. No I/O. */
+export async function tableClientAt(
+  account: string,
+  table: string,
+  surroundings: Omit<Surroundings, 'createTable'>,
+): Promise<TableClient> {
   const { TableClient, AzureNamedKeyCredential: NamedKey } = await loaded(
     () => import('@azure/data-tables'),
     '@azure/data-tables',
   );
-  const { azurePlace } = await import('../../plain/azure.ts');
   const theirs = (given: object): TokenCredential | AzureNamedKeyCredential =>
     'key' in given && 'name' in given
       ? new NamedKey(String(given.name), String(given.key))
@@ -100,24 +116,19 @@ async function tableAt(
   const { endpoint, credential, allowInsecureConnection } = azureAccountAt(account, surroundings);
   const settings = { allowInsecureConnection };
   // Without a credential the endpoint holds a SAS; else az gives a token, as the client takes it.
-  const client =
-    credential === undefined
-      ? new TableClient(endpoint, table, settings)
-      : new TableClient(endpoint, table, theirs(credential) as TokenCredential, settings);
-  if (surroundings.createTable) await client.createTable();
-  return azurePlace(client, options);
+  return credential === undefined
+    ? new TableClient(endpoint, table, settings)
+    : new TableClient(endpoint, table, theirs(credential) as TokenCredential, settings);
 }
 
-async function loaded<T>(load: () => Promise<T>, name: string): Promise<T> {
+/** An optional package. Throws a UsageError that says how to install it. */
+export async function loaded<T>(load: () => Promise<T>, name: string): Promise<T> {
   try {
     return await load();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new UsageError(
-      `${name} is not installed, by which plain entities are read and written: npm install ${name}`,
-      {
-        cause: error,
-      },
-    );
+    throw new UsageError(`${name} is not installed, through which requests go: npm install ${name}`, {
+      cause: error,
+    });
   }
 }

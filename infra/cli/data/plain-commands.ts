@@ -1,5 +1,6 @@
 // The commands that lead in and out: adopt, release, compare-with.
 import { z } from 'zod';
+import type { EncodedValue, Table } from '../../../shared/store/index.ts';
 import { PlainError, type PlainPlace } from '../../plain/place.ts';
 import { EXIT } from '../exit.ts';
 import { choice, UsageError } from '../options.ts';
@@ -61,16 +62,16 @@ ${PLAIN_HELP}`,
     state: { ...STATE, help: `${STATE.help}; default TABLE.adopt.json` },
   },
   examples: ['stowage adopt users --plain gcp://my-project/kind:User --to gcp://my-project/stowage-prod'],
-  async run(store, { operands: [name = ''], values }, signal) {
+  async run(store, { operands: [name = ''], values, typed }, signal) {
     const { plain, key, where, state: file = `${name}.adopt.json` } = values;
     const order = choice('--order', values.order, ['hash', 'key']);
     await withPlain(['--plain', plain], { key, where }, async (place) => {
       const of = [plain ?? '', key ?? '', where ?? '', values.to ?? '', name];
-      await resumed({ file, of, shape: ADOPT_STATE, done: 'were put' }, (state, onState) =>
+      const records = await resumed({ file, of, shape: ADOPT_STATE, done: 'were put', typed }, (state, onState) =>
         adopt({ place, store, table: name, order, state, onState, signal }),
       );
       const table = await encodedTable(store, name, { create: false });
-      tell(await compareWith(place, table, signal));
+      await compared(place, table, records, signal);
     });
   },
 });
@@ -91,15 +92,15 @@ ${PLAIN_HELP}`,
     state: { ...STATE, help: `${STATE.help}; default TABLE.release.json` },
   },
   examples: ['stowage release users --from gcp://my-project/stowage-prod --plain gcp://my-project/kind:User'],
-  async run(store, { operands: [name = ''], values }, signal) {
+  async run(store, { operands: [name = ''], values, typed }, signal) {
     const { plain, key, state: file = `${name}.release.json` } = values;
     await withPlain(['--plain', plain], { key, creates: values['create-table'] }, async (place) => {
       const of = [values.from ?? '', name, plain ?? ''];
       const table = await encodedTable(store, name, { create: false });
-      await resumed({ file, of, shape: RANGES_STATE, done: 'were written' }, (state, onState) =>
+      const records = await resumed({ file, of, shape: RANGES_STATE, done: 'were written', typed }, (state, onState) =>
         release({ table, place, ranges: rangesOf(values), state, onState, signal }),
       );
-      tell(await compareWith(place, table, signal));
+      await compared(place, table, records, signal);
     });
   },
 });
@@ -119,16 +120,23 @@ ${PLAIN_HELP}`,
   examples: ['stowage compare-with users --from gcp://my-project/stowage-prod --plain gcp://my-project/kind:User'],
   async run(store, { operands: [name = ''], values }, signal) {
     const table = await encodedTable(store, name, { create: false });
-    await withPlain(['--plain', values.plain], values, async (place) => {
-      tell(
-        await counted(
-          (onProgress) => compareWith(place, table, signal, onProgress),
-          (seen) => `${seen} entities were compared`,
-        ),
-      );
-    });
+    await withPlain(['--plain', values.plain], values, (place) => compared(place, table, undefined, signal));
   },
 });
+
+/** `expected`: how many entities there are, if that is known. */
+async function compared(
+  place: PlainPlace,
+  table: Table<EncodedValue>,
+  expected: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const comparing = counted(
+    (onProgress) => compareWith(place, table, signal, (seen) => onProgress(seen, expected && seen / expected)),
+    (seen) => `${seen} entities were compared`,
+  );
+  tell(await comparing);
+}
 
 function tell({ entities, records, entitiesSum, recordsSum, named, isSame }: Difference): void {
   if (isSame) return say(`Both hold the same ${records} records (checksum ${recordsSum}).`);

@@ -13,7 +13,7 @@ import {
 import { choice, UsageError, wholeNumber } from '../options.ts';
 import { printableKey, say, sayLines, warn } from '../print.ts';
 import { wholeTextOf } from '../text.ts';
-import { checkExact } from './exact-json.ts';
+import { checkExact } from '../../../functions/http/exact-json.ts';
 import { LINE_BYTES_MAX } from './files.ts';
 import { FROM, storeCommand } from './opened.ts';
 import { lineOf, readableValue } from './record-line.ts';
@@ -123,6 +123,7 @@ const drop = storeCommand({
   about: `Deletes a table with all its records, for which --yes must be given. Run again after an interruption it goes on.
 Exit codes: 0 it is gone, 1 there was none, or it could not be deleted.`,
   options: { from: FROM, yes: { help: 'its records may go' } },
+  goesOn: true,
   examples: ['stowage drop users --yes --from gcp://my-project/stowage-dev'],
   async run(store, { operands: [name = ''], values: { yes } }, signal) {
     if (!yes) throw new UsageError(`this deletes all records of ${name}: give --yes`);

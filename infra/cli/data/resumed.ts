@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { StoreError } from '../../../shared/store/index.ts';
 import { UsageError } from '../options.ts';
-import { say, warn } from '../print.ts';
+import { erase, say, warn } from '../print.ts';
+import { progress } from '../progress.ts';
 import { readText } from '../text.ts';
 import { StateFile } from './files.ts';
 
@@ -16,13 +17,15 @@ export interface Resumed<State> {
   readonly shape: z.ZodType<State>;
   /** As in `5 records were copied`. */
   readonly done: string;
+  /** The command that goes on. */
+  readonly typed: string;
 }
 
-/** Throws a UsageError for a file that is no state of this work. */
+/** Gives the number of records. Throws a UsageError for a file that is no state of this work. */
 export async function resumed<State extends { readonly records: number }>(
-  { file, of, shape, done }: Resumed<State>,
+  { file, of, shape, done, typed }: Resumed<State>,
   work: (state: State | undefined, onState: (now: State) => Promise<void>) => Promise<number>,
-): Promise<void> {
+): Promise<number> {
   const state = await savedIn(file, shape, of);
   const saved = new StateFile(file);
   const working = counted(
@@ -31,11 +34,12 @@ export async function resumed<State extends { readonly records: number }>(
         await saved.save({ of, state: now });
         onProgress(now.records);
       }),
-    (sure) => `${sure} records ${done}; the same command goes on from there`,
+    (sure) => `${sure} records ${done}. This goes on: ${typed}`,
   );
   const records = await goingOn(working, `remove ${file}, or name another by --state`);
   await rm(file, { force: true });
   say(`${records} records ${done}; comparing`);
+  return records;
 }
 
 async function savedIn<State>(
@@ -65,23 +69,23 @@ export async function goingOn<T>(work: Promise<T>, anew: string): Promise<T> {
   }
 }
 
-/** Says once a second how far the work has come, and where it broke off after its first record. */
+/** Tells how far the work has come, and where it broke off after its first record. */
 export async function counted<T>(
-  work: (onProgress: (records: number) => void) => Promise<T>,
+  work: (onProgress: (records: number, share?: number) => void) => Promise<T>,
   brokenOff: (records: number) => string,
 ): Promise<T> {
   let last = 0;
-  let nextMs = performance.now() + 1_000;
-  const onProgress = (records: number): void => {
+  const tell = progress();
+  const onProgress = (records: number, share?: number): void => {
     last = records;
-    if (performance.now() < nextMs) return;
-    nextMs = performance.now() + 1_000;
-    warn(`${records} records`);
+    tell(`${records} records`, share);
   };
   try {
     return await work(onProgress);
   } catch (error) {
     if (last > 0) warn(brokenOff(last));
     throw error;
+  } finally {
+    erase();
   }
 }

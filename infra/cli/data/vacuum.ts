@@ -1,13 +1,13 @@
 // The command that vacuums a table, and goes on where one broke off.
 import type { Store, VacuumReport } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { type CommandLine, positiveNumber, UsageError, wholeNumber } from '../options.ts';
-import { say, sayLines, warn } from '../print.ts';
+import { type CommandLine, positiveNumber, quoted, UsageError, wholeNumber } from '../options.ts';
+import { erase, say, sayLines, warn } from '../print.ts';
+import { progress } from '../progress.ts';
 import { FROM, storeCommand } from './opened.ts';
 
 const DAY_SECONDS = 86_400;
 const QUIET_SECONDS = 120;
-const PROGRESS_MS = 1_000;
 
 const OPTIONS = {
   from: FROM,
@@ -41,22 +41,15 @@ async function runVacuum(
   const timeoutMs = 1_000 * positiveNumber('--timeout', values.timeout, DAY_SECONDS);
   if (timeoutMs <= quietMs) throw new UsageError('--timeout must be longer than --quiet, which it begins with');
   const from = values.cursor === undefined ? {} : { cursor: values.cursor };
-  const report = await store.vacuum(table, { quietMs, timeoutMs, signal, onProgress: everySecond(), ...from });
+  const show = progress();
+  const onProgress = (report: VacuumReport): void => show(progressText(report), report.passed / report.listed);
+  const report = await store.vacuum(table, { quietMs, timeoutMs, signal, onProgress, ...from }).finally(erase);
   if (values.json) sayLines(JSON.stringify(report, null, 2));
   else say(reportText(report));
   if (report.cursor === undefined) return;
-  warn(`Not all is done. This goes on: stowage vacuum ${table} --from ${values.from} --cursor ${report.cursor}`);
+  const again = [table, '--from', values.from ?? '', '--cursor', report.cursor].map(quoted);
+  warn(`Not all is done. This goes on: stowage vacuum ${again.join(' ')}`);
   process.exitCode = signal.aborted ? EXIT.interrupted : EXIT.failed;
-}
-
-/** Says once a second how far the vacuum has come. */
-function everySecond(): (report: VacuumReport) => void {
-  let nextMs = performance.now() + PROGRESS_MS;
-  return (report) => {
-    if (performance.now() < nextMs) return;
-    nextMs = performance.now() + PROGRESS_MS;
-    warn(progressText(report));
-  };
 }
 
 function progressText({ passed, listed, merged, movedBytes }: VacuumReport): string {

@@ -26,6 +26,8 @@ export interface Network {
 
 export interface Arrived {
   readonly isThrottled: boolean;
+  /** The effect happens, then the connection ends instead of an answer. */
+  readonly isReplyLost?: boolean;
   /** Resolves when an answer of so many bytes is due; at once when the signal aborts. */
   reply(bytes: number, signal: AbortSignal): Promise<void>;
 }
@@ -104,7 +106,8 @@ export function placeFront({ server, presentOf, network }: FrontOptions): TableF
       else send(outgoing, answerOf(refusalFor(error), false));
     }
     await arrived?.reply(held.bytes(), gone.signal);
-    held.release();
+    if (arrived?.isReplyLost === true) outgoing.destroy();
+    else held.release();
   };
 
   server.removeAllListeners('request');

@@ -21,6 +21,8 @@ export interface Network {
 
 export interface Arrived {
   readonly isThrottled: boolean;
+  /** The effect happens, then the caller is told what a broken connection tells: UNAVAILABLE. */
+  readonly isReplyLost?: boolean;
   /** Resolves when an answer of so many bytes is due; at once when the signal aborts. */
   reply(bytes: number, signal: AbortSignal): Promise<void>;
 }
@@ -154,13 +156,15 @@ function answerLater(network: Network): (rpc: Rpc, answer: Answerer) => Handler 
     call.once('cancelled', () => gone.abort());
     const arrived = await network.arrive(sentOf(rpc, call.request), gone.signal);
     if (gone.signal.aborted) return;
-    const { error, response } = arrived.isThrottled ? THROTTLED : answer(call.request);
-    await arrived.reply(response?.length ?? 0, gone.signal);
+    const answered = arrived.isThrottled ? THROTTLED : answer(call.request);
+    await arrived.reply(answered.response?.length ?? 0, gone.signal);
+    const { error, response } = arrived.isReplyLost === true ? LOST : answered;
     if (!gone.signal.aborted) callback(error, response);
   };
 }
 
 const THROTTLED: Answer = { error: { code: status.RESOURCE_EXHAUSTED, details: 'too many calls' } };
+const LOST: Answer = { error: { code: status.UNAVAILABLE, details: 'the reply was lost' } };
 
 /** Messages travel in a header of at most 8 KiB; a character takes up to nine bytes there. */
 const MESSAGE_CHARS_MAX = 800;

@@ -2,7 +2,7 @@
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
 import type { Context } from '../context/context.ts';
-import { scheduleOf, type Settings } from '../context/settings.ts';
+import { scheduleOf, type Settings, transportOf } from '../context/settings.ts';
 import type { Run } from '../context/tools.ts';
 
 /** The account that deploys, found out before anything is changed. */
@@ -97,12 +97,12 @@ export function commonVariables(
   settings: Settings,
   packageOf: (name: string) => string,
 ): Record<string, unknown> {
-  const { service, stage, store, alerts, functions } = settings;
+  const { service, stage, alerts, functions } = settings;
   return {
     service,
     stage,
     region: settings[cloud].region,
-    environment: environmentOf(store),
+    environment: environmentOf(settings),
     functions: Object.fromEntries(
       functions.map((one) => [
         one.name,
@@ -128,7 +128,9 @@ export function commonVariables(
 }
 
 /** Variables of functions/README.md; one that is left out has its default there. */
-function environmentOf({ timeoutMs, containerBytesMax, transport, corsOrigins, otlpEndpoint }: Settings['store']) {
+function environmentOf(settings: Settings) {
+  const { timeoutMs, containerBytesMax, corsOrigins, otlpEndpoint } = settings.store;
+  const transport = transportOf(settings);
   return {
     STOWAGE_TIMEOUT_MS: String(timeoutMs),
     ...(containerBytesMax > 0 && { STOWAGE_CONTAINER_BYTES_MAX: String(containerBytesMax) }),

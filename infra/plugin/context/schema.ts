@@ -41,8 +41,8 @@ const store = z.strictObject({
   timeoutMs: z.int().min(1).max(60_000),
   /** The size of all tables' containers; 0: the library's default. */
   containerBytesMax: z.union([z.literal(0), z.int().min(16_384).max(720_000)]),
-  /** The drivers' own requests, or the clouds' SDKs. */
-  transport: z.enum(['own', 'sdk']),
+  /** The drivers' own requests, or the clouds' SDKs; `auto`: the SDKs. */
+  transport: z.enum(['auto', 'own', 'sdk']),
   otlpEndpoint: z.string().regex(/^(https?:\/\/[^\s]+)?$/),
   /** Pages of these origins may call `records`. */
   corsOrigins: z.array(z.string().regex(/^([*]|https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?)$/)),

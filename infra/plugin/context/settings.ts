@@ -66,6 +66,11 @@ export function scheduleOf({ events }: Pick<FunctionSettings, 'events'>): string
   return undefined;
 }
 
+/** `auto` stays with the clouds' SDKs: nothing has shown that the own transport works there. */
+export function transportOf({ store }: Pick<Settings, 'store'>): 'own' | 'sdk' {
+  return store.transport === 'auto' ? 'sdk' : store.transport;
+}
+
 /** An error that the user can mend; the message says how. */
 export class DeployError extends Error {}
 

@@ -57,9 +57,12 @@ export interface TableCalls {
 }
 
 /** Opens the calls; no I/O. The factory has judged whether the endpoint may do without TLS. */
-export function tableCalls(options: Omit<ClientOptions, 'allowInsecureConnection'>): TableCalls {
+export function tableCalls(
+  options: Omit<ClientOptions, 'allowInsecureConnection'>,
+  wired?: Parameters<typeof tableService>[2],
+): TableCalls {
   const { endpoint, tableName, credential, createTable: mayCreate = true } = options;
-  const service = tableService(endpoint, credential);
+  const service = tableService(endpoint, credential, wired);
   const sendBody = bodySender(service);
   return {
     async get(keys, select, untilMs) {

@@ -45,6 +45,8 @@ export interface HttpReply {
   readonly isRequestWritten: boolean;
 }
 
+export type HttpClient = ReturnType<typeof httpClient>;
+
 /** A client of one server; `origin` is its scheme, host and port. No I/O. */
 export function httpClient(origin: string) {
   const url = new URL(origin);

@@ -3,7 +3,7 @@ import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { NotSentError, withDeadline } from '../common/outcomes.ts';
 import { authorizeWith, type Credential, encodedSignature, type Proof } from './authorization.ts';
 import { RefusedRequestError } from './errors.ts';
-import { httpClient, type HttpReply, type HttpRequest } from './http.ts';
+import { type HttpClient, httpClient, type HttpReply, type HttpRequest } from './http.ts';
 
 export const JSON_WITHOUT_METADATA = 'application/json;odata=nometadata';
 
@@ -31,13 +31,17 @@ export interface TableService {
   close(): void;
 }
 
-/** No I/O. `endpoint` may hold a SAS. */
-export function tableService(endpoint: string, credential: Credential | undefined): TableService {
+/** No I/O. `endpoint` may hold a SAS. `wired` may see or answer what is sent. */
+export function tableService(
+  endpoint: string,
+  credential: Credential | undefined,
+  wired: (client: HttpClient) => HttpClient = (client) => client,
+): TableService {
   const { origin, pathname, search } = new URL(endpoint);
   const account = pathname.replace(/\/$/, '');
   const signed = encodedSignature(search);
   const authorize = authorizeWith(credential);
-  const client = httpClient(origin);
+  const client = wired(httpClient(origin));
 
   const sendWith = ({ headers: shown, query: signature }: Proof, request: ServiceRequest, untilMs: number) => {
     const { method, path, body } = request;

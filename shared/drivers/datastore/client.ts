@@ -37,9 +37,16 @@ const PATH = '/google.datastore.v1.Datastore';
 /** As gRPC asks: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, "User Agents". */
 const USER_AGENT = `grpc-node-stowage/1 (node/${process.versions.node})`;
 
-export function datastoreCalls(options: ClientOptions): DatastoreCalls {
+/** Sends messages of gRPC. */
+export type Wire = Pick<Channel, 'unary' | 'close'>;
+
+/** No I/O. `wired` may see or answer what is sent. */
+export function datastoreCalls(
+  options: ClientOptions,
+  wired: (channel: Wire) => Wire = (channel) => channel,
+): DatastoreCalls {
   const { projectId, databaseId = '' } = options;
-  const channel = channelTo(options);
+  const channel = wired(channelTo(options));
   const memories = new RequestMemory();
   return {
     async lookup(keys, propertyMask, timeoutMs) {

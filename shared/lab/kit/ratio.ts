@@ -25,6 +25,17 @@ export const ratioSchema = z.strictObject({
 
 export type Ratio = z.infer<typeof ratioSchema>;
 
+/** An interval within these bounds shows that two figures are the same, to a quarter. */
+const SAME = { low: 0.8, high: 1.25 };
+
+/**
+ * Whether two figures are the same. That they are not told apart does not show it: their interval
+ * may be wide.
+ */
+export function isSame({ verdict, low, high }: Ratio): boolean {
+  return verdict === 'undecided' && low >= SAME.low && high <= SAME.high;
+}
+
 /** One repetition of both. */
 export interface Pair {
   readonly numerator: number;

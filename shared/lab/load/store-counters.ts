@@ -14,8 +14,8 @@ export const storeCountersSchema = z.strictObject({
   yields: count,
   /** Containers that were split, for their size or for their traffic. */
   splits: count,
-  splitsByTraffic: count,
-  /** Splits for traffic that others' commits prevented. */
+  contentionSplits: count,
+  /** Splits for contention that others' commits prevented. */
   lostSplits: count,
 });
 

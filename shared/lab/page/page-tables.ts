@@ -18,12 +18,14 @@ import { element } from './dom.ts';
 
 /** The first column names its row. A wide table scrolls by itself. */
 function table(caption: string, header: readonly string[], rows: readonly (readonly Entry[])[], id = ''): HTMLElement {
-  const row = (entries: readonly Entry[]): HTMLElement =>
-    element('tr', {}, ...entries.map((one, at) => entry(at === 0 ? 'th' : 'td', one, 'row')));
   const head = element('tr', {}, ...header.map((one) => entry('th', one, 'col')));
   const made = element('table', { id: id !== '' && id }, element('caption', {}, caption));
   made.append(element('thead', {}, head), element('tbody', {}, ...rows.map(row)));
   return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, made);
+}
+
+function row(entries: readonly Entry[]): HTMLElement {
+  return element('tr', {}, ...entries.map((one, at) => entry(at === 0 ? 'th' : 'td', one, 'row')));
 }
 
 /** `scope` is for a heading: `row` or `col`. */

@@ -2,7 +2,7 @@
 // and for what share of the bill.
 import { type Layout, type Provider, PROVIDERS, type Workload, WORKLOADS } from '../kit/dimensions.ts';
 import { whole } from '../kit/figure-format.ts';
-import type { Ratio } from '../kit/ratio.ts';
+import { isSame, type Ratio } from '../kit/ratio.ts';
 import { LAYOUT_WORDS, list, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from './names.ts';
 import type { Comparison, Report } from './report-schema.ts';
 
@@ -76,9 +76,11 @@ function rateWords(group: readonly Comparison[], workload: Workload): string {
   return `${list(parts)} as with ${groundOf(group[0]!)}`;
 }
 
-function timesWords({ ratio, verdict }: Ratio, units: string): string {
-  if (verdict === 'undecided') return `as many${units} (not told apart)`;
+function timesWords(one: Ratio, units: string): string {
+  if (isSame(one)) return `as many${units}`;
+  const { ratio, low, high, verdict } = one;
   const times = `${timesText(ratio)} times as many${units}`;
+  if (verdict === 'undecided') return `${times} (${timesText(low)} to ${timesText(high)}: not told apart)`;
   if (verdict === 'drifting') return `${times} (not judged, as the rates drifted)`;
   return verdict === 'too-few-runs' ? `${times} (too few runs to judge)` : times;
 }
@@ -88,7 +90,7 @@ function billWords(group: readonly Comparison[]): string {
   const parts = group.flatMap(({ dollarsPerMillionRecords: ratio, numerator, denominator }, at) => {
     if (ratio === null) return [];
     const bill = denominator.layout === 'batch' ? 'their bill' : 'its bill';
-    const share = ratio.verdict === 'undecided' ? 'the same bill' : shareText(ratio.ratio, at === 0 ? bill : 'it');
+    const share = isSame(ratio) ? 'the same bill' : shareText(ratio.ratio, at === 0 ? bill : 'it');
     return `${share} on ${PROVIDER_SHORT_NAMES[numerator.provider]}`;
   });
   return parts.length === 0 ? '' : `, for ${list(parts)}`;

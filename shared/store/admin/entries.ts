@@ -1,5 +1,5 @@
-// Drops routing entries that merges left over (rule 29): their separator is no leaf's low any more.
-// The first entry of a branch stays, as the branch begins with it.
+// Drops the routing entries that merges left behind, at whose separator no leaf begins any more
+// (rule 29). The first entry of a branch stays, as the branch begins with it.
 import { childrenOf, type RoutingEntry } from '../container/branch.ts';
 import { type Action, entryChange } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -8,11 +8,11 @@ import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import type { Position } from '../format/position.ts';
 
-/** The longest wait for the answers: a hint that meets others' commits pauses for seconds. */
+/** The longest wait for the answers; a hint that meets others' commits pauses for seconds. */
 const ANSWERED_MS_MAX = 60_000;
 
 /**
- * The separators in the branches right above the leaves, past every cache: in order, without the
+ * The separators in the branches above the leaves, read past every cache, in order, without the
  * first of each branch. Undefined if there is no such branch, or a gap.
  */
 export async function readSeparators(engine: Engine): Promise<Position[] | undefined> {
@@ -34,7 +34,7 @@ export async function readSeparators(engine: Engine): Promise<Position[] | undef
   return undefined;
 }
 
-/** Drops and counts the entries of separators at which no leaf begins any more. */
+/** Drops the entries of separators at which no leaf begins any more; returns their number. */
 export async function dropEntries(engine: Engine, incarnation: Id64, stale: readonly Position[]): Promise<number> {
   if (stale.length === 0) return 0;
   let dropped = 0;

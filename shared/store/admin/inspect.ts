@@ -34,7 +34,7 @@ export async function inspectContainer(engine: Engine, options: InspectOptions):
   }
 }
 
-/** An id's end: incarnation and container. No driver is asked for anything else. */
+/** The end of an id: incarnation and container. Drivers are asked for nothing else. */
 const NODE = /^[\da-f]{16}![\da-f]{16}$/;
 
 async function idOf(engine: Engine, { container, key }: InspectOptions): Promise<EntityId> {

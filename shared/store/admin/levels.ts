@@ -1,6 +1,6 @@
-// Vacuum's first look: every node of a table in the provider, past every cache, and the levels that
-// their links make. Nodes are read side by side, so links are of several moments: a node that any
-// of them led to was linked once, and a live node that was ever linked is linked (invariant 2).
+// Vacuum's first look: reads every node of a table past every cache, and follows their links level
+// by level. The nodes are read side by side, so their links stem from different moments; but a live
+// node that was ever linked is still linked (invariant 2).
 import { childrenOf } from '../container/branch.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -10,7 +10,7 @@ import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/ids.ts';
 import { sideBySide } from './side-by-side.ts';
 
-/** A node as the first look met it: what a vacuum remembers of each. */
+/** What a vacuum remembers of each node. */
 export interface SeenNode extends Pick<
   Header,
   'incarnation' | 'state' | 'low' | 'right' | 'commitCount' | 'createdAtMs'
@@ -21,11 +21,11 @@ export interface SeenNode extends Pick<
 
 export interface Levels {
   readonly incarnation: Id64;
-  /** Nodes of every level, the root excepted: only the others need a proof. */
+  /** The linked nodes of every level except the root; all others have to be judged. */
   readonly linked: ReadonlySet<EntityId>;
   /** The live and the retired leaves from left to right. */
   readonly leaves: readonly SeenNode[];
-  /** False if a leaf was missing: those to its right are not in `leaves`. */
+  /** False if a leaf was missing; the leaves to its right are then not in `leaves`. */
   readonly isWhole: boolean;
 }
 
@@ -34,7 +34,7 @@ function seenNode({ id, header }: Snapshot): SeenNode {
   return { id, incarnation, state, low, right, commitCount, createdAtMs, pageBytes: pageBytesOf(header) };
 }
 
-/** Reads nodes by their ids; one that is missing by now is left out. */
+/** Reads nodes by their ids, without those that are missing by now. */
 export async function lookAt(engine: Engine, ids: readonly EntityId[]): Promise<Map<EntityId, SeenNode>> {
   const seen = new Map<EntityId, SeenNode>();
   await sideBySide(ids, async (id) => {
@@ -44,7 +44,7 @@ export async function lookAt(engine: Engine, ids: readonly EntityId[]): Promise<
   return seen;
 }
 
-/** Undefined if there is no table. Cost: a read a level, and one for each node that is new. */
+/** Undefined if there is no table. Cost: one read per level, and one per node not yet in `seen`. */
 export async function linkLevels(engine: Engine, seen: Map<EntityId, SeenNode>): Promise<Levels | undefined> {
   const linked = new Set<EntityId>();
   const root = await engine.reader.readWhole(rootId(engine.table));
@@ -63,7 +63,7 @@ export async function linkLevels(engine: Engine, seen: Map<EntityId, SeenNode>):
   return { incarnation, linked, leaves: level.nodes, isWhole: level.isWhole };
 }
 
-/** The nodes of a level in order, from the leftmost on. */
+/** The nodes of a level in order, beginning with the leftmost. */
 async function followLinks(
   engine: Engine,
   seen: Map<EntityId, SeenNode>,
@@ -78,7 +78,7 @@ async function followLinks(
       at = next;
       continue;
     }
-    // The one on the left was read before it took this one in.
+    // The node on the left may have absorbed this one after it was read.
     const again = await readNode(engine, at.id);
     if (again === undefined || again.right === at.right) return { nodes, isWhole: false };
     nodes[nodes.length - 1] = again;

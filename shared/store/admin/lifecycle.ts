@@ -1,7 +1,7 @@
-// Tables are their roots (rules 16 and 17), as a catalogue could contradict them. Creating inserts
-// an empty root. Dropping replaces it by a tombstone, then removes the nodes. A root is never
-// removed. Roots hand on which incarnations were dropped: their nodes are garbage. A root created
-// where none was knows none: other nodes may be of a table that lost its root.
+// Creates, drops and lists tables (rules 16 and 17). There is no catalogue, which could contradict
+// the roots. To create a table is to insert an empty root; to drop it is to replace the root by a
+// tombstone and then to remove the nodes. A root itself is never removed. It hands on which
+// incarnations were dropped, so that vacuum knows which nodes are garbage.
 import type { Snapshot } from '../container/snapshot.ts';
 import { evenSplitPoints } from '../container/split-points.ts';
 import { planSplit } from '../container/split.ts';
@@ -19,7 +19,7 @@ import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/i
 import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/send.ts';
 
-/** Conflicts on a root before giving up. Throttled tries do not count: the deadline ends them. */
+/** Conflicts on a root before giving up. Throttled tries do not count; the deadline ends them. */
 const TRIES_MAX = 20;
 /** The pause after a throttled or unknown write, unless the provider asks for a longer one. */
 const PAUSE_LEAST_MS = 100;
@@ -30,7 +30,7 @@ type Sent = 'written' | 'turned away' | 'other';
 /** A root without records, nodes below it or neighbours. */
 const NO_CONTENT = { level: 0, high: undefined, right: undefined, ...NO_PAGES };
 
-/** No request is still on its way after as many drops. */
+/** No request of an older incarnation can still be under way after so many drops. */
 const DROPS_KEPT = 8;
 
 export interface CreateOptions {
@@ -46,7 +46,7 @@ export interface OpenedRoot {
   readonly isNew: boolean;
 }
 
-/** Opens or creates the root. Throws `not_found`, or `conflict` for another order or groups. */
+/** Opens or creates the root. Throws `not_found`, or `conflict` if order or groups differ. */
 export async function openRoot(engine: Engine, options: CreateOptions): Promise<OpenedRoot> {
   const { table } = engine;
   const drawn = new Set<Id64>();
@@ -82,7 +82,7 @@ function checkedOrder(root: Snapshot, { order, groupBy }: CreateOptions, table: 
   throw new StoreError('conflict', `the table exists ${found}, not with "${groupBy}"`, { table });
 }
 
-/** An unwritten empty root. It counts on from the tombstone `before`. */
+/** An empty root, not yet written. Its numbers go on from those of the tombstone `before`. */
 function freshRoot(engine: Engine, { order = 'hash', groupBy }: CreateOptions, before: Header | undefined): Header {
   return {
     order,
@@ -103,7 +103,7 @@ function freshRoot(engine: Engine, { order = 'hash', groupBy }: CreateOptions, b
   };
 }
 
-/** The dropped incarnations that a live root or a tombstone knows, the last first. */
+/** The dropped incarnations that a root or a tombstone names, the last one first. */
 function droppedOf({ state, incarnation, origin }: Header): readonly string[] {
   const before = origin === undefined ? [] : origin.version.split('!');
   return state === 'removed' ? [incarnation, ...before] : before;
@@ -114,7 +114,7 @@ export function wasDropped(root: Header, incarnation: Id64): boolean {
   return droppedOf(root).includes(incarnation);
 }
 
-/** Sends one write of a root. Unless it is `written`, the caller must read the root. */
+/** Sends one write of a root. Unless the result is `written`, the caller must read the root. */
 async function send(engine: Engine, write: Write): Promise<Sent> {
   const [outcome] = await sendWrites(engine, [write]);
   if (await pauseIfTurnedAway(engine, outcome)) return 'turned away';
@@ -124,7 +124,7 @@ async function send(engine: Engine, write: Write): Promise<Sent> {
   return outcome?.kind === 'written' ? 'written' : 'other';
 }
 
-/** Waits as long as the provider asks after throttling. The write may still have been applied. */
+/** After throttling, waits as long as the provider asks. The write may have been applied anyway. */
 async function pauseIfTurnedAway(engine: Engine, outcome: WriteOutcome | RemoveOutcome | undefined): Promise<boolean> {
   if (outcome?.kind !== 'refused' || outcome.reason !== 'throttled') return false;
   const { cause } = outcome;
@@ -133,7 +133,7 @@ async function pauseIfTurnedAway(engine: Engine, outcome: WriteOutcome | RemoveO
   return true;
 }
 
-/** Splits the empty root. A failure does no harm: the table splits when it grows. */
+/** Splits the empty root. A failure does no harm, since the table splits when it grows. */
 async function preSplit(engine: Engine, containers: number): Promise<void> {
   const root = await engine.reader.readWhole(rootId(engine.table));
   if (root === undefined || root.header.level > 0 || root.header.pages.length > 0 || root.header.state !== 'live')
@@ -145,7 +145,7 @@ async function preSplit(engine: Engine, containers: number): Promise<void> {
   await send(engine, replaceOf(root, plan.left, attempt));
 }
 
-/** Drops the incarnation that it meets first. False if there is none. */
+/** Drops the table's present incarnation. False if there is none. */
 export async function dropTable(engine: Engine): Promise<boolean> {
   const { table } = engine;
   const first = await engine.reader.readPages(rootId(table), []);
@@ -169,7 +169,7 @@ function setState(engine: Engine, root: Snapshot, state: NodeState): Promise<Sen
   return send(engine, replaceOf(root, { ...successor(root.header, attempt), state, ...NO_CONTENT }, attempt));
 }
 
-/** Removes a dropped incarnation's nodes. An empty listing makes the tombstone `removed`. */
+/** Removes a dropped incarnation's nodes. Once a listing is empty, the tombstone is `removed`. */
 async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
   const { table } = engine;
   const prefix = incarnationPrefix(table, tombstone.header.incarnation);
@@ -184,7 +184,7 @@ async function removeNodes(engine: Engine, tombstone: Snapshot): Promise<Sent> {
   throw new StoreError('unavailable', 'containers of the dropped table keep appearing: drop again to go on', { table });
 }
 
-/** Removes an entity at its present version. The next listing shows a failure. */
+/** Removes an entity at its present version. If that fails, the next listing shows it again. */
 export async function removeEntity(engine: Engine, id: EntityId): Promise<RemoveOutcome | undefined> {
   const version = await engine.reader.versionOf(id);
   return version === undefined ? undefined : sendRemoval(engine, { id, version });

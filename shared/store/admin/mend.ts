@@ -1,5 +1,5 @@
-// Mends one container in its place by one write, on condition of what was read. Links stay, so a
-// repair may end anywhere, and another one goes on.
+// Mends one container in its place, by one write on condition of what was read. Links stay as they
+// are, so a repair may end anywhere and another one can go on.
 import { entryRecord } from '../container/branch.ts';
 import type { CheckValue } from '../container/check.ts';
 import { namesAny, nodesOf, orderOf, pagesFound, type Remains, type Salvage, salvage } from '../container/salvage.ts';
@@ -22,8 +22,8 @@ import type { Met, Sketch, Start } from './sketch.ts';
 import { shown } from './verify-tally.ts';
 
 /**
- * A lost header's numbers go on so far above all others. A thousand changes a second use as many in
- * 30 years, so none returns (invariant 3).
+ * How far above all known numbers those of a lost header go on. At a thousand changes per second
+ * that many are used in 30 years, so no number returns (invariant 3).
  */
 const NUMBERS_SKIPPED = 2 ** 40;
 
@@ -33,10 +33,10 @@ export interface RepairContext extends Pick<RepairOptions, 'save'> {
   readonly isDryRun: boolean;
 }
 
-/** `done`: written. `again`: another round decides. `left`: nothing is known to do. */
+/** `done`: written. `again`: another round must decide. `left`: no way to mend it is known. */
 export type Mended = 'done' | 'again' | 'left';
 
-/** The content of a container made anew, and nodes that it needs to be there before. */
+/** The content of a container that is made anew, and the nodes that must be inserted before it. */
 interface Content extends Salvage {
   readonly inserts: readonly Header[];
 }
@@ -55,7 +55,7 @@ export class Mender {
 
   async mend(met: Met, sketch: Sketch): Promise<Mended> {
     const entity = await readStored(this.#engine, met.id);
-    // A writer, or another repair, was here meanwhile.
+    // A writer or another repair has changed it meanwhile.
     if (entity?.version !== met.version) return 'again';
     const { root } = sketch;
     const remains = remainsOf(this.#engine.table, entity, { incarnation: root.incarnation, container: met.container });
@@ -70,7 +70,7 @@ export class Mender {
     return this.#rewrite(entity, { ...remains, header: undefined }, base, sketch);
   }
 
-  /** Only the root says what a table is: it is made anew of its nodes and pages, if they agree. */
+  /** Makes a lost root anew of its nodes and pages, provided that they agree on the table. */
   async mendRoot(sketch: Sketch): Promise<Mended> {
     const entity = await readStored(this.#engine, rootId(this.#engine.table));
     if (ownHeader(this.#engine.table, entity) !== undefined) return 'again';
@@ -102,8 +102,8 @@ export class Mender {
   }
 
   /**
-   * Moves the live container on the left to another version, and sees it keep its link. Else it
-   * might absorb a retired neighbour from memory, and leave it unlinked.
+   * Gives the live container on the left another version, and checks that it keeps its link.
+   * Otherwise a writer might absorb the container that is mended from memory, and unlink it.
    */
   async #holdLeft(met: Met, sketch: Sketch): Promise<boolean> {
     let left = sketch.leftOf(met);
@@ -117,7 +117,7 @@ export class Mender {
     return after.header.right === linking.header.right && after.header.state === 'live';
   }
 
-  /** Undefined for a container that is not there, or cannot be read. */
+  /** Undefined for a container that is missing or cannot be read. */
   async #readNode(id: EntityId): Promise<Snapshot | undefined> {
     try {
       return await this.#engine.reader.readPages(id, []);
@@ -127,7 +127,7 @@ export class Mender {
     }
   }
 
-  /** The header of a container that lost its own: its numbers and commits count on far above. */
+  /** The header for a container that lost its own, with numbers far above all known ones. */
   #freshBase(
     { anyHeader, most }: Sketch,
     own: Pick<Header, 'order' | 'incarnation' | 'container' | 'level' | 'low' | 'high' | 'right'>,
@@ -140,7 +140,7 @@ export class Mender {
     return { order, groupBy: anyHeader?.groupBy, incarnation, ...place, ...counted, ...made, ...NO_PAGES };
   }
 
-  /** Saves the container as it is, then writes it with all that is left of it. */
+  /** Saves the container as it is, then writes all that can still be read of it. */
   async #rewrite(entity: Entity | undefined, remains: Remains, bare: Header, sketch: Sketch): Promise<Mended> {
     const engine = this.#engine;
     const id = nodeId(this.#engine.table, bare.incarnation, bare.container);
@@ -177,18 +177,18 @@ export class Mender {
 
   #salvaged(remains: Remains, base: Header): Content {
     const found = salvage(pagesFound(remains), base, this.#context.checkValue);
-    // Without a header nobody knows which pages there were.
+    // Without a header it is not known which pages there were.
     const lost = remains.header === undefined ? [{ from: base.low, to: base.high }] : found.lost;
     return { ...found, lost, inserts: [] };
   }
 
-  /** The entries of a branch: hints, so none is lost. Undefined if its first child is unknown. */
+  /** The entries of a branch, from the level below it. Undefined if its first child is unknown. */
   #branched(base: Header, sketch: Sketch, origin: Header['origin']): Content | undefined {
     const { low, high, level, nextNumber } = base;
     const children = sketch.childrenOf(level, low, high);
     const [first] = children;
     if (first?.low.length === low.length) return { ...NOTHING, ...numbered(children, nextNumber) };
-    // Only a branch leads to the leftmost of a level. If no entry names it, another begins.
+    // Only a branch names the leftmost node of a level; if none does, a new one takes its place.
     if (low.length > 0 || (first === undefined && high !== undefined)) return undefined;
     const container = drawId(this.#engine.runtime);
     const bounds = { ...base, container, level: level - 1, high: first?.low, right: first?.container };
@@ -201,7 +201,7 @@ export class Mender {
     return { ...NOTHING, ...numbered([{ low, container }, ...children], nextNumber), lost, inserts };
   }
 
-  /** Once for each version of a container. `entity` undefined: it is missing. */
+  /** Saves what a repair takes away, once per version. `entity` undefined: it is missing. */
   async save(id: EntityId, entity: Entity | undefined, order: Header['order'], gone: Salvage = NOTHING): Promise<void> {
     const name = `${id} ${entity?.version}`;
     if (this.#saved.has(name)) return;

@@ -1,7 +1,7 @@
-// Merges leaves (rule 32): two neighbours that one process at most wrote between two looks become
-// one if both fit into a share of a container (`when-to-join.ts`). Where nobody wrote, dead records
-// are dropped first. Pairs of a window go side by side, windows from left to right, so that a
-// vacuum can end between two of them, and tell where the next one goes on.
+// Merges leaves (rule 32). Two neighbours become one if at most one process wrote to them between
+// two looks and if they fit together (`when-to-join.ts`); leaves that nobody wrote lose their dead
+// records first. The pairs of a window merge side by side, the windows from left to right, so that
+// a vacuum can end between two windows and tell where the next vacuum goes on.
 import { headerTogether } from '../container/join-leaves.ts';
 import { fitsTogether } from '../container/when-to-join.ts';
 import { isPurgeDue } from '../container/when-to-purge.ts';
@@ -15,20 +15,20 @@ import type { SeenNode } from './levels.ts';
 import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
 import { AT_A_TIME_MAX, sideBySide } from './side-by-side.ts';
 
-/** Smaller pages than this share of a full one are joined: merges leave many of them. */
+/** Pages that on average fill less than this share are joined, as merges leave many of them. */
 const SMALL_PAGE_SHARE = 1 / 3;
 
-/** A leaf that one process writes is written between a try's read and its commit at times. */
+/** A leaf in use may change between the read and the commit of a try, so there are some tries. */
 const RETIRE_TRIES = 4;
 
-/** Page bytes of a window's leaves, about: all of them may be in memory. */
+/** About how many bytes of pages a window has: all of them may be in memory at once. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
 export interface MergeRun {
   readonly tally: Tally;
-  /** False once the vacuum's time is nearly over: then no merge begins. */
+  /** False once the vacuum's time is nearly over, after which no merge begins. */
   readonly mayBegin: () => boolean;
-  /** All leaves left of `next` are done, undefined: all; `gone`: lows of those that went. */
+  /** All leaves left of `next` are done; undefined: all. `gone`: the lows of the merged ones. */
   readonly onWindow: (next: Position | undefined, gone: readonly Position[]) => void;
 }
 
@@ -36,15 +36,15 @@ export interface MergeRun {
 export class LeafMerger {
   readonly #engine: Engine;
   readonly #run: MergeRun;
-  /** By leaf, as the first look saw it, or this vacuum left it. */
+  /** The commit count of each leaf as the first look saw it, or as this vacuum left it. */
   readonly #commitCounts = new Map<EntityId, number>();
-  /** Leaves of this window that were seen, or written, after the quiet time. */
+  /** Leaves of this window that this vacuum has read or written since the quiet time. */
   readonly #seenAgain = new Set<EntityId>();
-  /** Leaves of this window that their left neighbour does not take in. */
+  /** Leaves of this window that their left neighbour does not absorb. */
   readonly #staying = new Set<EntityId>();
   /** Leaves whose pages were all decoded, or moved by this vacuum. */
   readonly #sound = new WeakSet<Snapshot>();
-  /** Leaves whose pages were found full, or were joined. */
+  /** Leaves whose pages were found full enough, or were joined. */
   readonly #filled = new WeakSet<Snapshot>();
   #gone: Position[] = [];
 
@@ -53,7 +53,7 @@ export class LeafMerger {
     this.#run = run;
   }
 
-  /** `leaves`: live ones from left to right. False if the time was over before the last. */
+  /** `leaves`: the live ones from left to right. False if the time ended before the last. */
   async run(leaves: readonly SeenNode[]): Promise<boolean> {
     let last: Snapshot | undefined;
     for (let at = 0; at < leaves.length;) {
@@ -70,7 +70,7 @@ export class LeafMerger {
     return true;
   }
 
-  /** The leaves that are left of a window, and of the last one before it. */
+  /** Merges a window together with the last leaf before it; returns the leaves that remain. */
   async #mergeWindow(last: Snapshot | undefined, window: readonly SeenNode[]): Promise<Snapshot[]> {
     this.#seenAgain.clear();
     this.#staying.clear();
@@ -96,7 +96,7 @@ export class LeafMerger {
     return this.#engine.cache.get(id) ?? this.#engine.reader.readUnknown(id);
   }
 
-  /** Indexes of left leaves: as many as fit into one become one, by halves. */
+  /** Indexes of the left leaves of pairs. As many leaves as fit into one become one, by halves. */
   #pairsIn(row: readonly Snapshot[]): number[] {
     const lefts: number[] = [];
     for (let first = 0; first < row.length;) {
@@ -124,7 +124,7 @@ export class LeafMerger {
     return fitsTogether(left, right, this.#engine.rules);
   }
 
-  /** The row with the pairs merged, or as they are now. */
+  /** The row with these pairs merged; pairs that stay are given as they are now. */
   async #mergePairs(row: readonly Snapshot[], lefts: readonly number[]): Promise<Snapshot[]> {
     const merged = new Map<number, readonly Snapshot[]>();
     await sideBySide(lefts, async (at) => {
@@ -135,7 +135,7 @@ export class LeafMerger {
     return row.flatMap((leaf, at) => merged.get(at) ?? (merged.has(at - 1) ? [] : [leaf]));
   }
 
-  /** One leaf with the content of both; the two if they stay so. Three writes. */
+  /** The merged leaf, or both if they stay. Cost: three writes and up to two reads. */
   async #merged(left: Snapshot, right: Snapshot): Promise<readonly Snapshot[]> {
     const { tally } = this.#run;
     const stay = (now: Snapshot): readonly Snapshot[] => {
@@ -152,7 +152,7 @@ export class LeafMerger {
     if (now?.header.state !== 'live' || now.header.right === right.header.container) return stay(now ?? base);
     this.#gone.push(right.header.low);
     tally.movedBytes += retired.header.pages.reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
-    // A foreign commit meanwhile shows that the leaf is not quiet.
+    // Another process's commit meanwhile would show that the leaf is not quiet.
     if (now.header.commitCount === base.header.commitCount + 1) this.#noteOwn(now);
     return [now];
   }
@@ -163,7 +163,7 @@ export class LeafMerger {
     this.#sound.add(leaf);
   }
 
-  /** The second look: the leaf as it is after the quiet time, whole. */
+  /** The second look: the whole leaf as it is after the quiet time. */
   async #seenNow(leaf: Snapshot): Promise<Snapshot | undefined> {
     const { reader } = this.#engine;
     const isCurrent = this.#seenAgain.has(leaf.id) || (await reader.isCurrent(leaf));
@@ -173,15 +173,15 @@ export class LeafMerger {
   }
 
   /**
-   * The right leaf, retired; undefined where others write, or one process again and again. Its
-   * version shows that nobody wrote it since the first look: else it is read, and judged anew.
+   * Retires the right leaf, on condition of the version that the first look saw; if that fails, the
+   * leaf is read and judged anew. Undefined if others keep writing to it.
    */
   async #retired(left: Snapshot, right: Snapshot): Promise<Snapshot | undefined> {
     const { cache } = this.#engine;
     for (let tries = 0; tries < RETIRE_TRIES; tries += 1) {
-      // The last try showed it as it is by now.
+      // After a failed try the cache has the leaf as it is now.
       const whole = await this.#readAll(cache.get(right.id) ?? right);
-      // Another vacuum may have taken it meanwhile.
+      // Another vacuum may have merged it meanwhile.
       if (whole?.header.state !== 'live' || this.#isContested(left, whole)) return undefined;
       if (!this.#fits(left.header, whole.header)) return undefined;
       const retired = await retire(this.#engine, whole, tries > 0);
@@ -190,12 +190,12 @@ export class LeafMerger {
     return undefined;
   }
 
-  /** Whether several processes wrote them: they would split what is merged again. */
+  /** Whether several processes wrote to the pair, who would soon split it again. */
   #isContested(left: Snapshot, right: Snapshot): boolean {
     const others = new Set(
       [left, right].flatMap(({ id, header }) => [...writersSince(header, this.#commitCounts.get(id) ?? 0)]),
     );
-    // The commits by which this vacuum merges and purges are no sign of traffic.
+    // This vacuum's own commits do not count.
     others.delete(this.#engine.tag);
     return others.size > 1;
   }
@@ -204,7 +204,7 @@ export class LeafMerger {
     return this.#commitCounts.get(id) === header.commitCount;
   }
 
-  /** Purges a quiet leaf with many dead records, unless it was written meanwhile, or is damaged. */
+  /** Purges a quiet leaf that has many dead records, unless it is damaged. */
   async #withoutDead(seen: Snapshot | undefined): Promise<Snapshot | undefined> {
     if (seen?.header.state !== 'live' || !this.#isQuiet(seen) || !mayHoldDead(seen.header)) return seen;
     const leaf = await unlessDamaged(this.#run.tally, () => this.#readAll(seen));
@@ -213,7 +213,7 @@ export class LeafMerger {
     return this.#purgedIf(leaf, (whole) => isPurgeDue(whole, whole.header, runtime.wallMs(), rules.table));
   }
 
-  /** Decodes every page: a leaf with a damaged one must not retire, as it could not move. */
+  /** Reads and decodes every page, because a leaf with a damaged page must not retire. */
   async #readAll(seen: Snapshot): Promise<Snapshot | undefined> {
     const leaf = isWhole(seen.header) ? seen : await this.#engine.reader.readIntact(seen.id);
     if (leaf === undefined || this.#sound.has(leaf)) return leaf;
@@ -223,8 +223,8 @@ export class LeafMerger {
   }
 
   /**
-   * Writes quiet leaves of small pages anew that have no room for their right neighbour. Undefined
-   * if there was none.
+   * Writes quiet leaves with small pages anew, which may make room for their right neighbours.
+   * Undefined if there was nothing to write.
    */
   async #withFullPages(row: readonly Snapshot[]): Promise<Snapshot[] | undefined> {
     const isDue = (left: Snapshot, right: Snapshot | undefined): boolean =>
@@ -247,7 +247,7 @@ export class LeafMerger {
     return written.size === 0 ? undefined : row.map((leaf) => written.get(leaf) ?? leaf);
   }
 
-  /** Writes a quiet leaf anew if that is due. Without an acknowledgement gives it as it then is. */
+  /** Writes a quiet leaf anew if that is due, and returns the leaf as it then is. */
   async #purgedIf(whole: Snapshot | undefined, isDue: (whole: Snapshot) => boolean): Promise<Snapshot | undefined> {
     if (whole === undefined || !this.#isQuiet(whole) || !isDue(whole) || !this.#run.mayBegin()) return whole;
     const { known: now, isFresh } = await this.#engine.router.maintain(whole.id, (leaf) => {
@@ -277,7 +277,7 @@ function windowAt(leaves: readonly SeenNode[], first: number): readonly SeenNode
   return leaves.slice(first, end);
 }
 
-/** By the page table alone: whether a record may be hidden by a newer one, deleted or expired. */
+/** Whether, by its page table, a leaf may hold deleted, expired or hidden records. */
 function mayHoldDead({ layers, pages }: Header): boolean {
   return layers.length > 0 || pages.some((ref) => ref.mayHoldDead);
 }

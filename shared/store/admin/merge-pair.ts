@@ -1,4 +1,4 @@
-// Makes one leaf of two (rules 26, 27 and 30): the right one retires, the left one absorbs it.
+// Merges two leaves (rules 26, 27 and 30): the right one retires, the left one absorbs it.
 import { retiredHeader, strippedHeader } from '../container/join-leaves.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
@@ -10,14 +10,14 @@ import { within } from '../format/position.ts';
 import { drawAttempt } from '../io/draw-ids.ts';
 import { newAbsorbing } from '../machine/leaf.ts';
 
-/** As `VacuumReport`, with the ids of damaged containers, as several looks meet the same one. */
+/** A `VacuumReport` in the making. Damaged containers are kept by id, as each may be met twice. */
 export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged' | 'cursor'>]: number } & {
   readonly damaged: Set<string>;
 };
 
 /**
- * `right` is whole, live, not the leftmost. Undefined if it was written. `isAlone`: others of the
- * same request would share its refusal (rule 1). Cost: 1 or 2 requests.
+ * Retires `right`, which is whole, live, and not the leftmost. Undefined if others wrote to it.
+ * `isAlone`: in a request of its own, so that a refusal is certain (rule 1). Cost: 1 or 2 requests.
  */
 export async function retire(engine: Engine, right: Snapshot, isAlone: boolean): Promise<Snapshot | undefined> {
   const attempt = drawAttempt(engine);
@@ -25,7 +25,7 @@ export async function retire(engine: Engine, right: Snapshot, isAlone: boolean):
   const seen = engine.clock.now();
   const write = patchOf(right, encodeHeader(header, right.header), { written: [], dropped: [] }, attempt);
   const outcome = await engine.writeBatcher.send(write, isAlone, () => true);
-  // Without an acknowledgement the leaf's present state decides.
+  // If the write was not acknowledged, a read tells the leaf's state.
   const now =
     outcome.kind === 'written'
       ? engine.cache.offer({ id: right.id, version: outcome.version, header, lastCommit: attempt, seen })
@@ -33,7 +33,7 @@ export async function retire(engine: Engine, right: Snapshot, isAlone: boolean):
   return now?.header.state === 'retired' ? now : undefined;
 }
 
-/** Counts a damaged container that `work` meets, so that vacuum goes on elsewhere. */
+/** If `work` meets a damaged container, counts it, so that vacuum can go on elsewhere. */
 export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Promise<T | 'damaged'> {
   try {
     return await work();
@@ -45,8 +45,8 @@ export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Pr
 }
 
 /**
- * Lets `left` absorb its retired right neighbour. Gives `left`; undefined if it is missing. The
- * entry that names the neighbour is left to `dropEntries`.
+ * Lets `left` absorb its retired right neighbour. Returns `left` as it then is; undefined if it is
+ * missing. `dropEntries` removes the entry that names the neighbour.
  */
 export async function finishPair(
   engine: Engine,
@@ -63,8 +63,8 @@ export async function finishPair(
 }
 
 /**
- * Empties a retired leaf to a `merged` header, once `owner`, or a search past every cache, shows
- * another live leaf that owns its low. False otherwise: the next vacuum retries.
+ * Strips a retired leaf to a `merged` header, once `owner` or a search past every cache shows
+ * another live leaf that owns its low. False otherwise; the next vacuum tries again.
  */
 export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot): Promise<boolean> {
   if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
@@ -79,13 +79,13 @@ function isOwnedBy(owner: Snapshot | undefined, { id, header }: Snapshot): boole
   return owner.header.incarnation === header.incarnation && within(header.low, owner.header.low, owner.header.high);
 }
 
-/** The live leaf that owns the low, past every cache; undefined if that is not certain. */
+/** The live leaf that owns the low, read past every cache; undefined if that is not certain. */
 export async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot | undefined> {
   try {
     const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
     return found?.retired === undefined ? found?.live : undefined;
   } catch (error) {
-    // Stale entries mislead the search: vacuum goes on, to drop them. A busy provider ends it.
+    // Stale entries may mislead the search. Vacuum goes on, and drops them later.
     if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'unavailable')) return undefined;
     throw error;
   }

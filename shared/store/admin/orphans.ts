@@ -1,7 +1,7 @@
-// Judges a node that no link leads to (rules 14, 17, 18 and 30). An orphan is removed once (a) its
-// origin moved on, so that no split can link it, and (b) no node of its level does. Age proves
-// nothing: instances sleep for hours. An absorbed leaf is emptied first: caches may still lead to
-// it.
+// Judges a node that no link led to (rules 14, 17, 18 and 30). An orphan is removed once (a) its
+// origin has moved on, so that no split can link it any more, and (b) another node owns its low.
+// Age proves nothing, as processes sleep for hours. An absorbed leaf is stripped first, since
+// caches may still lead to it.
 import { childFor } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { successor } from '../container/successor.ts';
@@ -18,15 +18,17 @@ import type { SeenNode } from './levels.ts';
 import { wasDropped } from './lifecycle.ts';
 import { ownerOf, strip } from './merge-pair.ts';
 
-/** No level has as many nodes: a longer walk goes in a circle. */
+/** No level has so many nodes, so a longer walk goes in a circle. */
 const STEPS_MAX = 10_000_000;
 
-/** An absorbed leaf's header stays a day: no request is on its way for as long. */
+/** An absorbed leaf's header stays for a day, longer than a request can be under way. */
 export const STRIPPED_KEPT_MS = 24 * 60 * 60_000;
 
 export type Fate = 'lives' | 'removed' | 'stripped' | 'left' | 'foreign';
 
-/** For a node that the walk did not meet. Cost: 1 request if merged lately, some 8 if orphaned. */
+/**
+ * Judges a node that the walk did not meet. Cost: 1 request if merged lately, some 8 if orphaned.
+ */
 export async function judge(engine: Engine, id: EntityId, incarnation: Id64 | undefined): Promise<Fate> {
   const node = await engine.reader.readPages(id, []);
   if (node === undefined || node.header.container === ROOT_CONTAINER) return 'lives';
@@ -53,19 +55,19 @@ async function judgeOrphan(engine: Engine, node: Snapshot): Promise<Fate> {
   return owner.id === node.id ? 'lives' : remove(engine, node);
 }
 
-/** Whether what is left of a merged leaf is to stay, by what a look has shown of it. */
+/** Whether this is a merged leaf whose header must stay for now. */
 export function isStripped(engine: Engine, node: SeenNode, incarnation: Id64 | undefined): boolean {
   return node.state === 'merged' && node.incarnation === incarnation && !isOld(engine, { header: node });
 }
 
-/** A wall clock that was set back keeps the header for longer. */
+/** If the wall clock was set back, the header stays longer. */
 function isOld(engine: Engine, { header }: { readonly header: Pick<Header, 'createdAtMs'> }): boolean {
   return engine.runtime.wallMs() - header.createdAtMs > STRIPPED_KEPT_MS;
 }
 
 /**
- * (a) The split that made the node can no longer link it, as the origin has another version. If
- * not, fences the origin. A retired origin never changes: the walk judges its copy (rule 14).
+ * (a) Whether the split that made the node can no longer link it, because the origin has another
+ * version; if need be, by a write to the origin. A retired origin needs none (rule 14).
  */
 async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boolean> {
   if (origin === undefined) return false;
@@ -77,14 +79,16 @@ async function originHasMovedOn(engine: Engine, { origin }: Header): Promise<boo
   return after !== origin.version;
 }
 
-/** Commits nothing but a count and an id. The next read tells whether it landed. */
+/** Commits no change, only a new version. The next read tells whether that landed. */
 export async function fence(engine: Engine, snapshot: Snapshot): Promise<void> {
   const attempt = drawAttempt(engine);
   const encoded = encodeHeader(successor(snapshot.header, attempt));
   await sendWrites(engine, [patchOf(snapshot, encoded, { written: [], dropped: [] }, attempt)]);
 }
 
-/** (b) The owner of a branch's low, or a root without that level. A missing node proves nothing. */
+/**
+ * (b) The owner of a branch's low, or a root below that level. Undefined if that is not certain.
+ */
 async function branchOwning(engine: Engine, root: Snapshot, target: Snapshot): Promise<Snapshot | undefined> {
   const { low, level, incarnation } = target.header;
   let at: Snapshot = root;
@@ -103,7 +107,7 @@ async function branchOwning(engine: Engine, root: Snapshot, target: Snapshot): P
   return undefined;
 }
 
-/** Removes the node at the version that was judged. */
+/** Removes the node on condition of the version that was judged. */
 async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
   const outcome = await sendRemoval(engine, { id: node.id, version: node.version });
   if (outcome?.kind !== 'removed') return 'left';

@@ -1,4 +1,4 @@
-// Tells what a stored container still says of itself: its header, its format, its table.
+// What a damaged container still tells of itself: its header, its format, its table.
 import { type Remains, pagesFound, positionsLeft, readable } from '../container/salvage.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -9,13 +9,13 @@ import { COMMIT_PART, containerOf, HEADER_PART, incarnationOf, nodeId, slotOfPar
 import type { Position } from '../format/position.ts';
 import { sendReads } from '../io/send.ts';
 
-/** A container as it is stored: nothing comes from memory. */
+/** Reads a container as it is stored, past the cache. */
 export async function readStored(engine: Engine, id: EntityId): Promise<Entity | undefined> {
   const [entity] = await sendReads(engine, [{ id, parts: 'all' }]);
   return entity;
 }
 
-/** The header, if it can be read and is this container's. */
+/** The header, if it can be read and belongs to this container. */
 export function ownHeader(table: string, entity: Entity | undefined): Header | undefined {
   const stored = entity?.parts.get(HEADER_PART);
   const header = stored && readable(() => decodeHeader(stored));
@@ -30,7 +30,7 @@ export function remainsOf(
   return { parts: entity?.parts ?? new Map(), header: ownHeader(table, entity), incarnation, container };
 }
 
-/** The positions of the readable records of a leaf without a header, in order: it owned them. */
+/** The positions of the readable records of a leaf without a header, in order. */
 export function positionsIn(table: string, entity: Entity, order: Header['order']): Position[] {
   const place = { incarnation: incarnationOf(entity.id), container: containerOf(entity.id)! };
   return positionsLeft(pagesFound(remainsOf(table, entity, place)), order);
@@ -44,10 +44,10 @@ export function incarnationsNamed(root: Entity | undefined): Id64[] {
   });
 }
 
-/** Whether a newer release wrote a part: its version is higher, and its checksum is right. */
+/** Whether a newer release wrote a part: its version is higher and its checksum is right. */
 export function isNewer({ parts }: Entity): boolean {
   return [...parts].some(([name, bytes]) => {
-    // A header in a page's place, or the reverse, is damage.
+    // A header in the place of a page, or the reverse, is damage.
     if (name === COMMIT_PART || isHeader(bytes) !== (name === HEADER_PART)) return false;
     const version = bytes[name === HEADER_PART ? 2 : 0] ?? 0;
     if (version <= FORMAT_VERSION) return false;

@@ -1,4 +1,4 @@
-// Repairs a table: verifies it, mends each container that was found, and verifies again.
+// Repairs a table: verifies it, mends each faulty container, and verifies again.
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { RepairReport } from '../contract/repair.ts';
@@ -12,12 +12,12 @@ import { isNewer, ownHeader, positionsIn, readStored } from './remains.ts';
 import { type Met, Sketch } from './sketch.ts';
 import { verifyTable } from './verify.ts';
 
-/** Rounds of verifying and mending. Two are usual; others' writes and throttling take more. */
+/** The most rounds. Two are usual; writers beside the repair, and throttling, cause more. */
 const ROUNDS_MAX = 20;
 /** The pause before another round after a refused write. */
 const PAUSE_MS = 200;
 
-/** Throws `not_found`, and `corrupt` for what it does not understand: then nothing was changed. */
+/** Throws `not_found`; or `corrupt` for what it cannot judge, and then has changed nothing. */
 export async function repairTable(context: RepairContext): Promise<RepairReport> {
   return new Repair(context).run();
 }
@@ -26,7 +26,7 @@ class Repair {
   readonly #context: RepairContext;
   readonly #table: string;
   readonly #mender: Mender;
-  /** Containers that the round before could not read, and no link led to. */
+  /** Unlinked containers that the previous round could not read. */
   #unreadable: ReadonlySet<EntityId> = new Set();
 
   constructor(context: RepairContext) {
@@ -51,12 +51,12 @@ class Repair {
     }
   }
 
-  /** A root was created anew where one was lost: to mend either would cost the other's records. */
+  /** A root was created where one was lost: mending either table would cost the other's records. */
   #refuseForeign({ kind, message, container }: Finding): void {
     if (kind === 'foreign') throw this.#refusal(`${message}: restore the root from a backup`, container);
   }
 
-  /** Before anything is written: bytes of a newer release are no damage. */
+  /** Before anything is written, since a newer release's bytes are no damage. */
   async #refuseNewer(sketch: Sketch): Promise<void> {
     const faulty = sketch.met.filter(({ faults }) => faults > 0);
     const root = sketch.isRootLost ? [rootId(this.#table)] : [];
@@ -76,12 +76,12 @@ class Repair {
     if (sketch.isRootLost) return [await this.#mender.mendRoot(sketch)];
     const faulty = [...sketch.linked.values()].filter(({ faults }) => faults > 0);
     const results: Mended[] = [];
-    // Leaves first: a branch is made anew of the level below it.
+    // Leaves first, as a branch is made anew of the level below it.
     for (const met of faulty.toSorted((a, b) => a.level - b.level)) results.push(await this.#mender.mend(met, sketch));
     return results.length > 0 ? results : this.#clear(sketch);
   }
 
-  /** If links are lost, a container that cannot be read may belong there. */
+  /** If links are lost, an unreadable container may belong there, so it gets its place. */
   async #placeStrays(sketch: Sketch): Promise<void> {
     const { anyHeader } = sketch;
     const isWhole = !sketch.isRootLost && [...sketch.linked.values()].every(isSound);
@@ -96,7 +96,7 @@ class Repair {
     }
   }
 
-  /** Once all that is linked is whole: unlinked containers with faults go, as a vacuum judges. */
+  /** Once all linked containers are whole, removes unlinked faulty ones, as a vacuum would. */
   async #clear(sketch: Sketch): Promise<Mended[]> {
     const results: Mended[] = [];
     for (const { id, faults } of sketch.unlinked.values())
@@ -113,7 +113,7 @@ class Repair {
     return fate === 'removed' || fate === 'stripped' ? 'done' : 'left';
   }
 
-  /** Removes it in the second round: a split under way may link what one walk did not meet. */
+  /** Removes it only in the second round, as a split under way may have linked it meanwhile. */
   async #clearUnreadable(id: EntityId, { root }: Sketch): Promise<Mended> {
     const entity = await readStored(this.#context.engine, id);
     if (entity === undefined) return 'again';
@@ -125,7 +125,7 @@ class Repair {
   }
 }
 
-/** Whether links lead on from it: from a leaf with a damaged page they do. */
+/** Whether its links can be followed, as they can from a leaf with a damaged page. */
 function isSound({ header, level, faults }: Met): boolean {
   return header !== undefined && (level === 0 || faults === 0);
 }

@@ -1,10 +1,10 @@
-// Works on many containers at once. Requests have a limit of their own (`inFlightMax`); this one
-// bounds what is in memory.
+// Works on many containers at once. `inFlightMax` bounds the requests; this bounds what is in
+// memory.
 
-/** Items of one work under way at a time, and leaves that a vacuum merges in one window. */
+/** The most items at a time, and the most leaves in one window of a vacuum. */
 export const AT_A_TIME_MAX = 256;
 
-/** Does the work for each item; after a failure it begins no other, and rejects. */
+/** Does the work for each item. After a failure it begins no further one, and rejects. */
 export async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = items.values();
   let hasFailed = false;

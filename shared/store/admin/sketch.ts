@@ -1,4 +1,4 @@
-// A table as one verification met it: where each container lies, also those that cannot be read.
+// A table as one verification saw it: where each container lies, including the unreadable ones.
 import { isCommitKnown } from '../container/check.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
@@ -7,7 +7,7 @@ import { type Header, NO_PAGES } from '../format/header.ts';
 import { containerOf, incarnationOf } from '../format/ids.ts';
 import type { Position, UpperBound } from '../format/position.ts';
 
-/** A container: its header's fields as far as they are known. */
+/** A container, with the fields of its header as far as they are known. */
 export interface Met {
   readonly id: EntityId;
   readonly container: Id64;
@@ -16,14 +16,14 @@ export interface Met {
   readonly header: Header | undefined;
   /** Undefined for one that is missing. */
   readonly version: EntityVersion | undefined;
-  /** The last record that is left of a leaf whose header cannot be read. */
+  /** The last readable record of a leaf whose header cannot be read. */
   readonly last?: Position | undefined;
   readonly faults: number;
 }
 
 export type Start = Pick<Met, 'low' | 'container'>;
 
-/** Hears of each container in the order of a walk; of one that was read again, again. */
+/** Is told of each container in the order of the walk, and again of one that is read again. */
 export class Sketch {
   /** In the order of the walk: level by level from the root, from left to right. */
   readonly linked = new Map<EntityId, Met>();
@@ -31,7 +31,7 @@ export class Sketch {
   /** Neither linked nor readable. */
   readonly unreadable = new Set<EntityId>();
   isRootLost = false;
-  /** Above all numbers, and all counts of commits, that a header names. */
+  /** The highest number or commit count that any header names. */
   most = 0;
 
   /** A container with a readable header. `isLinked`: a link led there. */
@@ -39,49 +39,49 @@ export class Sketch {
     const { id, version, header } = snapshot;
     const { container, level, low } = header;
     this.most = Math.max(this.most, header.nextNumber, header.commitCount);
-    // Nobody reads one without its commit id, so vacuum cannot judge it.
+    // Vacuum cannot judge a container that lacks its commit id.
     if (!isLinked && !isCommitKnown(snapshot)) return void this.unreadable.add(id);
-    // Pages would keep their bytes in memory.
+    // Its pages would keep their bytes in memory.
     const bare = { ...header, ...NO_PAGES };
     (isLinked ? this.linked : this.unlinked).set(id, { id, container, level, low, header: bare, version, faults });
   }
 
-  /** A linked one that was merged, or is read again. */
+  /** A linked container was merged, or will be read again. */
   gone(id: EntityId): void {
     this.linked.delete(id);
   }
 
-  /** One that is missing, emptied or without a readable header; `level` undefined if unlinked. */
+  /** A container is missing, emptied, or has no readable header; `level` undefined: unlinked. */
   lost(id: EntityId, level: number | undefined, found: Pick<Met, 'low' | 'version' | 'last'>): void {
     if (level !== undefined) this.linked.set(id, lostNode(id, level, found));
     else if (containerOf(id) === undefined) this.isRootLost = true;
     else this.unreadable.add(id);
   }
 
-  /** One that is not whole, and no link led to: perhaps links are lost. A leaf without a header. */
+  /** An unreadable container without a link may belong there. Without a header it is a leaf. */
   stray(id: EntityId, low: Position, header: Header | undefined): void {
     const lost = lostNode(id, header?.level ?? 0, { low, version: undefined });
     this.unlinked.set(id, { ...lost, header: header && { ...header, ...NO_PAGES }, faults: 0 });
   }
 
-  /** The header of the root, with which a walk begins. */
+  /** The header of the root. */
   get root(): Header {
     const [root] = this.linked.values();
     if (root?.header === undefined) throw new Error('the walk met no root');
     return root.header;
   }
 
-  /** The linked ones first. */
+  /** All containers, the linked ones first. */
   get met(): Met[] {
     return [...this.linked.values(), ...this.unlinked.values()];
   }
 
-  /** Any header of the table: all have its order and groups. Undefined if none can be read. */
+  /** Any header, since all have the table's order and groups. Undefined if none can be read. */
   get anyHeader(): Header | undefined {
     return this.met.find(({ header }) => header)?.header;
   }
 
-  /** Forgets nodes of other incarnations: tables that were dropped left them. */
+  /** Forgets nodes of other incarnations, which dropped tables left behind. */
   keepOnly(incarnation: Id64): void {
     for (const id of this.unlinked.keys()) if (incarnationOf(id) !== incarnation) this.unlinked.delete(id);
   }
@@ -101,8 +101,8 @@ export class Sketch {
   }
 
   /**
-   * The container behind a lost one: the next on its level, or one before that, which no branch
-   * names yet. It lies behind the last record left.
+   * The container that follows a lost one: the next on its level, or one before that which no
+   * branch names yet. It begins beyond the last record that the lost one still has.
    */
   rightOf(met: Met): Start | undefined {
     const next = this.#beside(met, 1);
@@ -114,7 +114,7 @@ export class Sketch {
     return found ?? next;
   }
 
-  /** The containers that a branch over this stretch names: those of the level below, in order. */
+  /** The containers of the level below that a branch over this stretch must name, in order. */
   childrenOf(level: number, from: Position, to: UpperBound): Start[] {
     const walked = this.#levelOf(level - 1).filter(({ header }) => header?.state !== 'retired');
     const first = walked[0];
@@ -126,7 +126,7 @@ export class Sketch {
     return children;
   }
 
-  /** Follows links from the leftmost unlinked node on; where they break off, goes on behind. */
+  /** Follows links from the leftmost unlinked node, and skips over gaps. */
   #chain(level: number, end: UpperBound): Start[] {
     const nodes = this.#unnamed(level, end);
     const chain: Start[] = [];
@@ -136,7 +136,7 @@ export class Sketch {
       chain.push({ low, container });
       const { high, right } = header ?? { high: low, right: undefined };
       const isThere = right === undefined || nodes.some((node) => node.container === right);
-      // A lost node that a link names: the next walk comes by it.
+      // A link names a lost node, which the next walk will meet.
       const isEnd = high !== undefined && end !== undefined && compareBytes(high, end) >= 0;
       if (!isThere && !isEnd) chain.push({ low: high!, container: right });
       at = high;
@@ -144,7 +144,7 @@ export class Sketch {
     return chain;
   }
 
-  /** Nodes of a level that no link led to, in order; of equal lows the one with most commits. */
+  /** Nodes of a level that no link led to, in order; of equal lows first the most written. */
   #unnamed(level: number, end: UpperBound): Met[] {
     return [...this.unlinked.values()]
       .filter(({ level: own, header, low }) => {

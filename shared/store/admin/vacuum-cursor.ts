@@ -1,6 +1,6 @@
-// A vacuum's cursor: the position behind which leaves are still to be merged, or the beginning,
-// where orphans are still to be judged. Its CRC-32 covers the table's name, so that no other
-// table takes it.
+// A vacuum's cursor: the position from which leaves must still be merged, or the beginning, where
+// orphans must still be judged. Its CRC-32 covers the table's name, so that no other table accepts
+// it.
 import { crc32 } from 'node:zlib';
 import { StoreError } from '../contract/errors.ts';
 import { ByteReader, ByteWriter, checkCrc } from '../format/bytes.ts';

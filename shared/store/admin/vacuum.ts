@@ -1,5 +1,5 @@
-// One vacuum: removes garbage, merges quiet neighbours. It may end after any container; its report
-// tells what was done by then, and its cursor where another one goes on.
+// One vacuum: removes garbage and merges quiet neighbours. It may end between any two containers;
+// its report then tells what was done, and its cursor where the next vacuum goes on.
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import type { VacuumReport } from '../contract/vacuum.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -17,9 +17,9 @@ import { sideBySide } from './side-by-side.ts';
 import { decodeVacuumCursor, encodeVacuumCursor } from './vacuum-cursor.ts';
 
 export interface VacuumTask {
-  /** Leaves are merged that nobody wrote for so long. */
+  /** How long leaves must not have been written before they are merged. */
   readonly quietMs: number;
-  /** On the monotonic clock: no merge begins later. */
+  /** No merge begins after this time of the monotonic clock. */
   readonly untilMs: number;
   /** Aborts when the call ends. */
   readonly ended: AbortSignal;
@@ -45,9 +45,9 @@ export class Vacuum {
   readonly #engine: Engine;
   readonly #task: VacuumTask;
   readonly #tally: Tally = { ...NOTHING, damaged: new Set() };
-  /** Where the next vacuum goes on; undefined: nowhere. */
+  /** Where the next vacuum goes on; undefined: everything is done. */
   #cursor: string | undefined;
-  /** Where leaves are to be merged from; undefined: orphans are to be judged before. */
+  /** From where leaves are merged; undefined: from the first, after orphans were judged. */
   readonly #from: Position | undefined;
 
   /** Throws `invalid` for a cursor that no vacuum of the table gave. */
@@ -66,10 +66,10 @@ export class Vacuum {
     return { ...counts, merged: this.#engine.counters.merges, damaged: damaged.size, ...cursor };
   }
 
-  /** Looks at every node, and after the quiet time at those that may merge. */
+  /** Looks at every node, and after the quiet time again at those that may merge. */
   async run(): Promise<VacuumReport> {
     const engine = this.#engine;
-    // Before the leaves, so that none is of a later split.
+    // Read before the leaves, so that no separator belongs to a later split.
     const separators = (await readSeparators(engine)) ?? [];
     const ids: EntityId[] = [];
     for await (const id of listIds(engine.driver, nodesPrefix(engine.table))) ids.push(id);
@@ -87,7 +87,7 @@ export class Vacuum {
     return this.report;
   }
 
-  /** Finishes merges that others began, and gives the lows of the leaves that went. */
+  /** Finishes merges that others began; returns the lows of the merged leaves. */
   async #finishMerges(leaves: readonly SeenNode[]): Promise<Position[]> {
     const gone: Position[] = [];
     const lefts = leaves.flatMap(({ state }, at) =>
@@ -128,7 +128,7 @@ export class Vacuum {
     this.#goneBeyond(EMPTY_BYTES);
   }
 
-  /** False if the time was over before the last leaf. */
+  /** False if the time ended before the last leaf. */
   async #mergeLeaves(work: {
     readonly levels: Levels;
     readonly separators: readonly Position[];
@@ -166,7 +166,7 @@ export class Vacuum {
     return isDone;
   }
 
-  /** All leaves left of `next` are done. */
+  /** Notes that all leaves left of `next` are done. */
   #goneBeyond(next: Position): void {
     this.#cursor = encodeVacuumCursor(next, this.#engine.table);
     this.#task.onProgress?.(this.report);
@@ -177,14 +177,14 @@ export class Vacuum {
   }
 }
 
-/** Separators that are no leaf's low any more; none if a leaf was missing. */
+/** The separators at which no leaf begins any more; none if a leaf was missing. */
 function staleIn(separators: readonly Position[], { leaves, isWhole }: Levels): Position[] {
   if (!isWhole) return [];
   const lows = new Set(leaves.map(({ low }) => asName(low)));
   return separators.filter((separator) => !lows.has(asName(separator)));
 }
 
-/** Removes entities that drivers wrote to probe their provider. */
+/** Removes the entities by which drivers probed their provider (rule 25). */
 async function clearProbes(engine: Engine): Promise<void> {
   for await (const id of listIds(engine.driver, PROBE_PREFIX)) await removeEntity(engine, id);
 }

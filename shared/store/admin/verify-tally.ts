@@ -1,4 +1,4 @@
-// Sums up one verification: what it counted and what it found. It reads nothing.
+// Sums up what one verification has counted and found.
 import type { Fault, Stretch } from '../container/check.ts';
 import { pageBytesOf } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -8,12 +8,12 @@ import { asBuffer } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { HASH_BYTES, type Position } from '../format/position.ts';
 
-/** Findings that a report keeps. */
+/** The most findings that a report keeps. */
 const FINDINGS_KEPT = 1_000;
 
 type Reported = Stretch & Pick<Finding, 'message'> & Partial<Pick<Fault, 'slot' | 'key'>>;
 
-/** One container's part of a report. */
+/** What one container adds to a report. */
 export interface Counts extends Omit<LevelReport, 'containers'> {
   readonly records: number;
 }
@@ -55,7 +55,7 @@ export class VerifyTally {
     this.#created.splice(0, 2, Math.min(oldestMs, createdAtMs), Math.max(newestMs, createdAtMs));
   }
 
-  /** A container that was read twice tells its faults once. */
+  /** Reports a fault, but only once if its container is read twice. */
   report(kind: FindingKind, container: EntityId, { from, to, message, slot, key }: Reported): void {
     const name = JSON.stringify([container, slot, key, message]);
     if (this.#reported.has(name)) return;

@@ -1,4 +1,5 @@
-// Verifies a table past every cache. Neighbours always fit (invariant 2), so writers may go on.
+// Verifies a table past every cache. Writers may go on meanwhile, as neighbours always fit together
+// (invariant 2).
 import { childrenIn } from '../container/branch.ts';
 import { type CheckValue, faultsIn, NO_COMMIT, recordsIn, type Stretch } from '../container/check.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
@@ -17,10 +18,10 @@ import { positionsIn, readStored } from './remains.ts';
 import type { Sketch } from './sketch.ts';
 import { type Counts, countsOf, VerifyTally } from './verify-tally.ts';
 
-/** Nodes read ahead of the walk, where the branches above name them. */
+/** How many nodes are read ahead, of those that branches name. */
 const READ_AHEAD = 16;
 
-/** A node as one read showed it, or why it cannot be had; `visited`: a link leads back to it. */
+/** A node as one read showed it, or why there is none; `visited`: the walk has been there. */
 type Seen = Read | 'visited';
 type Read = Snapshot | 'absent' | Unreadable;
 
@@ -29,21 +30,21 @@ interface Unreadable extends Entity {
   readonly error: StoreError;
 }
 
-/** A node as the branches above name it; it may be missing. */
+/** A node as a branch names it. It may be missing. */
 interface Named {
   readonly id: EntityId;
   readonly low: Position;
 }
 
-/** The next node of a walk: linked by the one before, or named by a branch. */
+/** The next node of the walk, which the one before links or a branch names. */
 interface Step {
   readonly id: EntityId;
   readonly isLinked: boolean;
-  /** The walk has come to here. */
+  /** The position that the walk has reached. */
   readonly at: Position;
 }
 
-/** A node that the walk of its level came by. */
+/** A node that the walk has counted. */
 interface Met extends Counts {
   readonly id: EntityId;
   readonly right: Id64 | undefined;
@@ -57,11 +58,11 @@ export interface VerifyContext {
   readonly engine: Engine;
   readonly checkValue: CheckValue;
   readonly onFinding: VerifyOptions['onFinding'];
-  /** Hears of each container. */
+  /** Is told of each container. */
   readonly watch?: Sketch;
 }
 
-/** Throws `not_found` if nothing is stored. Cost: a read of each container, and a listing. */
+/** Throws `not_found` if nothing is stored. Cost: one read per container, and a listing. */
 export async function verifyTable(context: VerifyContext): Promise<VerifyReport> {
   return new Verification(context).run();
 }
@@ -70,11 +71,11 @@ class Verification {
   readonly #engine: Engine;
   readonly #context: VerifyContext;
   readonly #visited = new Set<EntityId>();
-  /** Named by a branch, but met by no link: merged since, or a link skips them. */
+  /** Containers that a branch names but no link led to: merged since, or skipped by a link. */
   readonly #named = new Set<EntityId>();
   readonly #ahead = new Map<EntityId, Promise<Read>>();
   readonly #tally: VerifyTally;
-  /** Records that expire later count, in every reading of their leaf. */
+  /** Records that expire after this moment count, however often their leaf is read. */
   readonly #begunMs: number;
 
   constructor(context: VerifyContext) {
@@ -106,11 +107,11 @@ class Verification {
     for (let below = level - 1; below >= 0; below -= 1) children = await this.#walkLevel(below, children, order);
   }
 
-  /** Walks one level along its links; where they break off it goes on at the next child. */
+  /** Walks one level along its links. Where those break off, it goes on at the next named child. */
   async #walkLevel(level: number, nodes: readonly Named[], order: Order): Promise<Named[]> {
     const children: Named[] = [];
     let linked: Met[] = [];
-    // The leftmost branch may be lost: then leaves that it named may have taken in any of these.
+    // If the leftmost branch is lost, leaves that it named may have absorbed any of these.
     let step = await this.#nextNamed(nodes, undefined, level === 0 ? nodes.at(-1)?.low : undefined);
     while (step !== undefined) {
       const { id, isLinked, at } = step;
@@ -140,8 +141,8 @@ class Verification {
   }
 
   /**
-   * The next child that a branch names, behind a break at `at`. Passes over stale entries: the lost
-   * leaf, up to `last`, has what theirs held.
+   * The next child that a branch names beyond `at`, where the links broke off. Skips stale entries,
+   * whose content the lost leaf, which reached `last`, has absorbed.
    */
   async #nextNamed(
     nodes: readonly Named[],
@@ -149,7 +150,7 @@ class Verification {
     last: Position | undefined,
   ): Promise<Step | undefined> {
     for (const { id, low } of nodes) {
-      // Another stale entry may name a node to the left of the break.
+      // A stale entry may also name a node to the left of the break.
       if (this.#visited.has(id) || (at !== undefined && compareBytes(low, at) <= 0)) continue;
       const seen = await this.#take(id);
       if (isTakenIn(seen, low, last)) continue;
@@ -165,7 +166,7 @@ class Verification {
     return { id: nodeId(this.#engine.table, incarnation, right), isLinked: true, at: high };
   }
 
-  /** The children that the readable pages of a branch name; none of a leaf. */
+  /** The children that the readable pages of a branch name; of a leaf none. */
   #childrenKnown(branch: Snapshot): Named[] {
     const { table } = this.#engine;
     const { level, incarnation, pages } = branch.header;
@@ -181,15 +182,15 @@ class Verification {
   }
 
   /**
-   * The last node of these links that is there still, if it links another by now: it took in those
-   * that are gone. Takes their counts back.
+   * The last node of these links that still exists, if it links elsewhere by now, because it
+   * absorbed those that are gone. Takes back their counts.
    */
   async #nowInstead(linked: Met[]): Promise<Snapshot | undefined> {
     for (const [index, met] of [...linked.entries()].toReversed()) {
       const now = await this.#read(met.id);
       if (isGone(now)) continue;
       const isSame = isNode(now) && now.header.right === met.right;
-      // A leaf to the right may be stripped before it.
+      // A leaf further right may be stripped before this one.
       if (isSame && now.header.state === 'retired') continue;
       if (!isNode(now) || isSame) return undefined;
       for (const replaced of linked.splice(index)) {
@@ -202,7 +203,7 @@ class Verification {
     return undefined;
   }
 
-  /** The node, read ahead or now. A read ahead that shows it gone is repeated: it may be newer. */
+  /** The node, read ahead or now. If a read ahead showed it gone, it is read again. */
   async #take(id: EntityId): Promise<Read> {
     const ahead = this.#ahead.get(id);
     this.#ahead.delete(id);
@@ -217,19 +218,19 @@ class Verification {
     for (const { id } of nodes.slice(first, first + READ_AHEAD)) {
       if (this.#visited.has(id)) continue;
       const reading = this.#read(id);
-      // It may reject before the walk comes to it, or though it never does.
+      // The read may fail before the walk gets there, or although it never does.
       reading.catch(() => undefined);
       this.#ahead.set(id, reading);
     }
   }
 
-  /** As stored: nothing comes from memory. Rejects only if the provider is out of reach. */
+  /** The node as stored, not from memory. Rejects only if the provider cannot be reached. */
   async #read(id: EntityId): Promise<Read> {
     const seen = this.#engine.clock.now();
     const entity = await readStored(this.#engine, id);
     if (entity === undefined) return 'absent';
     const hasCommit = entity.parts.get(COMMIT_PART)?.length === ID64_BYTES;
-    // The header alone shows links and pages, so the walk goes on by it.
+    // The walk needs only the header, so it goes on without a valid commit id.
     const parts = hasCommit ? entity.parts : new Map([...entity.parts, [COMMIT_PART, NO_COMMIT]]);
     try {
       return snapshotOf({ ...entity, parts }, this.#engine.table, seen, undefined);
@@ -268,7 +269,7 @@ class Verification {
     this.#context.watch?.node(snapshot, isLinked, faults);
   }
 
-  /** Containers that the walk did not meet: of a split under way, merged, or cut off by damage. */
+  /** Judges containers that the walk did not meet: of a split under way, merged, or cut off. */
   async #judgeUnlinked(root: Header | undefined): Promise<void> {
     for await (const id of listIds(this.#engine.driver, nodesPrefix(this.#engine.table))) {
       if (this.#visited.has(id)) continue;
@@ -289,7 +290,7 @@ class Verification {
     if (this.#named.has(id) && state === 'live') this.#tally.report('misplaced', id, { from, to, message: SKIPPED });
   }
 
-  /** `linked`: undefined if no link led to it. */
+  /** Reports a container that cannot be read. `linked`: undefined if no link led to it. */
   #lost(seen: Seen, id: EntityId, stretch: Stretch, linked?: { level: number; last: Position | undefined }): void {
     if (seen === 'visited') return this.#tally.report('misplaced', id, { ...stretch, message: 'a link leads back' });
     const version = seen === 'absent' ? undefined : seen.version;
@@ -308,7 +309,9 @@ function isNode(seen: Seen): seen is Snapshot {
   return typeof seen !== 'string' && !isUnreadable(seen);
 }
 
-/** Whether a leaf to its left has its content, or may have, as one that is lost reached `last`. */
+/**
+ * Whether a leaf to its left has absorbed it, or may have, if that is the lost one up to `last`.
+ */
 function isTakenIn(seen: Read, separator: Position, last: Position | undefined): boolean {
   const state = isNode(seen) ? seen.header.state : seen;
   const low = isNode(seen) ? seen.header.low : separator;
@@ -316,7 +319,7 @@ function isTakenIn(seen: Read, separator: Position, last: Position | undefined):
   return (state === 'retired' || state === 'absent') && low.length > 0 && compareBytes(low, last) <= 0;
 }
 
-/** Whether its content went to its left neighbour, for all that this reading tells. */
+/** Whether its left neighbour may have absorbed it, as far as this read tells. */
 function isGone(seen: Seen): boolean {
   return seen === 'absent' || (isNode(seen) && seen.header.state === 'merged');
 }

@@ -3,7 +3,6 @@
 import type {
   BatchItem,
   CallOptions,
-  DELETE,
   DeleteItem,
   DeleteOptions,
   EncodedValue,
@@ -26,8 +25,11 @@ import type {
   DeleteOutcome,
   Entry,
   GetOutcome,
+  KeyScan,
   PutOutcome,
+  Scan,
   TableInfo,
+  UpdateItem,
   UpdateOutcome,
 } from './results.ts';
 import type { ContainerInfo, InspectOptions } from './inspect.ts';
@@ -192,6 +194,21 @@ export interface Table<V, In = V> {
    */
   putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]>;
   /**
+   * Puts what a source gives. Outcomes come in order, once known, and nothing is done before they
+   * are iterated. It writes slices of 5,000 items or 8 MiB, one after the other, each with its own
+   * `timeoutMs`, and reads the next one meanwhile: it holds two. Leaving the loop ends the source.
+   * If the source throws, or an item is a misuse, what came before is written first. `signal` ends
+   * it with `aborted`, behind the outcomes of what was sent. Cost: as `putMany` of each slice.
+   *
+   * @example
+   * async function* source() {
+   *   for (let id = 4; id < 7; id += 1) yield { key: `user:${id}`, value: { name: 'Ada' } };
+   * }
+   * for await (const put of users.putMany(source())) if (put.status === 'failed') throw put.error;
+   * await users.has('user:6'); // => true
+   */
+  putMany(items: AsyncIterable<PutItem<In>>, options?: CallOptions): AsyncIterable<PutOutcome>;
+  /**
    * Reads and writes in one step. `change` gives the new value, DELETE, or undefined to keep the
    * record. It is synchronous, may run again, and its errors reach the caller. A value that encodes
    * as before is not written, unless its expiry changes. Resolves to the record as it then stands.
@@ -242,6 +259,14 @@ export interface Table<V, In = V> {
    * outcomes.map(({ status }) => status); // => ['deleted', 'absent']
    */
   deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]>;
+  /**
+   * Deletes what a source names, as `putMany` puts what one gives.
+   *
+   * @example
+   * await Array.fromAsync(users.deleteMany(users.keys({ prefix: 'user:' })));
+   * await users.count({ prefix: 'user:' }); // => 0
+   */
+  deleteMany(items: AsyncIterable<string | DeleteItem>, options?: CallOptions): AsyncIterable<DeleteOutcome>;
   /**
    * Puts and deletes of one group (`TableOptions.groupBy`), each key once, all or none. A
    * condition that fails fails all. A `getMany` of the group shows all or nothing. Cost: as `put`.
@@ -322,29 +347,4 @@ export interface Table<V, In = V> {
    * users.stats().commits; // => 1
    */
   stats(): TableStats;
-}
-
-/** An update in a batch. */
-export interface UpdateItem<V, In = V> extends Omit<UpdateOptions, keyof CallOptions> {
-  readonly key: string;
-  readonly change: (current: Entry<V> | undefined) => In | typeof DELETE | undefined;
-}
-
-/**
- * Records in order of position, exactly once each that existed throughout. Iterate it once; leaving
- * the loop ends the scan.
- *
- * Damage ends it with a StoreError `corrupt`, which names the `key` of a value or the `container`
- * of a page or leaf. `cursor` has then moved behind the damage: a scan from there gives the rest.
- * If it has not moved, nobody knows what follows.
- */
-export interface Scan<V> extends AsyncIterable<Entry<V>> {
-  /** Resumes behind the last record or the damage, in any process; undefined at the end. */
-  readonly cursor: string | undefined;
-}
-
-/** Keys in order of position. Otherwise as `Scan`, but no value is decoded. */
-export interface KeyScan extends AsyncIterable<string> {
-  /** Resumes behind the last key, in any process, as keys or as records; undefined at the end. */
-  readonly cursor: string | undefined;
 }

@@ -1,6 +1,5 @@
-// Checks every call's options: unknown ones and wrong types are TypeErrors naming the right ones.
-// A senseless value of the right type fails where it is used.
-import type { UpdateItem } from './api.ts';
+// Checks the options of every call. An unknown option or a wrong type is a TypeError that names the
+// right ones. A senseless value of the right type is refused where it is used.
 import type {
   CallOptions,
   DeleteItem,
@@ -20,16 +19,19 @@ import type {
 } from './options.ts';
 import type { InspectOptions } from './inspect.ts';
 import type { RepairOptions } from './repair.ts';
+import type { UpdateItem } from './results.ts';
 
 export interface Kind {
   /** Completes the message "must be ...". */
   readonly name: string;
-  /** Messages repeat a wrong string up to a question mark: an address hides secrets behind it. */
+  /**
+   * Whether messages repeat a wrong string, up to a question mark, after which secrets may stand.
+   */
   readonly isShown?: true;
   accepts(value: unknown): boolean;
 }
 
-/** Throws a TypeError for wrong options. `index`: an item's, in a batch. */
+/** Throws a TypeError for wrong options. `index`: of an item in a batch. */
 type CheckOptions = (given: unknown, index?: number) => void;
 
 const ANYTHING: Kind = { name: 'anything', accepts: () => true };
@@ -39,6 +41,7 @@ export const STRING: Kind = { name: 'a string', accepts: isText };
 export const BOOLEAN: Kind = { name: 'true or false', accepts: (value) => typeof value === 'boolean' };
 export const FUNCTION: Kind = { name: 'a function', accepts: (value) => typeof value === 'function' };
 export const ARRAY: Kind = { name: 'an array', accepts: (value) => Array.isArray(value) };
+export const SOURCE: Kind = { name: 'an array or an async iterable', accepts: (value) => Array.isArray(value) };
 export const OBJECT: Kind = { name: 'an object', accepts: isObject };
 
 /** An object with these methods. */
@@ -52,7 +55,7 @@ export function objectWith(name: string, ...methods: readonly string[]): Kind {
 const SCHEMA: Kind = {
   name: 'a Standard Schema, such as zod makes',
   accepts: (value) => {
-    // ArkType's are functions.
+    // ArkType's schemas are functions.
     const { version, validate } = Object(Object(value)['~standard']) as Record<string, unknown>;
     return version === 1 && typeof validate === 'function';
   },
@@ -159,8 +162,8 @@ export function optionsOf<Options extends object>(
   };
 }
 
-export function checkItems(call: string, items: unknown, check: CheckOptions): void {
-  checkArgument(call, 'items', ARRAY, items);
+export function checkItems(call: string, items: unknown, check: CheckOptions, kind = ARRAY): void {
+  checkArgument(call, 'items', kind, items);
   const all = items as unknown[];
   for (let index = 0; index < all.length; index += 1) check(all[index], index);
 }
@@ -186,7 +189,7 @@ function unknownOption(where: string, name: string, names: readonly string[]): T
   return new TypeError(`${where} has no option ${JSON.stringify(name)}:${hint} it takes ${names.join(', ')}`);
 }
 
-/** The name with the longest equal beginning, of two letters at least. */
+/** The name that shares the longest beginning, of at least two letters. */
 function nearest(mistyped: string, names: readonly string[]): string | undefined {
   for (let length = mistyped.length; length >= 2; length -= 1) {
     const beginning = mistyped.slice(0, length).toLowerCase();
@@ -196,7 +199,7 @@ function nearest(mistyped: string, names: readonly string[]): string | undefined
   return undefined;
 }
 
-/** Names the type alone, as the content may be a secret. */
+/** Names only the type, as the content may be a secret. */
 function described(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'an array';

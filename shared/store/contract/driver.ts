@@ -1,15 +1,15 @@
-// The contract between the engine and one provider. The engine's safety rests on its guarantees,
-// which tests/conformance checks on every driver.
+// The contract between the engine and one provider. The engine's safety rests on the guarantees
+// here, which drivers/conformance checks for every driver.
 //
-// A driver stores entities: an id, a version that the provider assigns, and named parts of bytes.
-// Each container is an entity. The driver does not know what the bytes mean.
+// A driver stores entities. An entity has an id, a version that the provider assigns, and named
+// parts of bytes. Each container is one entity; the driver does not know what its bytes mean.
 
 import type { Branded } from './brand.ts';
 
 /** ASCII letters, digits and `. _ - ! ~`, at most `limits.idBytesMax` long. */
 export type EntityId = Branded<'EntityId'>;
 
-/** Assigned by the provider at every change of the entity. Opaque, compared for equality only. */
+/** Assigned by the provider at every change of the entity. Opaque; compared only for equality. */
 export type EntityVersion = Branded<'EntityVersion'>;
 
 /**
@@ -18,60 +18,65 @@ export type EntityVersion = Branded<'EntityVersion'>;
  */
 export type PartName = Branded<'PartName'>;
 
-/** Continues a listing of the same prefix. Opaque, the driver's own. */
+/** Where a listing of the same prefix goes on. Opaque; the driver's own. */
 export type ListCursor = Branded<'ListCursor'>;
 
 export interface DriverCallOptions {
-  /** After it a read or list rejects with `unavailable`; a write or removal answers `unknown`. */
+  /** After this time a read or list rejects with `unavailable`; a write or removal is `unknown`. */
   readonly timeoutMs: number;
 }
 
 /**
- * A read or list also ends, with `unavailable`, after a silence this long: its connection may be
- * dead, and another would answer. A slow reply goes on, and one behind others on its connection.
+ * After a silence this long a read or list ends with `unavailable`, since its connection may be
+ * dead. A reply that is slow, or waits behind others on its connection, is not silent.
  */
 export const SILENCE_MS = 4_000;
 
-/** A provider's limits. Sizes are in bytes, counts are inclusive maxima. */
+/** A provider's limits. Sizes are in bytes; counts are the most that is allowed. */
 export interface DriverLimits {
   /** For messages and measurements only: `memory`, `datastore`, `azure-tables`. */
   readonly provider: string;
   /** For messages only: where requests go. */
   readonly address?: string;
-  /** Bounds `entityOverheadBytes` plus each chunk's bytes and `chunkOverheadBytes`, dead or not. */
+  /**
+   * Bounds `entityOverheadBytes` plus, for each chunk, dead or not, its bytes and
+   * `chunkOverheadBytes`.
+   */
   readonly entityBytesMax: number;
-  /** An entity's size beside its chunks, with the longest id. */
+  /** The size of an entity without its chunks, with the longest id. */
   readonly entityOverheadBytes: number;
-  /** A chunk's size beside its bytes. */
+  /** The size of a chunk without its bytes. */
   readonly chunkOverheadBytes: number;
-  /** A longer part is stored as several chunks of this size, each a property of the entity. */
+  /** A longer part is stored as several chunks of this size, each one property of the entity. */
   readonly chunkBytes: number;
-  /** Chunks an entity may have, dead ones included. */
+  /** The most chunks of an entity, dead ones included. */
   readonly chunksMax: number;
   readonly idBytesMax: number;
-  /** Entities in one `read`. */
+  /** The most entities in one `read`. */
   readonly readsMax: number;
-  /** Writes in one `write`, and removals in one `remove`. */
+  /** The most writes in one `write`, and removals in one `remove`. */
   readonly writesMax: number;
-  /** Sum of the parts' bytes in one `write` of several. A lone write may fill an entity. */
+  /** The most bytes of parts in one `write` of several writes. A lone write may fill an entity. */
   readonly writeBytesMax: number;
-  /** Ids in one `list`. */
+  /** The most ids in one `list`. */
   readonly listMax: number;
-  /** Reads that a store has in flight, and as many commits: the driver has connections for both. */
+  /** The most reads in flight of one store, and the most commits; the driver has room for both. */
   readonly inFlightMax: number;
-  /** Whether commits of one entity wait for each other, as under a lock, before one is refused. */
+  /** Whether commits of one entity wait for each other, as for a lock, before one is refused. */
   readonly commitsWait: boolean;
-  /** Writes to ids of one lane may share a `write`. A pure function, never changed. */
+  /** Writes to ids of the same lane may share one `write`. A pure function that never changes. */
   lane(id: EntityId): string;
 }
 
-/** Asks for an entity with all parts, or the named ones only; without any, for its version. */
+/**
+ * Asks for an entity with all its parts or with the named ones; with none, for its version alone.
+ */
 export interface ReadRequest {
   readonly id: EntityId;
   readonly parts: 'all' | readonly PartName[];
 }
 
-/** An entity of one reply: its parts have its version. Absent and empty parts are left out. */
+/** An entity as one reply showed it: all parts are of this version. Empty parts are left out. */
 export interface Entity {
   readonly id: EntityId;
   readonly version: EntityVersion;
@@ -80,22 +85,22 @@ export interface Entity {
 
 export interface Part {
   readonly name: PartName;
-  /** Empty bytes drop the part, in a patch only. */
+  /** In a patch, empty bytes drop the part. */
   readonly bytes: Uint8Array;
   /**
-   * The most chunks of this part since the entity's last insert or replace, without this write; 0:
-   * none. A provider that cannot delete a property empties the surplus in the same write.
+   * The largest number of chunks that this part has had since the entity's last insert or replace.
+   * A provider that cannot delete properties empties the surplus ones in the same write.
    */
   readonly chunksBefore: number;
 }
 
-/** Each write is conditional; there is no unconditional one. */
+/** Every write has a condition. */
 export type Write =
   /** Creates the entity; refused (`condition`) if it exists. */
   | { readonly kind: 'insert'; readonly id: EntityId; readonly parts: readonly Part[] }
-  /** Changes the named parts only. Refused (`condition`) at another version, or if it is gone. */
+  /** Changes only the named parts; refused (`condition`) at another version or if it is missing. */
   | { readonly kind: 'patch'; readonly id: EntityId; readonly version: EntityVersion; readonly parts: readonly Part[] }
-  /** As `patch`, but parts that are not named disappear. */
+  /** As `patch`, but the parts that are not named disappear. */
   | {
       readonly kind: 'replace';
       readonly id: EntityId;
@@ -104,28 +109,29 @@ export type Write =
     };
 
 /**
- * Certainly not applied, by any transmission of this request (`throttled`: by the one answered).
- * Allowed for the single write of a request, for all writes of an atomic one, or of one rejected as
- * a whole.
+ * The write was certainly not applied, by any transmission of its request (if `throttled`: by the
+ * one that was answered). A driver may say so of the only write of a request, and of all writes of
+ * a request that is atomic or was rejected as a whole.
  */
 export interface Refused {
   readonly kind: 'refused';
   /**
-   * `condition`: another version, or absent against the condition; of a lone insert: the provider
-   * says that the entity exists. `limit`: too large. `invalid`: the provider rejects the form.
-   * `denied`: the credentials may not do this. `throttled`: rejected unread; if a proxy sent it
-   * twice, the other copy may have been applied. `unsent`: no byte of it left, as the driver knows
-   * by itself: no connection, no token. A connection that broke later is `unknown`.
+   * - `condition`: the entity has another version or is missing; of a lone insert: it exists.
+   * - `limit`: too large. `invalid`: the provider rejects the form of the request.
+   * - `denied`: the credentials do not allow it.
+   * - `throttled`: rejected unread. If a proxy sent it twice, the other copy may have been applied.
+   * - `unsent`: no byte of it left this machine, for lack of a connection or a token. If a
+   * connection broke later, the outcome is `unknown`.
    */
   readonly reason: 'condition' | 'limit' | 'invalid' | 'denied' | 'throttled' | 'unsent';
   /**
-   * With `denied`, `throttled` and `unsent` a StoreError: what to grant, how long to wait, or what
-   * was in the way and where. One that is not `retryable` ends the call.
+   * With `denied`, `throttled` and `unsent` a StoreError that says what to grant, how long to wait,
+   * or what stood in the way. If it is not `retryable`, the call ends.
    */
   readonly cause?: unknown;
 }
 
-/** May have been applied, or may be applied yet: the answer whenever in doubt. */
+/** The write may have been applied, or may still be. This is the answer whenever there is doubt. */
 export interface Unknown {
   readonly kind: 'unknown';
   readonly reason: 'throttled' | 'other';
@@ -144,47 +150,46 @@ export type RemoveOutcome = { readonly kind: 'removed' } | Refused | Unknown;
 
 export interface ListPage {
   readonly ids: readonly EntityId[];
-  /** Continues the listing; undefined at its end. An empty page may have one. */
+  /** Where the listing goes on; undefined at its end. Even an empty page may have one. */
   readonly cursor: ListCursor | undefined;
 }
 
 /**
- * One provider. Neither side changes a buffer after passing it on. A driver never resends a write
- * or removal. It takes any number of concurrent calls; the caller limits them.
+ * One provider. Neither side changes a buffer after passing it on. A driver never sends a write or
+ * a removal twice. It takes any number of calls at a time; the caller limits them.
  */
 export interface Driver {
   readonly limits: DriverLimits;
 
   /**
-   * Reads up to `limits.readsMax` entities of distinct ids, in order; undefined for one that
-   * certainly did not exist. Shows every write acknowledged before the call. Cost: one round trip,
-   * more if the provider defers keys. Rejects with a StoreError (`throttled`, `unavailable`), never
-   * for absence.
+   * Reads up to `limits.readsMax` entities with distinct ids. Gives them in order; undefined for
+   * one that certainly did not exist. Shows every write that was acknowledged before the call.
+   * Rejects with a StoreError (`throttled`, `unavailable`), never because an entity is missing.
+   * Cost: one round trip, or more if the provider defers keys.
    */
   read(requests: readonly ReadRequest[], options: DriverCallOptions): Promise<readonly (Entity | undefined)[]>;
 
   /**
-   * Sends up to `limits.writesMax` writes of one lane and of distinct ids in one request. An
-   * outcome for each, in order. Cost: one round trip. Rejects only with a TypeError, for misuse (no
-   * or wildcard version, lanes mixed).
+   * Sends up to `limits.writesMax` writes of one lane, with distinct ids, in one request. Gives an
+   * outcome for each, in order. Rejects only for misuse, with a TypeError. Cost: one round trip.
    */
   write(writes: readonly Write[], options: DriverCallOptions): Promise<readonly WriteOutcome[]>;
 
-  /** As `write`. An entity that is gone is refused (`condition`). */
+  /** As `write`. The removal of a missing entity is refused (`condition`). */
   remove(removals: readonly Removal[], options: DriverCallOptions): Promise<readonly RemoveOutcome[]>;
 
   /**
-   * Up to `count` ids that begin with `prefix`, in the driver's own order. An entity that exists
-   * from the first page's call to the last page's reply is listed once. Cost: one round trip.
-   * Rejects as `read`.
+   * Lists up to `count` ids that begin with `prefix`, in the driver's own order. An entity that
+   * exists from the first page's call to the last page's reply is listed exactly once. Rejects as
+   * `read`. Cost: one round trip.
    */
   list(prefix: string, cursor: ListCursor | undefined, count: number, options: DriverCallOptions): Promise<ListPage>;
 
-  /** Releases sockets. Calls under way may fail; later ones do. Idempotent. */
+  /** Releases the sockets. Calls under way may fail, later ones do. May be called again. */
   close(): Promise<void>;
 }
 
-/** Begins the ids of entities that probe a provider. A vacuum removes leftovers. */
+/** The beginning of the ids of entities that probe a provider. A vacuum removes what is left. */
 export const PROBE_PREFIX = 'p~';
 
 const PART_NAME = /^[a-z][0-9]{0,4}$/;
@@ -193,7 +198,7 @@ export function isPartName(name: string): name is PartName {
   return PART_NAME.test(name);
 }
 
-/** The chunks of a part; an empty one has none. */
+/** The number of chunks of a part; an empty part has none. */
 export function chunksOf(bytes: number, limits: Pick<DriverLimits, 'chunkBytes'>): number {
   return Math.ceil(bytes / limits.chunkBytes);
 }

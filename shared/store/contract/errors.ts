@@ -2,7 +2,9 @@
 import type { EntityId, Refused } from './driver.ts';
 
 export type StoreErrorCode =
-  /** A condition, or the table's order or incarnation, did not match: read again, decide again. */
+  /**
+   * A condition, or the table's order or incarnation, did not match: read again and decide anew.
+   */
   | 'conflict'
   /** The table does not exist: create it, or correct its name. */
   | 'not_found'
@@ -12,33 +14,33 @@ export type StoreErrorCode =
   | 'invalid'
   /** Too much at once for the provider or the store; nothing was written: slow down, try again. */
   | 'throttled'
-  /** The provider is unreachable, or denies access (not `retryable`); nothing was written. */
+  /** The provider cannot be reached, or denies access (not `retryable`); nothing was written. */
   | 'unavailable'
   /**
-   * The write was sent and its outcome is not known: read the record before deciding anything. Or a
-   * call of several steps ended after some of them: it says how to finish.
+   * The write was sent and its outcome is not known: read the record before you decide. Or a call
+   * of several steps ended after some of them, and its message says how to finish.
    */
   | 'unknown'
   /** Stored bytes are damaged or of a newer format: stop, and look at the named container. */
   | 'corrupt'
-  /** The signal (`name` AbortError) or deadline (TimeoutError) came before anything was written. */
+  /** The signal (`name` AbortError) or the deadline (TimeoutError) ended the call unwritten. */
   | 'aborted';
 
 export interface StoreErrorDetails {
   readonly table?: string | undefined;
   readonly key?: string | undefined;
-  /** Id of the container (the provider's entity). */
+  /** The id of the container, which is the provider's entity. */
   readonly container?: EntityId | undefined;
   /** Whether to repeat the call. Default: true for `throttled`, `unavailable`, `aborted`. */
   readonly retryable?: boolean | undefined;
-  /** With `throttled`: the provider asks to wait as long. */
+  /** With `throttled`: how long the provider asks to wait. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
 const RETRYABLE_BY_DEFAULT: ReadonlySet<StoreErrorCode> = new Set(['throttled', 'unavailable', 'aborted']);
 
-/** Every failure of the store but misuse, a TypeError. `aborted` has names of its own. */
+/** Every failure of the store except misuse, which is a TypeError. `aborted` has its own names. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly retryable: boolean;
@@ -59,7 +61,9 @@ export class StoreError extends Error {
     this.container = details.container;
   }
 
-  /** For logs, as JSON.stringify omits an Error's message. Gives only the cause's message. */
+  /**
+   * For logs, since JSON.stringify omits an Error's message. Of the cause it has only the message.
+   */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, retryable, table, key, container, cause } = this;
     const why = (cause as Partial<Error> | null | undefined)?.message;
@@ -78,7 +82,7 @@ function whereText(details: StoreErrorDetails): string {
 
 const SAYS_NOTHING_WRITTEN = new Set<StoreErrorCode>(['aborted', 'throttled', 'unavailable', 'too_large', 'invalid']);
 
-/** Whether the error claims that nothing was written: false of a call that did a part before. */
+/** Whether the error claims that nothing was written. Not to be said of a call that did a part. */
 export function saysNothingWritten(error: unknown): boolean {
   return error instanceof StoreError && SAYS_NOTHING_WRITTEN.has(error.code);
 }
@@ -88,13 +92,13 @@ export function tableNotFound(table: string): StoreError {
   return new StoreError('not_found', 'the table does not exist: create it first', { table });
 }
 
-/** A handle's positions mean nothing in a table of another order. */
+/** The table has another order than when the handle was opened. */
 export function orderChanged(table: string): StoreError {
   const message = 'the table was dropped and created again with another order: open it again';
   return new StoreError('conflict', message, { table });
 }
 
-/** The provider refused a write, though its condition held: nothing was written. */
+/** The error of a write that the provider refused although its condition held. */
 export function refusedError({ reason, cause }: Refused, table: string, container: EntityId): StoreError {
   const details = { table, container, cause };
   if (reason === 'limit') return new StoreError('too_large', 'the provider refused a container as too large', details);
@@ -104,7 +108,10 @@ export function refusedError({ reason, cause }: Refused, table: string, containe
   return new StoreError(code, `nothing was written: ${message}`, { ...details, retryable, retryAfterMs });
 }
 
-/** Rethrows a TypeError: misuse. An unforeseen error becomes `unavailable`, not retryable. */
+/**
+ * An unforeseen error becomes `unavailable`, not retryable. A TypeError, which is misuse, is
+ * thrown.
+ */
 export function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (error instanceof TypeError) throw error;

@@ -1,32 +1,32 @@
-// One container as it is stored: what `store.inspect` shows.
+// What `store.inspect` shows: one container as it is stored.
 import type { CallOptions, Order } from './options.ts';
 
-/** Names one container; without either it is the root. */
+/** Names one container; by default the root. */
 export interface InspectOptions extends CallOptions {
   /** The entity's id at the provider, as findings and errors name it. */
   readonly container?: string;
-  /** Takes the leaf that owns the key. Not together with `container`. */
+  /** The leaf that owns this key. Not together with `container`. */
   readonly key?: string;
 }
 
 /** A page of a container. Its stretch is as in `Finding`. */
 export interface PageInfo {
   readonly slot: number;
-  /** 0 for the base; the records of a higher layer count before those of a lower one. */
+  /** 0 for the base. A record in a higher layer hides the same one in lower layers. */
   readonly layer: number;
   readonly from: string;
   readonly to: string | undefined;
   readonly number: number;
-  /** As stored. */
+  /** The stored size. */
   readonly bytes: number;
   readonly compression: 'none' | 'deflate' | 'zstd' | 'unknown';
-  /** As the header says. */
+  /** The number of records, according to the header. */
   readonly records: number;
-  /** Records past their expiry; they go once that was 5 minutes ago. Undefined if unreadable. */
+  /** Records that have expired; they are purged 5 minutes later. Undefined if unreadable. */
   readonly expired: number | undefined;
-  /** Deletions; they go when their layer joins the base. Undefined if unreadable. */
+  /** Deletions, which stay until their layer is merged into the base. Undefined if unreadable. */
   readonly tombstones: number | undefined;
-  /** Says why the page cannot be read. */
+  /** Why the page cannot be read. */
   readonly damage: string | undefined;
 }
 
@@ -43,9 +43,9 @@ export interface HeaderInfo {
   readonly nextNumber: number;
   readonly commitCount: number;
   readonly lastCommit: string | undefined;
-  /** Milliseconds since 1970; of a merged leaf the time at which its pages went. */
+  /** In milliseconds since 1970; of a merged leaf: when it was stripped of its pages. */
   readonly createdAtMs: number;
-  /** Until then a vacuum keeps a merged leaf's header; undefined for all others. */
+  /** Until when a vacuum keeps a merged leaf's header; undefined for all others. */
   readonly keptUntilMs: number | undefined;
   readonly origin: { readonly id: string; readonly version: string } | undefined;
   readonly deadSlots: number;
@@ -54,11 +54,11 @@ export interface HeaderInfo {
 export interface ContainerInfo {
   readonly container: string;
   readonly version: string;
-  /** Stored bytes of each part. */
+  /** The stored bytes of each part. */
   readonly parts: Readonly<Record<string, number>>;
-  /** Undefined if it cannot be read. */
+  /** Undefined if the header cannot be read. */
   readonly header: HeaderInfo | undefined;
-  /** Says why the header cannot be read. */
+  /** Why the header cannot be read. */
   readonly damage: string | undefined;
   readonly pages: readonly PageInfo[];
 }

@@ -7,66 +7,71 @@ import type { Finding } from './verify.ts';
 
 export interface CallOptions {
   /**
-   * Ends the call after as many milliseconds: with `aborted` if nothing was written, with `unknown`
-   * if a write is undecided. Default: the store's `timeoutMs`.
+   * Ends the call after this many milliseconds: with `aborted` if nothing was written, with
+   * `unknown` if a write was sent and its outcome is not known. Default: the store's `timeoutMs`.
    */
   readonly timeoutMs?: number;
   /**
-   * Ends the call early, with the same two codes. Its reason is the `cause`. An `aborted` has the
-   * name AbortError, as with `fetch`; an `unknown` has not, as the write may have taken effect.
+   * Ends the call early, with the same two codes; the signal's reason becomes the `cause`. An
+   * `aborted` error has the name AbortError, as with `fetch`. An `unknown` error has not, because
+   * the write may have taken effect.
    */
   readonly signal?: AbortSignal;
 }
 
 export interface StoreOptions {
-  /** Stores may share it, each with its own cache and limits. The last one closes it. */
+  /**
+   * Several stores may share a driver, each with its own cache and limits. The last one closes it.
+   */
   readonly driver: Driver;
   /**
-   * Bytes of memory for cached containers. Default 64 MiB. Headers of evicted ones take 1/16 more,
-   * at least 256 KiB; what else a store holds is some 2 MiB, and the writes that wait, to 64 MiB.
+   * Bytes of memory for cached containers. Default: 64 MiB. The headers of evicted containers take
+   * 1/16 more, at least 256 KiB. Apart from that a store holds some 2 MiB, and up to 64 MiB of
+   * writes that wait.
    */
   readonly cacheBytesMax?: number;
-  /** Default deadline of every call, in milliseconds. Default 30,000. */
+  /** The deadline of calls that set none, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** Compression of pages written from now on. Every page stays readable. Default `zstd`. */
+  /** How pages are compressed from now on; all pages stay readable. Default: `zstd`. */
   readonly compression?: Compression;
-  /** Clock, timer and randomness. Default: the system's. */
+  /** Clock, timers and randomness. Default: the system's. */
   readonly runtime?: Runtime;
 }
 
-/** Options of a verification. `timeoutMs` bounds the whole walk: a day by default. */
+/** Options of a verification. `timeoutMs` bounds the whole walk; its default is one day. */
 export interface VerifyOptions extends CallOptions {
-  /** Hears each finding as it is met, also those that the report leaves out. Must not throw. */
+  /** Is called with each finding, also with those that the report leaves out. Must not throw. */
   readonly onFinding?: (finding: Finding) => void;
 }
 
 /**
- * `hash` spreads load, for whole scans. `key` keeps byte order, for range and prefix scans; growing
- * keys then all meet in one container.
+ * `hash` spreads the load evenly, and can be scanned only as a whole. `key` keeps keys in byte
+ * order, for scans of ranges and prefixes; keys that only grow then all go to one container.
  */
 export type Order = 'hash' | 'key';
 
 /**
- * The encoding of written values. A record is read by the codec stored with it.
+ * How values are encoded when they are written. A record is read by the codec that is stored with
+ * it.
  *
  * - `msgpack` (default): JSON's values, undefined inside them, every number, bigints, Maps, Sets,
- *   Dates, ArrayBuffers, DataViews and typed arrays except Float16Array.
+ * Dates, ArrayBuffers, DataViews and typed arrays except Float16Array.
  * - `json`: null, booleans, finite numbers, strings, arrays and plain objects.
  * - `bytes`: a Uint8Array.
  * - `encoded`: an EncodedValue.
  *
- * A value of at most VALUE_DEPTH_MAX levels comes back the same (an object without a prototype with
- * the usual one), or the put fails with `invalid`.
+ * A value comes back the same, or the put fails with `invalid`; an object without a prototype comes
+ * back with the usual one. Values have at most VALUE_DEPTH_MAX levels.
  */
 export type CodecName = 'msgpack' | 'json' | 'bytes' | 'encoded';
 
-/** A value with its encoding, as stored. Tables of codec `encoded` take and give it. */
+/** An encoded value as it is stored. Tables with the codec `encoded` take and give it. */
 export interface EncodedValue {
   readonly codec: 'msgpack' | 'json' | 'bytes';
   readonly bytes: Uint8Array;
 }
 
-/** `V` as JSON gives it back. Types that JSON lacks become `never`. */
+/** The type `V` as JSON gives it back. Types that JSON lacks become `never`. */
 export type JsonOf<V> = unknown extends V
   ? V
   : V extends string | number | boolean | null
@@ -76,98 +81,105 @@ export type JsonOf<V> = unknown extends V
       : { [Name in keyof V]: JsonOf<V[Name]> };
 
 export interface TableOptions extends CallOptions {
-  /** Default `hash`, or the existing table's. `conflict` if an existing table has another. */
+  /**
+   * Default: `hash`, or the existing table's. `conflict` if an existing table has another order.
+   */
   readonly order?: Order;
   /**
-   * One character of ASCII, `!` to `~`, for order `key`, at creation. Keys that begin alike up to
-   * and with its first occurrence form a group (`a/1`, `a/2` by `/`), for `table.batch`. It stays
-   * in one container: a write that outgrows it fails with `too_large`, puts slow down before (from
-   * 70 % on), and it takes no more writes a second than one container. `conflict` if a table has
-   * another.
+   * One ASCII character, `!` to `~`, at the creation of a table with order `key`. Keys that are
+   * equal up to its first occurrence form a group (`a/1` and `a/2` by `/`), for `table.batch`. A
+   * group stays in one container, and takes no more writes per second than that. From 70 % of a
+   * container's size on puts slow down, and a write that outgrows it fails with `too_large`.
+   * `conflict` if an existing table has another.
    */
   readonly groupBy?: string;
-  /** Leaves at creation, 1 to 256, order `hash` only. Default 1. Ignored if the table exists. */
+  /** How many containers a new table of order `hash` begins with, 1 to 256. Default: 1. */
   readonly containers?: number;
-  /** Default `msgpack`. */
+  /** Default: `msgpack`. */
   readonly codec?: CodecName;
   /**
-   * A Standard Schema, such as zod, Valibot and ArkType make. This handle stores what it makes of
-   * each value, or refuses the value as `invalid`, by its place; `cause` has the issues. It must be
-   * synchronous, else a TypeError. Values that are read are not validated again.
+   * A Standard Schema, such as zod, Valibot and ArkType make. This handle stores what the schema
+   * makes of each value. A value that the schema refuses is `invalid`; the message names the place,
+   * and `cause` has the issues. A schema that is not synchronous causes a TypeError. Reads are not
+   * validated.
    */
   readonly schema?: StandardSchema;
   /**
-   * Records that this handle creates expire in as many milliseconds, unless their call says
-   * otherwise. Not stored: other handles have their own. Default: never.
+   * After how many milliseconds the records that this handle creates expire, unless their call says
+   * otherwise. It is not stored; each handle has its own. Default: never.
    */
   readonly ttlMs?: number;
   /**
-   * A container's size in bytes; a commit splits above 70 % of it. From 16,384 to the provider's
-   * limit, the default: 1,000,000 on Datastore, 720,000 on Azure Tables. Smaller containers let
-   * many callers wait less; at 131,072 loads cost 4 to 5 times as much and scans 6 times.
+   * The size of containers in bytes, at least 16,384; above 70 % of it a container splits. Default:
+   * the provider's limit, 1,000,000 on Datastore and 720,000 on Azure Tables. In smaller containers
+   * many callers wait less, but at 131,072 loads cost 4 to 5 times as much, and scans 6 times. A
+   * larger record gets a container of its own.
    *
-   * Not stored: processes may differ, and the smallest one splits. The handles that a store has in
-   * use share the first one's value (`invalid` otherwise). Larger records get their own container.
+   * It is not stored: processes may have different values, and the one with the smallest splits.
+   * All handles of a table in one store must have the same value (`invalid` otherwise).
    */
   readonly containerBytesMax?: number;
-  /** Creates a missing table (default true); otherwise `not_found`. */
+  /** Whether to create a missing table; if not, the call fails with `not_found`. Default: true. */
   readonly create?: boolean;
 }
 
 export interface VacuumOptions extends CallOptions {
   /**
-   * Merges containers that at most one process wrote for as many milliseconds, from 0 to a day, and
-   * purges those that nobody wrote. Default 120,000.
-   * The call takes at least as long: its default deadline is the store's `timeoutMs` plus this.
+   * Merges neighbouring containers to which at most one process wrote during this time, and purges
+   * those to which none did. From 0 ms to one day. Default: 120,000. The call takes at least this
+   * long, so its default deadline is the store's `timeoutMs` plus this.
    */
   readonly quietMs?: number;
-  /** Of a report: goes on from there, once more after `quietMs`. */
+  /** The cursor of a report, from which this vacuum goes on, again after `quietMs`. */
   readonly cursor?: string;
-  /** Hears several times a call what was done by then. */
+  /** Is called several times with what has been done. */
   readonly onProgress?: (report: VacuumReport) => void;
-  /** Merges up to 0.6 of it. Default: the open handles' value, else that of TableOptions. */
+  /** Merges fill up to 0.6 of this. Default: the open handles' value, else as in TableOptions. */
   readonly containerBytesMax?: number;
 }
 
 export interface GetOptions extends CallOptions {
-  /** Answers without I/O from a read at most as many milliseconds old. Default 0: linearizable. */
+  /** Allows an answer from memory that was read at most this long ago. Default: 0, linearizable. */
   readonly maxAgeMs?: number;
 }
 
 export interface GetManyOptions extends GetOptions {
   /**
-   * Values that the call may give, in bytes. Further ones fail as `too_large`, unread if the call
-   * reads its leaves bit by bit. Default: 64 MiB.
+   * The most bytes of encoded values that the call gives. Further records fail as `too_large`.
+   * Default: 64 MiB.
    */
   readonly bytesMax?: number;
 }
 
 export interface PutOptions extends CallOptions {
-  /** Writes only a record at this version; else `conflict`. */
+  /** Writes only if the record has this version; otherwise `conflict`. */
   readonly ifVersion?: string;
-  /** Writes only if there is no record; else `conflict`. Not together with `ifVersion`. */
+  /** Writes only if there is no record; otherwise `conflict`. Not together with `ifVersion`. */
   readonly ifAbsent?: boolean;
-  /** The record expires in as many milliseconds, a positive integer. Default: the table's. */
+  /** After how many milliseconds the record expires. Default: the handle's `ttlMs`. */
   readonly ttlMs?: number;
-  /** The record expires then, in milliseconds since 1970, be it past. Not together with `ttlMs`. */
+  /**
+   * When the record expires, in milliseconds since 1970; may be past. Not together with `ttlMs`.
+   */
   readonly expiresAtMs?: number;
 }
 
 export interface UpdateOptions extends CallOptions {
   /**
-   * The record expires in as many milliseconds. Default: as before; if it is new, the table's. A
-   * record that expires while the call is under way may be absent for others, and then there again.
+   * After how many milliseconds the record expires. Default: its expiry stays; a new record gets
+   * the handle's `ttlMs`. If it expires while the call is under way, others may find it absent for
+   * a moment.
    */
   readonly ttlMs?: number;
 }
 
-/** An update whose function gives it back deletes the record. */
+/** An update whose function returns this deletes the record. */
 export const DELETE: unique symbol = Symbol.for('stowage.delete');
 
 export interface TouchOptions extends CallOptions, Pick<PutOptions, 'ttlMs' | 'expiresAtMs'> {}
 
 export interface DeleteOptions extends CallOptions {
-  /** Deletes only a record at this version; else `conflict`. */
+  /** Deletes only if the record has this version; otherwise `conflict`. */
   readonly ifVersion?: string;
 }
 
@@ -180,32 +192,32 @@ export interface DeleteItem extends Omit<DeleteOptions, keyof CallOptions> {
   readonly key: string;
 }
 
-/** A put, or with `delete: true` a deletion. */
+/** A put, or with `delete: true` a delete. */
 export type BatchItem<V> = (PutItem<V> & { readonly delete?: false }) | (DeleteItem & { readonly delete: true });
 
-/** Bounds of keys, order `key` only. `timeoutMs` bounds the reading of each leaf, not the whole. */
+/** Bounds of keys, for order `key`. `timeoutMs` bounds the reading of each leaf, not of all. */
 export interface RangeOptions extends CallOptions {
-  /** Keys that begin with this. Not together with other bounds. */
+  /** Only keys that begin with this. Not together with other bounds. */
   readonly prefix?: string;
-  /** First key, inclusive. */
+  /** The first key. */
   readonly from?: string;
-  /** First key, exclusive. Not together with `from`. */
+  /** Only keys after this one. Not together with `from`. */
   readonly after?: string;
-  /** Last key, exclusive. */
+  /** Only keys before this one. */
   readonly to?: string;
-  /** Last key, inclusive. Not together with `to`. */
+  /** The last key. Not together with `to`. */
   readonly through?: string;
 }
 
 export interface ScanOptions extends RangeOptions {
-  /** From the last key to the first, order `key` only. Reads one leaf at a time. */
+  /** From the last key to the first, for order `key`. It reads one leaf at a time. */
   readonly reverse?: boolean;
-  /** The most records to give. Default: all. */
+  /** The most records. Default: all. */
   readonly limit?: number;
   /**
-   * Continues the scan that gave it, with that scan's bounds and direction. Others beside it, or a
-   * cursor of another table, are `invalid`. It is neither secret nor signed: to confine a caller to
-   * some keys, pass the bounds again with the caller's cursor.
+   * Goes on where the scan that gave it stopped, with that scan's bounds and direction. Other
+   * bounds beside it, or a cursor of another table, are `invalid`. A cursor is neither secret nor
+   * signed: to confine a caller to some keys, pass the bounds together with the caller's cursor.
    */
   readonly cursor?: string;
 }

@@ -1,38 +1,38 @@
-// A repair of a table: what `store.repair` takes away, asks and reports.
+// What `store.repair` takes away, asks for and reports.
 import type { CallOptions } from './options.ts';
 import type { VerifyReport } from './verify.ts';
 
-/** One container as a repair found it, and what the table loses with it. */
+/** One container as a repair found it, and what the table loses by the repair. */
 export interface Taken {
   /** The entity's id at the provider. */
   readonly container: string;
-  /** Its stored parts by name, as they were read. Empty for one that is missing. */
+  /** Its stored parts by name, as they were read. Empty if the container is missing. */
   readonly parts: Readonly<Record<string, Uint8Array>>;
-  /** Stretches, as in `Finding`, from which records are missing, as far as there were any. */
+  /** Stretches, as in `Finding`, whose records are lost, if there were any. */
   readonly lost: readonly { readonly from: string; readonly to: string | undefined }[];
-  /** Records that are taken away, as their value cannot be decoded or they lie in a wrong place. */
+  /** Records that are taken away, since they cannot be decoded or lie in a wrong place. */
   readonly lostKeys: readonly string[];
   /**
-   * Records that stay, beneath an unreadable page: it may have held a newer value, or their
-   * deletion. Their versions are new.
+   * Records that stay although an unreadable page above them may have held a newer value or their
+   * deletion. They get new versions.
    */
   readonly olderKeys: readonly string[];
 }
 
-/** Options of a repair. `timeoutMs` bounds all of it: a day by default. */
+/** Options of a repair. `timeoutMs` bounds all of it; its default is one day. */
 export interface RepairOptions extends CallOptions {
   /**
-   * Keeps what is taken away. Nothing is changed before its promise resolves; a rejection ends the
-   * repair. After a lost race it may hear of a container again.
+   * Must keep what is taken away. Nothing is changed before its promise resolves; if it rejects,
+   * the repair ends. It may be called again for a container that others changed meanwhile.
    */
   readonly save: (taken: Taken) => Promise<void>;
-  /** Tells `save` what would be taken away at first, and writes nothing. Default false. */
+  /** Calls `save` with what would be taken away first, and writes nothing. Default: false. */
   readonly dryRun?: boolean;
 }
 
 export interface RepairReport {
-  /** Containers that were written anew, inserted or removed. */
+  /** Containers that were rewritten, inserted or removed. */
   readonly mended: number;
-  /** The last verification. Findings that are left are none that a repair understands. */
+  /** The last verification. Its findings are those that a repair cannot mend. */
   readonly verified: VerifyReport;
 }

@@ -9,15 +9,15 @@ export interface Runtime {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** As `sleep`, but does not keep the process alive. */
   watch(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Resolves in the event loop's next turn, behind due timers, replies and signals. */
+  /** Resolves in the event loop's next turn, after due timers, replies and signals. */
   nextTurn(): Promise<void>;
-  /** The share, 0 to 1, of the last moments in which this thread had work. */
+  /** The share of the recent past, 0 to 1, in which this thread had work. */
   busyShare(): number;
-  /** Draws bytes when called: processes restored from one snapshot must differ (rule 21). */
+  /** Draws bytes only when called, so that processes restored from one snapshot differ. */
   random(bytes: number): Uint8Array;
 }
 
-/** When a request was sent: `tick` orders events within the process, the times measure age. */
+/** A moment in one process. `tick` orders moments; the two clocks measure age. */
 export interface Moment {
   readonly tick: number;
   readonly wallMs: number;

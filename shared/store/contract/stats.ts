@@ -1,37 +1,37 @@
-/** Counters that only grow, unless they say "now" or "in use". */
+/** Counters since the table was opened, except those that say "now" or "in use". */
 export interface TableStats {
-  /** Requests sent to the provider: reads and writes. Calls on whole tables do not count here. */
+  /** Requests sent to the provider, without those of calls on whole tables. */
   readonly requests: number;
   readonly readRequests: number;
   readonly writeRequests: number;
-  /** Commits refused, as another came first. */
+  /** Commits that were refused because another came first. */
   readonly conflicts: number;
   /** Acknowledged commits. */
   readonly commits: number;
   /** Commits whose outcome had to be settled by reading. */
   readonly unknownOutcomes: number;
-  /** Operations answered from a page in memory. */
+  /** Operations that a page in memory answered. */
   readonly cacheHits: number;
   readonly cacheMisses: number;
-  /** Splits of containers, for size or traffic. */
+  /** Splits of containers, for size or contention. */
   readonly splits: number;
-  /** Splits for traffic alone. */
-  readonly splitsByTraffic: number;
-  /** Splits for traffic that failed or are unknown. Vacuum removes their new nodes. */
+  /** Splits for contention alone. */
+  readonly contentionSplits: number;
+  /** Splits for contention that did not land. Vacuum removes their new nodes. */
   readonly lostSplits: number;
-  /** Other processes' commits that reads showed. */
+  /** Commits of other processes that reads have shown. */
   readonly foreignCommits: number;
-  /** Reads before a commit, as others had probably written to the container. */
+  /** Reads before a commit, because others had probably written to the container. */
   readonly readsFirst: number;
-  /** Pauses before a commit, as another process was splitting the container. */
+  /** Pauses before a commit, to let other processes commit or split the container. */
   readonly yields: number;
-  /** Steps to the right of a split node, as a branch did not know the split yet. */
+  /** Steps to the right of a node, because a branch did not know of its split yet. */
   readonly rightWalks: number;
   /** Searches to the left of a leaf that was merged into its left neighbour. */
   readonly leftSearches: number;
   /** Merges of a leaf into its left neighbour that this process finished. */
   readonly merges: number;
-  /** Changes waiting for their commit, now. */
+  /** Changes that wait for their commit now. */
   readonly queueDepth: number;
   /** The container size in use: `TableOptions.containerBytesMax`, or its default. */
   readonly containerBytesMax: number;

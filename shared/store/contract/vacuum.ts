@@ -2,36 +2,36 @@
 
 /** Counts of one vacuum, and where the next one goes on. */
 export interface VacuumReport {
-  /** There if time was over before all was done: the next vacuum goes on from it. */
+  /** Set if the time ended before all was done. The next vacuum goes on from it. */
   readonly cursor?: string;
-  /** Containers looked at. */
+  /** Containers that were looked at. */
   readonly listed: number;
-  /** Orphans removed. */
+  /** Orphans that were removed. */
   readonly removed: number;
-  /** Orphans and merged containers that stay, as their removal was refused or not proven safe. */
+  /** Orphans and merged containers that stay, since their removal was refused or may be unsafe. */
   readonly left: number;
   /**
-   * Containers of an incarnation that nobody dropped: the table's root was lost, and created anew.
-   * They stay. Restore the root from a backup.
+   * Containers of an incarnation that nobody dropped, because the table's root was lost and created
+   * anew. They stay. Restore the root from a backup.
    */
   readonly foreign: number;
-  /** Leaves that were looked at whether they merge. */
+  /** Leaves that were examined for merging. */
   readonly passed: number;
-  /** Containers merged into their left neighbours, interrupted merges included. */
+  /** Containers that were merged into their left neighbours, including merges begun earlier. */
   readonly merged: number;
-  /** Stored bytes of the pages that moved with them. */
+  /** The stored bytes of the pages that moved with them. */
   readonly movedBytes: number;
-  /** Merged containers reduced to a header, which leads old caches on. Removed a day later. */
+  /** Merged containers reduced to a header, which guides old caches and is removed a day later. */
   readonly stripped: number;
   /**
-   * Containers rewritten without dead records, or with fewer pages. A record is dead once it was
-   * deleted, or expired 5 minutes ago: a vacuum right after an expiry keeps its bytes.
+   * Containers that were rewritten without dead records or with fewer pages. A record is dead once
+   * it was deleted or expired 5 minutes ago.
    */
   readonly purged: number;
-  /** Pairs of small neighbours that stay two, as several processes wrote them in `quietMs`. */
+  /** Pairs of small neighbours that stay apart, since several processes wrote to them. */
   readonly busy: number;
   /** Containers with a damaged page. They stay; reads of their records name the page. */
   readonly damaged: number;
-  /** Routing entries left over by merges, removed. */
+  /** Routing entries that merges left behind, and that were removed. */
   readonly entriesDropped: number;
 }

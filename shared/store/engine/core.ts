@@ -1,4 +1,4 @@
-// All that the store's tables share, and one table's own reader, tree and batches.
+// What the tables of one store share, and what each table has of its own.
 import type { CommitRules } from '../container/plan-commit.ts';
 import type { Driver, EntityId } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
@@ -12,7 +12,7 @@ import type { Turns } from '../io/turns.ts';
 import type { Contention } from '../machine/contention.ts';
 import type { Leaf } from '../machine/leaf.ts';
 
-/** Shared by the engines of one store. */
+/** What all engines of one store share. */
 export interface StoreShared {
   readonly runtime: Runtime;
   readonly clock: Clock;
@@ -20,19 +20,19 @@ export interface StoreShared {
   readonly tag: string;
   readonly cache: ContainerCache;
   readonly deadlines: Deadlines;
-  /** How many reads, and how many commits, may be in flight. */
+  /** Bound the reads and the commits in flight. */
   readonly readLimit: RequestLimit;
   readonly writeLimit: RequestLimit;
-  /** How many queues may work on a commit at a time, its journey included: bounds their memory. */
+  /** Bounds the containers that work on a commit at a time, and so their memory. */
   readonly commitsAtATime: Semaphore;
   readonly compression: Compression;
 }
 
-/** The subject of an engine. */
+/** The table that an engine is for. */
 export interface EngineSubject {
   readonly table: string;
   readonly driver: Driver;
-  /** As `TableOptions` has it; undefined: the default. */
+  /** As in `TableOptions`; undefined: the driver's default. */
   readonly containerBytesMax?: number | undefined;
 }
 
@@ -44,6 +44,6 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly reader: Reader;
   readonly writeBatcher: WriteBatcher;
   readonly contention: Contention;
-  /** Those that have work. */
+  /** The containers that have work. */
   readonly leaves: Map<EntityId, Leaf>;
 }

@@ -1,5 +1,5 @@
-// Inserting the new nodes of a split (rules 2, 8 and 9): under fresh ids, each acknowledged or read
-// back before a link. A failed split leaves garbage that vacuum removes.
+// Inserts the new nodes of a split under fresh ids (rules 2, 8 and 9). Each must be acknowledged or
+// read back before it is linked. A split that fails leaves nodes that vacuum removes.
 import { insertOf } from '../container/writes.ts';
 import type { EntityId, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, type StoreError } from '../contract/errors.ts';
@@ -12,10 +12,10 @@ import type { InsertedNode } from '../machine/leaf.ts';
 import type { EngineCore } from './core.ts';
 
 /**
- * Rule 9: a write for each node. Where the outcome is unknown, a tiny read asks once a second until
- * a reply or a read shows the node. Undefined if a node is not certainly there; `onTurnedAway`
- * hears why, and the same may be tried again. Throws if one was refused for its size, its form or
- * access.
+ * Writes each node (rule 9). While an answer is missing, an 8 byte read asks once a second whether
+ * the node is stored. Resolves with undefined if one is not certainly stored; then `onTurnedAway`
+ * has heard why, and the same insert may be tried again. Throws if a node was refused for its size,
+ * its form or access.
  */
 export async function insertNodes(
   core: EngineCore,
@@ -39,11 +39,11 @@ async function insertNode(
   if (outcome?.kind === 'written') {
     return { header, snapshot: { id, version: outcome.version, header, lastCommit: attempt, seen } };
   }
-  // Nobody else draws this id: the node there is this one, sent twice on the way.
+  // Nobody else draws this id, so the node that is there is this one, delivered twice.
   if (outcome?.kind === 'refused') {
     if (outcome.reason === 'condition') return { header, snapshot: undefined };
     const error = refusedError(outcome, core.table, id);
-    // Rule 7: sent again it would be refused again.
+    // Rule 7: sent again, it would be refused again.
     if (outcome.reason !== 'throttled' && outcome.reason !== 'unsent') throw error;
     onTurnedAway?.(error);
     return undefined;
@@ -63,7 +63,7 @@ interface Sent {
   readonly outcome: InsertOutcome;
 }
 
-/** Sends it when there is room for one more write. */
+/** Sends the insert when the write limit has room. */
 async function sendInsert(core: EngineCore, write: Write, attempt: Id64): Promise<Sent> {
   const sent = Promise.withResolvers<Sent>();
   await core.writeLimit.run(async () => {

@@ -1,4 +1,4 @@
-// Carries out a container's steps: reads, checks, inserts and writes, and tells it the answer.
+// Carries out a container's steps (reads, checks, inserts, writes), and tells the answers to it.
 import type { Attempt } from '../container/attempts.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { WriteOutcome } from '../contract/driver.ts';
@@ -13,15 +13,18 @@ import { insertNodes } from './insert-nodes.ts';
 
 export type StepOf<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
 
-/** The steps that ask the provider something, and go on with its answer. */
+/** The steps that go on with the provider's answer. */
 type Question = StepOf<'read' | 'check' | 'insert'>;
 
-/** Tells an event now. */
+/** Tells the leaf an event that happens now. */
 export function told(core: EngineCore, leaf: Leaf, event: Event): Step | undefined {
   return tell(leaf, event, { world: core, now: core.clock.now() });
 }
 
-/** The next step now. An error of the decision, as for a damaged page, is as that of a read. */
+/**
+ * The next step. If the decision throws, as for a damaged page, the leaf hears it like a failed
+ * read.
+ */
 export function next(core: EngineCore, leaf: Leaf): Step {
   try {
     return nextStep(leaf, { world: core, now: core.clock.now() });
@@ -59,7 +62,9 @@ async function insert(core: EngineCore, { headers, attempt, withinMs }: StepOf<'
   return { kind: 'inserted', nodes, refusal: refusals.at(-1) };
 }
 
-/** Until the write is answered, or a read tells what became of it, or it is given up (rule 3). */
+/**
+ * Sends the write, until it is answered, a read tells what became of it, or it is overdue (rule 3).
+ */
 export function write(
   core: EngineCore,
   leaf: Leaf,
@@ -71,7 +76,7 @@ export function write(
   const answered = (outcome: WriteOutcome | TakenBack) =>
     told(core, leaf, { kind: 'answered', attempt, outcome, sent });
   const failed = (error: unknown) => told(core, leaf, { kind: 'failed', reader: undefined, error });
-  // No await: a lone put makes fewer promises.
+  // Without `await`, a lone put makes fewer promises.
   return deadlines
     .within(lateAfterMs(leaf, sent.monotonicMs), sending, sent.monotonicMs)
     .then(
@@ -89,7 +94,7 @@ interface Sending {
   readonly answered: (outcome: WriteOutcome | TakenBack) => Step | undefined;
 }
 
-/** A write that may be lost is asked after by reads. */
+/** Reads the container, again and again, until it is known what became of the write. */
 async function askUntilAnswered(
   core: EngineCore,
   leaf: Leaf,
@@ -107,7 +112,7 @@ async function askUntilAnswered(
   if (leaf.overdue === attempt) forgetWhenAnswered(leaf, attempt, sending);
 }
 
-/** Nobody hears it any more, but no third write is sent beside it. */
+/** The overdue write's answer settles nothing, but until it comes no third write is sent. */
 function forgetWhenAnswered(leaf: Leaf, overdue: Attempt, sending: Promise<unknown>): void {
   const answered = (): void => {
     if (leaf.overdue === overdue) leaf.overdue = undefined;
@@ -115,7 +120,7 @@ function forgetWhenAnswered(leaf: Leaf, overdue: Attempt, sending: Promise<unkno
   void sending.then(answered, answered);
 }
 
-/** Once the write is answered, what this read shows is of the past, and nobody hears it. */
+/** One read. If the write is answered first, what the read shows is too old to be told. */
 async function askAfter(core: EngineCore, leaf: Leaf, attempt: Attempt): Promise<undefined> {
   told(core, leaf, { kind: 'late' });
   const step = next(core, leaf);

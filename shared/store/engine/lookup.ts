@@ -1,5 +1,5 @@
-// Finds records in a leaf: no request if the copy in memory is young enough, a read of 8 bytes if
-// its pages are in memory, else one read of header and pages.
+// Finds records in a leaf. If the copy in memory is young enough, that takes no request; if its
+// pages are in memory, a read of 8 bytes; otherwise one read of header and pages.
 import { rowsToCount } from '../container/count.ts';
 import { everyRowFor, findRecord, type Range, rowsFor } from '../container/layers.ts';
 import { partOf, rangeWithin, rowsOfRange, type ScanRange } from '../container/scan-part.ts';
@@ -15,12 +15,14 @@ import { isProbablyStale } from '../machine/contention.ts';
 import type { Engine } from './engine.ts';
 import type { Routable } from './tree.ts';
 
-/** A read of a larger share of a leaf's bytes takes all: other calls need the rest soon. */
+/** A read that needs a larger share of a leaf takes all of it: other calls will need the rest. */
 const WHOLE_SHARE = 0.75;
 
-/** How old what is shown may be. */
+/** How old the answer of a read may be. */
 export interface Since {
-  /** When the call began: the answer must be read after it, unless it is young enough. */
+  /**
+   * When the call began. The answer must be read after that, unless `maxAgeMs` allows an older one.
+   */
   readonly begunTick: number;
   readonly maxAgeMs: number;
 }
@@ -32,7 +34,7 @@ export interface LeafRequest extends Since {
 /** The pages of a leaf that a read needs. */
 type Needs = (leaf: Snapshot) => readonly PageRef[];
 
-/** The leaf with the pages for the positions; undefined if missing. One round trip, mostly. */
+/** The leaf with the pages for the positions; undefined if it is missing. Mostly one round trip. */
 export async function lookForRecords(
   engine: Engine,
   id: EntityId,
@@ -44,7 +46,7 @@ export async function lookForRecords(
   return known ?? readFor(engine, id, request, (leaf) => pagesFor(leaf, positions));
 }
 
-/** Bytes of pages that a read for the positions would bring; undefined if the leaf is not known. */
+/** The bytes that a read for the positions would bring; undefined if the leaf is not known. */
 export function bytesToRead({ cache }: Engine, id: EntityId, items: readonly Routable[]): number | undefined {
   const leaf = cache.get(id) ?? cache.recall(id);
   if (leaf === undefined) return undefined;
@@ -57,11 +59,11 @@ export function bytesToRead({ cache }: Engine, id: EntityId, items: readonly Rou
 
 /** What a scan takes of a leaf. */
 export interface LeafScan extends ScanRange {
-  /** Whether it takes all, as far as is known: then one request reads an unknown leaf. */
+  /** Whether it takes the whole leaf, which one request can then read. */
   readonly isWhole: boolean;
 }
 
-/** The leaf with the pages of the part that the scan takes; undefined if missing. */
+/** The leaf with the pages that the scan takes of it; undefined if it is missing. */
 export async function lookToScan(engine: Engine, id: EntityId, scan: LeafScan): Promise<Snapshot | undefined> {
   const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
   const needs: Needs = ({ header }) => rowsOfRange(header, rangeWithin(scan, partOf(header, scan)));
@@ -72,7 +74,7 @@ export async function lookToScan(engine: Engine, id: EntityId, scan: LeafScan): 
     : readFor(engine, id, since, needs);
 }
 
-/** The leaf with the pages that counting needs, mostly its header alone; undefined if missing. */
+/** The leaf with the pages that counting needs, mostly none; undefined if it is missing. */
 export async function lookToCount(engine: Engine, id: EntityId, range: Range): Promise<Snapshot | undefined> {
   const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
   const needs: Needs = ({ header }) => rowsToCount(header, range);
@@ -80,7 +82,7 @@ export async function lookToCount(engine: Engine, id: EntityId, range: Range): P
   return known ?? readFor(engine, id, since, needs);
 }
 
-/** The leaf with these pages, by a read: of its header first, if that is not known. */
+/** Reads the leaf with these pages; if its header is not known, that comes first. */
 async function readFor(engine: Engine, id: EntityId, since: Since, needs: Needs): Promise<Snapshot | undefined> {
   let latest = engine.cache.get(id);
   for (let reads = 1; reads <= PAGE_READS_MAX; reads += 1) {
@@ -94,8 +96,8 @@ async function readFor(engine: Engine, id: EntityId, since: Since, needs: Needs)
 }
 
 /**
- * Header and pages, as the leaf seen last tells them. All of it if that is hardly more, and a small
- * one if others wrote since.
+ * Reads header and pages as `latest` names them: the whole leaf if that is hardly more, or if it is
+ * small and others have written since.
  */
 function readOnce(
   { contention, reader, runtime }: Engine,
@@ -123,7 +125,7 @@ function isYoungEnough(snapshot: Snapshot, request: Since, clock: Clock): boolea
   return request.maxAgeMs > 0 && clock.ageMs(snapshot.seen) <= request.maxAgeMs;
 }
 
-/** The leaf from memory, if it `has` what is needed and a tiny read, or none, allows it. */
+/** The leaf from memory, if it `has` what is needed and is young enough or shown to be current. */
 async function lookInMemory(
   { cache, clock, contention, reader, router, runtime }: Engine,
   id: EntityId,
@@ -133,13 +135,13 @@ async function lookInMemory(
   const before = cache.get(id) ?? cache.recall(id);
   if (before === undefined || !has(before)) return undefined;
   if (isYoungEnough(before, since, clock)) return before;
-  // A check would probably be in vain.
+  // Others have probably written since, so a check would show another version.
   if (isProbablyStale(contention, before, runtime.monotonicMs())) return undefined;
   const observed = await reader.commitOf(id);
-  // It may be a commit of this process, whose reply is on its way.
+  // The read may show a commit of this process that is not answered yet.
   router.recognise(id, observed);
   const now = cache.get(id);
-  // The same snapshot has the same pages: looking again would double a large request's cost.
+  // The same snapshot has the same pages; checking them again would double a large request's cost.
   if (now === undefined || (now !== before && !has(now))) return undefined;
   return isYoungEnough(now, since, clock) || isShownBy(observed, now) ? now : undefined;
 }

@@ -1,16 +1,17 @@
-// Tells a parent branch of a child, in the background (rules 11 and 29). Nothing depends on it.
+// Corrects the entries of parent branches in the background (rules 11 and 29). No call depends on
+// it.
 import { type Change, entryChange } from '../container/change.ts';
 import { asBuffer, id64 } from '../format/bytes.ts';
 import { noteEvent } from '../system/tracing.ts';
 import type { EntryRepair } from '../machine/leaf.ts';
 
-/** Repairs under way at most; further ones are dropped, to be found again by the next walk. */
+/** The most repairs under way. Further ones are dropped, as the next search finds them again. */
 const REPAIRS_MAX = 256;
 
 export class ParentRepair {
   readonly #underWay = new Set<string>();
 
-  /** A change of the entry; undefined if one of it is under way, or too many are. */
+  /** The change that corrects an entry; undefined if it is under way already, or too many are. */
   begin({ level, incarnation, separator, child, instead }: EntryRepair, begunTick: number): Change | undefined {
     const name = `${incarnation}/${level}/${Buffer.from(separator).toString('base64')}/${instead ?? ''}`;
     if (this.#underWay.has(name) || this.#underWay.size >= REPAIRS_MAX) return undefined;

@@ -1,5 +1,6 @@
-// Runs the containers of one table that have work: brings changes to the one that owns them, and
-// has its steps carried out. While a commit is under way later changes gather, then go in one.
+// Brings each change to the container that owns its position, and carries out the steps of all
+// containers that have work. While a container's commit is under way, further changes gather and go
+// together in its next one.
 import { byPosition, type Change } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -14,14 +15,14 @@ import { ask, next, type StepOf, told, write } from './leaf-steps.ts';
 import { ParentRepair } from './parent-repair.ts';
 import { Tree } from './tree.ts';
 
-/** A change that is sent on more often meets a damaged table. */
+/** A change that is routed anew more often has met a damaged table. */
 const REROUTES_MAX = 50;
 
 export class Router {
   readonly #core: EngineCore;
   readonly tree: Tree;
   readonly #parents = new ParentRepair();
-  /** Ends the pause of a container for whose changes nobody waits. */
+  /** Each ends the pause of a container that has hints alone. */
   readonly #wakes = new Map<Leaf, () => void>();
 
   constructor(core: EngineCore) {
@@ -29,12 +30,12 @@ export class Router {
     this.tree = new Tree(core, (hints) => this.#tellParents(hints));
   }
 
-  /** Whether a change waits that is no hint. */
+  /** Whether a caller's change waits anywhere. */
   get isAwaited(): boolean {
     return [...this.#core.leaves.values()].some(isAwaited);
   }
 
-  /** Sends each change to its container. An error settles its changes. */
+  /** Sends each change to its container. An error of the search settles the change. */
   route(changes: readonly Change[]): void {
     const [change] = changes;
     if (changes.length !== 1 || change === undefined) return void this.#routeMany(changes);
@@ -64,7 +65,7 @@ export class Router {
     void this.#run(leaf);
   }
 
-  /** Works on a container that no call waits for, as a vacuum does. Throws if a read fails. */
+  /** Works on a container for a vacuum, until nothing is left to do. Throws if a read fails. */
   async maintain(id: EntityId, prepare: (leaf: Leaf) => void): Promise<Leaf> {
     const leaf = newLeaf(id, this.#core.table, true);
     prepare(leaf);
@@ -73,7 +74,7 @@ export class Router {
     return leaf;
   }
 
-  /** Caches a commit of this process that is not answered yet, if a read showed it. */
+  /** If a read showed this process's own commit before its answer came, caches that commit. */
   recognise(id: EntityId, observed: Observation | undefined): void {
     const { cache, leaves } = this.#core;
     const attempt = leaves.get(id)?.underWay;
@@ -82,11 +83,11 @@ export class Router {
     cache.offer({ id, version, header: attempt.header, lastCommit: attempt.id, seen });
   }
 
-  /** Resolves when there is nothing to do any more. */
+  /** Resolves when the container has no work left. */
   async #run(leaf: Leaf): Promise<void> {
     const { commitsAtATime, leaves, runtime } = this.#core;
     while (!isIdle(leaf)) {
-      // Also where there is room: changes of the same moment gather.
+      // It waits a moment even where there is room, so that changes of the same moment gather.
       await commitsAtATime.acquire();
       let pause: StepOf<'pause'> | undefined;
       try {
@@ -98,7 +99,7 @@ export class Router {
       if (pause === undefined) continue;
       if (pause.isWoken) await this.#pauseUnlessWoken(leaf, pause.ms);
       else await runtime.sleep(pause.ms);
-      told(this.#core, leaf, { kind: 'passed' });
+      told(this.#core, leaf, { kind: 'pause over' });
     }
     if (leaves.get(leaf.id) === leaf) leaves.delete(leaf.id);
   }
@@ -110,7 +111,7 @@ export class Router {
     this.#wakes.delete(leaf);
   }
 
-  /** Until an attempt is over, or a pause is due. */
+  /** Carries out steps until an attempt is over or a pause is due. */
   async #round(leaf: Leaf): Promise<StepOf<'pause'> | undefined> {
     const core = this.#core;
     const { turns } = core;
@@ -118,7 +119,7 @@ export class Router {
     for (let step = next(core, leaf); ;) {
       let follows: Step | undefined;
       switch (step.kind) {
-        case 'rest':
+        case 'idle':
           return undefined;
         case 'answer':
           throw new Error('a round begins while a write is under way');
@@ -163,7 +164,7 @@ export class Router {
     }
   }
 
-  /** Each change to what lies beyond the high of the node `overtaken`. */
+  /** Sends each change to the node that owns it beyond the high of `overtaken`. */
   async #sendBeyond(overtaken: Snapshot, changes: readonly Change[]): Promise<void> {
     const { turns } = this.#core;
     const groups = new Map<EntityId, Change[]>();
@@ -183,10 +184,10 @@ export class Router {
     for (const [id, group] of groups) this.enqueue(id, group);
   }
 
-  /** Rule 28 (d): the changes go on at the leaf where the search ends, not by another route. */
+  /** Rule 28 (d): the changes go to the leaf where the search to the left ends. */
   async #sendLeft(id: EntityId, gone: Snapshot | undefined, changes: readonly Change[]): Promise<void> {
     const { position } = changes.toSorted(byPosition)[0]!;
-    // Whatever lies to the right of that leaf finds its way along the links.
+    // Changes that lie to the right of that leaf follow the links from there.
     const lost = { kind: 'left', id, incarnation: incarnationOf(id), gone } as const;
     const { found } = await this.tree.end(newSearch({ position, level: 0, until: 'left' }, lost), 'left');
     const waiting = changes.filter((change) => !change.isSettled);
@@ -194,7 +195,7 @@ export class Router {
     else this.enqueue(found.live.id, waiting, found.retired);
   }
 
-  /** Once the root was read anew. */
+  /** Reads the root anew, then routes the changes again. */
   async #routeAnew(search: Search, changes: readonly Change[]): Promise<void> {
     await this.tree.end(search, 'found');
     const { table } = this.#core;

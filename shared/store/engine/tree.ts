@@ -1,5 +1,5 @@
-// Carries out the searches of one table: reads what they ask for, and hands on what the parents are
-// to be told. What is in memory takes no promise.
+// Carries out the searches of one table: reads the nodes that they ask for, and hands on what
+// parents should be told. Nodes in memory take no promise.
 import { byPosition } from '../container/change.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -27,7 +27,7 @@ export interface Routable {
   readonly level: number;
 }
 
-/** How a search looks at what it is for: from memory or by a read; undefined if it is missing. */
+/** How a search looks at the node it is for, by memory or a read; undefined if it is missing. */
 export type LookAtSought = (id: EntityId) => Promise<Snapshot | undefined>;
 
 type StepOf<Kind extends TreeStep['kind']> = Extract<TreeStep, { readonly kind: Kind }>;
@@ -37,7 +37,7 @@ export class Tree {
   readonly #memory: Memory;
   readonly #hear: (hints: readonly EntryRepair[]) => void;
 
-  /** `hear`: of what the parents are to be told. */
+  /** `hear` takes what parents should be told. */
   constructor(core: EngineCore, hear: (hints: readonly EntryRepair[]) => void) {
     const { cache, clock, counters, table } = core;
     this.#core = core;
@@ -45,36 +45,36 @@ export class Tree {
     this.#hear = hear;
   }
 
-  /** From memory unless `isAnew`. Throws `not_found` if the table does not exist. */
+  /** The root, from memory unless `isAnew`. Throws `not_found` if the table does not exist. */
   async root(isAnew = false): Promise<Snapshot> {
     const from = { position: ROOT_POSITION, level: 0, until: 'root' } as const;
     return (await this.end(newSearch(from, { kind: 'root', isAnew }), 'found')).node;
   }
 
   /**
-   * The leaf that owns `position`, as `look` sees it. Walks right, searches to the left, restarts,
-   * repairs. It may be retired: its content counts until it is absorbed (rule 28).
+   * The leaf that owns `position`, as `look` sees it. It may be retired, since a retired leaf's
+   * content counts until it is absorbed (rule 28).
    */
   async find(position: Position, look: LookAtSought): Promise<Snapshot> {
     return (await this.end(newSearch({ position, level: 0, until: 'seen' }), 'found', look)).node;
   }
 
-  /** Reads the owner of a position from the provider. Undefined if the table was made anew. */
+  /** Reads the owner of a position past every cache. Undefined if the table was created anew. */
   async leafFromTheLeft(incarnation: Id64, position: Position): Promise<FoundLeft | undefined> {
     return (await this.end(newSearchFromTheLeft(incarnation, position), 'left')).found;
   }
 
-  /** Where the leaf of a position ends, as branches in memory have it. */
+  /** Where the leaf of a position ends, according to branches in memory. */
   endOf(position: Position): UpperBound {
     return endInMemory(this.#memory, position);
   }
 
-  /** The lows of up to `countMax` leaves after `low`, as a branch in memory has them. */
+  /** The lows of up to `countMax` leaves after `low`, according to a branch in memory. */
   lowsAfter(low: Position, countMax: number): Position[] {
     return lowsInMemory(this.#memory, low, countMax);
   }
 
-  /** By the id of the node that owns them; `fail` hears of the others. */
+  /** Groups items by the node that owns them; `fail` takes those for which the search failed. */
   async group<T extends Routable>(
     items: readonly T[],
     fail: (item: T, error: unknown) => void,
@@ -103,14 +103,14 @@ export class Tree {
     return groups;
   }
 
-  /** What a search needs next. */
+  /** The next step of a search. */
   next(search: Search): TreeStep {
     const step = nextTreeStep(search, this.#memory);
     if (search.hints.length > 0) this.#hear(search.hints.splice(0));
     return step;
   }
 
-  /** Carries a search out from `step`. Throws what it fails with. */
+  /** Carries a search out, which must end as `kind`. Throws the error that it fails with. */
   async end<Kind extends TreeStep['kind']>(
     search: Search,
     kind: Kind,

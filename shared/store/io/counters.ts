@@ -28,7 +28,7 @@ export function newCounters(): Counters {
     cacheHits: 0,
     cacheMisses: 0,
     splits: 0,
-    splitsByTraffic: 0,
+    contentionSplits: 0,
     lostSplits: 0,
     foreignCommits: 0,
     readsFirst: 0,

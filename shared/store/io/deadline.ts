@@ -189,11 +189,11 @@ function settle<T>(
 }
 
 /** The end of a call before a write, by the name that `fetch` would give. */
-export function abortedError(cause: unknown, address?: string): StoreError {
+export function abortedError(cause: unknown, address?: string, before = 'anything was written'): StoreError {
   const isDeadline = cause === undefined || (cause as Error | null)?.name === 'TimeoutError';
   const why = isDeadline ? 'the deadline passed' : 'the call was aborted';
   const where = isDeadline && address !== undefined ? `: provider=${address}` : '';
-  const error = new StoreError('aborted', `${why} before anything was written${where}`, { cause });
+  const error = new StoreError('aborted', `${why} before ${before}${where}`, { cause });
   error.name = isDeadline ? 'TimeoutError' : 'AbortError';
   return error;
 }

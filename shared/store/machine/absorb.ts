@@ -1,5 +1,6 @@
-// Taking a retired right neighbour in (rule 27): the base of the commit by which a leaf owns its
-// content. Whoever meets such a pair may finish it: the condition lets one of them do so.
+// Absorbs a retired right neighbour (rule 27): one commit gives the left leaf the neighbour's
+// records. Any process that meets such a pair may finish it; the write's condition lets one
+// succeed.
 import { copyOf, joinedSnapshot, relinkedSnapshot } from '../container/join-leaves.ts';
 import { fitsTogether } from '../container/when-to-join.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
@@ -8,20 +9,20 @@ import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { commit } from './commit.ts';
 import { type Absorbing, type Group, type Here, isCarrying, type Leaf, readOf, sortOut, type Step } from './leaf.ts';
 
-/** After so many tries the pair is left to whoever meets it next. */
+/** After so many tries the pair is left to the next process that meets it. */
 const ABSORB_TRIES_MAX = 16;
 
 /**
- * The next step towards a leaf that owns what its neighbour did: a read of either that is not known
- * whole, the insert of a copy, or the commit. Undefined: nothing is left to absorb, it was tried
- * too often, or the attempt is over.
+ * The next step of absorbing: a read of the leaf or the neighbour, if either is not known whole;
+ * the insert of a copy; or the commit. Undefined if nothing is left to absorb, after too many
+ * tries, or when the attempt is over.
  */
 export function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, here: Here): Step | undefined {
   const { world, now } = here;
   const isTriedOut = pair.tries > ABSORB_TRIES_MAX && !isCarrying(leaf);
   if (isTriedOut || pair.isGone || !isPair(left, pair)) return endAbsorbing(leaf, pair, left);
   if (!isWhole(left.header)) return { kind: 'read', id: leaf.id, what: 'intact', reader: 'container' };
-  // A repair that makes the neighbour anew moves the left leaf to another version before that.
+  // A repair of the neighbour first gives the left leaf another version, so read after that.
   if (pair.right === undefined || pair.right.seen.tick < left.seen.tick)
     return { kind: 'read', id: pair.retired.id, what: 'intact', reader: 'neighbour' };
   if (pair.right.header.state !== 'retired') return endAbsorbing(leaf, pair, left);
@@ -29,7 +30,7 @@ export function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, here: Here):
   if ('kind' in base) return base;
   pair.tries += 1;
   leaf.known = left;
-  // A copy is no place to write to before it is linked: what is not for this commit waits.
+  // Changes for the copy wait, since nothing may be written to it before it is linked.
   const { here: changes } = sortOut(leaf, base.base, world.table);
   return commit(leaf, { ...base, snapshot: left, changes, now }, world);
 }
@@ -38,7 +39,7 @@ function isPair({ header }: Snapshot, { retired }: Absorbing): boolean {
   return header.state === 'live' && header.right === retired.header.container;
 }
 
-/** The leaf with the neighbour's content, or a link to its copy; or the insert of the copy. */
+/** The leaf joined with the neighbour, or linked to its copy; or the step that inserts the copy. */
 function joined(
   pair: Absorbing,
   left: Snapshot,
@@ -46,7 +47,7 @@ function joined(
   here: Here,
 ): Step | Required<Pick<Group, 'base' | 'maintenance'>> {
   const { rules } = here.world;
-  // The provider has none of the pages that come in: all of the leaf is sent.
+  // The leaf's entity has none of the neighbour's pages, so the whole leaf is written.
   if (fitsTogether(left.header, right.header, rules))
     return { base: joinedSnapshot(left, right, rules), maintenance: { mustReplace: true } };
   pair.copy ??= drawCopy(right, here);
@@ -69,8 +70,8 @@ function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot): Step | undef
 }
 
 /**
- * Has the entry of the neighbour name the live leaf that owns its positions now. A vacuum, for
- * which no call waits, drops such entries itself.
+ * Corrects the neighbour's routing entry to name the leaf that now owns its positions. A vacuum
+ * drops such entries itself.
  */
 function mendParent({ hints, isMaintained }: Leaf, retired: Snapshot, { header }: Snapshot): void {
   const { container: instead, low: separator, incarnation } = retired.header;

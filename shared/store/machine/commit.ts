@@ -1,4 +1,5 @@
-// One attempt at a commit of one container: evaluates changes, and gives the write or the split.
+// One attempt at a commit: evaluates the changes, lays them into pages, and plans a write or a
+// split.
 import { type Attempt, settleAll } from '../container/attempts.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { type Evaluation, evaluate } from '../container/evaluate.ts';
@@ -28,7 +29,7 @@ import { failChanges, loseFrozenSplit } from './give-up.ts';
 
 const TURN: Step = { kind: 'turn' };
 
-/** The first step of one attempt; undefined: it is over, as nothing needs to be sent. */
+/** The first step of an attempt. Undefined if nothing has to be sent. */
 export function commit(leaf: Leaf, group: Group, world: World): Step | undefined {
   const split = takeThrottledSplit(leaf);
   if (split?.draft.base.version === group.snapshot.version && group.maintenance === undefined)
@@ -36,7 +37,7 @@ export function commit(leaf: Leaf, group: Group, world: World): Step | undefined
   return lay(leaf, group, world);
 }
 
-/** Goes on with what was begun; undefined: it is over. */
+/** The next step of an attempt at this stage. Undefined if the attempt is over. */
 export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
   const { world } = here;
   leaf.stage = undefined;
@@ -46,7 +47,7 @@ export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
     case 'laid':
       return plan(leaf, stage.group, stage.evaluation, world);
     case 'negatives':
-      // The check said that the version is another by now.
+      // The check showed another version, so the verdicts do not hold.
       return readOf(leaf, []);
     case 'split':
       leaf.stage = stage;
@@ -67,14 +68,16 @@ export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
   }
 }
 
-/** Undefined if there is none, or a call ended: it was told that nothing was written. */
+/** Undefined also if a caller has left meanwhile: it was told that nothing was written. */
 function takeThrottledSplit(leaf: Leaf): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
   const split = leaf.throttledSplit;
   leaf.throttledSplit = undefined;
   return split?.draft.changes.some(({ isSettled }) => isSettled) === true ? undefined : split;
 }
 
-/** After a group was taken back no turn ends: callers who leave meanwhile would undo this too. */
+/**
+ * After a caller's deadline undid an attempt, the next one runs without a pause, or it ends alike.
+ */
 function mayPause(leaf: Leaf, { changes }: Group): boolean {
   return changes.length > 1 && !leaf.wasTakenBack;
 }
@@ -100,7 +103,7 @@ function plan(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): S
   const mustWrite =
     maintenance !== undefined || frozen !== undefined || changes.some((change) => change.openAttempts > 0);
   if (evaluation.appliedCount > 0 || mustWrite) return write(leaf, group, evaluation, world);
-  // Rule 6: such a verdict needs a read after the call began that shows this version.
+  // Rule 6: a negative verdict needs a read, begun after the call, that shows this version.
   if (changes.every((change) => group.snapshot.seen.tick > change.begunTick)) {
     settleAll(changes, evaluation.verdicts);
     return undefined;
@@ -145,7 +148,7 @@ function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): 
       else failChanges(changes, tooLarge(leaf.id, base.header.groupBy), world);
       return undefined;
     case 'split':
-      // Another round makes anew what takes a neighbour in: it may have changed.
+      // A throttled split is kept for another try, but not with a neighbour that may have changed.
       return checkBeforeSplit(leaf, draft, planned, maintenance === undefined);
     case 'update':
       leaf.frozen = next;
@@ -158,26 +161,26 @@ function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): 
 function draftOf({ snapshot, base, changes, frozen }: Group, { verdicts }: Evaluation, world: World): Draft {
   const landed = (): void => {
     if (base !== snapshot) count(world, 'merges');
-    if (frozen !== undefined) count(world, 'splitsByTraffic');
+    if (frozen !== undefined) count(world, 'contentionSplits');
   };
   return { id: drawAttempt(world), base: snapshot, changes, verdicts, answer: 'none', landed };
 }
 
-/** None for a group that has its container to itself: others would wait in vain (rule 34). */
+/** The split to announce. Undefined if the container cannot be divided (rule 34). */
 function toFreeze({ advice }: Leaf, snapshot: Snapshot, { table }: World): Frozen | undefined {
   return advice !== undefined && advice.splitInto > 0 && isDivisible(snapshot, table) ? advice : undefined;
 }
 
-/** Rule 10: looks again before it inserts anything. */
+/** Rule 10: the version is checked before anything is inserted. */
 function checkBeforeSplit(leaf: Leaf, draft: Draft, split: SplitPlan, isKept: boolean): Step {
   leaf.stage = { kind: 'split', draft, plan: split, isChecked: false, withinMs: undefined, isKept };
   return { kind: 'check', snapshot: draft.base };
 }
 
-/** Splits the container as it just left it. Nobody waits for it, and nobody is told. */
+/** Splits the container after the commit was acknowledged. A failure is counted, not reported. */
 function splitFrozen(leaf: Leaf, stage: Extract<Stage, { kind: 'frozen' }>, { world, now }: Here): Step | undefined {
   const { known } = leaf;
-  // Another process may have been quicker.
+  // Another process has committed since.
   if (known?.lastCommit !== stage.by) {
     loseFrozenSplit(leaf, world, now.monotonicMs);
     return undefined;
@@ -190,29 +193,32 @@ function splitFrozen(leaf: Leaf, stage: Extract<Stage, { kind: 'frozen' }>, { wo
   return lay(leaf, { snapshot: known, base: known, changes: [], now, mergesAll, frozen: stage.frozen }, world);
 }
 
-/** Whoever waits for the split has looked anew by then. */
+/** Inserts at once, and gives up when the processes that were asked to wait do so no longer. */
 function splitInTime(leaf: Leaf, draft: Draft, plan: SplitPlan, withinMs: number): Step {
   leaf.stage = { kind: 'split', draft, plan, isChecked: true, withinMs, isKept: false };
   return { kind: 'insert', headers: plan.inserts, attempt: draft.id, withinMs };
 }
 
-/** Rule 3: the attempt begins when its request departs, and only while all its callers wait. */
+/**
+ * Rule 3: the attempt begins when its request departs, provided that all its callers still wait.
+ */
 export function send(leaf: Leaf, request: Write, attempt: Attempt): Step | undefined {
   leaf.hasDeparted = false;
   leaf.isLate = false;
-  // It counts as sent at once: else callers who leave one by one would take back each attempt.
+  // The second time it counts as sent at once, or callers leaving one by one would undo every
+  // attempt.
   if (leaf.wasTakenBack && !begin(leaf, attempt)) return undefined;
   leaf.underWay = attempt;
   return { kind: 'write', write: request, attempt, isAlone: leaf.advice?.isAlone === true };
 }
 
-/** The request leaves now; false takes it back. */
+/** Called when the request is about to leave; false takes it back. */
 export function departs(leaf: Leaf, attempt: Attempt): boolean {
   leaf.hasDeparted = leaf.open.has(attempt) || begin(leaf, attempt);
   return leaf.hasDeparted;
 }
 
-/** False if a caller has left. */
+/** False if a caller has left, who is told that nothing was written. */
 function begin(leaf: Leaf, attempt: Attempt): boolean {
   leaf.wasTakenBack = attempt.changes.some(({ isSettled }) => isSettled);
   if (leaf.wasTakenBack) return false;

@@ -20,7 +20,6 @@ import {
   IN_A_ROW_ROUND_TRIPS,
   IN_LINE_ROUND_TRIPS,
   KEPT,
-  LINES_YIELDED,
   LOOKS_A_FREEZE,
   POSITIONS_KEPT,
   PRIOR_MS,
@@ -271,18 +270,17 @@ function isInLine(way: Way, tookMs: number): boolean {
   return way.commitsWait && tookMs > IN_LINE_ROUND_TRIPS * freeCommitMs(way);
 }
 
-/** As long as the writers that wrote less recently need, about. */
+/** About as long as the writers that have waited longer need. */
 function yieldToWritersMs({ tag, way }: Contention, seen: Seen, header: Header, draw: () => number): number {
   const { roundTripMs } = way.commits;
-  if (seen.isRefused && seen.lineMs > 0) return LINES_YIELDED * seen.lineMs * draw();
+  // Each refusal in a row doubles a random wait, or the crowd that waits would fill the line again.
+  const doubled = 2 ** Math.min(REFUSAL_DOUBLINGS_MOST, seen.refusalsInARow) * draw();
+  if (seen.isRefused && seen.lineMs > 0) return seen.lineMs * doubled;
   const commitsPerMs = perMs(seen.foreign) + perMs(seen.own);
   if (commitsPerMs * roundTripMs < (way.commitsWait ? CROWD_TO_YIELD : CROWD_TO_YIELD_AT_ONCE)) return 0;
   const ahead = writersAhead(header, tag);
-  // Writers that do not know of each other thin out.
-  if (ahead === undefined) {
-    const isThinned = seen.isRefused && seen.refusalsInARow >= REFUSALS;
-    return isThinned ? roundTripMs * 2 ** Math.min(REFUSAL_DOUBLINGS_MOST, seen.refusalsInARow) * draw() : 0;
-  }
+  // Writers that the header does not name do not know of each other.
+  if (ahead === undefined) return seen.isRefused && seen.refusalsInARow >= REFUSALS ? roundTripMs * doubled : 0;
   return (
     Math.max(0, ahead + 1 - WRITERS_AT_ONCE) *
     Math.max(YIELD_ROUND_TRIPS_LEAST * roundTripMs, YIELD_SHARE / commitsPerMs)

@@ -1,4 +1,4 @@
-// How changes and splits end that could not be committed, and what a pause hears of it.
+// Ends changes and splits that could not be committed, and tells the backoff why.
 import { dropHints, failAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import type { StoreError } from '../contract/errors.ts';
@@ -10,7 +10,7 @@ export function failChanges(changes: readonly Change[], error: unknown, { table 
   failAll(changes, error, table);
 }
 
-/** The split beside other writers is given up: its nodes are left to vacuum. */
+/** Gives up a split for contention. Its nodes are left to vacuum. */
 export function loseFrozenSplit(leaf: Leaf, world: World, nowMs: number): void {
   leaf.frozenLink = undefined;
   count(world, 'lostSplits');
@@ -18,8 +18,9 @@ export function loseFrozenSplit(leaf: Leaf, world: World, nowMs: number): void {
 }
 
 /**
- * Changes, or nodes that they need, were throttled or did not leave: the pause and the callers
- * hear it. Callers of whom nothing ever left wait no longer than that is worth (rule 7).
+ * Notes that changes, or nodes that they need, were throttled or could not be sent: for the pause,
+ * and for the callers' errors. Changes that were never sent fail once that has lasted too long
+ * (rule 7).
  */
 export function noteTurnedAway(
   { backoff }: Leaf,

@@ -1,5 +1,5 @@
-// One container as its process knows it, and what may be done next, as plain data. Nothing in this
-// room waits: the runner carries steps out and tells what came of them.
+// The state of one container in one process, and the steps and events that move it, as plain data.
+// Nothing in this room waits: a runner carries out each step and tells the event that came of it.
 import { type Attempt, OpenAttempts, refusalsOf } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import type { Evaluation, UnsealedEvaluation } from '../container/evaluate.ts';
@@ -18,10 +18,10 @@ import type { TakenBack } from '../io/requests.ts';
 import { Backoff } from './backoff.ts';
 import type { Advice, Contention } from './contention.ts';
 
-/** Changes in a commit, at most: bounds memory, and an evaluation to some 20 ms. */
+/** The most changes in one commit: bounds memory, and an evaluation to some 20 ms. */
 export const GROUP_COUNT_MAX = 5_000;
 
-/** What a decision may look at beside the container itself. All of it answers at once. */
+/** What a decision may use besides the container itself. None of it waits. */
 export interface World extends Counted {
   readonly rules: CommitRules;
   readonly cache: ContainerCache;
@@ -31,45 +31,45 @@ export interface World extends Counted {
   readonly tag: string;
 }
 
-/** What a decision is made with: the world, and the moment at which it is made. */
+/** The world, and the moment at which a decision is made. */
 export interface Here {
   readonly world: World;
   readonly now: Moment;
 }
 
-/** A routing entry as it is to be: `child` begins at its separator, or to its left. */
+/** A routing entry as it should be: `child` begins at the separator or to its left. */
 export interface EntryRepair {
-  /** The branch's. */
+  /** Of the branch that holds the entry. */
   readonly level: number;
   readonly incarnation: Id64;
   readonly separator: Position;
   readonly child: Id64;
-  /** The child that the entry names wrongly (rule 29); undefined: it is added (rule 11). */
+  /** The child that the entry wrongly names (rule 29); undefined: the entry is added (rule 11). */
   readonly instead: Id64 | undefined;
 }
 
-/** What is read: all of a container if its table's are small; all of it; or pages by slot. */
+/** What to read: the whole container if those of its table are small; the whole; pages by slot. */
 export type Reading = 'unknown' | 'intact' | readonly number[];
 
-/** Whom a read is for: its reply, or its failure, means something else to each. */
+/** What a read is for, which decides what its reply or its failure means. */
 type ReadFor = 'container' | 'neighbour' | 'late write' | 'doubt';
 
 export type Step =
   /** Nothing to do, and nothing under way. */
-  | { readonly kind: 'rest' }
+  | { readonly kind: 'idle' }
   | {
       readonly kind: 'read';
       readonly id: EntityId;
       readonly what: Reading;
       readonly reader: ReadFor;
       readonly latest?: Snapshot | undefined;
-      /** After so long it counts as failed. */
+      /** The read counts as failed after this time. */
       readonly withinMs?: number;
     }
-  /** Whether this is still the container's version. */
+  /** Asks whether the container still has this version. */
   | { readonly kind: 'check'; readonly snapshot: Snapshot }
   | { readonly kind: 'pause'; readonly ms: number; readonly isWoken: boolean }
-  /** More work follows, once the event loop has had its turn. */
+  /** Lets the event loop run; more work follows. */
   | { readonly kind: 'turn' }
   | {
       readonly kind: 'insert';
@@ -78,11 +78,11 @@ export type Step =
       readonly withinMs: number | undefined;
     }
   | { readonly kind: 'write'; readonly write: Write; readonly attempt: Attempt; readonly isAlone: boolean }
-  /** Only the answer of the write under way can tell more. */
+  /** Waits for the answer of the write under way. */
   | { readonly kind: 'answer' }
   | {
       readonly kind: 'send on';
-      /** Beyond the node; to the left of it; by a root read anew; or after a branch was missed. */
+      /** Beyond the node; to its left; from a root read anew; or after a branch was missing. */
       readonly way: 'right' | 'left' | 'again' | 'missing';
       readonly node: Snapshot | undefined;
       readonly changes: readonly Change[];
@@ -90,13 +90,13 @@ export type Step =
 
 export interface InsertedNode {
   readonly header: Header;
-  /** Undefined if the provider did not tell the version. */
+  /** Undefined if its version is not known, as a read showed it before the reply. */
   readonly snapshot: Snapshot | undefined;
 }
 
 export type Event =
   | { readonly kind: 'came'; readonly changes: readonly Change[]; readonly retired: Snapshot | undefined }
-  /** A read's reply; undefined: the container is missing. */
+  /** A read was answered; `snapshot` undefined: the container is missing. */
   | { readonly kind: 'shown'; readonly reader: ReadFor; readonly snapshot: Snapshot | undefined }
   | { readonly kind: 'checked'; readonly isCurrent: boolean }
   /** A read, an insert or a decision failed. */
@@ -107,15 +107,15 @@ export type Event =
       readonly nodes: readonly InsertedNode[] | undefined;
       readonly refusal: StoreError | undefined;
     }
-  | { readonly kind: 'passed' }
+  | { readonly kind: 'pause over' }
   | {
       readonly kind: 'answered';
       readonly attempt: Attempt;
       readonly outcome: WriteOutcome | TakenBack;
-      /** When it began, to wait for room first. */
+      /** When it began to wait for its place among the requests. */
       readonly sent: Moment;
     }
-  /** The write under way has had no answer for so long that it may be lost. */
+  /** The write under way has waited so long for its answer that it may be lost. */
   | { readonly kind: 'late' };
 
 /** An attempt whose header is not made yet. */
@@ -127,114 +127,118 @@ export type SplitPlan = Extract<Plan, { readonly kind: 'split' }>;
 export interface Group {
   /** The container as the provider has it. */
   readonly snapshot: Snapshot;
-  /** The base of the changes: the snapshot, or more if its right neighbour is taken in. */
+  /** What the changes are applied to: the snapshot, or the snapshot joined with its neighbour. */
   readonly base: Snapshot;
-  /** All lie within the base, in order of position. */
+  /** In order of position, all within the base. */
   readonly changes: readonly Change[];
-  /** When the attempt is made: expiry is judged by it alone. */
+  /** When the attempt is made: it alone decides which records have expired. */
   readonly now: Moment;
-  /** Work beside the changes: then it is sent although they change nothing. */
+  /** Work to be done even if the changes turn out to change nothing. */
   readonly maintenance?: Maintenance | undefined;
-  /** The layer to write, if compaction was planned already. */
+  /** The layer to write, if compaction is planned already. */
   readonly target?: number | undefined;
   readonly mergesAll?: boolean;
-  /** To split the container, as the commit left it that asked others to leave it alone. */
+  /** Set for the split that follows a commit which asked others to leave the container alone. */
   readonly frozen?: Frozen;
 }
 
-/** A split that others are asked to wait for: among so many nodes, and given up after so long. */
+/** A split that others are asked to wait for: into how many nodes, and how long they wait. */
 export type Frozen = Pick<Advice, 'splitInto' | 'freezeMs'>;
 
-/** Taking the right neighbour in, or writing all pages anew without dead records. */
+/** Absorbing the right neighbour, or writing all pages anew without dead records. */
 export type Maintenance = { readonly mustReplace: boolean } | 'purge';
 
-/** Work of several steps on one attempt. */
+/** Where an attempt of several steps stands. */
 export type Stage =
   | { readonly kind: 'unsealed'; readonly group: Group; readonly unsealed: UnsealedEvaluation }
   | { readonly kind: 'laid'; readonly group: Group; readonly evaluation: Evaluation }
-  /** Rule 6: nothing changed, which must be so after the calls began. */
+  /** Rule 6: nothing changes, which needs proof from after the calls began. */
   | { readonly kind: 'negatives'; readonly group: Group; readonly evaluation: Evaluation }
-  /** Rules 8 to 10: checked once more, its nodes inserted, then linked. */
+  /** Rules 8 to 10: the version is checked, then the nodes are inserted, then linked. */
   | {
       readonly kind: 'split';
       readonly draft: Draft;
       readonly plan: SplitPlan;
       readonly isChecked: boolean;
-      /** A split for traffic is given up after that. */
+      /** A split for contention is given up after this time. */
       readonly withinMs: number | undefined;
       readonly isKept: boolean;
     }
-  /** A commit asked others to leave the container alone, was acknowledged, and a split follows. */
+  /**
+   * The commit that asked others to leave the container alone was acknowledged; a split follows.
+   */
   | { readonly kind: 'frozen'; readonly by: Id64; readonly frozen: Frozen }
-  /** Rule 5: what became of the attempts is read. */
+  /** Rule 5: a read will tell what became of the attempts. */
   | { readonly kind: 'settle'; readonly attempt: Attempt; readonly isRefused: boolean; readonly clears: boolean };
 
-/** A right neighbour that retired, and goes in with the next commit (rule 27). */
+/** A retired right neighbour, which the next commit absorbs (rule 27). */
 export interface Absorbing {
-  /** As it was met. */
+  /** As a search met it. */
   readonly retired: Snapshot;
-  /** As it was read, whole. */
+  /** As it was read whole. */
   right: Snapshot | undefined;
-  /** A read did not find it. */
+  /** Whether a read found it missing. */
   isGone: boolean;
-  /** The neighbour's copy: any version of the leaf may link it that links the neighbour. */
+  /** A copy of the neighbour, for a pair too large to join. */
   copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
   isCopyThere: boolean;
   tries: number;
-  /** How often in a row it was not certain that the copy is there. */
+  /** How many inserts of the copy in a row ended without certainty that it is stored. */
   unsureInARow: number;
 }
 
-/** Any container of a table as its process knows it: a leaf, a branch or the root. */
+/** One container that has work: a leaf, a branch or the root. */
 export interface Leaf {
   readonly id: EntityId;
-  /** All that wait or are under way: a change leaves when it is settled or sent on. */
+  /** The changes that wait or are under way, until they are settled or sent on. */
   changes: Change[];
-  /** Attempts that departed and are not settled. */
+  /** The attempts that have departed and are not settled. */
   readonly open: OpenAttempts;
   readonly backoff: Backoff;
-  /** The container as seen last, by a read or an acknowledgement; it may be in the cache alone. */
+  /** The container as a read or an acknowledgement last showed it; undefined: ask the cache. */
   known: Snapshot | undefined;
   isMissing: boolean;
-  /** A read has shown it since the last commit was acknowledged, and since the last yield. */
+  /** A read has shown it since the last acknowledged commit and since the last yield. */
   isFresh: boolean;
-  /** Others may have split it meanwhile. */
+  /** The process yielded, so others may have changed or split it. */
   mustRead: boolean;
-  /** Reads of pages in a row. */
+  /** How many reads of pages followed each other. */
   pageReads: number;
-  /** Changes that one commit may carry. */
+  /** The most changes that the next commit may carry. */
   groupCountMax: number;
   /** The provider refused the container as too large. */
   mustSplit: boolean;
-  /** The write that is on its way, or waits for room. */
+  /** The write that is on its way, or waits for its place among the requests. */
   underWay: Attempt | undefined;
   hasDeparted: boolean;
   isLate: boolean;
-  /** A write was given up beside which another may be sent: no third is sent. */
+  /** A write whose answer is no longer waited for. Beside it one more may be sent, but no third. */
   overdue: Attempt | undefined;
-  /** Callers left before the last attempt departed, so it was not sent. */
+  /** The last attempt was not sent, because a caller left before it departed. */
   wasTakenBack: boolean;
   stage: Stage | undefined;
-  /** What to do about other writers: asked once a round. */
+  /** What to do about other writers in this round. */
   advice: Advice | undefined;
-  /** Follows once the write under way is acknowledged. */
+  /** The split that follows once the write under way is acknowledged. */
   frozen: Frozen | undefined;
-  /** A split for traffic whose link was sent: lost unless it lands. */
+  /** The link of a split for contention, from when it is sent until it has landed. */
   frozenLink: Attempt | undefined;
-  /** A split whose nodes were throttled: tried again while its base is the newest. */
+  /**
+   * A split whose inserts were throttled. It is tried again while its base is the newest version.
+   */
   throttledSplit: { readonly draft: Draft; readonly plan: SplitPlan } | undefined;
   absorbing: Absorbing | undefined;
-  /** All is to be written anew without dead records, as it was seen whole. */
+  /** The whole container, to be written anew without its dead records. */
   purge: Snapshot | undefined;
-  /** The changes of the last decision, and the container it met. */
+  /** The changes that the last decision was about, and the container that it was made for. */
   tried: { readonly snapshot: Snapshot; readonly group: readonly Change[] } | undefined;
-  /** An attempt or a read failed: a pause may come first. */
+  /** An attempt or a read failed, so a pause may be due. */
   isPauseDue: boolean;
   pause: { readonly kind: 'backoff' | 'hints' | 'yield'; leftMs: number } | undefined;
-  /** Its work is awaited though no call waits, as a vacuum's is: the first failure ends it. */
+  /** A vacuum waits for the work, though no change does. The first failure ends it. */
   readonly isMaintained: boolean;
   failure: { readonly error: unknown } | undefined;
-  /** What its parent is to be told; whoever carries its steps out takes it from here. */
+  /** What its parent should be told; the runner takes it from here. */
   readonly hints: EntryRepair[];
 }
 
@@ -277,17 +281,17 @@ export function hasWork(leaf: Leaf): boolean {
   return leaf.changes.length > 0 || leaf.absorbing !== undefined || leaf.purge !== undefined;
 }
 
-/** Nothing waits, and nothing was begun that must be gone on with. */
+/** Whether no work waits and none has been begun. */
 export function isIdle(leaf: Leaf): boolean {
   return leaf.stage === undefined && leaf.frozenLink === undefined && !hasWork(leaf);
 }
 
-/** Whether somebody waits for what is done: nobody waits for hints. */
+/** Whether a caller or a vacuum waits for the work; nobody waits for hints. */
 export function isAwaited(leaf: Leaf): boolean {
   return leaf.isMaintained || leaf.changes.some(({ isHint, isSettled }) => !isHint && !isSettled);
 }
 
-/** Whether an open attempt carries a change: sent elsewhere it might be done twice. */
+/** Whether an open attempt carries a change, which therefore must not be sent elsewhere. */
 export function isCarrying({ changes }: Leaf): boolean {
   return changes.some(({ isSettled, openAttempts }) => !isSettled && openAttempts > 0);
 }
@@ -303,12 +307,12 @@ export function sortOut({ changes, groupCountMax }: Leaf, { header }: Snapshot, 
   return sortChanges(changes, header, { countMax: groupCountMax, table });
 }
 
-/** A read of the container for the sake of its changes. `latest`: as it was seen last. */
+/** A read of the container for its changes. `latest`: as it was last seen. */
 export function readOf({ id }: Leaf, what: Reading, latest?: Snapshot): Step {
   return { kind: 'read', id, what, reader: 'container', latest };
 }
 
-/** Rule 27: as a search met it; the next commits take it in. */
+/** Begins to absorb a neighbour as a search met it (rule 27). */
 export function newAbsorbing(retired: Snapshot): Absorbing {
   const right = retired.header.pages.every(({ content }) => content.isKnown) ? retired : undefined;
   return { retired, right, isGone: false, copy: undefined, isCopyThere: false, tries: 0, unsureInARow: 0 };

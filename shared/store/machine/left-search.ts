@@ -1,6 +1,6 @@
-// The search to the left (rule 28): a leaf that is not live lost its content to its left. A leaf
-// strictly below is looked for in branches read anew, and links lead on, past every cache. The
-// leftmost leaf always lives, so the search ends.
+// The search to the left (rule 28). A leaf that is no longer live has given its content to a leaf
+// on its left. The search reads branches past every cache for an entry strictly below, and follows
+// the links from there. The leftmost leaf always lives, so the search ends.
 import { childBelow, childFor, type RoutingEntry } from '../container/branch.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -30,7 +30,7 @@ import {
   type TreeStep,
 } from './search.ts';
 
-/** After so many looks leaves merge, or branches change, faster than they can be followed. */
+/** After so many looks, leaves merge faster than the search can follow them. */
 const LOOKS_MAX = 400;
 
 function lookLeft(search: Search, id: EntityId, what: Look, { table }: Memory): TreeStep {
@@ -40,7 +40,7 @@ function lookLeft(search: Search, id: EntityId, what: Look, { table }: Memory): 
   throw new StoreError('unavailable', message, { table });
 }
 
-/** An entry that led to the leaf is set to the live leaf that owns its separator (rule 29). */
+/** Begins the search. If a routing entry led here, the end of the search corrects it (rule 29). */
 export function goLeft(search: Search, { id, incarnation, gone }: PhaseOf<'left'>, memory: Memory): undefined {
   const { position } = search;
   const parent = branchInMemory(memory, position, 1);
@@ -53,8 +53,8 @@ export function goLeft(search: Search, { id, incarnation, gone }: PhaseOf<'left'
 }
 
 /**
- * The last leaf but those skipped named below the bound by fresh branches, or the first. After
- * merges an entry may begin to the right of its leaf.
+ * Starts from the last leaf below the bound that the branches name, but further left by the number
+ * of tries, as after merges an entry may begin to the right of its leaf.
  */
 export function atEntry(search: Search, { left, id }: PhaseOf<'entry'>, memory: Memory): TreeStep | undefined {
   const { reply } = search;
@@ -68,7 +68,7 @@ export function atEntry(search: Search, { left, id }: PhaseOf<'entry'>, memory: 
   if (header.level === 0) return startFrom(search, left, { low: header.low, child: header.container });
   const isLeftOfBound = header.high !== undefined && compareBytes(header.high, bound) < 0;
   const isLast = !isLeftOfBound && header.level === 1;
-  // As many entries may lead astray as leaves were merged at once.
+  // As many entries may lead astray as leaves were merged, so each try doubles the distance.
   const skipped = isLast && tries > 0 ? 2 ** (tries - 1) : 0;
   const entry = childBelow(branch, bound, table, skipped) ?? childFor(branch, header.low, table);
   if (isLast) return startFrom(search, left, entry);
@@ -98,7 +98,7 @@ export function atStart(search: Search, { left, entry }: PhaseOf<'start'>, memor
   return undefined;
 }
 
-/** Begins again at a leaf further left. */
+/** Tries again from a leaf further left. */
 function beforeThat(left: LeftSearch, bound = left.bound): Phase {
   return entryPhase({ ...left, bound, tries: left.tries + 1 });
 }
@@ -118,7 +118,7 @@ export function alongLinks(search: Search, { left, live, at }: PhaseOf<'links'>,
   return undefined;
 }
 
-/** The live leaf must have another link by now; a retired leaf's is absorbed after it. */
+/** If the live leaf links elsewhere by now, follows that; otherwise the missing leaf is damage. */
 export function lookAgain(search: Search, phase: PhaseOf<'again'>, memory: Memory): TreeStep | undefined {
   const { left, live, missing } = phase;
   const { reply } = search;
@@ -130,7 +130,7 @@ export function lookAgain(search: Search, phase: PhaseOf<'again'>, memory: Memor
   }
   const { incarnation } = left;
   const next = beforeThat(left);
-  // Damage, unless the table is being dropped: the root tells (rule 15).
+  // This is damage unless the table is being dropped, which the root tells (rule 15).
   const isDamage = again?.header.state === 'live';
   search.phase = isDamage ? afterMiss(nodeId(memory.table, incarnation, missing), incarnation, true, next) : next;
   return undefined;
@@ -154,7 +154,7 @@ function endLeft(
   return undefined;
 }
 
-/** A retired leaf's content counts until it is absorbed. */
+/** Looks at the owner; a retired leaf counts until it is absorbed. */
 export function atOwner(search: Search, { live, retired }: FoundLeft, memory: Memory): TreeStep | undefined {
   const { position, reply } = search;
   if (reply === undefined) return lookLeft(search, (retired ?? live).id, 'sought', memory);

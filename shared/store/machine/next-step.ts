@@ -1,6 +1,6 @@
-// What is done next for one container, in the order in which a round goes: what is under way, then
-// pauses, then reads that are lacking, then one attempt at a commit. What an answer changes is in
-// `tell.ts`; which attempts landed is judged in `container/attempts.ts`.
+// Decides what a process does next with one container. A round first finishes what was begun, then
+// pauses if it must, reads what it lacks, and makes one attempt at a commit. `tell.ts` has what an
+// answer changes, and `container/attempts.ts` judges which attempts landed.
 import { firstDueMs } from '../container/attempts.ts';
 import { planCompaction, slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -29,29 +29,32 @@ import {
 } from './leaf.ts';
 import { loseFrozenSplit } from './give-up.ts';
 
-/** An older snapshot is read again: a merged leaf keeps its commit ids for 24 h (rule 30). */
+/**
+ * An older snapshot is read again, because a merged leaf keeps its commit ids for 24 h (rule 30).
+ */
 const REMEMBERED_MS = 12 * 60 * 60_000;
-/** A pause is slept in pieces, so that it ends with the last call that waits. */
+/** A pause is slept in pieces of this length, so that it ends when the last caller leaves. */
 const PIECE_MS = 100;
-/** A write that may be lost is asked after; near a deadline sooner, but not below the least. */
+/** Near a caller's deadline a read asks sooner what became of a write, but not sooner than this. */
 const SETTLING_READ_LEAST_MS = 100;
 
 /**
- * The step that follows in this state. The caller must carry it out and tell an event of it before
- * it asks for the next one. Only while a write is under way may it ask for one read beside it.
+ * The step that follows from this state. The caller carries it out and tells the event that came of
+ * it before it asks for the next step. While a write is under way it may ask for one read beside
+ * it.
  */
 export function nextStep(leaf: Leaf, here: Here): Step {
   const { world, now } = here;
   if (leaf.underWay !== undefined) return whileUnderWay(leaf);
   if (leaf.stage !== undefined) return goOn(leaf, leaf.stage, here) ?? nextStep(leaf, here);
   if (leaf.frozenLink !== undefined) loseFrozenSplit(leaf, world, now.monotonicMs);
-  if (!hasWork(leaf)) return { kind: 'rest' };
+  if (!hasWork(leaf)) return { kind: 'idle' };
   const pause = nextPause(leaf, here);
   if (pause !== undefined) return pause;
   leaf.tried = undefined;
   const known = latest(leaf, world);
   if (known !== undefined) leaf.open.settle(known);
-  if (!hasWork(leaf)) return { kind: 'rest' };
+  if (!hasWork(leaf)) return { kind: 'idle' };
   if (known === undefined) return leaf.isMissing ? sendFromMissing(leaf, world) : readOf(leaf, 'unknown');
   if (leaf.purge !== undefined) return purge(leaf, leaf.purge, here);
   if (leaf.absorbing !== undefined) return absorb(leaf, leaf.absorbing, known, here) ?? nextStep(leaf, here);
@@ -60,8 +63,8 @@ export function nextStep(leaf: Leaf, here: Here): Step {
 }
 
 /**
- * Rule 3: a read asks after a write that may be lost. If it shows the base still standing, one more
- * attempt may compete (`tell.ts`).
+ * Rule 3: if the write may be lost, a read tells what became of it. If the container still has the
+ * base version, one more attempt may compete with the first (`tell.ts`).
  */
 function whileUnderWay(leaf: Leaf): Step {
   if (!leaf.isLate) return { kind: 'answer' };
@@ -69,13 +72,15 @@ function whileUnderWay(leaf: Leaf): Step {
   return { kind: 'read', id: leaf.id, what: [], reader: 'late write' };
 }
 
-/** How long a write of these changes is waited for before it is asked after. */
+/** How long to wait for the answer of the write under way before a read asks what became of it. */
 export function lateAfterMs({ underWay }: Leaf, nowMs: number): number {
   const leftMs = firstDueMs(underWay?.changes ?? []) - nowMs;
   return Math.min(LOST_AFTER_MS, Math.max(SETTLING_READ_LEAST_MS, leftMs / 2));
 }
 
-/** From memory: the cache may lack room for the container, so the leaf keeps its own beside. */
+/**
+ * The newer of the cache's snapshot and the leaf's own: the cache may lack room for a container.
+ */
 function latest(leaf: Leaf, { cache }: World): Snapshot | undefined {
   const { known } = leaf;
   const cached = leaf.isMissing ? undefined : cache.get(leaf.id);
@@ -83,7 +88,7 @@ function latest(leaf: Leaf, { cache }: World): Snapshot | undefined {
   return cached.header.commitCount > known.header.commitCount ? cached : known;
 }
 
-/** The pause after trouble, or while others come first; undefined: none is due, or it is over. */
+/** A pause after failures, or while other processes come first. Undefined if none is due. */
 function nextPause(leaf: Leaf, here: Here): Step | undefined {
   if (leaf.isPauseDue) {
     leaf.isPauseDue = false;
@@ -102,8 +107,8 @@ function nextPause(leaf: Leaf, here: Here): Step | undefined {
 }
 
 /**
- * Rule 7: if the pause would use half of a caller's time or more, one read before it tells whether
- * the throttled attempt landed after all. Without an answer in time its outcome is unknown.
+ * Rule 7: if the pause would take half of a caller's remaining time or more, a read before it tells
+ * whether the throttled attempt landed after all. Without that answer its outcome is unknown.
  */
 function beginBackoff(leaf: Leaf, { world, now }: Here): Step | undefined {
   const doublings = doublingsOf(leaf);
@@ -121,7 +126,7 @@ function drawShare({ runtime }: World): number {
   return asBuffer(runtime.random(2)).readUInt16BE() / 0xffff;
 }
 
-/** A missing leaf lost its content to its left (rule 15); a branch is sought anew. */
+/** A missing leaf's content is sought to its left, a missing branch anew (rules 15 and 28). */
 function sendFromMissing(leaf: Leaf, { table }: World): Step {
   leaf.isMissing = false;
   leaf.absorbing = undefined;
@@ -137,8 +142,8 @@ function purge(leaf: Leaf, snapshot: Snapshot, here: Here): Step {
 }
 
 /**
- * Changes that belong elsewhere are sent on, one way after the other. No open attempt carries them:
- * `settle` has ended all whose base is not this version.
+ * Sends on the changes that belong elsewhere, one direction for each step. No open attempt carries
+ * them, because `settle` has ended every attempt whose base is not this version.
  */
 function sendOn(leaf: Leaf, node: Snapshot, { right, gone, restart }: SortedChanges): Step | undefined {
   const changes = [right, gone, restart].find(({ length }) => length > 0);
@@ -152,7 +157,7 @@ function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: 
   const { world, now } = here;
   const { here: group, later } = sorted;
   leaf.changes = [...group, ...later];
-  if (group.length === 0) return { kind: 'rest' };
+  if (group.length === 0) return { kind: 'idle' };
   leaf.tried = { snapshot: known, group };
   leaf.advice = advise(world.contention, known, now.monotonicMs, () => drawShare(world));
   if (isReadDue(leaf, known, leaf.advice, now)) {
@@ -176,7 +181,7 @@ function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: 
   return tryCommit(leaf, here, { snapshot: known, base: known, changes: group, now, target });
 }
 
-/** A read and a commit that is hardly refused, instead of a refusal and then both. */
+/** A read now makes a refusal unlikely, after which both read and commit would be due. */
 function isReadDue(leaf: Leaf, known: Snapshot, { readFirst }: Advice, now: Moment): boolean {
   if (leaf.isFresh) return false;
   return leaf.mustRead || readFirst || ageAt(known.seen, now) > REMEMBERED_MS;

@@ -1,6 +1,6 @@
-// The search for the node that owns a position, as plain data; `nextTreeStep` asks for its looks.
-// Branches are hints, cached and unchecked: the node that is reached decides. By its fences the
-// search ends, goes down, walks right, searches to the left, or begins again at a root read anew.
+// The state of a search for the node that owns a position, as plain data; `nextTreeStep` says which
+// node it must look at next. Branches are hints, cached and unchecked, so the node that is reached
+// decides by its fences: the search ends there, goes down, right or to the left, or starts over.
 import { type Child, childFor, pageToChild, type RoutingEntry, separatorsAfter } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
@@ -12,39 +12,43 @@ import { type Position, type UpperBound, within } from '../format/position.ts';
 import type { Counted } from '../io/counters.ts';
 import type { EntryRepair } from './leaf.ts';
 
-/** After more restarts the tree is damaged, or changes faster than it can be read. */
+/**
+ * A search that restarts more often has met damage, or a tree that changes faster than it reads.
+ */
 const RESTARTS_MAX = 20;
 
-/** What a search sees at once, without a read. */
+/** What a search can see without a read. */
 export interface Memory extends Counted {
   readonly get: (id: EntityId) => Snapshot | undefined;
   readonly ageMs: (seen: Moment) => number;
 }
 
-/** A node that was named by a branch, a link or a split. */
+/** A node as a branch, a link or a split names it. */
 export interface Node {
   readonly id: EntityId;
   readonly incarnation: Id64;
   readonly level: number;
-  /** Where the positions end for which this is the way. */
+  /** The bound below which positions lead to this node. */
   readonly end: UpperBound;
 }
 
-/** What the search is at. */
+/** Where a search stands. */
 export type Phase =
-  /** The root, from memory if it may; the branches of an incarnation are forgotten before. */
+  /**
+   * At the root, from memory unless `isAnew`; `forgets`: an incarnation whose branches go first.
+   */
   | { readonly kind: 'root'; readonly isAnew: boolean; readonly forgets?: Id64 | undefined }
   | { readonly kind: 'node'; readonly at: Node }
-  /** A branch lacks the page for the position. `overtaken`: it is asked for a hint alone. */
+  /** The page of a branch must be read. `overtaken`: only for a hint, past this split node. */
   | {
       readonly kind: 'page';
       readonly branch: Snapshot;
       readonly isAll: boolean;
       readonly overtaken: Snapshot | undefined;
     }
-  /** The position lies beyond the high of this node, which was split meanwhile. */
+  /** The position lies beyond the high of this node, which has been split. */
   | { readonly kind: 'right'; readonly overtaken: Snapshot }
-  /** Rule 15: a node was missing. `isDamage`: unless the root has another incarnation by now. */
+  /** Rule 15: a node was missing. `isDamage`: it is damage if the root has the same incarnation. */
   | {
       readonly kind: 'missing';
       readonly id: EntityId;
@@ -52,39 +56,39 @@ export type Phase =
       readonly isDamage: boolean;
       readonly next: Phase;
     }
-  /** Rule 28: the leaf sought is missing, or `gone`: no longer live. */
+  /** Rule 28: the leaf is missing, or no longer live as `gone` shows. */
   | {
       readonly kind: 'left';
       readonly id: EntityId;
       readonly incarnation: Id64;
       readonly gone: Snapshot | undefined;
     }
-  /** A leaf's entry below the bound is sought in this branch; undefined: in the root. */
+  /** Seeks the entry of a leaf below the bound, in this branch; `id` undefined: in the root. */
   | { readonly kind: 'entry'; readonly left: LeftSearch; readonly id: EntityId | undefined }
   | { readonly kind: 'start'; readonly left: LeftSearch; readonly entry: RoutingEntry }
-  /** Along the links from `live`, past retired leaves, to `at`. */
+  /** Followed the links from `live`, past retired leaves, to `at`. */
   | { readonly kind: 'links'; readonly left: LeftSearch; readonly live: Snapshot; readonly at: Snapshot }
-  /** A link led to nothing: has the live leaf another one by now? */
+  /** A link led to a missing leaf, so the live leaf is read again for another link. */
   | { readonly kind: 'again'; readonly left: LeftSearch; readonly live: Snapshot; readonly missing: Id64 }
   | { readonly kind: 'owner'; readonly found: FoundLeft };
 
 export type PhaseOf<Kind extends Phase['kind']> = Extract<Phase, { readonly kind: Kind }>;
 
-/** The end of a search to the left. Both were read after it began. */
+/** What a search to the left found. Both leaves were read after it began. */
 export interface FoundLeft {
-  /** A live leaf: it owns the position, unless `retired` does, or stands before it. */
+  /** The live leaf that owns the position, or that leads to `retired`. */
   readonly live: Snapshot;
-  /** A retired leaf, to which links lead from `live`, directly or by retired leaves alone. */
+  /** A retired leaf to which links lead from `live`, directly or through retired leaves alone. */
   readonly retired: Snapshot | undefined;
 }
 
 export interface LeftSearch {
   readonly incarnation: Id64;
-  /** The content of the leaf that is gone lies in a leaf that begins below this. */
+  /** The lost leaf's content lies in a leaf that begins below this. */
   readonly bound: Position;
-  /** The entry that led astray. */
+  /** The routing entry that led to the lost leaf. */
   readonly astray: Child | undefined;
-  /** Leaves to start from that were tried. */
+  /** How many leaves the search has started from. */
   readonly tries: number;
 }
 
@@ -94,25 +98,27 @@ export interface Search {
   /** The level of the node that is sought: 0 for a leaf. */
   readonly level: number;
   /**
-   * When it ends: at the root; at the node's name; with a look at the node itself; or with the
-   * search to the left, whose writer stops at the first retired leaf.
+   * When the search ends: at the root; once the node's name is known; once the node was looked at;
+   * or after a search to the left, at the first retired leaf.
    */
   readonly until: 'root' | 'named' | 'seen' | 'left';
   phase: Phase;
-  /** The answer to the last look, until it is taken. */
+  /** The answer to the last look, until the search has used it. */
   reply: { readonly node: Snapshot | undefined } | undefined;
   restarts: number;
-  /** A branch, or the leftmost leaf, was missing: a second time is damage. */
+  /** A branch, or the leftmost leaf, was missing; a second time this is damage. */
   hasMissed: boolean;
-  /** Looks of searches to the left. */
+  /** How many looks the searches to the left have taken. */
   leftLooks: number;
-  /** By level: the low of the rightmost node that sent it on to the right. */
+  /** By level: the low of the rightmost node from which the search went on to the right. */
   readonly passed: (Position | undefined)[];
-  /** What the parents are to be told; whoever carries the search out takes it from here. */
+  /** What parents should be told; the runner takes it from here. */
   readonly hints: EntryRepair[];
 }
 
-/** What to read of a node: what the search is for, all, all intact, or these slots. */
+/**
+ * What to read of a node: what the search is for, the whole, the whole undamaged, or these slots.
+ */
 export type Look = 'sought' | 'whole' | 'intact' | readonly number[];
 
 export type TreeStep =
@@ -120,20 +126,20 @@ export type TreeStep =
       readonly kind: 'look';
       readonly id: EntityId;
       readonly what: Look;
-      /** The branches of this incarnation are to be forgotten before. */
+      /** An incarnation whose branches must be forgotten first. */
       readonly forgets?: Id64 | undefined;
-      /** If it fails, the search goes on as if the node was missing. */
+      /** If the read fails, the search goes on as if the node were missing. */
       readonly mayFail?: boolean;
     }
   | { readonly kind: 'named'; readonly id: EntityId; readonly end: UpperBound }
   | { readonly kind: 'found'; readonly node: Snapshot }
-  /** Undefined: the table was created again, or, for now, the way is not there. */
+  /** Undefined if the table was created anew. */
   | { readonly kind: 'left'; readonly found: FoundLeft | undefined }
   | { readonly kind: 'failed'; readonly error: unknown };
 
 export const ROOT: Phase = { kind: 'root', isAnew: false };
 
-/** `phase`: where it begins; by default at the root in memory. */
+/** `phase`: where the search begins; by default at the root in memory. */
 export function newSearch(
   { position, level, until }: Pick<Search, 'position' | 'level' | 'until'>,
   phase: Phase = ROOT,
@@ -152,24 +158,24 @@ export function newSearch(
   };
 }
 
-/** From the left, past every cache (rule 28): a search for vacuum. */
+/** A search from the left that reads past every cache (rule 28), as vacuum needs it. */
 export function newSearchFromTheLeft(incarnation: Id64, position: Position): Search {
   const left = { incarnation, bound: position, astray: undefined, tries: 0 };
   return newSearch({ position, level: 0, until: 'left' }, entryPhase(left));
 }
 
-/** Begins at the root anew, without the branches that led astray. If it has grown, it is right. */
+/** Begins at the root without the branches that led astray; at the known root if that has grown. */
 export function afterAstray({ id, header }: Snapshot, level: number, table: string): Phase {
   const hasGrown = id === rootId(table) && header.state === 'live' && header.level > level;
   return hasGrown ? ROOT : { kind: 'root', isAnew: true, forgets: header.incarnation };
 }
 
-/** Begins at the root after a node was missing (rule 15). */
+/** Reads the root because a node was missing (rule 15), then goes on with `next`. */
 export function afterMiss(id: EntityId, incarnation: Id64, isDamage: boolean, next: Phase = ROOT): Phase {
   return { kind: 'missing', id, incarnation, isDamage, next };
 }
 
-/** The answer to the look that was asked for; undefined: the node is missing. */
+/** Takes the answer to the last look; undefined: the node is missing. */
 export function shown(search: Search, node: Snapshot | undefined): void {
   search.reply = { node };
 }
@@ -178,7 +184,7 @@ export function entryPhase(left: LeftSearch): Phase {
   return { kind: 'entry', left, id: undefined };
 }
 
-/** Goes on with `next` once the root was looked at. */
+/** As `afterMiss`; the second node that is missing counts as damage. */
 export function miss(search: Search, id: EntityId, incarnation: Id64, next: Phase): undefined {
   search.phase = afterMiss(id, incarnation, search.hasMissed, next);
   search.hasMissed = true;
@@ -207,7 +213,7 @@ export function owns({ header: { low, high } }: Snapshot, position: Position): b
   return within(position, low, high);
 }
 
-/** The branch of `level` in memory, by those above it; its own fences are not looked at. */
+/** The branch of `level` that the branches above it name, if all are in memory. */
 export function branchInMemory(memory: Memory, position: Position, level: number): Snapshot | undefined {
   let branch = memory.get(rootId(memory.table));
   if (branch?.header.state !== 'live') return undefined;
@@ -219,19 +225,19 @@ export function branchInMemory(memory: Memory, position: Position, level: number
   return undefined;
 }
 
-/** The entry for a position; undefined if the branch does not own it, or lacks the page. */
+/** The entry for a position; undefined if the branch does not own it, or its page is not known. */
 export function childInMemory(branch: Snapshot, position: Position, { table }: Memory): Child | undefined {
   if (!owns(branch, position) || pageToChild(branch, position)?.content.isKnown !== true) return undefined;
   return childFor(branch, position, table);
 }
 
-/** Where the leaf that owns `position` ends, as the branches in memory have it. */
+/** Where the leaf that owns `position` ends, according to the branches in memory. */
 export function endInMemory(memory: Memory, position: Position): UpperBound {
   const branch = branchInMemory(memory, position, 1);
   return branch && childInMemory(branch, position, memory)?.end;
 }
 
-/** The lows of up to `countMax` leaves after `low`, by one branch in memory: for reading ahead. */
+/** The lows of up to `countMax` leaves after `low`, by one branch in memory; for reading ahead. */
 export function lowsInMemory(memory: Memory, low: Position, countMax: number): Position[] {
   const branch = branchInMemory(memory, low, 1);
   return branch === undefined ? [] : separatorsAfter(branch, low, countMax, memory.table);

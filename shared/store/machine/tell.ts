@@ -1,6 +1,6 @@
-// What came of a step, or came by itself: it changes what is known of the container, and settles
-// changes. After `unknown`, or a condition that failed, an attempt is settled by what a read shows,
-// never by guessing (rules 3 to 5). Rule 7 has the other refusals.
+// Takes in an event: updates what is known of the container, and tells callers their verdicts.
+// After `unknown`, or a condition that failed, only a read settles an attempt, never a guess (rules
+// 3 to 5). The other refusals follow rule 7.
 import { type Attempt, dropHints, dropRefusedHints, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { planCompaction } from '../container/compaction.ts';
@@ -28,7 +28,7 @@ import {
 } from './leaf.ts';
 import { failChanges, loseFrozenSplit, noteTurnedAway } from './give-up.ts';
 
-/** Gives the step that follows at once, if there is one. */
+/** Returns the step that must follow at once; undefined: ask `nextStep`. */
 export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
   const { world } = here;
   switch (event.kind) {
@@ -45,7 +45,7 @@ export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
     case 'checked':
       checked(leaf, event.isCurrent);
       break;
-    case 'passed':
+    case 'pause over':
       passed(leaf, world);
       break;
     case 'answered':
@@ -76,7 +76,7 @@ function passed(leaf: Leaf, world: World): void {
   leaf.pause = undefined;
   if (pause.kind !== 'yield') return;
   count(world, 'yields');
-  // Others could write meanwhile: there may be more of the container, or less.
+  // Others had time to write, so the container may look different now.
   leaf.isFresh = false;
   leaf.mustRead = true;
 }
@@ -105,13 +105,13 @@ function settled(leaf: Leaf, stage: Extract<Stage, { kind: 'settle' }>, snapshot
   leaf.stage = undefined;
   if (stage.clears) leaf.open.settleAndClear(snapshot);
   else leaf.open.settle(snapshot);
-  // Nobody got ahead of it: another attempt at once would be refused as this one was.
+  // No other commit caused the refusal, so another attempt at once would be refused as well.
   if (stage.isRefused && leaf.open.has(stage.attempt)) leaf.backoff.failuresInARow += 1;
 }
 
 /**
- * Rule 3: what a read showed while a write had no answer. If it left and the base stands, it is
- * overdue: another competes with it, and nobody hears it.
+ * Rule 3: a read was answered before the write under way. If the container still has that write's
+ * base version, its answer is no longer waited for, and one more attempt competes with it.
  */
 function shownWhileUnderWay(leaf: Leaf, here: Here): void {
   const { underWay } = leaf;
@@ -162,33 +162,32 @@ function acknowledged(
   leaf.open.acknowledge(attempt);
   const { frozen } = leaf;
   leaf.frozen = undefined;
-  // Another process may have been quicker already.
+  // Another process may have committed since.
   if (frozen === undefined || leaf.known.lastCommit !== attempt.id) return;
   note(contention, leaf.id, { kind: 'freeze', by: attempt.id }, now.monotonicMs);
   leaf.stage = { kind: 'frozen', by: attempt.id, frozen };
 }
 
-/** Rule 7: the provider turned it away as a whole, or it did not leave. */
+/** Rule 7: the provider turned the whole request away, or the request never left this machine. */
 function turnedAway(
   leaf: Leaf,
   attempt: Attempt,
   refused: Refused,
   { world, now, sent }: Here & { readonly sent: Moment },
 ): void {
-  const { table } = world;
-  const refusal = refusedError(refused, table, leaf.id);
-  const times = { sentMs: sent.monotonicMs, nowMs: now.monotonicMs, table };
+  const refusal = refusedError(refused, world.table, leaf.id);
+  const times = { sentMs: sent.monotonicMs, nowMs: now.monotonicMs, table: world.table };
   if (refused.reason === 'throttled') {
     attempt.answer = 'throttled';
     noteTurnedAway(leaf, refusal, attempt.changes, times);
-    // Only earlier attempts are asked after at once: a read may tell of them in time.
+    // A read at once is worth it only for earlier attempts, which may have landed by now.
     if (leaf.open.mayLand) leaf.stage = { kind: 'settle', attempt, isRefused: false, clears: true };
     return;
   }
   leaf.open.withdraw(attempt);
-  // Nothing of it left: another attempt may follow without a read.
+  // Nothing was sent, so another attempt may follow without a read.
   if (refused.reason === 'unsent') return noteTurnedAway(leaf, refusal, attempt.changes, times);
-  // Such a refusal is final. For size one forced split comes first.
+  // This refusal is final, except that one for size leads to one forced split first.
   leaf.mustSplit = refused.reason === 'limit' && !leaf.mustSplit;
   if (!leaf.mustSplit) failChanges(attempt.changes, refusal, world);
 }
@@ -216,7 +215,7 @@ function mustSettle(
   leaf.stage = { kind: 'settle', attempt, isRefused, clears: false };
 }
 
-/** Rule 9: the link follows once all nodes are there. */
+/** Rule 9: once all new nodes are known to be stored, the link is written. */
 function inserted(
   leaf: Leaf,
   { nodes, refusal }: Extract<Event, { kind: 'inserted' }>,
@@ -236,8 +235,8 @@ function inserted(
   if (nodes !== undefined) return link(leaf, stage, nodes, { world, now });
   if (refusal === undefined) leaf.backoff.failuresInARow += 1;
   else {
-    const { monotonicMs: nowMs } = now;
-    noteTurnedAway(leaf, refusal, draft.changes, { sentMs: Infinity, nowMs, table: world.table });
+    const times = { sentMs: Infinity, nowMs: now.monotonicMs, table: world.table };
+    noteTurnedAway(leaf, refusal, draft.changes, times);
     if (isKept) leaf.throttledSplit = { draft, plan };
   }
   dropHints(draft.changes);
@@ -263,7 +262,9 @@ function link(
   return send(leaf, left.write, attempt);
 }
 
-/** New nodes are cached, and their parent told. A root's children are in the root. */
+/**
+ * Caches the new nodes, and tells their parent of them unless the root that split is the parent.
+ */
 function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { world, now }: Here): void {
   const { cache, table, contention } = world;
   count(world, 'splits');
@@ -277,20 +278,20 @@ function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { wo
   }
 }
 
-/** A change that was never sent fails with the read; others wait for their deadline. */
+/** Changes that were never sent fail with this error; the others may still be settled by a read. */
 function failed(
   leaf: Leaf,
   { reader, error }: Extract<Event, { kind: 'failed' }>,
   { world, now }: Here,
 ): Step | undefined {
-  // The write's answer, or the next read, will tell.
+  // The write's own answer, or the next read, will settle it.
   if (reader === 'late write' || reader === 'doubt') return undefined;
   const { stage, absorbing } = leaf;
   leaf.stage = undefined;
   leaf.underWay = undefined;
-  const isForTraffic = stage?.kind === 'frozen' || (stage?.kind === 'split' && stage.withinMs !== undefined);
-  // The next commit meets the same, and has a caller to tell.
-  if (isForTraffic && error instanceof StoreError) {
+  const isForContention = stage?.kind === 'frozen' || (stage?.kind === 'split' && stage.withinMs !== undefined);
+  // If the trouble lasts, the next commit meets it, and has a caller to tell.
+  if (isForContention && error instanceof StoreError) {
     loseFrozenSplit(leaf, world, now.monotonicMs);
     return undefined;
   }
@@ -315,7 +316,7 @@ function failed(
     error,
     world.table,
   );
-  // The next writer that meets it tries again.
+  // The next writer that meets the retired neighbour tries again.
   if (!isCarrying(leaf)) leaf.absorbing = undefined;
   if (error instanceof StoreError && error.code === 'throttled') leaf.backoff.noteThrottled();
   else leaf.backoff.failuresInARow += 1;
@@ -327,7 +328,7 @@ function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === 'corrupt';
 }
 
-/** The changes that would need a damaged page also alone: others can do without it. */
+/** The changes that need a damaged page even when committed alone; the rest can be retried. */
 function needingDamaged({ tried }: Leaf): Change[] {
   if (tried === undefined) return [];
   return tried.group.filter((change) =>
@@ -335,7 +336,7 @@ function needingDamaged({ tried }: Leaf): Change[] {
   );
 }
 
-/** A damaged neighbour stays: its keys fail, and changes beyond go on along its link, once. */
+/** Leaves a damaged neighbour: its keys fail, and changes beyond it follow its link, once. */
 function giveUpAbsorbing(leaf: Leaf, retired: Snapshot, damage: StoreError, world: World): Step {
   const { low, high } = retired.header;
   const others = leaf.changes.filter(({ position }) => !beforeBound(position, low));

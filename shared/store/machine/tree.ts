@@ -1,4 +1,5 @@
-// The next step of a search: down by branches, right by links and hints, anew from the root.
+// The next step of a search: down through branches, to the right by links and hints, or from the
+// root.
 import { childFor, locate, pageToChild } from '../container/branch.ts';
 import { partFor } from '../container/last-split.ts';
 import { isKnown, type Snapshot } from '../container/snapshot.ts';
@@ -27,10 +28,10 @@ import {
   type TreeStep,
 } from './search.ts';
 
-/** If a node names the nodes of its split, its parent is read anew no more often. */
+/** If a node names the nodes of its split, its parent is read again only when older than this. */
 const PARENT_AGE_MS = 1_000;
 
-/** What is needed next, or the end. A look is answered by `shown` before this is asked again. */
+/** The next look, or the end. Answer a look by `shown` before you ask again. */
 export function nextTreeStep(search: Search, memory: Memory): TreeStep {
   try {
     for (;;) {
@@ -43,7 +44,7 @@ export function nextTreeStep(search: Search, memory: Memory): TreeStep {
   }
 }
 
-/** Undefined: it is in another phase by now. */
+/** Undefined: the search has moved to another phase. */
 function proceed(search: Search, phase: Phase, memory: Memory): TreeStep | undefined {
   switch (phase.kind) {
     case 'root':
@@ -81,7 +82,7 @@ function atRoot(search: Search, { isAnew, forgets }: PhaseOf<'root'>, memory: Me
   return fromRoot(search, liveRoot(known, memory), memory);
 }
 
-/** The root owns every position; its own level tells whether it is what is sought. */
+/** The root owns every position; its level tells whether the search ends there. */
 function fromRoot(search: Search, root: Snapshot, memory: Memory): TreeStep | undefined {
   const { level: sought, until } = search;
   const { id, header } = root;
@@ -92,7 +93,7 @@ function fromRoot(search: Search, root: Snapshot, memory: Memory): TreeStep | un
   return undefined;
 }
 
-/** To the child of a branch that owns the position. A read of it brought the page. */
+/** Goes to the child that a branch names for the position. */
 function down(search: Search, branch: Snapshot, { table }: Memory): undefined {
   if (search.reply === undefined && pageToChild(branch, search.position)?.content.isKnown !== true) {
     search.phase = { kind: 'page', branch, isAll: false, overtaken: undefined };
@@ -112,7 +113,7 @@ function atNode(search: Search, at: Node, memory: Memory): TreeStep | undefined 
   return met(search, at, known, memory);
 }
 
-/** Of a branch, those pages are read too that changed: other positions need them soon. */
+/** Also reads the branch's other unknown pages, because other positions will need them soon. */
 function atPage(search: Search, { branch, isAll, overtaken }: PhaseOf<'page'>, memory: Memory): TreeStep | undefined {
   const { id, header } = branch;
   const { position, reply } = search;
@@ -123,7 +124,7 @@ function atPage(search: Search, { branch, isAll, overtaken }: PhaseOf<'page'>, m
     return { kind: 'look', id, what, mayFail: overtaken !== undefined };
   }
   const { node } = reply;
-  // The page has another slot by now.
+  // The page has moved to another slot.
   if (node !== undefined && !isAll && !hasPage(node, position)) {
     search.phase = { kind: 'page', branch, isAll: true, overtaken };
     return undefined;
@@ -139,7 +140,7 @@ function hasPage(branch: Snapshot, position: Position): boolean {
   return !owns(branch, position) || pageToChild(branch, position)?.content.isKnown === true;
 }
 
-/** A node was looked at, in memory or by a read. */
+/** Goes on from a node that was seen in memory or by a read. */
 function met(search: Search, at: Node, node: Snapshot | undefined, memory: Memory): TreeStep | undefined {
   const { id, incarnation, level } = at;
   const isRoot = id === rootId(memory.table);
@@ -177,8 +178,9 @@ function lookAfterMiss(
 }
 
 /**
- * To the node that its last split names, else its parent's child, else the right neighbour; one
- * read at most. From a node that was passed before, links alone lead on (rule 12).
+ * Goes right: to the child that the parent names, else to the node that the last split names, else
+ * to the right neighbour. It takes one read at most. A node that was passed before is followed by
+ * its link alone (rule 12).
  */
 function goRight(search: Search, overtaken: Snapshot, memory: Memory): TreeStep | undefined {
   const { position, passed } = search;
@@ -197,7 +199,7 @@ function goRight(search: Search, overtaken: Snapshot, memory: Memory): TreeStep 
   return undefined;
 }
 
-/** By a parent from memory, or as it was just read; undefined: there is none to believe. */
+/** Goes right by what a parent, from memory or just read, and the last split name. */
 function byHints(search: Search, overtaken: Snapshot, parent: Snapshot | undefined, memory: Memory): undefined {
   const { position, hints } = search;
   const { header } = overtaken;
@@ -219,14 +221,14 @@ function byHints(search: Search, overtaken: Snapshot, parent: Snapshot | undefin
   return toSibling(search, overtaken, part.container, memory);
 }
 
-/** The right neighbour. The parent is told of it. */
+/** Goes to the right neighbour, and tells the parent of it. */
 function toNeighbour(search: Search, overtaken: Snapshot, memory: Memory): undefined {
   const { incarnation, level, high, right } = overtaken.header;
   search.hints.push({ level: level + 1, incarnation, separator: high!, child: right!, instead: undefined });
   return toSibling(search, overtaken, right!, memory);
 }
 
-/** Which other positions belong there is not known. */
+/** The node's end is not known, so the name holds for this position alone. */
 function toSibling(search: Search, { header }: Snapshot, container: Id64, { table }: Memory): undefined {
   const { incarnation, level } = header;
   return goTo(search, { id: nodeId(table, incarnation, container), incarnation, level, end: search.position });

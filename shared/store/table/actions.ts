@@ -1,10 +1,10 @@
-// Makes actions of puts, updates, touches and deletes, also of a batch's. The engine decides a
-// conditional one from the record.
+// Turns puts, updates, touches and deletes into actions. What an action with a condition does is
+// decided from the record, at each attempt.
 import { types } from 'node:util';
 import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
-import type { UpdateItem } from '../contract/api.ts';
 import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { UpdateItem } from '../contract/results.ts';
 import type { SchemaIssue, StandardSchema } from '../contract/standard-schema.ts';
 import { compareBytes } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
@@ -12,10 +12,10 @@ import type { StoredRecord } from '../format/record.ts';
 import { pathStep } from './check-value.ts';
 import { decodeEntry, encodeValue, matches, type ValueContext } from './values.ts';
 
-/** The last moment a Date can hold, and below the largest varint. */
+/** The last moment that a Date can hold. */
 const LATEST_MS = 8.64e15;
 
-/** One commit evaluates them without a pause: some 20 ms. */
+/** One commit evaluates so many items without a pause, in some 20 ms. */
 const BATCH_ITEMS_MAX = 5_000;
 
 export interface ActionContext extends ValueContext {
@@ -26,15 +26,17 @@ export interface ActionContext extends ValueContext {
 
 const NOTHING: Decision = { kind: 'none' };
 
-/** `bytes`: the value's, 0 where the value is not known yet. */
+/** `bytes`: the size of the encoded value; 0 if it is not known yet. */
 export interface Prepared {
   readonly action: Action;
   readonly bytes: number;
-  /** Work on several records, in place of the action. */
+  /** Work on several records, which replaces the action. */
   readonly whole?: Clearing | Batch;
 }
 
-/** Throws `invalid` for senseless options or a value that schema or codec refuse; `too_large`. */
+/**
+ * Throws `invalid` for senseless options or a value that schema or codec refuse, or `too_large`.
+ */
 export function preparePut(context: ActionContext, item: PutItem<unknown>): Prepared {
   const { key, value, ifVersion, ifAbsent } = item;
   const where = { table: context.table, key };
@@ -47,7 +49,7 @@ export function preparePut(context: ActionContext, item: PutItem<unknown>): Prep
   return { action: isBlind ? writing : writeIf(writing, item, where), bytes: bytes.length };
 }
 
-/** Apart from `preparePut`: the closure would allocate its variables at every put. */
+/** Not within `preparePut`, where the closure would allocate its variables at every put. */
 function writeIf(
   writing: Decision,
   { ifVersion, ifAbsent }: Pick<PutItem<unknown>, 'ifVersion' | 'ifAbsent'>,
@@ -81,7 +83,7 @@ export function prepareUpdate<V>(context: ActionContext, { key, change, ttlMs }:
   return { action, bytes: 0 };
 }
 
-/** Nothing if the record is so already. */
+/** No change if the record is like that already. */
 function unlessSame(current: StoredRecord | undefined, writing: Extract<Decision, { kind: 'write' }>): Decision {
   const isSame =
     current !== undefined &&
@@ -91,7 +93,7 @@ function unlessSame(current: StoredRecord | undefined, writing: Extract<Decision
   return isSame ? NOTHING : writing;
 }
 
-/** Throws `invalid` without an expiry. */
+/** Throws `invalid` if there is no expiry. */
 export function prepareTouch(context: ActionContext, key: string, options: TouchOptions | undefined): Prepared {
   const { table } = context;
   const expiresAtMs = expiryOf({ ...options, key }, context);
@@ -111,7 +113,7 @@ export function prepareDelete({ table }: ActionContext, { key, ifVersion }: Dele
   return { action, bytes: 0 };
 }
 
-/** Throws `invalid` for items of two groups or twice one key, `too_large` for too many. */
+/** Throws `invalid` for items of two groups or two with one key, `too_large` for too many items. */
 export function checkBatch(items: readonly BatchItem<unknown>[], groupBy: string | undefined, table: string): void {
   if (groupBy === undefined)
     throw new StoreError('invalid', 'a batch needs a table that was created with groupBy', { table });
@@ -151,7 +153,7 @@ function expiryOf(item: Omit<PutItem<unknown>, 'value'>, context: ActionContext)
   throw new StoreError('invalid', 'expiresAtMs must be a whole number of milliseconds since 1970', where);
 }
 
-/** When a record made now expires, in wall-clock milliseconds. Without `ttlMs` by the table's. */
+/** When a record made now expires, by the wall clock. Without `ttlMs` the handle's life counts. */
 function expiryAfter(
   ttlMs: number | undefined,
   { table, wallMs, ttlMs: usualMs }: ActionContext,
@@ -166,7 +168,7 @@ function expiryAfter(
   return expiresAtMs;
 }
 
-/** Throws `invalid` for a senseless one. */
+/** Throws `invalid` for a senseless life of records. */
 export function checkTtl(ttlMs: number | undefined, where: { table: string; key?: string }): void {
   if (ttlMs === undefined || (Number.isSafeInteger(ttlMs) && ttlMs > 0)) return;
   throw new StoreError('invalid', 'ttlMs must be a positive whole number', where);
@@ -176,7 +178,7 @@ function conflict(message: string, where: { table: string; key: string }): Decis
   return { kind: 'none', error: new StoreError('conflict', message, where) };
 }
 
-/** The value as the schema makes it. Throws `invalid`, or a TypeError if it is asynchronous. */
+/** What the schema makes of the value. Throws `invalid`; a TypeError for an asynchronous schema. */
 function validated(schema: StandardSchema | undefined, value: unknown, where: { table: string; key: string }): unknown {
   if (schema === undefined) return value;
   const result = schema['~standard'].validate(value);

@@ -1,16 +1,16 @@
-// The positions that a scan's options, or its cursor, ask for.
+// The positions that the options of a scan, or its cursor, ask for.
 import type { Order, ScanOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeKey, endOfPrefix, isSameBound, type Position, successor, type UpperBound } from '../format/position.ts';
 import { decodeCursor, type ScanState } from './cursor.ts';
 
-/** The positions to give, and the incarnation if a cursor names one. */
+/** The positions of a scan, and the incarnation if a cursor names one. */
 export interface Bounds extends Omit<ScanState, 'order' | 'incarnation'> {
   readonly incarnation: Id64 | undefined;
 }
 
-/** Throws `invalid` for senseless bounds, or others than the cursor's. */
+/** Throws `invalid` for senseless bounds, or bounds other than the cursor's. */
 export function boundsOf(options: ScanOptions, order: Order, table: string): Bounds {
   const { prefix, from, after, to, through, limit, cursor, reverse } = options;
   const hasBounds = [prefix, from, after, to, through].some((bound) => bound !== undefined);
@@ -37,7 +37,7 @@ export function boundsOf(options: ScanOptions, order: Order, table: string): Bou
   return state;
 }
 
-/** Throws `conflict` if the table is no longer the one that the scan, or its cursor, began in. */
+/** Throws `conflict` if the table is not the one in which the scan, or its cursor, began. */
 export function checkIncarnation(expected: Id64 | undefined, incarnation: Id64, table: string): void {
   if (expected === undefined || expected === incarnation) return;
   const message = 'the table was dropped and created again since the scan began: begin anew, without a cursor';
@@ -50,13 +50,13 @@ function endOf({ prefix, to, through }: ScanOptions, low: Position, table: strin
   return to === undefined ? undefined : encodeBound(to, table);
 }
 
-/** A cursor knows where its scan goes on and ends, not where it began. */
+/** Whether the bounds may be the cursor's, which does not know where its scan began. */
 function isWithin({ from: position, end, isReverse }: ScanState, low: Position, high: UpperBound): boolean {
   if (!isReverse) return compareBytes(low, position) <= 0 && isSameBound(end, high);
   return isSameBound(low, position) && (high === undefined || (end !== undefined && compareBytes(end, high) <= 0));
 }
 
-/** An empty bound is the start of the table. */
+/** No bound, or an empty one, is the start of the table. */
 function encodeBound(key: string | undefined, table: string): Position {
   return key === undefined || key === '' ? EMPTY_BYTES : encodeKey(key, table);
 }

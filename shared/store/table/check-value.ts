@@ -1,17 +1,17 @@
-// Checks before encoding that a value comes back the same. A getter counts as its value. Jest, `vm`
-// and vmThreads hand over objects of another realm.
+// Checks before encoding that a value will come back the same. A getter counts as its value.
+// Objects may be of another realm, as Jest and `vm` make them.
 import { types } from 'node:util';
 import { isKnownToPackr } from './msgpack.ts';
 
-/** Levels of arrays, objects, Maps and Sets: few enough for any recursive reader's stack. */
+/** The most levels of arrays, objects, Maps and Sets, few enough for any recursive reader. */
 export const VALUE_DEPTH_MAX = 100;
 
 export type CheckedCodec = 'msgpack' | 'json';
 
-/** Bounds an error's message: keys may be long, and levels many. */
+/** Bounds the message of an error, as keys may be long and levels many. */
 export const PATH_CHARS_MAX = 200;
 
-/** With our options msgpackr writes an object's size in two bytes. */
+/** With our options msgpackr writes the size of an object in two bytes. */
 const MSGPACKR_KEYS_MAX = 0xffff;
 
 /** Why a value cannot be stored, and where in it: `value.items[3].when`. */
@@ -25,8 +25,8 @@ export class Refusal extends TypeError {
 }
 
 /**
- * Throws a Refusal. `isPlain`: no Map, Set, -0, very large object, or date or bytes of another
- * realm: msgpackr may write it.
+ * Throws a Refusal if the value would not come back the same. `isPlain`: msgpackr may write it, as
+ * it holds no Map, Set or -0, no very large object, and no date or bytes of another realm.
  */
 export function checkValue(value: unknown, codec: CheckedCodec): { readonly isPlain: boolean } {
   const visitor = new Visitor(codec);
@@ -49,7 +49,7 @@ const DATE: object = Date.prototype;
 /** Built-in classes whose own properties would be lost. */
 const BARE = new Set<unknown>([Map.prototype, Set.prototype, DATE, ArrayBuffer.prototype, DataView.prototype]);
 
-/** By the text of its constructor, which is the same in every realm. */
+/** Prototypes by the text of their constructors, which is the same in every realm. */
 const BUILT_IN = new Map<string, unknown>(
   [Object, Array, Map, Set, ArrayBuffer, DataView, ...INTEGERS, ...WIDE].map((made) => [
     Function.prototype.toString.call(made),
@@ -59,12 +59,12 @@ const BUILT_IN = new Map<string, unknown>(
 // oxlint-disable-next-line no-restricted-globals -- takes no time from it
 BUILT_IN.set(Function.prototype.toString.call(Date), DATE);
 
-/** The objects around a value, innermost first. Most have one: an array would be larger. */
+/** The objects around a value, the innermost first; a list, as most values have only one. */
 interface Parent {
   readonly object: object;
   readonly depth: number;
   readonly above: Parent | undefined;
-  /** The property or index now visited; in a Map twice the index, plus one for the value. */
+  /** The property or index that is visited; in a Map twice the index, plus one for the value. */
   at: string | number;
 }
 
@@ -89,7 +89,7 @@ class Visitor {
     throw new TypeError('JSON has no bigint: put its text');
   }
 
-  /** UTF-8 has one form for all lone surrogates; JSON escapes them. */
+  /** In UTF-8 all lone surrogates would become the same; JSON escapes them. */
   #checkText(value: string): void {
     if (!this.#isJson && !value.isWellFormed())
       throw new TypeError('a string holds a lone surrogate: mend it with toWellFormed()');
@@ -111,7 +111,7 @@ class Visitor {
     this.parent = parent.above;
   }
 
-  /** That of this realm, if it is a built-in class of another one. */
+  /** The prototype; for a built-in class of another realm, this realm's. */
   #prototypeOf(value: object): unknown {
     const prototype = Object.getPrototypeOf(value) as { readonly constructor?: unknown } | null;
     if (prototype === null || value instanceof Object) return prototype;
@@ -182,7 +182,7 @@ function entered(object: object, above: Parent | undefined): Parent {
   return { object, depth, above, at: 0 };
 }
 
-/** The path as JavaScript. */
+/** The path to a value, as JavaScript. */
 function pathOf(parent: Parent | undefined): string {
   if (parent === undefined) return 'value';
   const { object, at, above } = parent;
@@ -191,13 +191,13 @@ function pathOf(parent: Parent | undefined): string {
   return (types.isSet(object) ? `[...${outer}]` : outer) + pathStep(at);
 }
 
-/** The way into an object, as JavaScript. */
+/** One step of a path, as JavaScript. */
 export function pathStep(at: PropertyKey): string {
   if (typeof at !== 'string') return `[${String(at)}]`;
   return /^[a-z_$][\w$]*$/i.test(at) ? `.${at}` : `[${JSON.stringify(at)}]`;
 }
 
-/** A third of the time of `Reflect.ownKeys`. */
+/** It takes a third of the time of `Reflect.ownKeys`. */
 function countOwn(value: object): number {
   return Object.getOwnPropertyNames(value).length + Object.getOwnPropertySymbols(value).length;
 }

@@ -1,4 +1,4 @@
-// An open table, as its reader, its writer and its scans need it.
+// What a table's reader, writer and scans need of it.
 import type { CodecName, Order } from '../contract/options.ts';
 import type { StandardSchema } from '../contract/standard-schema.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -12,7 +12,7 @@ export interface TableContext {
   readonly isNew: boolean;
   readonly codec: CodecName;
   readonly schema: StandardSchema | undefined;
-  /** The life of records that this handle creates; undefined: they do not expire. */
+  /** After how long records that this handle creates expire; undefined: never. */
   readonly ttlMs: number | undefined;
   readonly deadlines: Deadlines;
   readonly admission: Admission;

@@ -1,4 +1,4 @@
-// A scan's cursor names a position, never a node: it resumes in any process, behind any split.
+// A scan's cursor names a position, never a node, so any process can go on with it after any split.
 import { crc32 } from 'node:zlib';
 import type { Range } from '../container/layers.ts';
 import type { Order } from '../contract/options.ts';
@@ -6,16 +6,16 @@ import { StoreError } from '../contract/errors.ts';
 import { ByteReader, ByteWriter, checkCrc, type Id64, readOptional, writeOptional } from '../format/bytes.ts';
 
 // Bytes: version u8 | order u8 | incarnation 8 | position bytes | end optional bytes | crc32 u32.
-// The CRC-32 covers the table's name first, so no other table takes the cursor.
+// The CRC-32 covers the table's name, so that no other table accepts the cursor.
 const CURSOR_VERSION = 1;
-/** Stands for order `key` in reverse. */
+/** The order byte of a reverse scan. */
 const REVERSE = 2;
 
-/** The positions that a scan has left: `from` moves up, in reverse `end` moves down. */
+/** The positions that a scan has left. `from` moves up; in reverse, `end` moves down. */
 export interface ScanState extends Range {
   readonly order: Order;
   readonly incarnation: Id64;
-  /** From the end down, order `key` only. */
+  /** From the end downwards, for order `key`. */
   readonly isReverse: boolean;
 }
 

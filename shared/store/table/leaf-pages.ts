@@ -1,5 +1,5 @@
-// The pages of one leaf for a scan, its layers joined. It opens them one by one, as together they
-// may expand to a hundred times their stored bytes.
+// The records of one leaf for a scan, with its layers merged. Pages are opened one by one, as
+// together they may expand to a hundred times their stored bytes.
 import { indexesIn, layersOf, type OwnedRow, type Range, rowBefore, rowsIn } from '../container/layers.ts';
 import { mergeLayers } from '../container/merge-pages.ts';
 import { pageOf, type Snapshot } from '../container/snapshot.ts';
@@ -9,23 +9,23 @@ import { compareBytes } from '../format/bytes.ts';
 import { type Page, recordCount, slicePage } from '../format/page.ts';
 import { beforeBound, type PositionOf, type Position, type UpperBound } from '../format/position.ts';
 
-/** A damaged page: the records from `low` to `high` cannot be known. */
+/** A stretch whose records are not known because of a damaged page. */
 export interface DamagedStretch {
   readonly error: StoreError;
   readonly low: Position;
   readonly high: UpperBound;
 }
 
-/** The positions of a leaf in [from, end). Their pages must be in memory. */
+/** The positions of a leaf from `from` to `end`. Their pages must be in memory. */
 export interface LeafRange extends Range {
   readonly engine: Engine;
   readonly leaf: Snapshot;
   readonly positionOf: PositionOf;
-  /** From the end down. */
+  /** From the end downwards. */
   readonly isReverse: boolean;
 }
 
-/** Gives the range's records in pages, in order, and damage where it lies. */
+/** Gives the records of the range as pages in order, and damaged stretches in their places. */
 export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
   const { engine, leaf, isReverse } = range;
   const layers = layersOf(leaf.header).map((refs) => rowsIn(refs, leaf.header.high, range));
@@ -36,13 +36,13 @@ export function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
       yield joinedPage(layers, range, { from: starts[index]!, end: starts[index + 1] ?? range.end });
     }
   } finally {
-    // Offered again, as expanded pages take more memory than the cache counted.
+    // The cache must count the expanded pages, which take more memory.
     const held = engine.cache.get(leaf.id);
     if (held !== undefined) engine.cache.offer(held);
   }
 }
 
-/** Starts of parts of the range: each part lies in at most one row of each layer. */
+/** Cuts the range into parts, each of which lies in at most one page of each layer. */
 function startsIn(layers: readonly (readonly OwnedRow[])[], { from, end }: Range): Position[] {
   const lows = layers.flat().map(({ low }) => low);
   const within = lows.filter((low) => compareBytes(low, from) > 0 && beforeBound(low, end));

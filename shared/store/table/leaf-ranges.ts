@@ -1,5 +1,5 @@
-// Works on a range leaf by leaf, several at a time. Branches only tell where to begin: each step
-// says how far it got, so that no split or merge hides anything (rule 33).
+// Works on a range of leaves, several at a time. Branches only tell where to begin; each step says
+// how far it came, so that no split or merge hides a record (rule 33).
 import { countRecords } from '../container/count.ts';
 import type { Range } from '../container/layers.ts';
 import { orderChanged, saysNothingWritten } from '../contract/errors.ts';
@@ -10,28 +10,28 @@ import { beforeBound, type Position, type UpperBound } from '../format/position.
 import { checkIncarnation } from './bounds.ts';
 import type { TableContext } from './context.ts';
 
-/** Leaves worked on at a time: all of them may be in memory. */
+/** The most leaves at a time, all of which may be in memory. */
 const LEAVES_AT_ONCE = 16;
 
-/** A step's result, for the positions up to `reached`, exclusive; undefined: to the last. */
+/** The result of a step, for the positions below `reached`; undefined: for all. */
 export interface Step {
   readonly count: number;
   readonly reached: UpperBound;
   readonly incarnation: Id64;
 }
 
-/** Does the part of a range that lies in its first leaf. `incarnation`: undefined at first. */
+/** Works on the part of a range that lies in its first leaf. `incarnation`: undefined at first. */
 export type DoStep = (range: Range, incarnation: Id64 | undefined) => Promise<Step>;
 
 /**
- * Adds up the counts. After a failure nothing begins, and what is under way ends. Throws one that
- * does not say that nothing was written, if there is one.
+ * Adds up the counts of all steps. After a failure no step begins, and those under way end. If any
+ * failure leaves open whether something was written, throws that one.
  */
 export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep: DoStep): Promise<number> {
   let sum = 0;
   let known: Id64 | undefined;
   const failures: unknown[] = [];
-  /** Gives its `reached`; undefined also if something failed. Never rejects. */
+  /** Resolves with the step's `reached`; undefined also if any step failed. Never rejects. */
   const step = async (range: Range): Promise<UpperBound> => {
     if (failures.length > 0) return undefined;
     try {
@@ -50,11 +50,11 @@ export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep
       at = await step({ from: at, end: range.end });
   };
   for (let at: UpperBound = from; at !== undefined && beforeBound(at, end);) {
-    // The first leaf alone tells the incarnation.
+    // Only the first leaf tells the incarnation, so it goes alone.
     const lows = known === undefined ? [] : engine.tree.lowsAfter(at, LEAVES_AT_ONCE - 1);
     const starts: Position[] = [at, ...lows.filter((low) => beforeBound(low, end))];
     const walks = starts.slice(1).map((next, index) => walk({ from: starts[index]!, end: next }));
-    // The last one tells where to go on, as a branch does not name all leaves.
+    // A branch may not name all leaves, so the last step tells where to go on.
     const reached = step({ from: starts.at(-1)!, end });
     await Promise.all(walks);
     at = await reached;
@@ -63,7 +63,7 @@ export async function sumOverLeaves(engine: Engine, { from, end }: Range, doStep
   return sum;
 }
 
-/** Counts the records of a range in its first leaf, by its page table where that tells. */
+/** Counts the records of a range in its first leaf, by the page table alone where that suffices. */
 export async function countFirstLeaf({ engine, order }: TableContext, range: Range): Promise<Step> {
   const { runtime, table, tree, turns } = engine;
   const leaf = await tree.find(range.from, (id) => lookToCount(engine, id, range));

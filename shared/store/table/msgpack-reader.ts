@@ -1,5 +1,6 @@
-// Reads MessagePack in one pass (decision 31). msgpackr would make all maps objects, rename
-// `__proto__` and, without its native part, drop a byte order mark. It decodes extensions.
+// Reads MessagePack in one pass (DECISIONS.md, 31). msgpackr, which decodes the extensions here,
+// would turn all maps into objects, rename `__proto__`, and without its native part drop byte order
+// marks.
 import { asBuffer } from '../format/bytes.ts';
 import { packr } from './msgpack.ts';
 import {
@@ -16,13 +17,15 @@ import {
   textOf,
 } from './msgpack-tokens.ts';
 
-/** msgpackr's own extensions that change how later bytes read. The store writes none. */
+/** Extensions of msgpackr that change how later bytes are read. The store writes none of them. */
 const FAR_REACHING: ReadonlySet<number> = new Set([0x62, 0x65, 0x69, 0x70, 0x72, 0x73, 0x78]);
 
-/** Thrown at a key that is no text, behind text keys: an object would not keep their order. */
+/** Thrown at a key that is no text after text keys, as an object would not keep their order. */
 const IS_MIXED = new RangeError('a key is no text');
 
-/** Text keys make an object, others a Map or what the first pair says. Throws unless one value. */
+/**
+ * A map with text keys becomes an object, another a Map or Set. Throws unless there is one value.
+ */
 export function unpackValue(stored: Uint8Array): unknown {
   const bytes = asBuffer(stored);
   try {
@@ -39,11 +42,11 @@ function readWhole(reader: ValueReader): unknown {
   return value;
 }
 
-/** Slots for keys read before, as a table's values share their keys. A power of two. */
+/** How many keys are remembered, as the values of a table share theirs. A power of two. */
 const KNOWN_KEYS = 1_024;
 const knownKeys: string[] = Array.from({ length: KNOWN_KEYS }, () => '');
 
-/** May read past the end: `left` is negative then, and `readWhole` refuses. */
+/** It may read past the end; `left` is then negative, and `readWhole` refuses the value. */
 class ValueReader {
   readonly #bytes: Buffer;
   readonly #mayBeMixed: boolean;
@@ -54,7 +57,7 @@ class ValueReader {
     this.#mayBeMixed = mayBeMixed;
   }
 
-  /** Bytes behind what was read; negative past the end. */
+  /** The bytes that are left; negative past the end. */
   get left(): number {
     return this.#bytes.length - this.#at;
   }
@@ -68,7 +71,7 @@ class ValueReader {
     return isBinary(token) ? this.#binary() : this.#leaf(token);
   }
 
-  /** A copy: the caller may change it. */
+  /** A copy, which the caller may change. */
   #binary(): Uint8Array {
     const start = startOf(this.#bytes, this.#at);
     this.#at = endOfLeaf(this.#bytes, this.#at);
@@ -92,7 +95,7 @@ class ValueReader {
     return dateAt(this.#bytes, from) ?? packr.unpack(this.#bytes, { start: from, end: this.#at });
   }
 
-  /** Moves to the first item of an array or a map, and gives their count. */
+  /** Moves to the first item of an array or a map, and returns their number. */
   #enter(): number {
     const count = lengthAt(this.#bytes, this.#at);
     this.#at = startOf(this.#bytes, this.#at);
@@ -124,7 +127,7 @@ class ValueReader {
     return object;
   }
 
-  /** As `#text`, but gives the string of an equal key read before, which V8 knows as a name. */
+  /** As `#text`, but reuses the string of an equal key, which V8 already knows as a name. */
   #key(token: number): string {
     const length = token & 0x1f;
     if (token >= 0xc0 || length === 0) return this.#text(token);
@@ -138,7 +141,7 @@ class ValueReader {
       return known;
     }
     const text = this.#text(token);
-    // Equal lengths mean ASCII, or broken UTF-8 as U+FFFD, which never equals a byte.
+    // Equal lengths mean ASCII, or broken UTF-8, which decodes to U+FFFD and never equals a byte.
     if (text.length === length) knownKeys[slot] = text;
     return text;
   }
@@ -149,7 +152,7 @@ class ValueReader {
     return true;
   }
 
-  /** Defines the key, as an assignment would set the prototype. */
+  /** Defines the key, since an assignment would set the prototype. */
   #readProto(object: object): void {
     const value = this.read();
     Object.defineProperty(object, '__proto__', { value, writable: true, enumerable: true, configurable: true });
@@ -176,7 +179,7 @@ class ValueReader {
     return isObject ? Object.fromEntries(pairs) : pairs;
   }
 
-  /** Reads the keys of so many pairs. */
+  /** Reads the members of a Set, which are the keys of its pairs. */
   #members(count: number): Set<unknown> {
     const members = new Set<unknown>();
     for (let left = count; left > 0; left -= 1) {

@@ -1,16 +1,16 @@
 // The tokens of MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md). Bytes beyond
-// the end count as zero: the caller compares the end with the length.
+// the end count as zero, so the caller has to compare the end with the length.
 
-/** The bytes of the length that follows a token. */
+/** By token: how many bytes of a length follow it. */
 const LENGTH_BYTES = new Uint8Array(256);
-/** The bytes of the body whose size the token implies, an extension's type included. */
+/** By token: the bytes of a body of fixed size, including the type of an extension. */
 const BODY_BYTES = new Uint8Array(256);
 LENGTH_BYTES.set([1, 2, 4, 1, 2, 4], 0xc4);
 LENGTH_BYTES.set([1, 2, 4, 2, 4, 2, 4], 0xd9);
 BODY_BYTES.set([1, 1, 1, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 2, 3, 5, 9, 17], 0xc7);
 for (let bytes = 0; bytes < 0x20; bytes += 1) BODY_BYTES[0xa0 + bytes] = bytes;
 
-/** The type of the extension for a time. */
+/** The type of the extension for a timestamp. */
 const TIMESTAMP = 0xff;
 
 export function isText(token: number): boolean {
@@ -33,12 +33,12 @@ export function isExtension(token: number): boolean {
   return token >= 0xc7 && token <= 0xd8 && (token <= 0xc9 || token >= 0xd4);
 }
 
-/** The offset of the text, the items, the bytes or an extension's type of the value at `at`. */
+/** Where the content of the value at `at` begins: its text, items, bytes or extension type. */
 export function startOf(bytes: Buffer, at: number): number {
   return at + 1 + LENGTH_BYTES[bytes[at]!]!;
 }
 
-/** How many bytes of text, items, pairs or bytes the value at `at` has. */
+/** The length of the value at `at`, in bytes, items or pairs. */
 export function lengthAt(bytes: Buffer, at: number): number {
   const token = bytes[at]!;
   if (token < 0xc0) return token < 0x80 ? 0 : token >= 0xa0 ? token & 0x1f : token & 0x0f;
@@ -49,7 +49,7 @@ export function lengthAt(bytes: Buffer, at: number): number {
   return at + 4 < bytes.length ? bytes.readUInt32BE(at + 1) : 0;
 }
 
-/** The offset behind the value at `at`, which is no array and no map. */
+/** Where the value at `at`, which is no array and no map, ends. */
 export function endOfLeaf(bytes: Buffer, at: number): number {
   const token = bytes[at]!;
   const end = at + 1 + BODY_BYTES[token]!;
@@ -97,14 +97,14 @@ export function textOf(bytes: Buffer, start: number, end: number): string {
   return shortText(bytes, start, end) ?? bytes.toString(undefined, start, end);
 }
 
-/** Longer texts are faster by Buffer's own decoder, which takes 70 ns to call. */
+/** Longer texts are decoded faster by Buffer, whose decoder takes 70 ns to call. */
 const SHORT_TEXT_BYTES = 12;
 
 const textFrom = String.fromCharCode;
 
 /**
- * The text of up to SHORT_TEXT_BYTES of ASCII; undefined for other bytes. One call makes it:
- * joining pieces would allocate each of them.
+ * The text of up to SHORT_TEXT_BYTES of ASCII; undefined for other bytes. One call makes the whole
+ * text, because joining pieces would allocate each of them.
  */
 function shortText(bytes: Buffer, start: number, end: number): string | undefined {
   const length = end - start;

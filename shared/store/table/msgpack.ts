@@ -1,12 +1,12 @@
-// Writes MessagePack (FORMAT.md, "Values in MessagePack"): msgpackr loses -0, Maps and Sets, and
-// takes dates and bytes of another realm for plain objects.
+// Writes MessagePack (FORMAT.md, "Values in MessagePack"). Most values go through msgpackr; but
+// that loses -0, Maps and Sets, and takes dates and bytes of another realm for plain objects.
 import { types } from 'node:util';
 import { Packr } from 'msgpackr';
 
-/** Each value is readable alone, without shared structures. No Buffer aliases a cached page. */
+/** Without shared structures, so that each value can be read alone; bytes are copied out. */
 export const packr = new Packr({ useRecords: false, moreTypes: true, copyBuffers: true, useToJSON: false });
 
-// The packer leaves 2 KiB of each block of its memory unused: a quarter of one of its own size.
+// A larger block than the packer's own 8 KiB, as it leaves 2 KiB of each unused.
 packr.useBuffer(Buffer.allocUnsafeSlow(32 * 1024));
 
 const BIN_32 = 0xc6;
@@ -15,10 +15,10 @@ const MAP_32 = 0xdf;
 const ARRAY_32 = 0xdd;
 const NIL = Uint8Array.of(0xc0);
 const NEGATIVE_ZERO = Uint8Array.of(0xcb, 0x80, 0, 0, 0, 0, 0, 0, 0);
-/** The first key of a map that stands for a Map or a Set. Its value says which. */
+/** The first key of a map that stands for a Map or a Set; its value tells which. */
 const KIND = Uint8Array.of(0xc4, 0);
 
-/** The extension of bytes that are no Buffer, and the number of each class in it. */
+/** The extension for bytes that are no Buffer, and each class's number in it. */
 const BINARY = 0x74;
 const INTEGERS = 'Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array';
 const WIDE = 'Float32Array Float64Array BigInt64Array BigUint64Array';
@@ -27,14 +27,14 @@ const BINARY_CLASSES = `${INTEGERS} ${WIDE} - - - - - ArrayBuffer DataView`.spli
 // oxlint-disable-next-line no-restricted-globals -- takes no time from it
 const CLASSES = [Date, ArrayBuffer, Object.getPrototypeOf(Uint8Array) as typeof Uint8Array, DataView];
 
-/** Whether msgpackr takes dates and bytes for what they are. */
+/** Whether msgpackr recognises a date or bytes, as it does unless they are of another realm. */
 export function isKnownToPackr(value: object): boolean {
   return CLASSES.some((known) => value instanceof known);
 }
 
-/** `isPlain`: as `checkValue` says. */
+/** `isPlain`: whether msgpackr may write the value, as `checkValue` says. */
 export function packValue(value: unknown, isPlain: boolean): Uint8Array {
-  // A view of the packer's buffer, which the packer never writes again.
+  // The result is a view of the packer's buffer, which the packer does not overwrite.
   if (isPlain) return packr.pack(value);
   const pieces: Uint8Array[] = [];
   write(value, pieces);

@@ -1,4 +1,4 @@
-// Reads a call's keys leaf by leaf. Every key has its outcome when the deadline passes.
+// Reads the keys of one call, leaf by leaf. At the deadline every key has an outcome.
 import { memoryBytes, type Snapshot } from '../container/snapshot.ts';
 import type { GetManyOptions } from '../contract/options.ts';
 import type { Entry, GetOutcome } from '../contract/results.ts';
@@ -11,7 +11,7 @@ import type { StoredRecord } from '../format/record.ts';
 import { abortedError, type Deadline } from '../io/deadline.ts';
 import type { TableContext } from './context.ts';
 
-/** A key of a call, with its index there. */
+/** A key of a call, with its index in it. */
 interface Wanted {
   readonly index: number;
   readonly key: string;
@@ -20,22 +20,22 @@ interface Wanted {
   readonly level: number;
 }
 
-/** One call, and how many bytes of values it may decode, in all and from now on. */
+/** One call. `bytesMax` and `bytesLeft`: how many bytes of values it may give, in all and still. */
 interface Reading extends Since {
   readonly deadline: Deadline;
   readonly bytesMax: number;
   bytesLeft: number;
-  /** One value was too much: what is not read yet is not to be read. */
+  /** A value exceeded `bytesMax`, so nothing more is read. */
   isFull: boolean;
-  /** The leaves that it has read, and their memory. */
+  /** The number of leaves that it has read, and their bytes in memory. */
   leaves: number;
   leavesBytes: number;
 }
 
-/** A call reads as many leaves at a time as bring so many bytes, by what is known of them. */
+/** About how many bytes of leaves a call reads at a time. */
 const BYTES_AT_ONCE = 32 * 1024 * 1024;
 
-/** Values that one call gives, in stored bytes: bounds a call's memory as that of writes is. */
+/** By default, the most bytes of encoded values that one call gives. */
 const VALUES_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Makes an entry of a stored record. */
@@ -52,7 +52,7 @@ export class RecordReader<V> {
     this.#decode = decode;
   }
 
-  /** An outcome for each key, in order. Cost: requests by containers, none within `maxAgeMs`. */
+  /** An outcome for each key, in order. Cost: one request per container, none within `maxAgeMs`. */
   async read(keys: readonly string[], options: GetManyOptions | undefined): Promise<GetOutcome<V>[]> {
     const { deadlines, engine } = this.#context;
     const maxAgeMs = checkMaxAge(options?.maxAgeMs, engine.table);
@@ -78,7 +78,7 @@ export class RecordReader<V> {
     }
   }
 
-  /** Undefined for a key without a position, which fails here. */
+  /** Undefined for an invalid key, which gets its outcome here. */
   #locate(key: string, index: number, outcomes: GetOutcome<V>[]): Wanted | undefined {
     const { table } = this.#context.engine;
     try {
@@ -93,7 +93,7 @@ export class RecordReader<V> {
   async #readAll(wanted: readonly Wanted[], call: Reading, outcomes: GetOutcome<V>[]): Promise<void> {
     const { deadlines, engine } = this.#context;
     const groups = [...(await engine.tree.group(wanted, (one, error) => failRest([one], outcomes, error)))];
-    // Replies may come faster than their values are decoded, and would all be in memory.
+    // In slices, since all replies might be in memory before their values are decoded.
     for (let first = 0; first < groups.length && !call.isFull;) {
       if (deadlines.isOver(call.deadline)) throw abortedError(deadlines.causeOf(call.deadline));
       const some = groups.slice(first, this.#endOfSlice(groups, first, call));
@@ -105,7 +105,7 @@ export class RecordReader<V> {
       outcomes[index] ??= { status: 'failed', key, error: tooMuch(call, engine.table, key) };
   }
 
-  /** Where the leaves end that are read at a time, the first of them at `first`. */
+  /** The end of the slice of leaves that are read together, beginning with `first`. */
   #endOfSlice(groups: readonly (readonly [EntityId, readonly Wanted[]])[], first: number, call: Reading): number {
     const { engine } = this.#context;
     if (groups.length * engine.rules.limits.entityBytesMax <= BYTES_AT_ONCE) return groups.length;
@@ -118,7 +118,9 @@ export class RecordReader<V> {
     return end;
   }
 
-  /** Looks at one leaf for all keys that the branches send there. An error fails those left. */
+  /**
+   * Reads one leaf for all keys that branches send there. An error fails the keys that are left.
+   */
   async #readLeaf(id: EntityId, group: readonly Wanted[], call: Reading, outcomes: GetOutcome<V>[]): Promise<void> {
     const { engine, order } = this.#context;
     try {
@@ -127,11 +129,11 @@ export class RecordReader<V> {
       call.leaves += 1;
       call.leavesBytes += leaf === undefined ? 0 : memoryBytes(leaf);
       let owner = leaf !== undefined && leaf.header.state === 'live' ? leaf : undefined;
-      // No iterator here: these are a tenth of a large call's allocations.
+      // An iterator would be a tenth of a large call's allocations.
       for (let count = 0; count < group.length; count += 1) {
         const wanted = group[count]!;
         if (count > 0 && engine.turns.isLong) await engine.turns.pause();
-        // Groups are in order of position: if one key went astray, the next ones mostly did too.
+        // Groups are in order of position: if one key belongs elsewhere, the next mostly do too.
         if (owner === undefined || !owns(owner, wanted.position)) {
           const request = requestFor(group.slice(count), call);
           owner = await engine.tree.find(wanted.position, (at) => lookForRecords(engine, at, request));
@@ -144,7 +146,7 @@ export class RecordReader<V> {
     }
   }
 
-  /** A value that cannot be decoded fails its own key, a damaged page its keys. */
+  /** A value that cannot be decoded fails only its own key, and a damaged page only its keys. */
   #outcomeIn(leaf: Snapshot, { key, bytes, position }: Wanted, call: Reading): GetOutcome<V> {
     const { engine } = this.#context;
     try {
@@ -168,7 +170,7 @@ function requestFor(group: readonly Wanted[], { begunTick, maxAgeMs }: Since): L
   return { positions: group.map(({ position }) => position), begunTick, maxAgeMs };
 }
 
-/** Retired leaves count until they are absorbed. */
+/** Whether the leaf owns the position; a retired one does until it is absorbed. */
 function owns({ header: { level, low, high } }: Snapshot, position: Position): boolean {
   return level === 0 && within(position, low, high);
 }

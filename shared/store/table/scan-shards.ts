@@ -1,4 +1,4 @@
-// Cuts a table into about equal ranges. Any position is a good cut, so branches are trusted.
+// Cuts a table into ranges of about equal size. Any position is a valid cut, so hints suffice.
 import { childrenOf } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { StoreError } from '../contract/errors.ts';
@@ -10,7 +10,7 @@ import { encodeCursor } from './cursor.ts';
 
 const PARTITIONS_MAX = 1_024;
 
-/** Cursors of up to `count` scans that together give each record once. */
+/** Cursors of up to `count` scans that together give each record once. Cost: reads of branches. */
 export async function partition(engine: Engine, count: number): Promise<string[]> {
   const { table } = engine;
   if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX)
@@ -23,7 +23,7 @@ export async function partition(engine: Engine, count: number): Promise<string[]
   );
 }
 
-/** Separators of the highest level with enough of them, or of the leaves: in order, each once. */
+/** The separators of the highest level that has enough of them, in order, each once. */
 async function separators(engine: Engine, root: Snapshot, count: number): Promise<Position[]> {
   let branches = root.header.level === 0 ? [] : [root];
   for (;;) {
@@ -41,7 +41,7 @@ function distinct(positions: readonly Position[]): Position[] {
   return sorted.filter((one, index) => one.length > 0 && (index === 0 || compareBytes(one, sorted[index - 1]!) > 0));
 }
 
-/** At most `count` - 1 of the positions, with about as many between any two. */
+/** At most `count` - 1 of the positions, at about equal distances. */
 function evenly(positions: readonly Position[], count: number): Position[] {
   const cuts = Math.min(count - 1, positions.length);
   return Array.from(

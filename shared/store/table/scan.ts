@@ -1,5 +1,5 @@
-// A scan takes a part of a leaf as one reply shows it, with a limit no more than that needs, then
-// seeks behind the part, or in reverse below it: splits hide or repeat nothing (rule 20).
+// A scan takes a part of a leaf from one reply (with a limit no more than it needs), then seeks the
+// position where that part ended. So no split hides or repeats a record (rule 20).
 import { isNotAbove, type Range } from '../container/layers.ts';
 import { type Part, partOf, rangeWithin, type ScanRange } from '../container/scan-part.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
@@ -18,13 +18,13 @@ import { encodeCursor } from './cursor.ts';
 import { pagesIn } from './leaf-pages.ts';
 import type { Give } from './values.ts';
 
-/** A scan reads ahead as many leaves as it gave, within these bounds and about BYTES_AHEAD. */
+/** A scan reads ahead as many leaves as it has given, within these bounds and BYTES_AHEAD. */
 const LEAVES_AHEAD_LEAST = 4;
 const LEAVES_AHEAD_MOST = 32;
 const BYTES_AHEAD = 2 * 1024 * 1024;
-/** Below this share the next leaves are read, so that a quarter of them shares a request. */
+/** Below this share more leaves are read ahead, so that a quarter of them shares a request. */
 const KEPT_AHEAD = 0.75;
-/** No byte of UTF-8 is as high. */
+/** Higher than any byte of UTF-8. */
 const ABOVE_KEYS = 0xff;
 
 export class TableScan<T> implements AsyncIterable<T> {
@@ -36,13 +36,13 @@ export class TableScan<T> implements AsyncIterable<T> {
   readonly #ahead = new Map<string, { readonly low: Position; readonly reading: Promise<Snapshot> }>();
   #leavesGiven = 0;
   #recordsLeft: number;
-  /** A part of a leaf was taken, and more is wanted: next is all that it has. */
+  /** A part of the leaf was taken and more is wanted, so next all of it is read. */
   #isWithinLeaf = false;
-  /** The table that is scanned; undefined before its first leaf. */
+  /** The incarnation that is scanned; undefined before the first leaf. */
   #incarnation: Id64 | undefined;
-  /** The positions behind the leaves and the damage that were passed. */
+  /** The positions that are left, beyond the leaves and the damage that were passed. */
   #left: Range;
-  /** The key of the last record given since: the cursor is behind it. */
+  /** The key of the last record given, at which the cursor stands. */
   #given: Uint8Array | undefined;
   #hasMoved = false;
   #isStarted = false;
@@ -92,7 +92,7 @@ export class TableScan<T> implements AsyncIterable<T> {
           if (isTombstone(found) || isExpired(found, nowMs)) continue;
           if (turns.isLongAt(count, found.value.length)) await turns.pause();
           count += 1;
-          // The cursor moves first: a scan goes on behind a value that cannot be decoded.
+          // The cursor moves first, so that a scan can go on after a value that cannot be decoded.
           this.#hasMoved = true;
           this.#given = found.key;
           this.#recordsLeft -= 1;
@@ -107,12 +107,12 @@ export class TableScan<T> implements AsyncIterable<T> {
     this.#isAtEnd = true;
   }
 
-  /** Forward even an empty range reads its leaf: the table may be gone, or another by now. */
+  /** A forward scan reads a leaf even for an empty range, as the table may be gone by now. */
   get #mustGoOn(): boolean {
     return !this.#isAtEnd && (!this.#isReverse || beforeBound(this.#left.from, this.#left.end));
   }
 
-  /** Every record of the stretch was given, or reported damaged. */
+  /** Every record of the stretch has been given or reported as damaged. */
   #movePast({ low, high }: Part): void {
     const { from, end } = this.#left;
     this.#left = this.#isReverse ? { from, end: low } : { from: high ?? from, end };
@@ -175,7 +175,7 @@ export class TableScan<T> implements AsyncIterable<T> {
     return tree.find(position, (id) => lookToScan(engine, id, { ...range, isWhole }));
   }
 
-  /** Begins to read the branch's next leaves. Entries below the leaf's high were absorbed. */
+  /** Begins to read the leaves that follow. Entries below this leaf's high have been absorbed. */
   #readAhead({ header }: Snapshot): void {
     if (header.high === undefined) return;
     for (const [name, { low }] of this.#ahead) if (beforeBound(low, header.high)) this.#ahead.delete(name);
@@ -186,13 +186,13 @@ export class TableScan<T> implements AsyncIterable<T> {
       const isWanted = !beforeBound(low, header.high) && beforeBound(low, this.#left.end) && !this.#ahead.has(name);
       if (!isWanted || this.#ahead.size >= count) continue;
       const reading = this.#read(low, this.#rangeFrom(low));
-      // Its error is handled when the scan gets there, if it does.
+      // The error is handled when the scan gets there, if it does.
       reading.catch(() => undefined);
       this.#ahead.set(name, { low, reading });
     }
   }
 
-  /** Expects equal leaves. A scan that ends early has read little more than it gave. */
+  /** Grows with what was given, so that a scan that ends early has read little more. */
   #leavesAhead(header: Header): number {
     const most = Math.min(LEAVES_AHEAD_MOST, BYTES_AHEAD / (pageBytesOf(header) + 1), this.#leavesGiven);
     this.#leavesGiven += 1;

@@ -1,6 +1,6 @@
 // A table as users see it. Each verb checks its arguments and calls a reader, a writer or a scan.
 import type { Verdict } from '../container/change.ts';
-import type { KeyScan, Scan, Table, UpdateItem } from '../contract/api.ts';
+import type { Table } from '../contract/api.ts';
 import type {
   BatchItem,
   CallOptions,
@@ -16,9 +16,19 @@ import type {
   TouchOptions,
   UpdateOptions,
 } from '../contract/options.ts';
-import type { BatchOutcome, DeleteOutcome, Entry, GetOutcome, PutOutcome, UpdateOutcome } from '../contract/results.ts';
-import { asStoreError, saysNothingWritten, StoreError } from '../contract/errors.ts';
-import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION } from '../contract/check-options.ts';
+import type {
+  BatchOutcome,
+  DeleteOutcome,
+  Entry,
+  GetOutcome,
+  KeyScan,
+  PutOutcome,
+  Scan,
+  UpdateItem,
+  UpdateOutcome,
+} from '../contract/results.ts';
+import { saysNothingWritten, StoreError } from '../contract/errors.ts';
+import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION, SOURCE } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
 import { decodeKey, encodeKey } from '../format/position.ts';
 import { traceOperation } from '../system/tracing.ts';
@@ -36,10 +46,20 @@ import { boundsOf } from './bounds.ts';
 import type { TableContext } from './context.ts';
 import { countFirstLeaf, type DoStep, sumOverLeaves } from './leaf-ranges.ts';
 import { partition } from './scan-shards.ts';
+import {
+  deleteOutcome,
+  noVerdict,
+  putOutcome,
+  unlessFailed,
+  updateOutcome,
+  verdictItself,
+  withoutStatus,
+} from './outcomes.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
 import { decodeEntry, type Give, versionOf } from './values.ts';
-import { Writer } from './write.ts';
+import { type Keyed, Writer } from './write.ts';
+import { isSource, type Source, writeSource } from './write-source.ts';
 
 const keyOf: Give<string> = ({ key }) => decodeKey(key);
 const NO_VALUE = { value: undefined, version: '', expiresAtMs: undefined };
@@ -97,24 +117,40 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }> {
     return traceOperation(this.name, 'put', async () => {
       CHECK.put(options);
-      const outcome = unlessFailed(await this.#putAll([{ ...options, key, value }], options));
+      const outcome = unlessFailed(
+        await this.#writer.write({ ...this.#puts(options), items: [{ ...options, key, value }] }),
+      );
       if (outcome === undefined) throw noVerdict();
       return { version: outcome.version };
     });
   }
 
-  putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]> {
+  putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]>;
+  putMany(items: AsyncIterable<PutItem<In>>, options?: CallOptions): AsyncIterable<PutOutcome>;
+  putMany(
+    items: readonly PutItem<In>[] | AsyncIterable<PutItem<In>>,
+    options?: CallOptions,
+  ): Promise<PutOutcome[]> | AsyncIterable<PutOutcome> {
+    if (isSource(items)) {
+      CHECK.putMany(options);
+      return this.#writeSource('putMany', { ...this.#puts(options), items, itemOf: checkedPut });
+    }
     return traceOperation(this.name, 'putMany', async () => {
-      checkItems('table.putMany', items, CHECK.putItem);
+      checkItems('table.putMany', items, CHECK.putItem, SOURCE);
       CHECK.putMany(options);
       // A copy: the caller may empty its array while a shared commit counts the items.
-      return this.#putAll(items.slice(), options);
+      return this.#writer.write({ ...this.#puts(options), items: items.slice() });
     });
   }
 
-  #putAll(items: readonly PutItem<In>[], options: CallOptions | undefined): Promise<PutOutcome[]> {
-    const prepare = (item: PutItem<In>) => preparePut(this.#actions, item);
-    return this.#writer.write({ items, prepare, outcome: putOutcome, options });
+  #puts(options: CallOptions | undefined) {
+    return { prepare: (item: PutItem<In>) => preparePut(this.#actions, item), outcome: putOutcome, options };
+  }
+
+  #writeSource<Given, T extends Keyed, O>(method: string, source: Source<Given, T, O>): AsyncIterable<O> {
+    return writeSource(this.#context, source, (slice) =>
+      traceOperation(this.name, method, () => this.#writer.write(slice)),
+    );
   }
 
   update(key: string, change: UpdateItem<V, In>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined> {
@@ -165,24 +201,33 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }> {
     return traceOperation(this.name, 'delete', async () => {
       CHECK.delete(options);
-      const outcome = unlessFailed(await this.#deleteAll([{ ...options, key }], options));
+      const outcome = unlessFailed(
+        await this.#writer.write({ ...this.#deletes(options), items: [{ ...options, key }] }),
+      );
       const version = outcome?.status === 'deleted' ? outcome.version : undefined;
       return { deleted: version !== undefined, version };
     });
   }
 
-  deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]> {
-    return traceOperation(this.name, 'deleteMany', async () => {
-      checkItems('table.deleteMany', items, CHECK.deleteItem);
+  deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]>;
+  deleteMany(items: AsyncIterable<string | DeleteItem>, options?: CallOptions): AsyncIterable<DeleteOutcome>;
+  deleteMany(
+    items: readonly (string | DeleteItem)[] | AsyncIterable<string | DeleteItem>,
+    options?: CallOptions,
+  ): Promise<DeleteOutcome[]> | AsyncIterable<DeleteOutcome> {
+    if (isSource(items)) {
       CHECK.deleteMany(options);
-      const wanted = items.map((item): DeleteItem => (typeof item === 'string' ? { key: item } : item));
-      return this.#deleteAll(wanted, options);
+      return this.#writeSource('deleteMany', { ...this.#deletes(options), items, itemOf: checkedDelete });
+    }
+    return traceOperation(this.name, 'deleteMany', async () => {
+      checkItems('table.deleteMany', items, CHECK.deleteItem, SOURCE);
+      CHECK.deleteMany(options);
+      return this.#writer.write({ ...this.#deletes(options), items: items.map(deletion) });
     });
   }
 
-  #deleteAll(items: readonly DeleteItem[], options: CallOptions | undefined): Promise<DeleteOutcome[]> {
-    const prepare = (item: DeleteItem) => prepareDelete(this.#actions, item);
-    return this.#writer.write({ items, prepare, outcome: deleteOutcome, options });
+  #deletes(options: CallOptions | undefined) {
+    return { prepare: (item: DeleteItem) => prepareDelete(this.#actions, item), outcome: deleteOutcome, options };
   }
 
   batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]> {
@@ -269,45 +314,18 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 }
 
-/** The outcome of a call's one item. Throws its error. */
-function unlessFailed<O extends { readonly status: string }>([outcome]: readonly O[]) {
-  if (outcome !== undefined && 'error' in outcome) throw outcome.error;
-  return outcome as Exclude<O, { readonly status: 'failed' }> | undefined;
+function checkedPut<V>(item: PutItem<V>, index: number): PutItem<V> {
+  CHECK.putItem(item, index);
+  return item;
 }
 
-function putOutcome({ key }: { readonly key: string }, verdict: Verdict): PutOutcome {
-  if (verdict.kind === 'applied') return { status: 'written', key, version: versionOf(verdict) };
-  return { status: 'failed', key, error: verdict.kind === 'failed' ? asStoreError(verdict.error) : noVerdict() };
+function checkedDelete(item: string | DeleteItem, index: number): DeleteItem {
+  CHECK.deleteItem(item, index);
+  return deletion(item);
 }
 
-function deleteOutcome({ key }: DeleteItem, verdict: Verdict): DeleteOutcome {
-  if (verdict.kind === 'applied') return { status: 'deleted', key, version: versionOf(verdict) };
-  return verdict.kind === 'unchanged'
-    ? { status: 'absent', key }
-    : { status: 'failed', key, error: asStoreError(verdict.error) };
-}
-
-function verdictItself(_: unknown, verdict: Verdict): Verdict {
-  return verdict;
-}
-
-function updateOutcome<V>(context: ActionContext, key: string, verdict: Verdict): UpdateOutcome<V> {
-  if (verdict.kind === 'failed') return { status: 'failed', key, error: updateError(context, key, verdict.error) };
-  const { kind, incarnation, record } = verdict;
-  if (record !== undefined) {
-    const status = kind === 'applied' ? 'written' : 'unchanged';
-    return { status, ...decodeEntry<V>(context, key, record, incarnation) };
-  }
-  return kind === 'applied' ? { status: 'deleted', key, version: versionOf(verdict) } : { status: 'absent', key };
-}
-
-function updateError({ table }: ActionContext, key: string, error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
-  return new StoreError('invalid', 'the function given to update threw: see the cause', { table, key, cause: error });
-}
-
-function withoutStatus<V>({ key, value, version, expiresAtMs, ageMs }: Entry<V>): Entry<V> {
-  return ageMs === undefined ? { key, value, version, expiresAtMs } : { key, value, version, expiresAtMs, ageMs };
+function deletion(item: string | DeleteItem): DeleteItem {
+  return typeof item === 'string' ? { key: item } : item;
 }
 
 /** The error of a clear that failed midway. One that forbids going on stays as it is. */
@@ -316,8 +334,4 @@ function afterRemoving(count: number, cause: unknown, table: string): unknown {
   if (!isUnknown && !saysNothingWritten(cause)) return cause;
   const message = `the call ended when at least ${count} records were removed: clear again to remove the rest`;
   return new StoreError('unknown', message, { table, cause });
-}
-
-function noVerdict(): StoreError {
-  return new StoreError('unknown', 'the write ended without a verdict');
 }

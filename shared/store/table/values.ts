@@ -1,4 +1,4 @@
-// Values in and out; the engine never decodes. A record's own codec tag lets any handle read it.
+// Encodes and decodes values; the engine never does. Any handle can read a record by its codec tag.
 import { types } from 'node:util';
 import type { CodecName, EncodedValue } from '../contract/options.ts';
 import type { Entry } from '../contract/results.ts';
@@ -9,7 +9,7 @@ import { checkValue, Refusal } from './check-value.ts';
 import { unpackValue } from './msgpack-reader.ts';
 import { packValue } from './msgpack.ts';
 
-/** An encoded value with its key: fits every provider's entity, beside a header. */
+/** The most bytes of a key and its encoded value, which fit every provider's entity. */
 export const RECORD_BYTES_MAX = 512 * 1024;
 
 /** The tags of FORMAT.md. */
@@ -25,7 +25,7 @@ export interface TaggedBytes {
   readonly bytes: Uint8Array;
 }
 
-/** The record of an error; of values alone neither is known. */
+/** Which record an error is about. */
 type Place = Pick<StoreErrorDetails, 'table' | 'key'>;
 
 const ENCODERS: Record<CodecName, (value: unknown) => TaggedBytes> = {
@@ -106,15 +106,15 @@ export function decodeEntry<V>(context: ValueContext, key: string, record: Store
   return { key, value, version: versionOf({ incarnation, version }), expiresAtMs };
 }
 
-/** A stored record as a scan gives it: an entry, or its key alone. */
+/** What a scan gives for a stored record: an entry, or the key alone. */
 export type Give<T> = (record: StoredRecord, incarnation: Id64) => T;
 
-/** A record's version as users see it: never the same again for the same key. */
+/** A record's version as users see it. It never returns for the same key. */
 export function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {
   return `${incarnation}-${version.toString(36)}`;
 }
 
-/** True if the call asks for no version. */
+/** Whether the record has the version that a call asks for; true if the call asks for none. */
 export function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
   if (ifVersion === undefined) return true;
   return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;

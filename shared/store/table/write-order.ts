@@ -1,15 +1,15 @@
-// Orders a batch by position in waves of distinct keys: a container's changes are neighbours.
+// Orders the items of a call by position, so that the changes of one container lie side by side.
 import type { Order } from '../contract/options.ts';
 import { compareBytes } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
 import type { Turns } from '../io/turns.ts';
 
-/** By index of the item; undefined for an invalid key. */
+/** The position of each item, by index; undefined for an invalid key. */
 type Located = readonly ({ readonly position: Position } | undefined)[];
 
-/** Waves by position, each position once; equal ones keep their order. Invalid keys come first. */
+/** Waves in order of position. The n-th item with one key goes into the n-th wave. */
 export async function wavesOf(items: Located, order: Order, turns: Turns): Promise<number[][]> {
-  // Numbers tell most hashes apart, in a fraction of the time that bytes take.
+  // Comparing numbers takes a fraction of the time, and tells most hashes apart.
   const prefixes = order === 'hash' ? await turns.map(items, prefixOf) : undefined;
   const sorted = await turns.sort([...items.keys()], (a, b) => {
     const difference = prefixes === undefined ? 0 : prefixes[a]! - prefixes[b]!;
@@ -27,7 +27,7 @@ export async function wavesOf(items: Located, order: Order, turns: Turns): Promi
   return waves;
 }
 
-/** A hash's first four bytes. */
+/** The first four bytes of a hash. */
 function prefixOf(item: Located[number]): number {
   if (item === undefined) return -1;
   const { position: hash } = item;

@@ -16,9 +16,9 @@ import type { Step } from './leaf-ranges.ts';
 import { wavesOf } from './write-order.ts';
 
 /** Changes handed over at once: a larger batch would fill the queues for all other calls. */
-const SLICE_COUNT = 5_000;
+export const SLICE_COUNT = 5_000;
 /** A change's memory beside its key and value, roughly. */
-const CHANGE_OVERHEAD_BYTES = 200;
+export const CHANGE_OVERHEAD_BYTES = 200;
 
 export interface WriteBatch<T extends Keyed, O> {
   readonly items: readonly T[];

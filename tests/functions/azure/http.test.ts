@@ -2,7 +2,8 @@
 // and that targets come as they arrived, shows on the host: tests/infra/hosts/hosts.test.ts.
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { HttpRequest, InvocationContext } from '@azure/functions';
+import { setImmediate } from 'node:timers/promises';
+import type { HttpRequest, HttpResponseInit, InvocationContext } from '@azure/functions';
 import { expect, test, vi } from 'vitest';
 import type { Invocation } from '../../../functions/http/app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
@@ -57,4 +58,31 @@ test('lines are logged by their level, and late ones where the host reads warnin
   log?.({ severity: 'ERROR', status: 200 } as LogLine);
   late.mockRestore();
   expect(told).toEqual(['stderr 200']);
+});
+
+/** Answers with the first three chunks, which it reads once the platform has the answer. */
+async function echo({ body }: Request): Promise<Response> {
+  const chunks = body!.values({ preventCancel: true });
+  async function* echoed() {
+    for (let count = 0; count < 3; count += 1) {
+      await setImmediate();
+      yield (await chunks.next()).value!;
+    }
+  }
+  return new Response(ReadableStream.from(echoed()));
+}
+
+test('an answer that streams has all of the body that it reads, and what it leaves is drained behind it', async () => {
+  let read = 0;
+  const pieces = (count: number) =>
+    ReadableStream.from(
+      (async function* () {
+        for (; read < count; read += 1) yield Buffer.from(`${read} `);
+      })(),
+    );
+  const sent = { method: 'POST', url: 'http://localhost/', headers: new Headers(), body: pieces(9) };
+  const context = { invocationId: 'six' } as unknown as InvocationContext;
+  const { body } = (await handlerOf({ fetch: echo })(sent as unknown as HttpRequest, context)) as HttpResponseInit;
+  expect(await new Response(body as ReadableStream<Uint8Array>).text()).toBe('0 1 2 ');
+  await expect.poll(() => read).toBe(9);
 });

@@ -21,6 +21,7 @@ export function fakeCompareApp(provider: Provider, key: string, more: Partial<Co
     place: async () => placeOf(provider),
     runCell: async (request) => fakeResult(request, provider),
     prepareDataset: async () => {},
+    examine: async () => ({ checks: 1, broken: [] }),
     removeDataset: async () => {},
     ...more,
   });

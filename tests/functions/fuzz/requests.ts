@@ -25,8 +25,9 @@ const packr = new Packr({ useRecords: false });
 const TARGETS = [
   'GET health, GET ready, GET tables, PUT tables/T, GET tables/T, DELETE tables/gone?confirm=gone',
   'PUT tables/T/records/K, GET tables/T/records/K, HEAD tables/T/records/K, DELETE tables/T/records/K',
+  'POST tables/T/records/K?increment=1, POST tables/T/records/K, POST tables/T/records, DELETE tables/T/records?Q',
   'GET tables/T/records?Q, POST tables/T/batch, POST tables/T/batch, POST compare/cells, POST compare/datasets',
-  'DELETE compare/datasets/K, GET compare/place, GET compare, POST vacuum?quietMs=0&Q',
+  'DELETE compare/datasets/K, POST compare/doctor, GET compare/place, GET compare, POST vacuum?quietMs=0&Q',
 ].flatMap((line) => line.split(', '));
 const TABLES = ['hashed', 'sorted', 'sorted', 'absent', 'T!', 'x'.repeat(5_000), '%00', '%ff'];
 const KEYS = ['a', 'b', 'c', 'k%2Fl', '%F0%9F%98%80', '%', '..', 'x'.repeat(1_025), '%00', 'é'];
@@ -69,6 +70,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
     ...TYPES,
     'application/json; charset=utf-8',
     'text/plain',
+    'application/x-ndjson',
     `a/b;${' '.repeat(9_000)}`,
     ';'.repeat(9_000),
   ],

@@ -4,7 +4,7 @@ import { encodedValue, parseJson } from '../../../functions/http/content.ts';
 import { JsonReader } from '../../../functions/http/json-reader.ts';
 import { MsgpackReader } from '../../../functions/http/msgpack.ts';
 import { VALUES_MAX } from '../../../functions/http/reader.ts';
-import { operationsOf } from '../../../functions/records/batch-body.ts';
+import { batchIn } from '../../../functions/records/batch-body.ts';
 import { chanceOf, jsonOf, mutated } from '../fuzz/chance.ts';
 import { JSON_TYPE, MSGPACK, nested } from '../suite/client.ts';
 
@@ -36,7 +36,9 @@ function marked(json: string): Buffer {
 
 test('a byte order mark before JSON is skipped, also before a batch, and is not stored', () => {
   expect(encodedValue('json', marked('[1]'))).toEqual({ codec: 'json', bytes: Buffer.from('[1]') });
-  expect(operationsOf(marked('{"operations":[{"op":"get","key":"k"}]}'), 'json')).toEqual([{ op: 'get', key: 'k' }]);
+  expect(batchIn(marked('{"operations":[{"op":"get","key":"k"}]}'), 'json').operations).toEqual([
+    { op: 'get', key: 'k' },
+  ]);
   for (const json of ['\u{feff}[1]', '']) expect(() => encodedValue('json', marked(json))).toThrow('not JSON');
 });
 
@@ -75,14 +77,14 @@ test.each([
   ['msgpack', `\x81\xaaoperations\xdd\xff\xff\xff\xff${'\x82\xa2op\xa3get\xa3key\xa1k'.repeat(1_000)}\xc1`],
 ] as const)('of a batch in %s no more operations are looked at than one has', (codec, text) => {
   const refusal = { code: 'invalid', message: 'operations: expected at most 1000 items' };
-  expect(() => operationsOf(Buffer.from(text, 'latin1'), codec)).toThrow(expect.objectContaining(refusal));
+  expect(() => batchIn(Buffer.from(text, 'latin1'), codec)).toThrow(expect.objectContaining(refusal));
 });
 
 test('of an operation no more members are looked at than one has', () => {
   const members = Array.from({ length: 17 }, (_, at) => `"${at}":0`);
-  const refusal = { code: 'invalid', message: 'operations.0: a map of a batch has at most 16 members' };
+  const refusal = { code: 'invalid', message: 'operations.0: an object here has at most 16 members' };
   const body = Buffer.from(`{"operations":[{${members.join(',')}?`);
-  expect(() => operationsOf(body, 'json')).toThrow(expect.objectContaining(refusal));
+  expect(() => batchIn(body, 'json')).toThrow(expect.objectContaining(refusal));
 });
 
 test.each([
@@ -95,14 +97,14 @@ test.each([
     ),
   ],
 ] as const)('of a value in a batch in %s 100 levels are its own', (codec, body) => {
-  expect(operationsOf(body, codec)).toHaveLength(1);
+  expect(batchIn(body, codec).operations).toHaveLength(1);
 });
 
 test.each([
   ['nested too deep', `{"value":${'['.repeat(101)}`, 'malformed', 'operations.1: the value is nested deeper'],
-  ['with a member twice', '{"op":"get","op":', 'malformed', 'operations.1: a member of the batch stands twice'],
+  ['with a member twice', '{"op":"get","op":', 'malformed', 'operations.1: a member stands twice'],
 ])('an operation %s is told by its place', (_what, operation, code, said) => {
   const body = Buffer.from(`{"operations":[{"op":"get","key":"k"},${operation}`);
   const refusal = { code, message: expect.stringContaining(said) };
-  expect(() => operationsOf(body, 'json')).toThrow(expect.objectContaining(refusal));
+  expect(() => batchIn(body, 'json')).toThrow(expect.objectContaining(refusal));
 });

@@ -145,3 +145,74 @@ function putWithTtl(hex: string): string {
   const value = Buffer.from(hex, 'hex').toString('latin1');
   return `\x81\xaaoperations\x91\x84\xa2op\xa3put\xa3key\xa1k\xa5value\x01\xa5ttlMs${value}`;
 }
+
+/** A table whose keys are grouped by what stands before their first slash. */
+async function grouped(): Promise<string> {
+  const table = `${await freshTable()}g`;
+  expect((await put(table, JSON_TYPE, '{"order":"key","groupBy":"/"}')).status).toBe(201);
+  return table;
+}
+
+const atomically = (table: string, operations: unknown[]) =>
+  post(`${table}/batch`, JSON_TYPE, JSON.stringify({ operations, atomic: true }));
+
+test('an atomic batch changes one group at once, and tells each operation its outcome', async () => {
+  const table = await grouped();
+  const made = await atomically(table, [
+    { op: 'put', key: '7/order', value: { total: 2 }, ifAbsent: true },
+    { op: 'put', key: '7/line', data: 'AQI=', contentType: BYTES, ttlMs: 3_600_000 },
+    { op: 'delete', key: '7/draft' },
+  ]);
+  expect(made.status).toBe(200);
+  const { outcomes } = (await made.json()) as { outcomes: { status: string; key: string; version?: string }[] };
+  expect(outcomes.map(({ status, key }) => [status, key])).toEqual([
+    ['written', '7/order'],
+    ['written', '7/line'],
+    ['absent', '7/draft'],
+  ]);
+  const ended = await atomically(table, [{ op: 'delete', key: '7/order', ifVersion: outcomes[0]!.version }]);
+  expect(await ended.json()).toMatchObject({ outcomes: [{ status: 'deleted', key: '7/order' }] });
+});
+
+test('of an atomic batch with a condition that fails nothing is done', async () => {
+  const table = await grouped();
+  const refused = await atomically(table, [
+    { op: 'put', key: '7/a', value: 1 },
+    { op: 'put', key: '7/b', value: 1, ifVersion: 'x' },
+  ]);
+  expect((await expectProblem(refused, 412, 'precondition_failed')).detail).toContain('7/b');
+  await expectProblem(await admin(`${table}/record?key=7%2Fa`), 404, 'record_not_found');
+});
+
+test.each([
+  [
+    [
+      { op: 'put', key: '7/a', value: 1 },
+      { op: 'get', key: '7/a' },
+    ],
+    'operations.1: an atomic batch only puts and deletes',
+  ],
+  [[{ op: 'put', key: '7/a' }], 'operations.0: a put needs a value'],
+  [
+    [
+      { op: 'put', key: '7/a', value: 1 },
+      { op: 'put', key: '8/a', value: 1 },
+    ],
+    'are of two',
+  ],
+  [
+    [
+      { op: 'put', key: '7/a', value: 1 },
+      { op: 'delete', key: '7/a' },
+    ],
+    'each key once',
+  ],
+])('an atomic batch %# is invalid as a whole', async (operations, told) => {
+  const { detail } = await expectProblem(await atomically(await grouped(), operations), 400, 'invalid');
+  expect(detail).toContain(told);
+});
+
+test('a table without groups takes no atomic batch', async () => {
+  const refused = await atomically(await freshTable('key'), [{ op: 'put', key: 'a', value: 1 }]);
+  expect((await expectProblem(refused, 400, 'invalid')).detail).toContain('groupBy');
+});

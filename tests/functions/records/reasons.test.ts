@@ -44,13 +44,13 @@ test.each<[body: unknown, detail: string]>([
   [{}, 'operations: it is missing; expected an array'],
   [{ operations: [] }, 'operations: expected 1 or more items'],
   [{ operations: Array.from({ length: 1_001 }, () => get) }, 'operations: expected at most 1000 items'],
-  [{ operations: [get], dry: true }, 'body: unknown member "dry"; known: operations'],
+  [{ operations: [get], dry: true }, 'body: unknown member "dry"; known: operations, atomic'],
 ])('a batch %#', async (body, detail) => {
   expect(await detailOf(batch(body))).toBe(detail);
 });
 
 test.each<[body: unknown, detail: string]>([
-  [{ ordr: 'key' }, 'body: unknown member "ordr"; known: order, containers'],
+  [{ ordr: 'key' }, 'body: unknown member "ordr"; known: order, groupBy, containers'],
   [{ order: 'random' }, 'order: expected "hash" or "key"'],
   [{ containers: 257 }, 'containers: expected at most 256'],
   [{ order: 'key', containers: 2 }, 'containers: a table of order "key" begins with one: leave it out'],

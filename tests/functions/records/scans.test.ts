@@ -84,3 +84,26 @@ test.each(wrong.split(' '))('the query %s on a table of order hash is invalid', 
 test('a bad escape in the query is malformed', async () => {
   await expectProblem(await admin(`${await client.sharedTable()}/records?prefix=%zz`), 400, 'malformed');
 });
+
+test('a prefix, or any bounds, delete the records within them', async () => {
+  const table = await filled(client, 'key', 25);
+  const cleared = await admin(`${table}/records?prefix=k002`, { method: 'DELETE' });
+  expect([cleared.status, await cleared.json()]).toEqual([200, { deleted: 5 }]);
+  expect(await (await admin(`${table}/records?from=k0003&to=k0006`, { method: 'DELETE' })).json()).toEqual({
+    deleted: 3,
+  });
+  expect(await json(`${table}/count`)).toEqual({ count: 17 });
+  expect(await (await admin(`${table}/records?prefix=none`, { method: 'DELETE' })).json()).toEqual({ deleted: 0 });
+});
+
+test('all records of a table are deleted only by its name', async () => {
+  const table = await filled(client, 'hash', 25);
+  const { detail } = await expectProblem(await admin(`${table}/records`, { method: 'DELETE' }), 400, 'invalid');
+  expect(detail).toContain('add ?confirm=');
+  await expectProblem(await admin(`${table}/records?confirm=other`, { method: 'DELETE' }), 400, 'invalid');
+  await expectProblem(await admin(`${table}/records?prefix=k`, { method: 'DELETE' }), 400, 'invalid');
+  expect(await json(`${table}/count`)).toEqual({ count: 25 });
+  const confirmed = await admin(`${table}/records?confirm=${table.split('/').at(-1)}`, { method: 'DELETE' });
+  expect(await confirmed.json()).toEqual({ deleted: 25 });
+  expect(await json(`${table}/count`)).toEqual({ count: 0 });
+});

@@ -71,3 +71,13 @@ test('a body beyond the bound of its route is too large, though it would be read
   const body = `{"order":"hash"}${' '.repeat(4_096)}`;
   await expectProblem(await put(`${await freshTable()}b`, JSON_TYPE, body), 413, 'too_large');
 });
+
+test('a table of groups shows what they are by, and a PUT with others is a conflict', async () => {
+  const table = `${await freshTable()}g`;
+  const created = await put(table, JSON_TYPE, '{"order":"key","groupBy":"/"}');
+  expect(await created.json()).toMatchObject({ order: 'key', groupBy: '/' });
+  expect(await json(table)).toMatchObject({ groupBy: '/' });
+  await expectProblem(await put(table, JSON_TYPE, '{"order":"key","groupBy":":"}'), 409, 'conflict');
+  for (const options of ['{"groupBy":"/"}', '{"order":"key","groupBy":"ab"}'])
+    await expectProblem(await put(table, JSON_TYPE, options), 400, 'invalid');
+});

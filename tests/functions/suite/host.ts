@@ -61,8 +61,8 @@ export function describeHost(client: Client): void {
     });
 
     test('other methods of a path, which are problems with Allow', async () => {
-      const response = await admin('/v1/tables/t/records/k', { method: 'POST' });
-      expect(response.headers.get('Allow')).toBe('GET, HEAD, PUT, PATCH, DELETE');
+      const response = await admin('/v1/tables/t/records', { method: 'PUT' });
+      expect(response.headers.get('Allow')).toBe('GET, HEAD, POST, DELETE');
       await expectProblem(response, 405, 'method_not_allowed');
       const posted = await admin('/v1/health', { method: 'POST', body: '{', headers: { 'Content-Type': JSON_TYPE } });
       await expectProblem(posted, 405, 'method_not_allowed');
@@ -115,6 +115,37 @@ export function describeHost(client: Client): void {
       expect(lines[25]).toMatchObject({ key: 'pretty', value: { a: 1 } });
       expect(lines[26]).toMatchObject({ key: 'raw', data: 'AQID', contentType: BYTES });
       expect(lines[27]).toEqual({ end: true });
+    });
+
+    test('lines as they come, and their outcomes before the last line was sent', async () => {
+      const table = await freshTable();
+      // One slice is written while the next is read.
+      const [count, last] = [10_001, 10];
+      const { promise: answered, resolve } = Promise.withResolvers<void>();
+      async function* lines() {
+        for (let n = 0; n < count; n += 1) {
+          if (n === count - last) await answered;
+          yield Buffer.from(`{"key":"k${n}","value":${n}}\n`);
+        }
+      }
+      const init = {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-ndjson' },
+        body: ReadableStream.from(lines()),
+        duplex: 'half',
+      } as const;
+      const response = await admin(`${table}/records`, init);
+      expect(response.status).toBe(200);
+      let text = '';
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        text += chunk;
+        resolve();
+      }
+      const outcomes = text.trimEnd().split('\n');
+      expect(outcomes).toHaveLength(count + 1);
+      expect(outcomes.filter((line) => line.startsWith('{"status":"written"'))).toHaveLength(count);
+      expect(outcomes.at(-1)).toBe('{"end":true}');
+      expect(await json(`${table}/count`)).toEqual({ count });
     });
 
     test('a large table whole: in pages bounded by bytes, and in one stream of many chunks', async () => {

@@ -17,7 +17,7 @@ import { type Ended, ROOT, runCommand } from './run-command.ts';
 const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   scripts: Record<string, string>;
 };
-const NAMES = 'start dev emulators scale figures experiments simulate soak mutants';
+const NAMES = 'start dev emulators scale growth figures experiments simulate soak mutants';
 const COMMANDS: [name: string, script: string][] = [
   ...NAMES.split(' ').map((name): [string, string] => [name, scripts[name]!]),
   ...['stowage', 'stowage compare', 'stowage cost'].map((name): [string, string] => [
@@ -215,8 +215,18 @@ describe('a command line', () => {
   });
 
   test('gives values with their defaults, flags, and operands', () => {
-    expect(commandLineOf(declared, ['a'])).toEqual({ values: { size: '3', loud: false }, operands: ['a'] });
+    expect(commandLineOf(declared, ['a'])).toEqual({
+      values: { size: '3', loud: false },
+      operands: ['a'],
+      typed: 'tool a',
+    });
     expect(commandLineOf(declared, ['--loud', 'a', '--size=1', '--size=2']).values).toEqual({ size: '2', loud: true });
+  });
+
+  test('is given as one types it in a shell', () => {
+    expect(commandLineOf(declared, ["it's", '--size=1', '--loud']).typed).toBe(
+      String.raw`tool 'it'\''s' --size=1 --loud`,
+    );
   });
 
   test.each([[[]], [['a', 'b']], [['a', '--loud=yes']], [['a', '--size']]])('%j is refused', (args) => {

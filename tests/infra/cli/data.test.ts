@@ -3,13 +3,15 @@
 import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import { storeAt } from '../../../infra/cli/data/address.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
 import { exportTable } from '../../../infra/cli/data/export.ts';
 import { StateFile } from '../../../infra/cli/data/files.ts';
 import { importTable } from '../../../infra/cli/data/import.ts';
 import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
+import { resumed } from '../../../infra/cli/data/resumed.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CodecName, encode, openStore, type Store } from '../../../shared/store/index.ts';
 import type { AskTool } from '../../../infra/cli/tools.ts';
@@ -567,4 +569,32 @@ test('an export whose file was cut is not imported, not even in part', async () 
   await writeFile(file, lines.slice(0, -2).join('\n'));
   await expect(imported(to, 't', folder)).rejects.toThrow('records-0000.ndjson does not hold what was exported');
   expect(await to.tables()).toEqual([]);
+});
+
+test('work that broke off says how far it came and which command goes on, which then counts on', async () => {
+  const file = path.join(await testFolder(), 'state.json');
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  onTestFinished(() => void vi.restoreAllMocks());
+  const of = ['there', 'here'];
+  const shape = z.strictObject({ records: z.int() });
+  const options = { file, of, shape, done: 'were copied', typed: 'stowage copy t --from there --to here' };
+  const broken = resumed(options, async (_, onState) => {
+    await onState({ records: 5 });
+    return stop();
+  });
+  await expect(broken).rejects.toThrow('stopped by the test');
+  expect(said.mock.calls).toEqual([['5 records were copied. This goes on: stowage copy t --from there --to here']]);
+  expect(await resumed(options, async (state) => state!.records + 2)).toBe(7);
+});
+
+test('a drop that is interrupted prints the command that goes on', async () => {
+  const from = 'gcp://stowage-data-test?namespace=drop';
+  const dropping = stowage(['drop', 't', '--yes', '--from', from], { env: onDatastore() });
+  process.emit('SIGINT', 'SIGINT');
+  expect(await dropping).toEqual({
+    code: 130,
+    stdout: '',
+    stderr: `\nended by SIGINT\nThis goes on: stowage drop t --yes --from '${from}'\n`,
+  });
 });

@@ -1,8 +1,9 @@
 // A terminal shows how far a plan is.
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { expect, test } from 'vitest';
-import { showProgress } from '../../../infra/cli/progress.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { draw, erase, warn } from '../../../infra/cli/print.ts';
+import { progress, showProgress } from '../../../infra/cli/progress.ts';
 import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
 import { coordinatesOf } from '../../../shared/lab/report/against.ts';
 import { sampleCell } from '../../lab/report/sample-report.ts';
@@ -33,10 +34,9 @@ test('a terminal has one line, which is drawn over and fits', () => {
   const text = shown(true, [begun(0), begun(1), failed, { kind: 'removing', what: '3 datasets' }]);
   const lines = text.split('\u001B[1G').map(stripVTControlCharacters);
   expect(lines).toEqual([
-    '',
     '0 of 10 runs: Datastore record, ycsb-a, 500 B, 8 callers, r',
-    '1 of 10 runs, about 18 s left: Datastore record, ycsb-a, 50\nfailed: HTTP 503: no\\u009b\n',
-    '4 of 10 runs, 1 failed, about 6 s left: removing 3 datasets',
+    '1 of 10 runs, about 18 s left: Datastore record, ycsb-a, 50',
+    'failed: HTTP 503: no\\u009b\n4 of 10 runs, 1 failed, about 6 s left: removing 3 datasets',
   ]);
 });
 
@@ -51,6 +51,44 @@ test('elsewhere there is a line for each tenth of the plan, and for each failure
     '2 of 10 runs',
     'failed: HTTP',
   ]);
+});
+
+/** What a command's progress looks like after each of these milliseconds. */
+function told(isTTY: boolean, ...atMs: number[]): string[] {
+  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY, columns: 60, rows: 24 });
+  const said: string[] = [];
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void said.push(line));
+  onTestFinished(() => void vi.restoreAllMocks());
+  let nowMs = 0;
+  const tell = progress(stream as unknown as NodeJS.WriteStream, () => nowMs);
+  for (nowMs of atMs) tell(`${nowMs} records`, nowMs === 200 ? undefined : nowMs / 2_000);
+  erase();
+  const drawn = (stream.read() as string | null) ?? '';
+  return [...said, ...drawn.split('\u001B[1G').map(stripVTControlCharacters)];
+}
+
+test('a terminal has a command’s bar ten times a second, or a line alone where its end is not known', () => {
+  expect(told(true, 50, 100, 150, 200, 1_000, 4_000)).toEqual([
+    '[#.......................]   5 % 100 records',
+    '200 records',
+    '[############............]  50 % 1000 records',
+    '[########################] 100 % 4000 records',
+    '',
+  ]);
+});
+
+test('elsewhere there is a line a second', () => {
+  expect(told(false, 500, 1_000, 1_500, 2_000)).toEqual(['1000 records', '2000 records', '']);
+});
+
+test('what is printed takes the drawn line away first', () => {
+  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 60, rows: 24 });
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void stream.write(`${line}\n`));
+  onTestFinished(() => void vi.restoreAllMocks());
+  draw('5 records', stream as unknown as NodeJS.WriteStream);
+  warn('the store does not answer');
+  warn('again');
+  expect(stream.read()).toBe('5 records\u001B[1G\u001B[2Kthe store does not answer\nagain\n');
 });
 
 test('a reader that leaves ends nothing', () => {

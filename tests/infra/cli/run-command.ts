@@ -47,7 +47,7 @@ export async function stowage(
   process.chdir(cwd);
   process.exitCode = 0;
   try {
-    await STORE_COMMANDS[name!]!(args);
+    await STORE_COMMANDS[name!]!.run(args);
     return { code: process.exitCode, ...said };
   } finally {
     process.exitCode = 0;

@@ -6,9 +6,12 @@ import { AzureNamedKeyCredential, TableClient, type TransactionAction } from '@a
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/size.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
+import { profileOf, slowCloud, TIMERS } from '../../../infra/emulators/network.ts';
 
 let nowMs = 0;
-const front = await startStrictAzurite({ nowMs: () => nowMs });
+const front = await startStrictAzurite({
+  network: slowCloud(profileOf('none', 'azure-tables'), { ...TIMERS, monotonicMs: () => nowMs }),
+});
 const client = new TableClient(
   front.endpoint,
   'Front',

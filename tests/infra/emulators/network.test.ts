@@ -56,7 +56,7 @@ test('Datastore’s emulator answers no call before the draw of its seed', async
 });
 
 test('Azure’s emulator answers no request before the draw of its seed', async () => {
-  const emulator = await startStrictAzurite({ network: FAR });
+  const emulator = await startStrictAzurite({ network: slowCloud(profileOf(FAR, 'azure-tables')) });
   onTestFinished(() => emulator.close());
   const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
   const table = new TableClient(emulator.endpoint, 'Far', credential, { allowInsecureConnection: true });

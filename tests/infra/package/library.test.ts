@@ -1,7 +1,8 @@
-// The package as somebody installs it: packed, then the tarball in an empty project, where plain
-// JavaScript uses it and TypeScript checks against its declarations.
+// The packages as somebody installs them: packed, then the library's tarball in an empty project,
+// where plain JavaScript uses it and TypeScript checks against its declarations, and the emulators'
+// beside it in another, whose tests run with node:test.
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +23,7 @@ const SIZES = [
   ['drivers/azure-tables.js', 40],
   ['adapters/level.js', 8],
   ['adapters/opentelemetry.js', 4],
+  ['client/index.js', 4],
 ] as const;
 
 const USE = `
@@ -85,6 +87,7 @@ import { type EncodedValue, openStore } from '@stowage/store';
 import type { Table } from '@stowage/store';
 import { azureTablesDriver } from '@stowage/store/azure-tables';
 import { datastoreDriver } from '@stowage/store/datastore';
+import { stowageClient } from '@stowage/store/client';
 import { memoryDriver } from '@stowage/store/memory';
 
 await using store = openStore({ driver: memoryDriver() });
@@ -113,7 +116,15 @@ export const drivers = [
   datastoreDriver({ projectId: 'p', auth }),
   azureTablesDriver({ endpoint: 'https://a.table.core.windows.net', tableName: 'stowage', credential: { name: 'a', key: 'a2V5' } }),
 ];
-export { anything, encoded, name };
+const client = stowageClient({ baseUrl: 'https://example.org' });
+const sum: number | undefined = (
+  await client.POST('/v1/tables/{table}/records/{key}', {
+    params: { path: { table: 't', key: 'k' }, query: { increment: 1 } },
+  })
+).data?.value;
+// @ts-expect-error: no such route
+await client.GET('/v1/table');
+export { anything, encoded, name, sum };
 `;
 
 const TSC = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
@@ -122,14 +133,18 @@ const dir = await fileFolder();
 const oldest = await oldestNode();
 let packed: string;
 let tarball: string;
+let emulators: string;
 
 beforeAll(async () => {
   await mkdir(path.join(dir, 'project'));
-  await run('npm', ['pack', '--workspace', 'shared', '--pack-destination', dir], ROOT);
-  tarball = path.join(
-    dir,
-    (await readdir(dir)).find((name) => name.endsWith('.tgz'))!,
+  await run(
+    'npm',
+    ['pack', '--workspace', 'shared', '--workspace', 'infra/emulators', '--pack-destination', dir],
+    ROOT,
   );
+  const tarballs = (await readdir(dir)).filter((name) => name.endsWith('.tgz')).map((name) => path.join(dir, name));
+  tarball = tarballs.find((name) => name.includes('stowage-store'))!;
+  emulators = tarballs.find((name) => name.includes('stowage-emulators'))!;
   await writeFile(path.join(dir, 'project/package.json'), '{"name":"somebody","private":true,"type":"module"}');
   await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], projectDir());
   packed = path.join(projectDir(), 'node_modules/@stowage/store');
@@ -194,12 +209,14 @@ describe('the packed library', () => {
     await writeFile(path.join(projectDir(), 'example.ts'), example!);
     expect(await run(process.execPath, ['example.ts'], projectDir())).toContain("user:2 { name: 'Grace', visits: 0 }");
     const links = [...readme.matchAll(/\]\(([^)]*)\)/g)].map(([, link]) => link!);
-    expect(links.filter((link) => !/^(#|https:)/.test(link))).toEqual([]);
+    expect(links.filter((link) => !/^(#|https:|RECIPES\.md$)/.test(link))).toEqual([]);
   });
 
   test('leaves nothing that git sees', async () => {
-    expect(await readFile(path.join(ROOT, '.gitignore'), 'utf8')).toMatch(/^dist\/\n\/shared\/LICENSE\n\*\.tgz$/m);
-    expect(await readdir(packed)).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(await readFile(path.join(ROOT, '.gitignore'), 'utf8')).toMatch(
+      /^dist\/\n\/infra\/emulators\/LICENSE\n\/shared\/LICENSE\n\*\.tgz$/m,
+    );
+    expect(await readdir(packed)).toEqual(['LICENSE', 'README.md', 'RECIPES.md', 'dist', 'package.json']);
   });
 
   test('brings neither cloud’s SDK', async () => {
@@ -226,7 +243,7 @@ describe('the packed library', () => {
 
   test('holds JavaScript with declarations and source maps, and no TypeScript that Node.js would be asked to run', async () => {
     const files = (await readdir(packed, { recursive: true })).filter((file) => /\.[a-z]+$/.test(file));
-    const code = files.filter((file) => /^dist\/(store|drivers|adapters)\/.*\.js$/.test(file));
+    const code = files.filter((file) => /^dist\/(store|drivers|adapters|client)\/.*\.js$/.test(file));
     expect(code.length).toBeGreaterThan(30);
     for (const file of code) {
       const stem = file.slice(0, -'.js'.length);
@@ -271,7 +288,14 @@ describe('the packed library', () => {
         minify: true,
         format: 'esm',
         platform: 'node',
-        external: ['@google-cloud/*', '@azure/*', 'google-auth-library', 'abstract-level', '@opentelemetry/api'],
+        external: [
+          '@google-cloud/*',
+          '@azure/*',
+          'google-auth-library',
+          'abstract-level',
+          '@opentelemetry/api',
+          'openapi-fetch',
+        ],
         write: false,
       });
       expect({ entry, isSmall: outputFiles[0]!.contents.length < kib * 1024 }).toEqual({ entry, isSmall: true });
@@ -291,6 +315,53 @@ describe('the packed library', () => {
       '>{"a":1}</script>',
     );
   });
+});
+
+describe('the packed emulators', () => {
+  const project = path.join(dir, 'tested');
+  const installed = path.join(project, 'node_modules/@stowage/emulators');
+
+  beforeAll(async () => {
+    await mkdir(project);
+    await writeFile(path.join(project, 'package.json'), '{"name":"somebody","private":true,"type":"module"}');
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball, emulators], project);
+  }, SLOW_MS);
+
+  /** What node:test prints. */
+  function tested(file: string): Promise<string> {
+    // A file that believes itself started by node:test would tell that in place of its output.
+    return run(process.execPath, ['--test', '--test-reporter=tap', file], project, { NODE_TEST_CONTEXT: undefined });
+  }
+
+  test('run the tests of their README beside the library, without azurite', { timeout: SLOW_MS }, async () => {
+    const [, example] = /```js\n([^]*?)```/.exec(await readFile(path.join(installed, 'README.md'), 'utf8'))!;
+    await writeFile(path.join(project, 'readme.test.js'), example!);
+    expect(await tested('readme.test.js')).toMatch(/^# pass 2$/m);
+  });
+
+  test('bring faults to tests in CommonJS on Azure, once azurite is there', { timeout: SLOW_MS }, async () => {
+    await mkdir(path.join(project, 'node_modules/@azure'));
+    for (const name of ['azurite', '@azure/data-tables'])
+      await symlink(path.join(ROOT, 'node_modules', name), path.join(project, 'node_modules', name));
+    await copyFile(new URL('azure-faults.cjs', import.meta.url), path.join(project, 'azure.test.cjs'));
+    expect(await tested('azure.test.cjs')).toMatch(/^# pass 5$/m);
+  });
+
+  test('are one file of code and one of types', async () => {
+    expect(await readdir(installed)).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(await readdir(path.join(installed, 'dist'))).toEqual(['index.cjs', 'index.d.cts']);
+    expect(await readFile(path.join(installed, 'dist/index.d.cts'), 'utf8')).not.toMatch(/\b(import|require)\b/);
+  });
+
+  test.skipIf(tools === undefined)(
+    'are what publint and are-the-types-wrong ask of a package',
+    { timeout: SLOW_MS },
+    async () => {
+      const bin = path.join(tools!, '.bin');
+      expect(await run(path.join(bin, 'publint'), ['--strict', emulators], ROOT)).toContain('All good!');
+      await run(path.join(bin, 'attw'), [emulators, '--format', 'ascii'], ROOT);
+    },
+  );
 });
 
 /**

@@ -41,6 +41,8 @@ test('plans both clouds before it touches one, then applies, uploads and tries o
       `${cloud} PUT /v1/tables/stowage-smoke/records/smoke`,
       `${cloud} GET /v1/tables/stowage-smoke/records/smoke`,
       `${cloud} DELETE /v1/tables/stowage-smoke/records/smoke`,
+      `${cloud} POST /v1/compare/doctor`,
+      `${cloud} POST /v1/compare/doctor`,
       `${cloud} GET /v1/tables`,
     ]);
   expect(machine.said.join('\n')).toMatch(/gcp: healthy[^]*azure: healthy[^]*tables {3}users/);
@@ -91,7 +93,8 @@ test('gives Terraform what serverless.yml says', async () => {
 });
 
 test.each<readonly [Partial<ProviderSettings['store']>, object]>([
-  [{}, {}],
+  [{}, { STOWAGE_TRANSPORT: 'sdk' }],
+  [{ transport: 'own' }, {}],
   [
     {
       containerBytesMax: 65_536,
@@ -302,6 +305,42 @@ describe('the function apps', () => {
       'records-app does not get the secret keys-write of the key vault devrecords-0: AccessToKeyVaultDenied',
     );
     expect(machine.clock.waitedMs()).toBe(600_000);
+  });
+});
+
+describe('the transports', () => {
+  const BROKEN = '{"checks":2,"broken":[{"check":"a patch keeps the others","why":"found 1, expected 2"}]}';
+  const { store } = PROVIDER_SETTINGS;
+
+  test('are both tried where they will work, and the one in use is told with the reason', async () => {
+    await deploy(machine.contextOf({ cloud: 'gcp' }), NOW);
+    expect(machine.said.join('\n')).toContain(
+      "gcp: store.transport is auto, so requests go over the cloud's SDK, which kept all 2 promises that were tried; the drivers' own requests kept all 2 promises that were tried. To use them, which takes less processor time, set in serverless.yml: transport: own",
+    );
+  });
+
+  test('that break a promise are not offered', async () => {
+    machine.deployed.examineAs('own', BROKEN);
+    await deploy(machine.contextOf({ cloud: 'gcp' }), NOW);
+    const said = machine.said.join('\n');
+    expect(said).toContain(
+      "the drivers' own requests broke 1 of 2 promises, the first that a patch keeps the others: found 1, expected 2",
+    );
+    expect(said).not.toContain('transport: own');
+  });
+
+  test('that are in use and break a promise fail the deployment', async () => {
+    machine.deployed.examineAs('own', BROKEN);
+    const context = machine.contextOf({ cloud: 'gcp', store: { ...store, transport: 'own' } });
+    expect(await failureOf(deploy(context, NOW))).toContain(
+      "gcp: store.transport is own, so requests go over the drivers' own requests, which broke 1 of 2 promises",
+    );
+  });
+
+  test('that cannot be tried are told so, and stop nothing', async () => {
+    machine.deployed.examineAs('own', 'nothing to read');
+    await deploy(machine.contextOf({ cloud: 'gcp' }), NOW);
+    expect(machine.said.join('\n')).toMatch(/the drivers' own requests could not be tried: SyntaxError/);
   });
 });
 

@@ -24,7 +24,7 @@ test('the CSV has a row for each run, with coordinates, figures and places', () 
   });
   const container = rows.find(({ layout }) => layout === 'container');
   expect(container).toMatchObject({ commits: '90', foreignCommits: '7', readsFirst: '5', yields: '2' });
-  expect(container).toMatchObject({ splits: '3', splitsByTraffic: '1', lostSplits: '1', conflicts: '1' });
+  expect(container).toMatchObject({ splits: '3', contentionSplits: '1', lostSplits: '1', conflicts: '1' });
 });
 
 test('the CSV has errors by code, quoted where necessary, and never as a formula', () => {

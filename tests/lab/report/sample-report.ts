@@ -52,7 +52,7 @@ const STORE = {
   readsFirst: 5,
   yields: 2,
   splits: 3,
-  splitsByTraffic: 1,
+  contentionSplits: 1,
   lostSplits: 1,
 };
 

@@ -59,11 +59,19 @@ test('a sentence compares with the SDK’s batches where there are any', () => {
 });
 
 test.each([
-  ['undecided', /: as many scans a second \(not told apart\) on Datastore as with one entity per record/],
   ['drifting', /: 2\.0 times .* \(not judged, as the rates drifted\)/],
   ['too-few-runs', /: 2\.0 times .* \(too few runs to judge\)/],
 ] as const)('a sentence names a ratio without a verdict: %s', (verdict, wanted) => {
   expect(textOf(comparison(ratio(2, verdict), ratio(0.5)))).toMatch(wanted);
+});
+
+test('a sentence calls two rates the same only where their interval shows that, and else has the interval', () => {
+  const near = { ...ratio(0.97, 'undecided'), low: 0.86, high: 1.1 };
+  expect(textOf(comparison(near, ratio(0.5)))).toMatch(/: as many scans a second on Datastore as with/);
+  const wide = { ...ratio(0.69, 'undecided'), low: 0.42, high: 1.2 };
+  expect(textOf(comparison(wide, wide))).toMatch(
+    /: 0\.69 times as many scans a second \(0\.42 to 1\.2: not told apart\) on Datastore as .*, for 0\.69 of its bill/,
+  );
 });
 
 test('a sentence is about the same load on both clouds if possible', () => {

@@ -59,7 +59,7 @@ export class EventLeaf {
     const { leaf } = this;
     this.#store.tellParents(leaf.hints);
     switch (step.kind) {
-      case 'rest':
+      case 'idle':
         this.#isRunning = !isIdle(leaf);
         if (this.#isRunning) this.#store.after(0, () => this.#go());
         else this.#store.rests(leaf.id);
@@ -89,7 +89,7 @@ export class EventLeaf {
   #pause({ ms, isWoken }: StepOf<'pause'>): void {
     const passed = (): void => {
       this.#wake = undefined;
-      this.#go(this.#tell({ kind: 'passed' }));
+      this.#go(this.#tell({ kind: 'pause over' }));
     };
     const cancel = this.#store.after(ms, passed);
     if (!isWoken) return;

@@ -417,7 +417,7 @@ function told(event: Event): string {
     case 'checked':
       return `checked: ${event.isCurrent}`;
     case 'late':
-    case 'passed':
+    case 'pause over':
       return event.kind;
     default:
       return event satisfies never;

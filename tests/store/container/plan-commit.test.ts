@@ -61,7 +61,7 @@ test('where space is tight the parts go, and nothing is split for them', () => {
   expect(update(snapshot, {}, limits).stored.lastSplit).toBeUndefined();
 });
 
-test('a split for traffic asks for no hold, and names its parts and those before; they name none', () => {
+test('a split for contention asks for no hold, and names its parts and those before; they name none', () => {
   const planned = plan(leaf({ lastSplit: PARTS, freezeMs: 30 }), { splitInto: 4 });
   if (planned.kind !== 'split') throw new Error(`planned ${planned.kind}`);
   const { header } = planned.left;

@@ -23,7 +23,7 @@ import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { type Page, parsePage, recordAt } from '../../../shared/store/format/page.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { part } from '../../conformance/harness.ts';
+import { part } from '../../../shared/drivers/conformance/calls.ts';
 import { goldenState } from '../golden/state.ts';
 import { keysOf } from '../rules/table-steps.ts';
 import { leavesOf, storedIds, storedKeys, storedNode } from '../rules/structure.ts';

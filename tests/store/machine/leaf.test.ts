@@ -181,7 +181,7 @@ const ROWS: readonly Row[] = [
       return played.answered(attempt, { kind: 'written', version: entityVersion('2') });
     },
     settled: { a: 'applied' },
-    next: 'rest',
+    next: 'idle',
   },
   {
     rule: '5',
@@ -201,7 +201,7 @@ const ROWS: readonly Row[] = [
       return played.answered(attempt, REFUSED).shown([attempt.id]);
     },
     settled: { a: 'applied' },
-    next: 'rest',
+    next: 'idle',
   },
   {
     rule: '3',
@@ -231,7 +231,7 @@ const ROWS: readonly Row[] = [
       return played.answered(attempt, UNKNOWN).shownMuchLater();
     },
     settled: { a: 'unknown' },
-    next: 'rest',
+    next: 'idle',
   },
   {
     rule: '3',
@@ -258,7 +258,7 @@ const ROWS: readonly Row[] = [
       return played.late().shown([attempt.id], 'late write');
     },
     settled: { a: 'applied' },
-    next: 'rest',
+    next: 'idle',
   },
   {
     rule: '3',
@@ -285,7 +285,7 @@ const ROWS: readonly Row[] = [
       return played.answered(attempt, UNKNOWN).missing();
     },
     settled: { a: 'unknown' },
-    next: 'rest',
+    next: 'idle',
   },
   {
     rule: '6',
@@ -303,7 +303,7 @@ const ROWS: readonly Row[] = [
       return played.event({ kind: 'checked', isCurrent: true });
     },
     settled: { a: 'unchanged' },
-    next: 'rest',
+    next: 'idle',
   },
   {
     rule: '6',
@@ -354,7 +354,7 @@ const ROWS: readonly Row[] = [
       return played.after(6_000).answered(attempt, UNSENT);
     },
     settled: { a: 'unavailable' },
-    next: 'rest',
+    next: 'idle',
   },
   {
     rule: '7',
@@ -365,7 +365,7 @@ const ROWS: readonly Row[] = [
       return played.answered(attempt, { kind: 'refused', reason: 'denied', cause });
     },
     settled: { a: 'unavailable' },
-    next: 'rest',
+    next: 'idle',
   },
   {
     rule: '15',
@@ -395,7 +395,7 @@ test.each(ROWS)('rule $rule: $when', ({ play, settled, next }) => {
 
 test('rule 3: a caller who leaves before the write departs takes it back, and hears no other', () => {
   const played = new Played().come(['a', 'b']);
-  while (played.next().kind === 'turn') played.event({ kind: 'passed' });
+  while (played.next().kind === 'turn') played.event({ kind: 'pause over' });
   const attempt = played.leaf.underWay!;
   played.changes.get('a')!.settle({ kind: 'failed', error: new StoreError('aborted', 'said') });
   expect(attempt.changes).toHaveLength(2);

@@ -1,5 +1,5 @@
 // google.datastore.v1 as published, but what is stored stays bytes: the wire is the same.
-import { createRequire } from 'node:module';
+import protos from '@google-cloud/datastore-api/build/protos/protos.json' with { type: 'json' };
 import protobuf from 'protobufjs/light.js';
 import { invalid, StatusError, unsupported } from './status.ts';
 
@@ -190,8 +190,7 @@ const ENTITY = {
 };
 
 function loadTypes(): protobuf.Namespace {
-  const json = createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object;
-  const root = protobuf.Root.fromJSON(structuredClone(json));
+  const root = protobuf.Root.fromJSON(structuredClone(protos));
   const own = root.lookup('google.datastore.v1') as protobuf.Namespace;
   for (const [message, ...fields] of OPAQUE) {
     const type = own.lookupType(message);

@@ -17,6 +17,7 @@ const ROLES = ['read', 'write', 'admin', 'compare'];
 export async function startDeployed() {
   const requests: string[] = [];
   const broken = new Map<Cloud, number>();
+  const promises = new Map<string, string>();
   const secrets: Secrets = { gcp: noKeys(), azure: noKeys() };
   const serve = async (cloud: Cloud): Promise<Server> => {
     const records = new Map<string, string>();
@@ -26,7 +27,9 @@ export async function startDeployed() {
       void text(incoming).then((sent) => {
         const [name, value] = GATE[cloud];
         const isIn = headers[name] === value && keysOf(secrets, cloud, path).includes(headers.authorization ?? '');
-        const [status, body] = isIn ? answerOf(records, method, path, sent) : [401, 'not let in'];
+        const examined = (): [number, string] => [200, promises.get(sent) ?? '{"checks":2,"broken":[]}'];
+        const answer = () => (path === '/v1/compare/doctor' ? examined() : answerOf(records, method, path, sent));
+        const [status, body] = isIn ? answer() : [401, 'not let in'];
         outgoing.writeHead(broken.get(cloud) ?? status, { Location: '/elsewhere' }).end(body);
       });
     });
@@ -40,6 +43,8 @@ export async function startDeployed() {
     secrets,
     /** From now on the cloud's functions answer so. */
     answerWith: (cloud: Cloud, status: number) => void broken.set(cloud, status),
+    /** From now on this is what an examination of the transport answers. */
+    examineAs: (transport: 'own' | 'sdk', answer: string) => void promises.set(JSON.stringify({ transport }), answer),
     /** Terraform's outputs. */
     outputs: {
       gcp: {

@@ -41,6 +41,6 @@ export const PROVIDER_SETTINGS: ProviderSettings = {
     invokers: ['deployer'],
   },
   azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS', logsGbDaily: 1, deployers: [] },
-  store: { timeoutMs: 25_000, containerBytesMax: 0, transport: 'own', corsOrigins: [], otlpEndpoint: '' },
+  store: { timeoutMs: 25_000, containerBytesMax: 0, transport: 'auto', corsOrigins: [], otlpEndpoint: '' },
   peers: ['gcp', 'azure'],
 };

@@ -1,40 +1,47 @@
 // Listing: prefixes, pages, and changes while it runs.
-import { expect } from 'vitest';
-import type { Driver, EntityId } from '../../../shared/store/contract/driver.ts';
-import { declarer } from '../declare.ts';
-import { CALL, type Harness, insert, listAll, part, removeOne, written } from '../harness.ts';
-import { entityId } from '../../support/ids.ts';
+import type { Driver, EntityId } from '../../store/contract/driver.ts';
+import { same } from './assertions.ts';
+import { check, type Check } from './check.ts';
+import { CALL, entityId, insert, listAll, part, removeOne, written } from './calls.ts';
 
-export function listCases(harness: Harness, opened: () => Driver): void {
-  const test = declarer(harness, opened);
+export const LIST: readonly Check[] = [
+  check('a listing of a prefix that nobody used is empty', async (driver, prefix) => {
+    same(await listAll(driver, prefix, 10), []);
+  }),
 
-  test('a listing of a prefix that nobody used is empty', async (driver, prefix) => {
-    expect(await listAll(driver, prefix, 10)).toEqual([]);
-  });
-
-  test('a listing gives each id once, however small its pages are', async (driver, prefix) => {
+  check('a listing gives each id once, however small its pages are', async (driver, prefix) => {
     const ids = await insertMany(driver, prefix, 40);
     for (const count of [1, 7, driver.limits.listMax]) {
-      expect((await listAll(driver, prefix, count)).sort()).toEqual(ids);
+      same((await listAll(driver, prefix, count)).sort(), ids);
     }
-  });
+  }),
 
-  test('a listing longer than any page a service gives has no gap and no end before its time', async (driver, prefix) => {
-    // Datastore ends a page after 300 entities, whatever was asked for.
-    const ids = await insertInBulk(driver, prefix, 650);
-    expect((await listAll(driver, prefix, driver.limits.listMax)).sort()).toEqual(ids);
-  });
+  check('a listing has one order, however small its pages are', async (driver, prefix) => {
+    await insertMany(driver, prefix, 40);
+    const whole = await listAll(driver, prefix, driver.limits.listMax);
+    for (const count of [1, 7]) same(await listAll(driver, prefix, count), whole);
+  }),
 
-  test('a listing of `user` with its end mark does not give `user2`', async (driver, prefix) => {
+  check(
+    'a listing longer than any page a service gives has no gap and no end before its time',
+    async (driver, prefix) => {
+      // Datastore ends a page after 300 entities, whatever was asked for.
+      const ids = await insertInBulk(driver, prefix, 650);
+      same((await listAll(driver, prefix, driver.limits.listMax)).sort(), ids);
+    },
+  ),
+
+  check('a listing of `user` with its end mark does not give `user2`', async (driver, prefix) => {
     for (const name of ['user~', 'user~1', 'user~~~', 'user~z', 'user2~', 'use~', 'user!', 'user']) {
       await written(driver, insert(entityId(prefix + name), [part('h', 'x')]));
     }
-    expect((await listAll(driver, `${prefix}user~`, 2)).sort()).toEqual(
+    same(
+      (await listAll(driver, `${prefix}user~`, 2)).sort(),
       ['user~', 'user~1', 'user~z', 'user~~~'].map((name) => prefix + name),
     );
-  });
+  }),
 
-  test('ids inserted and removed meanwhile do not disturb the others', async (driver, prefix) => {
+  check('ids inserted and removed meanwhile do not disturb the others', async (driver, prefix) => {
     const staying = await insertMany(driver, `${prefix}s`, 24);
     const leaving = await insertMany(driver, `${prefix}r`, 24);
     let turn = 0;
@@ -45,16 +52,16 @@ export function listCases(harness: Harness, opened: () => Driver): void {
       turn += 1;
     };
     const listed = await listAll(driver, prefix, 4, disturb);
-    expect(new Set(listed).size).toBe(listed.length);
-    expect(listed.filter((id) => staying.includes(id)).sort()).toEqual(staying);
-  });
+    same(new Set(listed).size, listed.length);
+    same(listed.filter((id) => staying.includes(id)).sort(), staying);
+  }),
 
-  test('an id that was removed before is not listed', async (driver, prefix) => {
+  check('an id that was removed before is not listed', async (driver, prefix) => {
     const ids = await insertMany(driver, prefix, 3);
     await remove(driver, ids[1]!);
-    expect((await listAll(driver, prefix, 10)).sort()).toEqual([ids[0], ids[2]]);
-  });
-}
+    same((await listAll(driver, prefix, 10)).sort(), [ids[0], ids[2]]);
+  }),
+];
 
 async function insertMany(driver: Driver, prefix: string, count: number): Promise<EntityId[]> {
   const ids = Array.from({ length: count }, (_, n) => entityId(`${prefix}${n}`));

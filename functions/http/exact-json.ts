@@ -1,5 +1,5 @@
 // JSON that a user gives, read whole: nothing of it is lost silently.
-import { decimalOf } from '../../../functions/http/decimal.ts';
+import { decimalOf } from './decimal.ts';
 
 /** A longer number is cut in a message. */
 const LONG_NUMBER = /(?<=^.{40}).+/;

@@ -1,36 +1,37 @@
 // Several entities in one request: order, outcomes, budgets, and what a failure may mean.
-import { expect } from 'vitest';
-import type { Driver, EntityId, WriteOutcome } from '../../../shared/store/contract/driver.ts';
-import { declarer } from '../declare.ts';
+import type { EntityId, WriteOutcome } from '../../store/contract/driver.ts';
+import { same } from './assertions.ts';
+import { check, type Check } from './check.ts';
 import {
   CALL,
-  type Harness,
+  entityId,
   idsOfOneLane,
   insert,
   noise,
   part,
+  partName,
   patch,
   readOne,
   replace,
   textOf,
   written,
-} from '../harness.ts';
-import { entityId, partName } from '../../support/ids.ts';
+} from './calls.ts';
 
-export function requestCases(harness: Harness, opened: () => Driver): void {
-  const test = declarer(harness, opened);
-
-  test('a read answers in the order of its requests, undefined for what is missing', async (driver, prefix) => {
+export const REQUESTS: readonly Check[] = [
+  check('a read answers in the order of its requests, undefined for what is missing', async (driver, prefix) => {
     const ids = Array.from({ length: Math.min(driver.limits.readsMax, 9) }, (_, n) => entityId(`${prefix}${n}`));
     for (const id of ids.slice(1)) await written(driver, insert(id, [part('h', id)]));
     const answers = await driver.read(
       [...ids].reverse().map((id) => ({ id, parts: [partName('h')] })),
       CALL,
     );
-    expect(answers.map((answer) => answer?.id)).toEqual([...ids.slice(1).reverse(), undefined]);
-  });
+    same(
+      answers.map((answer) => answer?.id),
+      [...ids.slice(1).reverse(), undefined],
+    );
+  }),
 
-  test('a read may want all of one entity and different parts of others', async (driver, prefix) => {
+  check('a read may want all of one entity and different parts of others', async (driver, prefix) => {
     if (driver.limits.readsMax < 3) return;
     const ids = ['a', 'b', 'c'].map((suffix) => entityId(prefix + suffix));
     for (const id of ids) await written(driver, insert(id, [part('h', 'h'), part('p1', 'one'), part('p2', 'two')]));
@@ -39,10 +40,10 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
       ids.map((id, n) => ({ id, parts: wanted[n]! })),
       CALL,
     );
-    expect(answers.map(textOf)).toEqual([{ h: 'h', p1: 'one', p2: 'two' }, { h: 'h' }, { p2: 'two' }]);
-  });
+    same(answers.map(textOf), [{ h: 'h', p1: 'one', p2: 'two' }, { h: 'h' }, { p2: 'two' }]);
+  }),
 
-  test('several writes of one lane ride in one request, with a version for each', async (driver, prefix) => {
+  check('several writes of one lane ride in one request, with a version for each', async (driver, prefix) => {
     const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [EntityId, EntityId, EntityId];
     const versionB = await written(driver, insert(b, [part('h', 'old'), part('p1', 'kept')]));
     const versionC = await written(driver, insert(c, [part('h', 'old'), part('p1', 'gone')]));
@@ -53,60 +54,75 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
     ];
     const outcomes = await driver.write(writes, CALL);
     const entities = [await readOne(driver, a), await readOne(driver, b), await readOne(driver, c)];
-    expect(entities.map(textOf)).toEqual([{ h: 'new a' }, { h: 'new b', p1: 'kept' }, { h: 'new c' }]);
-    expect(outcomes).toEqual(entities.map((entity) => ({ kind: 'written', version: entity?.version })));
-  });
-
-  test('rule 1: no member of a request that failed is called written, and refused only if none was applied', async (driver, prefix) => {
-    const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [EntityId, EntityId, EntityId];
-    await written(driver, insert(b, [part('h', 'there')]));
-    const outcomes = await driver.write(
-      [a, b, c].map((id) => insert(id, [part('h', 'new')])),
-      CALL,
+    same(entities.map(textOf), [{ h: 'new a' }, { h: 'new b', p1: 'kept' }, { h: 'new c' }]);
+    same(
+      outcomes,
+      entities.map((entity) => ({ kind: 'written', version: entity?.version })),
     );
-    expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map(() => (harness.atomic ? 'refused' : 'unknown')));
-    const applied = [await readOne(driver, a), await readOne(driver, c)].filter((entity) => entity !== undefined);
-    expect(harness.atomic ? applied : []).toEqual([]);
-    expect(textOf(await readOne(driver, b))).toEqual({ h: 'there' });
-  });
+  }),
 
-  test('rule 1: a stale patch among others changes nothing of its own entity', async (driver, prefix) => {
+  check(
+    'rule 1: no member of a request that failed is called written, and refused only if none was applied',
+    async (driver, prefix, around) => {
+      const [a, b, c] = idsOfOneLane(driver, prefix, 3) as [EntityId, EntityId, EntityId];
+      await written(driver, insert(b, [part('h', 'there')]));
+      const outcomes = await driver.write(
+        [a, b, c].map((id) => insert(id, [part('h', 'new')])),
+        CALL,
+      );
+      same(
+        outcomes.map(({ kind }) => kind),
+        outcomes.map(() => (around.isAtomic ? 'refused' : 'unknown')),
+      );
+      const applied = [await readOne(driver, a), await readOne(driver, c)].filter((entity) => entity !== undefined);
+      same(around.isAtomic ? applied : [], []);
+      same(textOf(await readOne(driver, b)), { h: 'there' });
+    },
+  ),
+
+  check('rule 1: a stale patch among others changes nothing of its own entity', async (driver, prefix) => {
     const [a, b] = idsOfOneLane(driver, prefix, 2) as [EntityId, EntityId];
     const first = await written(driver, insert(a, [part('h', '1')]));
     await written(driver, patch(a, first, [part('h', '2', 1)]));
     const outcomes = await driver.write([insert(b, [part('h', 'x')]), patch(a, first, [part('h', '3', 1)])], CALL);
-    expect(outcomes.some(({ kind }: WriteOutcome) => kind === 'written')).toBe(false);
-    expect(textOf(await readOne(driver, a))).toEqual({ h: '2' });
-  });
+    same(
+      outcomes.some(({ kind }: WriteOutcome) => kind === 'written'),
+      false,
+    );
+    same(textOf(await readOne(driver, a)), { h: '2' });
+  }),
 
-  test('a request takes as many writes as the limit says', async (driver, prefix) => {
+  check('a request takes as many writes as the limit says', async (driver, prefix) => {
     const ids = idsOfOneLane(driver, prefix, driver.limits.writesMax);
     const outcomes = await driver.write(
       ids.map((id) => insert(id, [part('h', 'x')])),
       CALL,
     );
-    expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(ids.length);
-  });
+    same(outcomes.filter(({ kind }) => kind === 'written').length, ids.length);
+  }),
 
-  test('a request takes as many bytes as the limit says', async (driver, prefix) => {
+  check('a request takes as many bytes as the limit says', async (driver, prefix) => {
     const { writeBytesMax, entityBytesMax, writesMax } = driver.limits;
     const size = Math.floor(Math.min(entityBytesMax * 0.8, writeBytesMax / 3));
     const count = Math.min(Math.floor(writeBytesMax / size), writesMax - 1);
     const [last, ...ids] = idsOfOneLane(driver, prefix, count + 1) as [EntityId, ...EntityId[]];
     const rest = insert(last, [part('p0', noise(Math.min(writeBytesMax - count * size, size)))]);
     const outcomes = await driver.write([...ids.map((id) => insert(id, [part('p0', noise(size))])), rest], CALL);
-    expect(outcomes.filter(({ kind }) => kind === 'written')).toHaveLength(count + 1);
-  });
+    same(outcomes.filter(({ kind }) => kind === 'written').length, count + 1);
+  }),
 
-  test('rule 18: several removals have an outcome each', async (driver, prefix) => {
+  check('rule 18: several removals have an outcome each', async (driver, prefix) => {
     const ids = idsOfOneLane(driver, prefix, 3);
     const removals = [];
     for (const id of ids) removals.push({ id, version: await written(driver, insert(id, [part('h', 'x')])) });
-    expect(await driver.remove(removals, CALL)).toEqual(ids.map(() => ({ kind: 'removed' })));
-    for (const id of ids) expect(await readOne(driver, id)).toBeUndefined();
-  });
+    same(
+      await driver.remove(removals, CALL),
+      ids.map(() => ({ kind: 'removed' })),
+    );
+    for (const id of ids) same(await readOne(driver, id), undefined);
+  }),
 
-  test('rule 18: a stale removal among others removes nothing of its own entity', async (driver, prefix) => {
+  check('rule 18: a stale removal among others removes nothing of its own entity', async (driver, prefix) => {
     const [a, b] = idsOfOneLane(driver, prefix, 2) as [EntityId, EntityId];
     const versionA = await written(driver, insert(a, [part('h', 'x')]));
     const stale = await written(driver, insert(b, [part('h', '1')]));
@@ -118,7 +134,7 @@ export function requestCases(harness: Harness, opened: () => Driver): void {
       ],
       CALL,
     );
-    expect(outcome!.kind).not.toBe('removed');
-    expect(textOf(await readOne(driver, b))).toEqual({ h: '2' });
-  });
-}
+    same(outcome!.kind === 'removed', false);
+    same(textOf(await readOne(driver, b)), { h: '2' });
+  }),
+];

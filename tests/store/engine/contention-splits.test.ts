@@ -80,7 +80,7 @@ test('a container that several processes write to is split, and every write is k
   const { world, runtime, tables, leaves } = await shared({ processes: 4 });
   const last = await putFor({ runtime, tables }, 1, 8_000);
   expect(leaves()).toBeGreaterThan(4);
-  expect(tables.reduce((sum, table) => sum + table.stats().splitsByTraffic, 0)).toBeGreaterThan(0);
+  expect(tables.reduce((sum, table) => sum + table.stats().contentionSplits, 0)).toBeGreaterThan(0);
   expect(faultsOf(world.state, 't')).toEqual([]);
   expect(storedKeys(world.state, 't').toSorted()).toEqual(KEYS);
   for (const [each, value] of last) expect((await runtime.run(tables[0]!.get(each)))?.value).toBe(value);

@@ -1,5 +1,4 @@
-// The language of the conformance cases. Each case works on ids of its own (a random prefix), so
-// cases may run in any order.
+// The calls that checks make, with ids and parts as they write them down.
 import { randomBytes } from 'node:crypto';
 import type {
   Driver,
@@ -8,29 +7,21 @@ import type {
   EntityVersion,
   ListCursor,
   Part,
+  PartName,
   Removal,
   Write,
-} from '../../shared/store/contract/driver.ts';
-import { entityId, partName } from '../support/ids.ts';
+} from '../../store/contract/driver.ts';
 
 export const CALL = { timeoutMs: 100_000 };
 
-/**
- * A promise of the contract that a back end does not keep; the named case is skipped, and says so.
- */
-export interface Deviation {
-  readonly case: string;
-  readonly reason: string;
+/** A string that is an id, as the contract has ids. */
+export function entityId(id: string): EntityId {
+  return id as EntityId;
 }
 
-export interface Harness {
-  /** Opens a driver on the shared back end; the suite closes it. */
-  open(): Driver | Promise<Driver>;
-  /** Ends what `open` started. */
-  end?(): Promise<void>;
-  /** Whether a failed request of several writes is all or nothing. */
-  readonly atomic: boolean;
-  readonly deviations: readonly Deviation[];
+/** A string that is a part's name. */
+export function partName(name: string): PartName {
+  return name as PartName;
 }
 
 /** A fresh prefix of ids, itself an id. */
@@ -106,13 +97,16 @@ export async function listAll(
   between: () => Promise<void> = async () => {},
 ): Promise<EntityId[]> {
   const ids: EntityId[] = [];
-  let cursor: ListCursor | undefined;
-  do {
+  const cursors = new Set<ListCursor>();
+  for (let cursor: ListCursor | undefined; ;) {
     const page = await driver.list(prefix, cursor, count, CALL);
     if (page.ids.length > count) throw new Error(`a page of ${page.ids.length} ids, asked for ${count}`);
     ids.push(...page.ids);
-    cursor = page.cursor;
+    ({ cursor } = page);
+    if (cursor === undefined) return ids;
+    // Such a listing would never end.
+    if (cursors.has(cursor)) throw new Error('a listing gave the same cursor twice');
+    cursors.add(cursor);
     await between();
-  } while (cursor !== undefined);
-  return ids;
+  }
 }

@@ -1,0 +1,190 @@
+// Examines a place over each transport: what the credentials may do, which promises of the driver
+// contract are broken, and how long requests take. It prints nothing and writes no file.
+import { CONFORMANCE } from '../../../shared/drivers/conformance/conformance.ts';
+import { type Broken, brokenAmong, reasonOf } from '../../../shared/drivers/conformance/run.ts';
+import { checked } from '../../../shared/drivers/checked.ts';
+import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
+import type { SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
+import { type Refusal, refusedTo } from './access.ts';
+import { type Latency, measure } from './measure.ts';
+import type { Place, Transport, TransportName } from './place.ts';
+import { type Recording, recordOf } from './recording.ts';
+
+/** What was seen over one transport. */
+export interface Seen {
+  readonly transport: TransportName;
+  readonly refused: readonly Refusal[];
+  readonly checks: number;
+  readonly broken: readonly Broken[];
+  readonly counters: Readonly<DriverCounters>;
+  readonly latencies: Readonly<Record<string, Latency>>;
+  readonly commitsPerSecond: number | null;
+}
+
+export interface Examination {
+  readonly stowageDoctor: 1;
+  readonly startedAt: string;
+  readonly address: string;
+  readonly provider: Place['provider'];
+  readonly isEmulator: boolean;
+  readonly node: string;
+  readonly region: string | null;
+  /** By how much this machine's clock is ahead of the service's. */
+  readonly clockAheadMs: number | null;
+  readonly transports: readonly Seen[];
+  /** As the comparison's emulators take it; limits and locks are assumed. */
+  readonly profile: SlowProfile | null;
+  /** What breaks a promise or a rule of DESIGN.md: the place is not fit. */
+  readonly broken: readonly string[];
+  /** What is otherwise than assumed, and breaks nothing. */
+  readonly unlike: readonly string[];
+  /** What could not be removed. */
+  readonly left: string | null;
+}
+
+export interface ExamineOptions {
+  /** Timed requests of each kind. */
+  readonly requests: number;
+  readonly signal: AbortSignal;
+  /** Called with requests and replies to keep. Default: none are recorded. */
+  readonly onRecorded?: (recording: Recording) => Promise<void>;
+  /** Told what is done next. */
+  readonly onStep?: (what: string) => void;
+}
+
+/**
+ * Rejects only with the signal's reason. Whatever happens, the place is removed: `onLeft` is told
+ * if that fails.
+ */
+export async function examine(
+  place: Place,
+  {
+    requests,
+    signal,
+    onRecorded,
+    onStep = () => {},
+    onLeft,
+  }: ExamineOptions & { readonly onLeft: (what: string) => void },
+): Promise<Examination> {
+  const startedAt = new Date().toISOString();
+  const unlike: string[] = [];
+  const seen: Seen[] = [];
+  let profile: SlowProfile | null = null;
+  let left: string | null = null;
+  const clockAheadMs = await clockAhead(place);
+  const region = (await place.region().catch(() => undefined)) ?? null;
+  try {
+    for (const transport of place.transports) {
+      const one = await examineOver(place, transport, { requests, signal, onStep });
+      seen.push(one.seen);
+      unlike.push(...one.unlike);
+      profile ??= one.profile;
+    }
+    if (onRecorded !== undefined) {
+      onStep('own: recording');
+      await onRecorded(await recordOf(place, signal));
+    }
+  } finally {
+    onStep('removing what was written');
+    left = await place.remove().then(
+      () => null,
+      (error: unknown) => `${place.name}: ${reasonOf(error)}`,
+    );
+    if (left !== null) onLeft(left);
+  }
+  return {
+    stowageDoctor: 1,
+    startedAt,
+    address: place.address,
+    provider: place.provider,
+    isEmulator: place.isEmulator,
+    node: process.versions.node,
+    region,
+    clockAheadMs,
+    transports: seen,
+    profile,
+    broken: [...clockText(clockAheadMs), ...seen.flatMap(brokenTexts)],
+    unlike: [...unlike, ...(profile === null ? [] : slowerThan(profile, place.assumed))],
+    left,
+  };
+}
+
+async function examineOver(
+  place: Place,
+  transport: Transport,
+  { requests, signal, onStep }: Required<Omit<ExamineOptions, 'onRecorded'>>,
+) {
+  const { name } = transport;
+  const { driver, counters } = measured(checked(transport.open()));
+  // Whoever ends the command ends the requests under way.
+  const end = (): void => void driver.close();
+  signal.addEventListener('abort', end, { once: true });
+  let [broken, latencies, commitsPerSecond]: [Broken[], Seen['latencies'], number | null] = [[], {}, null];
+  let profile: SlowProfile | null = null;
+  const unlike: string[] = [];
+  const checks = Object.values(CONFORMANCE).flat();
+  try {
+    onStep(`${name}: what the credentials may do`);
+    const refused = await refusedTo(driver);
+    if (refused.length === 0) {
+      const onCheck = ({ name: what }: { readonly name: string }): void => onStep(`${name}: ${what}`);
+      broken = await brokenAmong(checks, driver, transport, { signal, onCheck });
+      onStep(`${name}: how long requests take`);
+      try {
+        ({ latencies, commitsPerSecond, profile } = await measure(driver, {
+          requests,
+          assumed: place.assumed,
+          signal,
+        }));
+      } catch (error) {
+        signal.throwIfAborted();
+        broken.push({ check: 'requests that follow each other succeed', why: reasonOf(error) });
+      }
+    }
+    signal.throwIfAborted();
+    if (counters.throttled > 0) unlike.push(`${name}: ${counters.throttled} requests were throttled`);
+    const seen = { transport: name, refused, checks: checks.length, broken, counters, latencies, commitsPerSecond };
+    return { seen, profile, unlike };
+  } finally {
+    signal.removeEventListener('abort', end);
+    await driver.close();
+  }
+}
+
+/** Undefined where the service does not tell the time. A date has whole seconds. */
+async function clockAhead(place: Place): Promise<number | null> {
+  const beganMs = Date.now();
+  const serviceMs = await place.serviceTimeMs().catch(() => undefined);
+  if (serviceMs === undefined) return null;
+  return Math.round((beganMs + Date.now()) / 2 - serviceMs - 500);
+}
+
+/** Expired records are purged by this margin (DESIGN.md, rule 21). */
+const CLOCK_OFF_MS_MAX = 5 * 60_000;
+
+function clockText(aheadMs: number | null): string[] {
+  if (aheadMs === null || Math.abs(aheadMs) < CLOCK_OFF_MS_MAX) return [];
+  const which = aheadMs > 0 ? 'ahead of' : 'behind';
+  return [`the clock of this machine is ${Math.round(Math.abs(aheadMs) / 1_000)} s ${which} the service's (rule 21)`];
+}
+
+function brokenTexts({ transport, refused, broken }: Seen): string[] {
+  return [
+    ...[...Map.groupBy(refused, ({ why }) => why)].map(([why, some]) => {
+      return `${transport}: requests to ${some.map(({ kind }) => kind).join(', ')} fail: ${why}`;
+    }),
+    ...broken.map(({ check, why }) => `${transport}: it does not hold that ${check}: ${why}`),
+  ];
+}
+
+/** Beyond this a figure of the comparison on emulators says little about the account. */
+const UNLIKE_FACTOR = 2;
+
+function slowerThan(profile: SlowProfile, assumed: SlowProfile): string[] {
+  return (['read', 'query', 'commit'] as const).flatMap((kind) => {
+    const [ms, assumedMs] = [profile[kind].ms, assumed[kind].ms];
+    const factor = ms / assumedMs;
+    if (factor < UNLIKE_FACTOR && factor > 1 / UNLIKE_FACTOR) return [];
+    return [`a ${kind} takes ${ms} ms in the median; the comparison's emulators take ${assumedMs} ms`];
+  });
+}

@@ -1,0 +1,104 @@
+// Requests and replies of the drivers' own transports as they went over the wire, without
+// credentials. Tests replay them: what a service answered once stays known.
+import { entityId } from '../../../shared/drivers/conformance/calls.ts';
+import type { Check } from '../../../shared/drivers/conformance/check.ts';
+import { RECORDED } from '../../../shared/drivers/conformance/conformance.ts';
+import { brokenAmong } from '../../../shared/drivers/conformance/run.ts';
+import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/http.ts';
+import type { Wire } from '../../../shared/drivers/datastore/client.ts';
+import { StatusError } from '../../../shared/drivers/datastore/grpc/status.ts';
+import type { Exchange, Place } from './place.ts';
+
+export interface Recording {
+  readonly stowageRecording: 1;
+  readonly recordedAt: string;
+  readonly provider: Place['provider'];
+  readonly isEmulator: boolean;
+  readonly space: Place['space'];
+  readonly exchanges: readonly Exchange[];
+}
+
+/** Runs the checks that are recorded; whether they hold is no matter here. */
+export async function recordOf(place: Place, signal: AbortSignal): Promise<Recording> {
+  const exchanges: Exchange[] = [];
+  const driver = place.recorded(exchanges);
+  const around = { isAtomic: place.transports[0]!.isAtomic, open: () => driver };
+  try {
+    await brokenAmong(RECORDED, driver, around, { signal, prefixOf: recordedPrefix });
+  } finally {
+    await driver.close();
+  }
+  const { provider, isEmulator, space } = place;
+  return { stowageRecording: 1, recordedAt: new Date().toISOString(), provider, isEmulator, space, exchanges };
+}
+
+/** The same in each recording, so that the same check sends the same requests again. */
+export function recordedPrefix(check: Check): ReturnType<typeof entityId> {
+  return entityId(`recorded${RECORDED.indexOf(check)}-`);
+}
+
+/** Headers that say what a request asks. Those that authorize it are not kept. */
+const ASKING = /^(if-match|content-type|prefer)$/i;
+const ANSWERING = /^(etag|content-type|date|retry-after|x-ms-(version|request-id|error-code|continuation-.*))$/;
+/** The query of a shared access signature. */
+const SIGNATURE = /(?<=[?&])(s[vsprite]|srt|spr|sip|sig|tn|ses|sk\w+|[se][pr]k)=[^&]*&?/g;
+/** Boundaries of transactions are random. */
+const RANDOM = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+export function tableRequestText({ method, target, headers, body }: HttpRequest): string {
+  const asking = headers.flatMap((name, at) =>
+    at % 2 === 0 && ASKING.test(name) ? `${name}: ${headers[at + 1]}` : [],
+  );
+  const lines = [`${method} ${target.replace(SIGNATURE, '').replace(/[?&]$/, '')}`, ...asking, '', textIn(body)];
+  return lines.join('\n').replaceAll(RANDOM, 'random');
+}
+
+/** A client that keeps what it sends and hears. */
+export function recordingClient(exchanges: Exchange[]): (client: HttpClient) => HttpClient {
+  return (client) => ({
+    ...client,
+    async send(asked, untilMs) {
+      // Its memory is used again for the next request.
+      const request = tableRequestText(asked);
+      const reply = await client.send(asked, untilMs);
+      exchanges.push({ request, reply: tableReplyText(reply) });
+      return reply;
+    },
+  });
+}
+
+function tableReplyText({ status, headers, body }: HttpReply): string {
+  const answering = Object.fromEntries(Object.entries(headers).filter(([name]) => ANSWERING.test(name)));
+  return JSON.stringify({ status, headers: answering, body: textIn(body) });
+}
+
+function textIn(body: Uint8Array | undefined): string {
+  return Buffer.from(body ?? []).toString('utf8');
+}
+
+export function datastoreRequestText({ path, message }: Parameters<Wire['unary']>[0]): string {
+  return `${path}\n${message.toString('base64')}`;
+}
+
+/** A channel that keeps what it sends and hears. */
+export function recordingChannel(exchanges: Exchange[]): (channel: Wire) => Wire {
+  return (channel) => ({
+    close: () => channel.close(),
+    async unary(asked) {
+      const request = datastoreRequestText(asked);
+      try {
+        const reply = await channel.unary(asked);
+        exchanges.push({ request, reply: JSON.stringify({ message: reply.toString('base64') }) });
+        return reply;
+      } catch (error) {
+        if (error instanceof StatusError)
+          exchanges.push({ request, reply: JSON.stringify({ status: statusIn(error) }) });
+        throw error;
+      }
+    },
+  });
+}
+
+function statusIn({ code, message, isVerdict }: StatusError): object {
+  return { code, message, isVerdict };
+}

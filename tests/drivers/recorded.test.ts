@@ -1,0 +1,107 @@
+// The drivers meet again what services once answered: `stowage doctor --record` writes such files,
+// and each one in `recorded` is replayed. One that a real cloud answered is worth the most.
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Exchange } from '../../infra/cli/doctor/place.ts';
+import {
+  datastoreRequestText,
+  recordedPrefix,
+  type Recording,
+  tableRequestText,
+} from '../../infra/cli/doctor/recording.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
+import { driverOn as tablesOn } from '../../shared/drivers/azure-tables/driver.ts';
+import type { HttpReply, HttpRequest } from '../../shared/drivers/azure-tables/http.ts';
+import { RECORDED } from '../../shared/drivers/conformance/conformance.ts';
+import { brokenAmong } from '../../shared/drivers/conformance/run.ts';
+import { datastoreCalls } from '../../shared/drivers/datastore/client.ts';
+import { driverOn as datastoreOn } from '../../shared/drivers/datastore/driver.ts';
+import { StatusError } from '../../shared/drivers/datastore/grpc/status.ts';
+import { LIMITS } from '../../shared/drivers/datastore/mapping.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
+
+const FOLDER = path.join(import.meta.dirname, 'recorded');
+const files = globSync('*.json', { cwd: FOLDER });
+
+function read(file: string): Recording {
+  return JSON.parse(readFileSync(path.join(FOLDER, file), 'utf8')) as Recording;
+}
+
+/** Answers a request by the first reply to it that was not given yet. */
+function replaying(exchanges: readonly Exchange[]) {
+  const left = [...exchanges];
+  const answer = (request: string): Record<string, unknown> => {
+    const at = left.findIndex((one) => one.request === request);
+    if (at === -1) throw new Error(`nothing was recorded for ${request}`);
+    return JSON.parse(left.splice(at, 1)[0]!.reply) as Record<string, unknown>;
+  };
+  return { left, answer };
+}
+
+type Answer = ReturnType<typeof replaying>['answer'];
+
+function tablesFrom({ space }: Recording, answer: Answer): Driver {
+  const { endpoint = '', tableName = '' } = space;
+  const send = async (asked: HttpRequest): Promise<HttpReply> => {
+    const { body, ...reply } = answer(tableRequestText(asked)) as unknown as Omit<HttpReply, 'body'> & { body: string };
+    return { ...reply, body: Buffer.from(body), isRequestWritten: true };
+  };
+  return tablesOn(
+    tableCalls({ endpoint, tableName }, (client) => ({ ...client, send })),
+    false,
+  );
+}
+
+function datastoreFrom({ space }: Recording, answer: Answer): Driver {
+  const { projectId = '', databaseId = '', namespace = '', kind = '' } = space;
+  const unary = async (asked: Parameters<typeof datastoreRequestText>[0]): Promise<Buffer> => {
+    const { message, status } = answer(datastoreRequestText(asked)) as { message?: string; status?: StatusError };
+    if (status !== undefined) throw new StatusError(status.code, status.message, status);
+    return Buffer.from(message!, 'base64');
+  };
+  const options = { projectId, databaseId, endpoint: 'http://127.0.0.1:1' };
+  const calls = datastoreCalls(options, (channel) => ({ close: () => channel.close(), unary }));
+  return datastoreOn(calls, { space: { projectId, databaseId, namespace, kind }, limits: LIMITS, doubtful: false });
+}
+
+test('there is a recording of each provider', () => {
+  expect(new Set(files.map((file) => read(file).provider))).toEqual(new Set(['azure-tables', 'datastore']));
+});
+
+test('a request is kept without what authorizes it', () => {
+  const headers = ['x-ms-date', 'now', 'Authorization', 'SharedKeyLite a:b', 'If-Match', 'v'];
+  const text = (query: string) => tableRequestText({ method: 'GET', target: `/t(RowKey='a')${query}`, headers });
+  expect(text('?sv=2019-02-02&se=2027&sp=raud&sig=c%3D&$select=RowKey')).toBe(
+    "GET /t(RowKey='a')?$select=RowKey\nIf-Match: v\n\n",
+  );
+  expect(text('?sv=2019-02-02&sig=c%3D')).toBe("GET /t(RowKey='a')\nIf-Match: v\n\n");
+});
+
+describe.each(files)('%s', (file) => {
+  const recording = read(file);
+  const isAzure = recording.provider === 'azure-tables';
+
+  async function replayed(exchanges: readonly Exchange[]) {
+    const { left, answer } = replaying(exchanges);
+    const driver = isAzure ? tablesFrom(recording, answer) : datastoreFrom(recording, answer);
+    const around = { isAtomic: isAzure, open: () => driver };
+    const broken = await brokenAmong(RECORDED, driver, around, { prefixOf: recordedPrefix });
+    await driver.close();
+    return { broken, left };
+  }
+
+  test('keeps every promise, and each reply is used', async () => {
+    expect(await replayed(recording.exchanges)).toEqual({ broken: [], left: [] });
+  });
+
+  test('breaks promises once its replies are those to other requests', async () => {
+    const { exchanges } = recording;
+    const moved = exchanges.map(({ request }, at) => ({ request, reply: exchanges.at(at - 1)!.reply }));
+    expect((await replayed(moved)).broken).not.toEqual([]);
+  });
+
+  test('holds no credential', () => {
+    expect(JSON.stringify(recording)).not.toMatch(/authorization|bearer|sharedkey|[?&]sig=/i);
+  });
+});

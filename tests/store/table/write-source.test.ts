@@ -1,0 +1,202 @@
+// putMany and deleteMany of an async iterable: slice after slice, two of them in memory.
+import { expect, test } from 'vitest';
+import type { PutItem } from '../../../shared/store/index.ts';
+import { newStore } from '../../support/opened.ts';
+import { opened } from '../rules/table-steps.ts';
+
+const SLICE = 5_000;
+const SLICE_BYTES = 8 * 1024 * 1024;
+
+/** Gives the items, and then what follows, and tells whether it was closed. */
+function sourceOf<T>(items: Iterable<T>, behind: () => Promise<void> = async () => {}) {
+  const told = { given: 0, isClosed: false };
+  async function* source(): AsyncGenerator<T> {
+    try {
+      for (const item of items) {
+        told.given += 1;
+        yield item;
+      }
+      await behind();
+    } finally {
+      told.isClosed = true;
+    }
+  }
+  return { told, items: source() };
+}
+
+function* numbered(count: number): Generator<PutItem<number>> {
+  for (let value = 0; value < count; value += 1) yield { key: `k${value}`, value };
+}
+
+function never(): Promise<void> {
+  return new Promise(() => undefined);
+}
+
+test('of a million items no more than two slices are held', async () => {
+  const table = await newStore().table('things');
+  const { told, items } = sourceOf(numbered(1_000_000));
+  async function* keys() {
+    for await (const { key } of items) yield key;
+  }
+  let heldMost = 0;
+  let absent = 0;
+  for await (const { status } of table.deleteMany(keys())) {
+    heldMost = Math.max(heldMost, told.given - absent);
+    if (status === 'absent') absent += 1;
+  }
+  expect(absent).toBe(1_000_000);
+  expect(heldMost).toBeGreaterThan(SLICE);
+  expect(heldMost).toBeLessThanOrEqual(2 * SLICE);
+});
+
+test('of large values no more than two slices of 8 MiB are held', async () => {
+  const bytes = 400_000;
+  const table = await newStore().table('things', { codec: 'bytes' });
+  function* large() {
+    // Encoded all the same, and never stored.
+    for (let n = 0; n < 300; n += 1) yield { key: `k${n}`, value: new Uint8Array(bytes), ifVersion: 'none' };
+  }
+  const { told, items } = sourceOf(large());
+  let heldMost = 0;
+  let outcomes = 0;
+  for await (const { status } of table.putMany(items)) {
+    heldMost = Math.max(heldMost, told.given - outcomes);
+    outcomes += 1;
+    expect(status).toBe('failed');
+  }
+  expect(outcomes).toBe(300);
+  // The item that fills a slice may go beyond.
+  expect(heldMost * bytes).toBeLessThanOrEqual(2 * (SLICE_BYTES + bytes));
+});
+
+test('equal keys of two slices take effect in order, and outcomes come in order', async () => {
+  const table = await newStore().table<number>('things');
+  function* twice() {
+    for (const { key } of numbered(SLICE + 10)) yield { key, value: 1 };
+    for (const { key } of numbered(SLICE + 10)) yield { key, value: 2 };
+  }
+  const outcomes = await Array.fromAsync(table.putMany(sourceOf(twice()).items));
+  expect(outcomes.map(({ key }) => key)).toEqual([...twice()].map(({ key }) => key));
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['written']));
+  const values = await Array.fromAsync(table.scan(), ({ value }) => value);
+  expect(values).toHaveLength(SLICE + 10);
+  expect(new Set(values)).toEqual(new Set([2]));
+});
+
+test('a slice’s outcomes come while the source goes on', async () => {
+  const table = await newStore().table<number>('things');
+  const { told, items } = sourceOf(numbered(SLICE + 1), never);
+  const outcomes = table.putMany(items)[Symbol.asyncIterator]();
+  for (let count = 0; count < SLICE; count += 1)
+    expect((await outcomes.next()).value).toMatchObject({ status: 'written' });
+  expect(told.isClosed).toBe(false);
+  await outcomes.return!();
+});
+
+test('nothing is read or written before the outcomes are iterated', async () => {
+  const table = await newStore().table<number>('things');
+  const { told, items } = sourceOf(numbered(3));
+  table.putMany(items);
+  expect(await table.count()).toBe(0);
+  expect(told.given).toBe(0);
+});
+
+test('items that cannot be stored fail alone', async () => {
+  const table = await newStore().table('things');
+  const given = [
+    { key: '', value: 1 },
+    { key: 'a', value: () => 1 },
+    { key: 'b', value: 'x'.repeat(600_000) },
+    { key: 'c', value: 1 },
+  ];
+  const outcomes = await Array.fromAsync(table.putMany(sourceOf(given).items));
+  const told = outcomes.map((outcome) => (outcome.status === 'failed' ? outcome.error.code : outcome.status));
+  expect(told).toEqual(['invalid', 'invalid', 'too_large', 'written']);
+});
+
+test.each([
+  ['that its source throws', new Error('broken pipe'), 'broken pipe'],
+  ['of an item that is a misuse', undefined, 'item 3 of table.putMany has no option "ttl"'],
+])('an error %s comes behind the outcomes of what was given before', async (_, thrown, told) => {
+  const table = await newStore().table<number>('things');
+  async function* source() {
+    yield* numbered(3);
+    if (thrown !== undefined) throw thrown;
+    yield { key: 'k', value: 1, ttl: 5 };
+  }
+  const statuses: string[] = [];
+  const putting = async () => {
+    for await (const { status } of table.putMany(source())) statuses.push(status);
+  };
+  await expect(putting()).rejects.toThrow(told);
+  expect(statuses).toEqual(['written', 'written', 'written']);
+  expect(await table.count()).toBe(3);
+});
+
+test('a misuse of options is told at once', async () => {
+  const table = await newStore().table<number>('things');
+  const { items } = sourceOf(numbered(1));
+  expect(() => table.putMany(items, { ttlMs: 5 } as never)).toThrow('table.putMany has no option "ttlMs"');
+  expect(() => table.deleteMany(table.keys(), { ttlMs: 5 } as never)).toThrow('table.deleteMany has no option "ttlMs"');
+});
+
+test('whoever leaves the loop closes the source, and no further slice is written', async () => {
+  const table = await newStore().table<number>('things');
+  const { told, items } = sourceOf(numbered(10 * SLICE));
+  for await (const { status } of table.putMany(items)) {
+    expect(status).toBe('written');
+    break;
+  }
+  expect(told.isClosed).toBe(true);
+  expect(told.given).toBeLessThanOrEqual(2 * SLICE);
+  expect(await table.count()).toBe(SLICE);
+});
+
+test('whoever leaves the loop waits for no source that is silent', async () => {
+  const table = await newStore().table<number>('things');
+  for await (const { status } of table.putMany(sourceOf(numbered(SLICE + 1), never).items)) {
+    expect(status).toBe('written');
+    break;
+  }
+  expect(await table.count()).toBe(SLICE);
+});
+
+test('a signal ends the wait for a silent source, behind the outcomes of what was sent', async () => {
+  const table = await newStore().table<number>('things');
+  const ending = new AbortController();
+  const { items } = sourceOf(numbered(SLICE + 1), async () => {
+    ending.abort();
+    await never();
+  });
+  let written = 0;
+  const putting = async () => {
+    for await (const { status } of table.putMany(items, { signal: ending.signal }))
+      if (status === 'written') written += 1;
+  };
+  const message = 'the call was aborted before the source was read to its end';
+  await expect(putting()).rejects.toMatchObject({ name: 'AbortError', code: 'aborted', message });
+  expect(await table.count()).toBe(written);
+});
+
+test('a store that closes ends the wait for a silent source', async () => {
+  const { world, process, table } = await opened<number>();
+  const { items } = sourceOf(numbered(1), never);
+  const first = table.putMany(items)[Symbol.asyncIterator]().next();
+  const closing = world.run(process.store.close());
+  await expect(world.run(first)).rejects.toMatchObject({ code: 'aborted' });
+  await closing;
+});
+
+test('each slice has a deadline of its own, and the source none', async () => {
+  const { world, table } = await opened<number>({}, undefined, { compression: 'zstd' });
+  const timeoutMs = 5_000;
+  async function* slow() {
+    for (const item of numbered(SLICE + 2)) {
+      if (item.value >= SLICE) await world.runtime.sleep(2 * timeoutMs);
+      yield item;
+    }
+  }
+  const outcomes = await world.run(Array.fromAsync(table.putMany(slow(), { timeoutMs })));
+  expect(outcomes).toHaveLength(SLICE + 2);
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['written']));
+});
